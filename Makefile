@@ -1,0 +1,41 @@
+# `make demo` and `make test` each set up what they need and work on their own.
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO := dataset=digits,zipf
+export MLFLOW_DISABLE_TELEMETRY = true
+export DO_NOT_TRACK = true
+
+.PHONY: demo test lint ui report clean
+
+demo: .venv/ready-run
+	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.03,0.1,0.3,1 seed=0,1 grid=demo
+	$(BIN)/xcbench report grid=demo name=demo
+	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
+
+test: .venv/ready-test
+	$(BIN)/python -m pytest
+
+lint: .venv/ready-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+ui: .venv/ready-run
+	$(BIN)/xcbench ui
+
+report: .venv/ready-run
+	$(BIN)/xcbench report
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache reports/demo
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamp goes first and comes back last: an installation that was cut off starts afresh.
+.venv/ready-run: EXTRAS :=
+.venv/ready-test: EXTRAS := [test,lint]
+.venv/ready-%: pyproject.toml
+	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
+	@rm -f .venv/ready-*
+	@echo "installing xcbench$(EXTRAS) into .venv (a minute or two)"
+	$(BIN)/python -m pip install --quiet --editable '.$(EXTRAS)'
+	@touch $@ $(if $(EXTRAS),.venv/ready-run)

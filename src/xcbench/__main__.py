@@ -1,0 +1,6 @@
+"""``python -m xcbench`` is the console script ``xcbench``."""
+
+from xcbench.cli import main
+
+if __name__ == "__main__":
+    main()

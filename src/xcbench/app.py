@@ -1,0 +1,152 @@
+"""The whole flow: configurations → jobs → cells → MLflow; what `run.py` calls."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, MissingConfigException
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from xcbench import cells, config, results, running
+from xcbench.config import Config
+from xcbench.datasets import Missing
+from xcbench.errors import UserError
+from xcbench.planning import Job, jobs, memory_estimate
+from xcbench.progress import Progress
+
+
+def main() -> None:
+    """Entry of ``python run.py`` and ``xcbench run``: every error is one sentence."""
+    own_choice = "HYDRA_FULL_ERROR" in os.environ
+    os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands errors on instead of printing them
+    config.register()
+    try:
+        hydra.main(version_base="1.3", config_path=str(config.folder()), config_name="config")(
+            _task
+        )()
+    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+        if own_choice:
+            raise
+        print(f"error: {explain(error)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _task(composed: DictConfig) -> None:
+    """One configuration: a single run, or a point of a sweep under another launcher."""
+    sweep = HydraConfig.get().mode == RunMode.MULTIRUN
+    try:
+        code = run([config.read(composed)], sweep)
+    except (UserError, OSError) as error:
+        print(f"error: {explain(error)}", file=sys.stderr)
+        code = 2
+    if code:
+        sys.exit(code)
+
+
+def run(configurations: Sequence[Config], sweep: bool) -> int:
+    """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0."""
+    launch = configurations[0]
+    runs_dir = Path(launch.runs_dir)
+    planned = jobs(configurations, sweep)
+    _announce_twins(planned)
+    if launch.plan:
+        _print_plan(planned, runs_dir)
+        return 0
+    cells.sweep_leftovers(runs_dir)
+    results.save_grid(runs_dir, launch.grid, [job.cell.cell for job in planned])
+    known = {} if launch.force else {job.cell.cell: _finished(runs_dir, job) for job in planned}
+    todo = [job for job in planned if not known.get(job.cell.cell)]
+    progress = Progress(len(planned), todo)
+    statuses = Counter(status for status in known.values() if status)
+    try:
+        for job in todo:
+            progress.begin(job)
+            cell = running.run(job, progress.inside)
+            cells.save(runs_dir, cell)
+            if cell.status != "skipped" and job.as_skipped != cell.cell:
+                cells.remove(runs_dir, job.as_skipped)
+            progress.end(cell)
+            statuses[cell.status] += 1
+            if launch.mlflow:
+                _track(runs_dir, [cell])
+        code = 1 if statuses["failed"] else 0
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is saved; the same command goes on from here")
+        code = 130
+    if launch.mlflow:  # cells whose recording was cut off earlier
+        _track(runs_dir, filter(None, (cells.load(runs_dir, job.cell.cell) for job in planned)))
+    _summarise(planned, todo, statuses, launch)
+    return code
+
+
+def _finished(runs_dir: Path, job: Job) -> str | None:
+    """Status of a cell that need not run again."""
+    cell = cells.load(runs_dir, job.cell.cell)
+    return cell.status if cell and cell.status in cells.FINAL else None
+
+
+def _track(runs_dir: Path, found: object) -> None:
+    from xcbench import tracking
+
+    try:
+        tracking.track(runs_dir, list(found))  # type: ignore[call-overload]
+    except UserError as error:
+        print(f"warning: {error}", file=sys.stderr)
+
+
+def _announce_twins(planned: Sequence[Job]) -> None:
+    for info in {job.info.name: job.info for job in planned}.values():
+        if not isinstance(info, Missing) and info.twin:
+            shape = f"N={info.train:,}, D={info.features:,}, K={info.classes:,}"
+            name = info.name.removesuffix("-twin")
+            print(
+                f"THE FILES OF {name.upper()} ARE NOT HERE: RUNNING ON ITS SYNTHETIC TWIN "
+                f"'{info.name}' ({shape}). ITS NUMBERS SAY NOTHING ABOUT {name.upper()}."
+            )
+            print(f"(README says where to get {name}; dataset.missing=error refuses instead)")
+
+
+def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
+    for job in planned:
+        state = _finished(runs_dir, job) or "to run"
+        memory = memory_estimate(job) / 2**20
+        print(f"{job.cell.cell}  {state:9} {memory:8.0f} MiB  {job.label}")
+    todo = sum(_finished(runs_dir, job) is None for job in planned)
+    print(f"{len(planned)} cells, {todo} to run; nothing was run (plan=true)")
+
+
+def _summarise(
+    planned: Sequence[Job], todo: Sequence[Job], statuses: Counter[str], launch: Config
+) -> None:
+    count = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()) if number)
+    cached = len(planned) - len(todo)
+    print(f"{len(planned)} cells: {count or 'none finished'}")
+    if cached == len(planned):
+        print("every cell was there already: nothing was run (force=true runs them again)")
+    elif cached:
+        print(f"{cached} of them were there already")
+    print(
+        f"next: xcbench report grid={launch.grid}    xcbench results grid={launch.grid}    make ui"
+    )
+
+
+def explain(error: BaseException) -> str:
+    """One line for a mistake in the configuration or on the disk."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, name = str(error.missing_cfg_file).rpartition("/")
+        options = ", ".join(error.options or [])
+        return f"unknown {group or 'configuration'} '{name}'; available: {options}"
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        parts = [str(error).strip().splitlines()[0]]
+        if error.__cause__ is not None and str(error.__cause__).strip():
+            parts.append(str(error.__cause__).strip().splitlines()[0])
+        return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+    return " ".join(str(error).split())

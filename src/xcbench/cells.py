@@ -1,0 +1,153 @@
+"""Cells on disk: identity, atomic save, status, load.
+
+A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json`` and
+``curve.csv`` and is the truth about it; MLflow and the reports are projections of these files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcbench.errors import UserError
+
+STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
+FINAL = ("done", "diverged", "timeout")
+
+CURVE_COLUMNS = [
+    "iteration",
+    "epoch",
+    "observations",
+    "train_seconds",
+    "bound",
+    "train_log_loss",
+    "train_error",
+    "test_log_loss",
+    "test_error",
+]
+
+
+@dataclass
+class Cell:
+    """One point of a grid and, once it ran, what came of it.
+
+    Attributes
+    ----------
+    cell : identity, a hash of the next block of fields.
+    dataset, method, lr, seed, engine : what a table shows; ``lr`` is None without a rate.
+    method_version, dataset_digest : change when the code of the method or the data change.
+    config : resolved settings without volatile keys (paths, flags of the launch).
+    status : one of `STATUSES`; ``message`` says why where it is not ``done``.
+    shape : rows, features, classes and non-zeros per row of the dataset.
+    seconds : the three clocks: load, train, evaluate.
+    curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
+    """
+
+    cell: str
+    dataset: str
+    method: str
+    lr: float | None
+    seed: int
+    engine: str
+    method_version: int
+    dataset_digest: str
+    config: dict[str, Any]
+    status: str = "skipped"
+    message: str | None = None
+    shape: dict[str, Any] = field(default_factory=dict)
+    started: float = 0.0
+    seconds: dict[str, float] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+    traceback: str | None = None
+    curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
+
+
+def identity(content: dict[str, Any]) -> str:
+    """Hash of what makes two cells the same experiment: 16 hexadecimal digits."""
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def folder(runs_dir: Path, cell: str) -> Path:
+    """Folder of a cell."""
+    return runs_dir / "cells" / cell
+
+
+def save(runs_dir: Path, cell: Cell) -> None:
+    """Write a cell into a temporary sibling, sync it, then rename it into its place."""
+    target = folder(runs_dir, cell.cell)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{cell.cell}-", dir=target.parent))
+    content = {name: value for name, value in asdict(cell).items() if name != "curve"}
+    _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
+    _write_synced(scratch / "curve.csv", cell.curve.to_csv(index=False))
+    scratch.chmod(0o755)
+    if target.exists():  # a run again: the old one steps aside
+        old = scratch.with_name(scratch.name + "-old")
+        target.rename(old)
+        scratch.rename(target)
+        shutil.rmtree(old)
+    else:
+        scratch.rename(target)
+    descriptor = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def load(runs_dir: Path, cell: str) -> Cell | None:
+    """Read a cell, or None where there is none.
+
+    Raises
+    ------
+    UserError
+        If the files are there but cannot be read.
+    """
+    where = folder(runs_dir, cell)
+    if not where.exists():
+        return None
+    try:
+        content = json.loads((where / "cell.json").read_text())
+        curve = pd.read_csv(where / "curve.csv")
+        return Cell(**content, curve=curve)
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(
+            f"{where} cannot be read ({' '.join(str(error).split())}); "
+            "delete the folder to run the cell again"
+        ) from None
+
+
+def load_all(runs_dir: Path) -> Iterator[Cell]:
+    """Every cell under ``runs_dir``, in order of identity."""
+    for where in sorted((runs_dir / "cells").glob("[0-9a-f]*")):
+        cell = load(runs_dir, where.name)
+        if cell is not None:
+            yield cell
+
+
+def remove(runs_dir: Path, cell: str) -> None:
+    """Delete a cell."""
+    shutil.rmtree(folder(runs_dir, cell), ignore_errors=True)
+
+
+def sweep_leftovers(runs_dir: Path) -> None:
+    """Delete the half-written folders that killed processes left behind."""
+    for where in (runs_dir / "cells").glob(".*"):
+        shutil.rmtree(where, ignore_errors=True)
+
+
+def _write_synced(path: Path, text: str) -> None:
+    with path.open("w") as handle:
+        handle.write(text)
+        handle.flush()
+        os.fsync(handle.fileno())

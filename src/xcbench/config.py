@@ -1,0 +1,245 @@
+"""Schema of every option: the only list of options there is.
+
+The files under ``conf/`` fill these dataclasses; Hydra refuses unknown keys and wrong types, and
+`read` checks ranges.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import MISSING, DictConfig, OmegaConf
+
+from xcbench.options import check, option
+
+
+# ---------------------------------------------------------------- datasets
+@dataclass
+class Expected:
+    """Shape a raw file must have; 0 leaves a number open."""
+
+    train: int = option(0, "training rows")
+    test: int = option(0, "test rows")
+    features: int = option(0, "features")
+    labels: int = option(0, "labels, before the protocol picks classes")
+
+
+@dataclass
+class Protocol:
+    """How raw rows become a problem with one label a row; part of a cell's identity."""
+
+    label: str = option("smallest", "label of a multi-label row", choices=("first", "smallest"))
+    classes: str = option(
+        "train_and_test",
+        "which rows define the classes; with `train`, test rows of other classes are dropped",
+        choices=("train", "train_and_test"),
+    )
+    divide_by: float = option(1.0, "constant that divides every feature", above=0)
+    row_norm: str = option("none", "normalisation of every row", choices=("none", "l2"))
+
+
+@dataclass
+class Synthetic:
+    """A dataset drawn from a planted linear model (`xcbench.datasets.synthetic`)."""
+
+    train: int = option(10000, "training rows", at_least=1)
+    test: int = option(2000, "test rows", at_least=1)
+    features: int = option(2000, "features", at_least=2)
+    classes: int = option(1000, "classes", at_least=2)
+    nonzeros: float = option(30.0, "mean non-zero features per row", at_least=1)
+    class_exponent: float = option(1.0, "class k has frequency ∝ k^-exponent", at_least=0)
+    feature_exponent: float = option(0.8, "feature j has popularity ∝ j^-exponent", at_least=0)
+    signal: float = option(
+        0.5, "share of a row's tokens from its class's own features", above=0, at_most=1
+    )
+    seed: int = option(0, "seed of the generator", at_least=0)
+
+
+@dataclass
+class Dataset:
+    """Where a dataset comes from and how it is used."""
+
+    name: str = option(MISSING, "name in tables and figures")
+    reader: str = option(MISSING, "file format, or maker of the data")
+    folders: list[str] = option([], "folders under data_dir to look in, in order")
+    files: dict[str, str] = option({}, "role → file name, also with .xz, .gz or .bz2 behind it")
+    sha256: dict[str, list[str]] = option({}, "role → accepted SHA-256 of the uncompressed file")
+    expected: Expected = field(default_factory=Expected)
+    protocol: Protocol = field(default_factory=Protocol)
+    synthetic: Synthetic | None = None
+    missing: str = option(
+        "twin",
+        "without the files: run on the synthetic twin, refuse, or record the cell as skipped",
+        choices=("twin", "error", "skip"),
+    )
+
+
+# ---------------------------------------------------------------- methods
+@dataclass
+class Method:
+    """Options every method has. The model is f_c(x) = x·w_c + b_c."""
+
+    name: str = option(MISSING, "name in the solver registry")
+    lr: float | None = option(
+        None,
+        "learning rate of the first epoch; empty: the method's default rule",
+        above=0,
+    )
+    ridge: float = option(
+        0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over observations", at_least=0
+    )
+    bias: bool = option(True, "fit biases b")
+
+
+@dataclass
+class Stochastic(Method):
+    """Options of a method that visits minibatches of observations."""
+
+    n: int = option(100, "observations in a minibatch", at_least=1)
+    decay: float = option(
+        0.9, "the rate is multiplied by this after each epoch", above=0, at_most=1
+    )
+    order: str = option(
+        "shuffled",
+        "visit rows by a fresh permutation an epoch, in file order, or independent draws",
+        choices=("shuffled", "file", "iid"),
+    )
+    passes: int = option(1, "passes over the rows that count as one epoch", at_least=1)
+
+
+@dataclass
+class Softmax(Stochastic):
+    """Options of exact softmax."""
+
+    solver: str = option(
+        "lbfgs", "full batch L-BFGS, or minibatch SGD", choices=("lbfgs", "minibatch")
+    )
+    tolerance: float = option(1e-5, "L-BFGS stops at this largest |gradient| per row", above=0)
+    iterations: int = option(2000, "L-BFGS stops after this many iterations", at_least=1)
+
+
+@dataclass
+class Sampled(Stochastic):
+    """Options of a method that draws negative classes."""
+
+    m: int = option(5, "classes drawn", at_least=1)
+    sampling: str = option(
+        "shared",
+        "`shared`: one draw of distinct classes a minibatch, hits of the true class kept; "
+        "`others`: distinct classes an observation, never the true one; "
+        "`any`: an observation's draws over all classes, a hit of the true class kept; "
+        "`drop_hits`: the same with hits removed and the rest rescaled; "
+        "`all`: every other class, m is ignored",
+        choices=("shared", "others", "any", "drop_hits", "all"),
+    )
+
+
+@dataclass
+class DoubleSum(Sampled):
+    """Options of the double-sum formulation of softmax with a local variable u per row."""
+
+    n: int = option(1, "observations in a minibatch", at_least=1)
+    m: int = option(1, "classes drawn", at_least=1)
+    sampling: str = option(
+        "others", "as for sampled methods", choices=("shared", "others", "any", "drop_hits", "all")
+    )
+    u0: str = option("log_classes", "start of u: log K, or 0", choices=("log_classes", "zero"))
+
+
+@dataclass
+class Umax(DoubleSum):
+    """Options of U-max."""
+
+    delta: float = option(1.0, "u is reset when it lies this far below its bound", above=0)
+
+
+# ---------------------------------------------------------------- the launch
+@dataclass
+class Budget:
+    """How long a cell trains and how often it is evaluated."""
+
+    epochs: float = option(20.0, "passes over the training rows", above=0)
+    checkpoints: int = option(
+        10, "evenly spaced evaluations after the one at the start", at_least=1
+    )
+
+
+@dataclass
+class Evaluation:
+    """What is computed at a checkpoint besides log loss and error."""
+
+    softmax_twice: bool = option(
+        False,
+        "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "
+        "as in the published baselines of the U-max paper",
+    )
+
+
+@dataclass
+class Config:
+    """One cell, and how to launch it."""
+
+    dataset: Dataset = MISSING
+    method: Method = MISSING
+    budget: Budget = field(default_factory=Budget)
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    seed: int = option(0, "seed of every random draw of a cell", at_least=0)
+    dtype: str = option("float32", "weights and scores", choices=("float32", "float64"))
+    experiment: Any = None
+    grid: str = option("last", "name under which the launch's cells are remembered")
+    plan: bool = option(False, "list the cells and their memory, run nothing")
+    force: bool = option(False, "run cells again that are already there")
+    mlflow: bool = option(True, "record finished cells in MLflow")
+    data_dir: str = option("data", "where dataset files are looked for")
+    runs_dir: str = option("runs", "where cells, caches and the MLflow store go")
+    reports_dir: str = option("reports", "where reports go")
+
+
+SCHEMAS: dict[str, dict[str, type]] = {
+    "dataset": {"dataset": Dataset},
+    "method": {
+        "softmax": Softmax,
+        "sampled": Sampled,
+        "double_sum": DoubleSum,
+        "umax": Umax,
+    },
+}
+
+
+def register() -> None:
+    """Make the schemas known to Hydra; the files under ``conf/`` refer to them."""
+    store = ConfigStore.instance()
+    store.store(group="schema", name="config", node=Config, package="_global_")
+    for group, schemas in SCHEMAS.items():
+        for name, schema in schemas.items():
+            store.store(group=f"schema/{group}", name=name, node=schema)
+
+
+def folder() -> Path:
+    """Configuration files: inside the installed package, else at the top of the checkout."""
+    inside = Path(__file__).parent / "conf"
+    return inside if inside.is_dir() else Path(__file__).parents[2] / "conf"
+
+
+def read(composed: DictConfig) -> Config:
+    """Turn a composed configuration into a checked `Config`.
+
+    Raises
+    ------
+    UserError
+        If a value is out of range.
+    """
+    own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
+    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), own))
+    assert isinstance(settings, Config)
+    check(settings)
+    return settings
+
+
+def default_data_dir() -> str:
+    """The environment variable XCBENCH_DATA, else ``data``."""
+    return os.environ.get("XCBENCH_DATA") or "data"

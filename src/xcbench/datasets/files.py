@@ -1,0 +1,71 @@
+"""Finding raw files, compressed or not, and knowing their content by its SHA-256."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import json
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from xcbench.errors import UserError
+
+OPENERS: dict[str, Callable[..., Any]] = {
+    "": open,
+    ".xz": lzma.open,
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+}
+
+
+def find(data_dir: Path, folders: list[str], name: str) -> Path | None:
+    """First file of that name, plain or compressed, in the folders in order."""
+    for folder in folders:
+        for suffix in OPENERS:
+            path = data_dir / folder / (name + suffix)
+            if path.is_file():
+                return path
+    return None
+
+
+@contextmanager
+def open_content(path: Path) -> Iterator[IO[bytes]]:
+    """Open the uncompressed content of a file.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read or its compression is damaged or cut off.
+    """
+    opener = OPENERS.get(path.suffix, open)
+    try:
+        with opener(path, "rb") as handle:
+            yield handle
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise UserError(f"{path} cannot be read ({error}); get the file again") from None
+
+
+def content_digest(path: Path, known: Path) -> str:
+    """SHA-256 of the uncompressed content, remembered in the file ``known`` by size and time."""
+    stat = path.stat()
+    key = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+    try:
+        remembered = json.loads(known.read_text())
+    except (OSError, ValueError):
+        remembered = {}
+    if key not in remembered:
+        digest = hashlib.sha256()
+        with open_content(path) as handle:
+            while block := handle.read(1 << 20):
+                digest.update(block)
+        remembered[key] = digest.hexdigest()
+        known.parent.mkdir(parents=True, exist_ok=True)
+        scratch = known.with_suffix(".tmp")
+        scratch.write_text(json.dumps(remembered, indent=1))
+        scratch.replace(known)
+    return str(remembered[key])

@@ -1,0 +1,64 @@
+"""Protocols: from raw multi-label rows to one class a row, as a paper prescribes."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench.config import Protocol
+from xcbench.datasets.value import Raw, Rows, Split, square_norms
+from xcbench.errors import UserError
+
+
+def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]:
+    """Pick one label a row, number the classes, scale the features.
+
+    Rows without any label are dropped.
+
+    Returns
+    -------
+    train, test : the rows of the problem.
+    K : number of classes.
+
+    Raises
+    ------
+    UserError
+        If fewer than two classes or no rows are left.
+    """
+    (X_train, first), (X_test, second) = (_one_label(raw, protocol.label) for raw in (train, test))
+    seen = first if protocol.classes == "train" else np.concatenate([first, second])
+    classes = np.unique(seen)
+    known = np.isin(second, classes)
+    X_test, second = X_test[known], second[known]
+    if len(classes) < 2:
+        raise UserError(f"the training rows have {len(classes)} class; at least two are needed")
+    return (
+        Split(_scaled(X_train, protocol), np.searchsorted(classes, first)),
+        Split(_scaled(X_test, protocol), np.searchsorted(classes, second)),
+        len(classes),
+    )
+
+
+def _one_label(raw: Raw, rule: str) -> tuple[Rows, np.ndarray]:
+    """Rows that have a label, and the label the rule picks."""
+    start, stop = raw.label_start[:-1], raw.label_start[1:]
+    labelled = stop > start
+    if not labelled.any():
+        return raw.X[labelled], np.zeros(0, np.int64)
+    if rule == "first":
+        label = raw.labels[start[labelled]]
+    else:
+        label = np.minimum.reduceat(raw.labels, start[labelled])
+    return raw.X[labelled], label
+
+
+def _scaled(X: Rows, protocol: Protocol) -> Rows:
+    """Divide by the constant, then normalise rows; rows of zeros stay zero."""
+    scale = np.full(X.shape[0], 1 / protocol.divide_by)
+    if protocol.row_norm == "l2":
+        norm = np.sqrt(square_norms(X))
+        scale = np.divide(1.0, norm, out=np.ones_like(norm), where=norm > 0)
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X * scale[:, None], dtype=np.float32)
+    repeated = np.repeat(scale, np.diff(X.indptr))
+    return sp.csr_array(((X.data * repeated).astype(np.float32), X.indices, X.indptr), X.shape)

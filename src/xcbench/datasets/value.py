@@ -1,0 +1,97 @@
+"""What a dataset is: raw rows with label lists, and the problem a protocol makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Rows = np.ndarray | sp.csr_array
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Rows as a reader found them.
+
+    Attributes
+    ----------
+    X : (N, D) features, sparse or dense.
+    label_start, labels : row i has the labels ``labels[label_start[i]:label_start[i + 1]]``,
+        in file order.
+    n_labels : number of labels the file declares.
+    """
+
+    X: Rows
+    label_start: np.ndarray
+    labels: np.ndarray
+    n_labels: int
+
+    @classmethod
+    def single(cls, X: Rows, y: np.ndarray, n_labels: int) -> Raw:
+        """Rows with exactly one label each."""
+        return cls(X, np.arange(len(y) + 1), np.asarray(y), n_labels)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows of a problem: X (N, D) float32, y (N,) class of each row."""
+
+    X: Rows
+    y: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True)
+class Info:
+    """What is known of a prepared dataset without loading it.
+
+    Attributes
+    ----------
+    name : as it appears everywhere; ends with ``-twin`` for a synthetic stand-in.
+    digest : of the raw content and the protocol.
+    nonzeros_per_row, mean_square_norm : means over the training rows.
+    """
+
+    name: str
+    digest: str
+    twin: bool
+    train: int
+    test: int
+    features: int
+    classes: int
+    sparse: bool
+    nonzeros_per_row: float
+    mean_square_norm: float
+
+    def shape(self) -> dict[str, Any]:
+        """What a report shows of it."""
+        return {
+            "train": self.train,
+            "test": self.test,
+            "features": self.features,
+            "classes": self.classes,
+            "nonzeros_per_row": round(self.nonzeros_per_row, 2),
+            "twin": self.twin,
+        }
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A problem: training and test rows over the classes 0..K-1."""
+
+    info: Info
+    train: Split
+    test: Split
+    class_counts: np.ndarray
+
+
+def square_norms(X: Rows) -> np.ndarray:
+    """Squared Euclidean norm of every row, in float64."""
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    squares = sp.csr_array((np.asarray(X.data, np.float64) ** 2, X.indices, X.indptr), X.shape)
+    return np.asarray(squares.sum(axis=1)).ravel()

@@ -1,0 +1,232 @@
+"""The linear model: scores of chosen classes, scores of all classes, scatter-add.
+
+The only place that touches X and W. Three verbs, for sparse and dense rows alike:
+``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; and the pair of
+``difference`` and ``move`` for the loop over single rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench.datasets.value import Rows
+
+BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
+
+
+@dataclass(slots=True)
+class SparseRows:
+    """B sparse rows: row i holds ``values[start[i]:start[i+1]]`` at those ``features``."""
+
+    start: np.ndarray
+    features: np.ndarray
+    values: np.ndarray
+    width: int
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def part(self, first: int, last: int) -> SparseRows:
+        """Rows first..last-1, without copying."""
+        begin, end = self.start[first], self.start[last]
+        return SparseRows(
+            self.start[first : last + 1] - begin,
+            self.features[begin:end],
+            self.values[begin:end],
+            self.width,
+        )
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+        """Features and values of one row after the other."""
+        bounds = self.start.tolist()
+        for a, b in itertools.pairwise(bounds):
+            yield self.features[a:b], self.values[a:b]
+
+    def matrix(self) -> sp.csr_array:
+        """The rows as a SciPy array."""
+        return sp.csr_array((self.values, self.features, self.start), shape=(len(self), self.width))
+
+
+@dataclass(slots=True)
+class DenseRows:
+    """B dense rows X (B, D)."""
+
+    X: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def part(self, first: int, last: int) -> DenseRows:
+        """Rows first..last-1, without copying."""
+        return DenseRows(self.X[first:last])
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray | slice, np.ndarray]]:
+        """Features (all of them) and values of one row after the other."""
+        for x in self.X:
+            yield slice(None), x
+
+    def matrix(self) -> np.ndarray:
+        """The rows as an array."""
+        return self.X
+
+
+def take(X: Rows, index: np.ndarray | slice, dtype: np.dtype) -> SparseRows | DenseRows:
+    """Gather rows of a dataset in the model's precision."""
+    if isinstance(X, np.ndarray):
+        return DenseRows(np.asarray(X[index], dtype))
+    chosen = X[index]
+    return SparseRows(
+        chosen.indptr, chosen.indices, chosen.data.astype(dtype, copy=False), X.shape[1]
+    )
+
+
+class LinearModel:
+    """Scores f_c(x) = x·w_c + b_c of K classes.
+
+    Parameters
+    ----------
+    n_classes, n_features : K and D.
+    bias : whether b exists.
+    dtype : precision of weights and of the scores of a pass over all classes.
+
+    Notes
+    -----
+    Weights are stored as ``scale · V``, V (K, D) one row a class, so that `shrink` is O(1);
+    ``scale`` is kept in float64 and folded into V before it can underflow.
+    """
+
+    def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.V = np.zeros((n_classes, n_features), self.dtype)
+        self.b = np.zeros(n_classes, self.dtype) if bias else None
+        self.scale = 1.0
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return len(self.V)
+
+    def at(self, rows: SparseRows | DenseRows, classes: np.ndarray) -> np.ndarray:
+        """Scores (B, C) in float64 of chosen classes (B, C)."""
+        if isinstance(rows, DenseRows):
+            distinct, place = np.unique(classes, return_inverse=True)
+            whole = rows.X @ self.V[distinct].T
+            place = place.reshape(classes.shape)
+            scores = np.take_along_axis(whole, place, axis=1).astype(np.float64)
+        else:
+            scores = self._gathered(rows, classes)
+        scores *= self.scale
+        if self.b is not None:
+            scores += self.scale * self.b[classes]
+        return scores
+
+    def _gathered(self, rows: SparseRows, classes: np.ndarray) -> np.ndarray:
+        count = np.diff(rows.start)
+        flat = self._flat(rows, classes, count)
+        terms = self.V.ravel().take(flat) * rows.values[:, None]
+        scores = np.zeros(classes.shape)
+        some = count > 0
+        if some.any():
+            scores[some] = np.add.reduceat(terms, rows.start[:-1][some], axis=0, dtype=np.float64)
+        return scores
+
+    def _flat(self, rows: SparseRows, classes: np.ndarray, count: np.ndarray) -> np.ndarray:
+        """Positions in V.ravel() of every (non-zero, class) pair, (nnz, C)."""
+        width = self.V.shape[1]
+        return np.repeat(classes * width, count, axis=0) + rows.features[:, None]
+
+    def all(self, rows: SparseRows | DenseRows) -> np.ndarray:
+        """Scores (B, K) of every class."""
+        return self._product(rows.matrix(), self._transposed(rows))
+
+    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+        """Scores of every class for all rows of X, a block of rows at a time."""
+        size = max(1, BLOCK_SCORES // self.n_classes)
+        transposed: np.ndarray | None = None
+        for first in range(0, X.shape[0], size):
+            block = slice(first, min(first + size, X.shape[0]))
+            rows = take(X, block, self.dtype)
+            if transposed is None:
+                transposed = self._transposed(rows)
+            yield block, self._product(rows.matrix(), transposed)
+
+    def _transposed(self, rows: SparseRows | DenseRows) -> np.ndarray:
+        """V.T, laid out for SciPy's product, where rows are sparse."""
+        return self.V.T if isinstance(rows, DenseRows) else np.ascontiguousarray(self.V.T)
+
+    def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
+        scores = np.asarray(X @ transposed)
+        if self.b is not None:
+            scores += self.b
+        if self.scale != 1.0:
+            scores *= self.dtype.type(self.scale)
+        return scores
+
+    def add(self, rows: SparseRows | DenseRows, classes: np.ndarray, numbers: np.ndarray) -> None:
+        """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
+        numbers = numbers / self.scale
+        if isinstance(rows, DenseRows):
+            distinct, place = np.unique(classes, return_inverse=True)
+            coefficients = np.zeros((len(distinct), len(rows)))
+            row = np.arange(len(rows))[:, None]
+            np.add.at(coefficients, (place.reshape(classes.shape), row), numbers)
+            self.V[distinct] += coefficients.astype(self.dtype) @ rows.X
+        else:
+            count = np.diff(rows.start)
+            terms = np.repeat(numbers.astype(self.dtype), count, axis=0) * rows.values[:, None]
+            np.add.at(self.V.ravel(), self._flat(rows, classes, count), terms)
+        if self.b is not None:
+            np.add.at(self.b, classes, numbers.astype(self.dtype))
+
+    def difference(self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int) -> float:
+        """f_k - f_y of one row."""
+        found = float((self.V[k][features] - self.V[y][features]).dot(values))
+        if self.b is not None:
+            found += float(self.b[k] - self.b[y])
+        return found * self.scale
+
+    def move(
+        self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int, number: float
+    ) -> None:
+        """w_k += number · x and w_y -= number · x, for one row; nothing where k = y."""
+        if k == y:
+            return
+        change = self.dtype.type(number / self.scale)
+        shift = change * values
+        self.V[k][features] += shift
+        self.V[y][features] -= shift
+        if self.b is not None:
+            self.b[k] += change
+            self.b[y] -= change
+
+    def add_all(self, rows: SparseRows | DenseRows, numbers: np.ndarray) -> None:
+        """As `add`, for numbers (B, K) of every class."""
+        numbers = (numbers / self.scale).astype(self.dtype)
+        self.V += np.asarray(rows.matrix().T @ numbers).T
+        if self.b is not None:
+            self.b += numbers.sum(axis=0)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply all weights and biases by a factor."""
+        self.scale *= factor
+        if not 1e-6 < abs(self.scale) < 1e6:
+            self.V *= self.dtype.type(self.scale)
+            if self.b is not None:
+                self.b *= self.dtype.type(self.scale)
+            self.scale = 1.0
+
+    def square_norm(self) -> float:
+        """||W||² + ||b||²."""
+        total = float(np.sum(np.square(self.V, dtype=np.float64)))
+        if self.b is not None:
+            total += float(np.sum(np.square(self.b, dtype=np.float64)))
+        return self.scale**2 * total
+
+    def finite(self) -> bool:
+        """Whether no weight overflowed."""
+        return bool(np.isfinite(self.square_norm()))

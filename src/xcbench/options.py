@@ -1,0 +1,66 @@
+"""How an option is declared and checked: one line each, read from the configuration's schema."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import MISSING, field, fields, is_dataclass
+from typing import Any
+
+from xcbench.errors import UserError
+
+
+def option(
+    default: Any = MISSING,
+    doc: str = "",
+    *,
+    choices: Sequence[str] = (),
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+) -> Any:
+    """Declare a field of a configuration dataclass with its documentation and its range."""
+    metadata = {
+        "doc": doc,
+        "choices": tuple(choices),
+        "above": above,
+        "at_least": at_least,
+        "at_most": at_most,
+    }
+    if isinstance(default, list | dict):
+        return field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def check(settings: Any, prefix: str = "") -> None:
+    """Check every field of a configuration dataclass, nested ones too.
+
+    Raises
+    ------
+    UserError
+        Names the first option that is out of range, its value and what it may be.
+    """
+    for entry in fields(settings):
+        value = getattr(settings, entry.name)
+        name = prefix + entry.name
+        if is_dataclass(value) and not isinstance(value, type):
+            check(value, name + ".")
+        elif value is not None and entry.metadata:
+            problem = _problem(value, dict(entry.metadata))
+            if problem:
+                raise UserError(f"{name}={value} is not possible: {problem}")
+
+
+def _problem(value: Any, limits: dict[str, Any]) -> str:
+    """What is wrong with a value, or nothing."""
+    if limits["choices"] and value not in limits["choices"]:
+        return f"it must be one of {', '.join(limits['choices'])}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "it must be a finite number"
+    if limits["above"] is not None and not value > limits["above"]:
+        return f"it must be greater than {limits['above']:g}"
+    if limits["at_least"] is not None and not value >= limits["at_least"]:
+        return f"it must be at least {limits['at_least']:g}"
+    if limits["at_most"] is not None and not value <= limits["at_most"]:
+        return f"it must be at most {limits['at_most']:g}"
+    return ""

@@ -1,0 +1,128 @@
+"""From configurations to jobs: datasets prepared, rates resolved, duplicates merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from xcbench import cells, config, registry
+from xcbench.cells import Cell
+from xcbench.config import Config
+from xcbench.datasets import Info, Missing, prepare
+from xcbench.errors import UserError
+
+ENGINE = "numpy"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell to be: its configuration, its dataset, its identity."""
+
+    settings: Config
+    info: Info | Missing
+    cell: Cell
+    as_skipped: str
+    """Identity that the same cell has while its data are missing."""
+
+    @property
+    def label(self) -> str:
+        """As progress lines show it."""
+        rate = "" if self.cell.lr is None else f" lr={self.cell.lr:.4g}"
+        return f"{self.cell.dataset} {self.cell.method}{rate} seed={self.cell.seed}"
+
+
+def jobs(configurations: Sequence[Config], sweep: bool) -> list[Job]:
+    """Distinct jobs of a launch, in order.
+
+    Parameters
+    ----------
+    configurations : checked configurations, one a grid point.
+    sweep : whether they are points of a sweep; there, a rate collapses for methods without one.
+
+    Raises
+    ------
+    UserError
+        If settings are impossible for a method or dataset; nothing has run then.
+    """
+    infos: dict[str, Info | Missing] = {}
+    made: dict[str, Job] = {}
+    for settings in configurations:
+        key = repr((settings.dataset, settings.data_dir))
+        if key not in infos:
+            infos[key] = prepare(settings.dataset, Path(settings.data_dir), cache_dir(settings))
+        job = _job(settings, infos[key])
+        made.setdefault(job.cell.cell, job)
+    _refuse_useless_rate(configurations, list(made.values()), sweep)
+    return list(made.values())
+
+
+def cache_dir(settings: Config) -> Path:
+    """Where prepared datasets are kept."""
+    return Path(settings.runs_dir) / "cache"
+
+
+def _job(settings: Config, info: Info | Missing) -> Job:
+    entry = registry.entry(settings.method)
+    if isinstance(info, Info):
+        registry.check(settings.method, info)
+        default = entry.default_rate(settings.method, info)
+        rate = settings.method.lr if default is not None and settings.method.lr else default
+        settings = replace(settings, method=replace(settings.method, lr=rate))
+    shown = {
+        "dataset": {
+            "name": info.name,
+            "reader": settings.dataset.reader,
+            "protocol": asdict(settings.dataset.protocol),
+        },
+        "method": asdict(settings.method),
+        "budget": asdict(settings.budget),
+        "evaluation": asdict(settings.evaluation),
+        "seed": settings.seed,
+        "dtype": settings.dtype,
+    }
+
+    def identity(digest: str, name: str) -> str:
+        content = {**shown, "dataset": {**shown["dataset"], "name": name}}  # type: ignore[dict-item]
+        return cells.identity(
+            {"config": content, "digest": digest, "version": entry.version, "engine": ENGINE}
+        )
+
+    cell = Cell(
+        cell=identity(info.digest, info.name),
+        dataset=info.name,
+        method=settings.method.name,
+        lr=settings.method.lr,
+        seed=settings.seed,
+        engine=ENGINE,
+        method_version=entry.version,
+        dataset_digest=info.digest,
+        config=shown,
+        shape=info.shape() if isinstance(info, Info) else {},
+    )
+    return Job(settings, info, cell, identity("missing", settings.dataset.name))
+
+
+def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job], sweep: bool) -> None:
+    """A rate for methods of which none has one is a mistake; beside others it collapses."""
+    given = any(settings.method.lr is not None for settings in configurations)
+    rateless = [job for job in made if isinstance(job.info, Info) and job.cell.lr is None]
+    if given and rateless and (len(rateless) == len(made) or not sweep):
+        raise UserError(
+            f"method {rateless[0].cell.method} with these settings has no learning rate; "
+            "leave method.lr out"
+        )
+
+
+def memory_estimate(job: Job) -> float:
+    """Bytes a cell needs at its peak, roughly: rows, weights and one block of scores."""
+    if isinstance(job.info, Missing):
+        return 0.0
+    info, item = job.info, 4 if job.settings.dtype == "float32" else 8
+    weights = info.classes * (info.features + 1.0) * item
+    per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features
+    rows = (info.train + info.test) * per_row
+    copies = 2.0 if info.sparse else 1.0
+    if isinstance(job.settings.method, config.Softmax) and job.settings.method.solver == "lbfgs":
+        weights, copies = 8 / item * weights, 50.0  # SciPy keeps 20 pairs of vectors
+    return rows + copies * weights + 3 * 4 * 2**22

@@ -1,0 +1,76 @@
+"""Progress of a launch: one line a cell, with an estimate of what is left."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+
+from xcbench.cells import Cell
+from xcbench.planning import Job
+
+
+class Progress:
+    """Prints ``[12/42] bibtex umax lr=0.1 seed=0 … log loss 1.41, 3.2 s, about 40 s left``.
+
+    Parameters
+    ----------
+    total : cells of the launch, those already there included.
+    todo : jobs that will run, in order.
+    """
+
+    def __init__(self, total: int, todo: Sequence[Job]) -> None:
+        self.total = total
+        self.left = list(todo)
+        self.number = total - len(todo)
+        self.spent: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self.live = sys.stdout.isatty()
+
+    def begin(self, job: Job) -> None:
+        """Announce a cell."""
+        self.number += 1
+        self.head = f"[{self.number}/{self.total}] {job.label} …"
+        self.started = time.perf_counter()
+        print(self.head, end="", flush=True)
+
+    def inside(self, share: float) -> None:
+        """Show how far a running cell is, on a terminal."""
+        if self.live:
+            spent = time.perf_counter() - self.started
+            left = spent / max(share, 1e-9) - spent
+            rest = f", about {duration(left)} left of it" if share > 0 else ""
+            print(f"\r\033[K{self.head} {share:.0%}{rest}", end="", flush=True)
+
+    def end(self, cell: Cell) -> None:
+        """Say what came of a cell, and how long the rest may take."""
+        spent = time.perf_counter() - self.started
+        job = self.left.pop(0)
+        self.spent[job.cell.dataset, job.cell.method].append(spent)
+        outcome = cell.status
+        if cell.status in ("done", "timeout"):
+            outcome = f"log loss {cell.curve['train_log_loss'].iloc[-1]:.4g}"
+            outcome += "" if cell.status == "done" else f" ({cell.status})"
+        elif cell.message:
+            outcome += f": {cell.message}"
+        rest = f", about {duration(self.estimate())} left" if self.left else ""
+        start = "\r\033[K" + self.head if self.live else ""
+        print(f"{start} {outcome}, {duration(spent)}{rest}", flush=True)
+
+    def estimate(self) -> float:
+        """Seconds left: the mean of the same dataset and method, else of all cells so far."""
+        every = [value for values in self.spent.values() for value in values]
+        typical = sum(every) / len(every)
+        total = 0.0
+        for job in self.left:
+            same = self.spent.get((job.cell.dataset, job.cell.method))
+            total += sum(same) / len(same) if same else typical
+        return total
+
+
+def duration(seconds: float) -> str:
+    """Seconds for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"

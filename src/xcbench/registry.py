@@ -1,0 +1,149 @@
+"""Solver registry: method name → how it is built, its version, its default rate.
+
+A change of a method's maths or loop raises its version, which changes the identity of its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xcbench import config, samplers
+from xcbench.datasets import Info
+from xcbench.errors import UserError
+from xcbench.objectives import Objective, Odds, Pairs
+from xcbench.objectives.double_sum import DoubleSum
+from xcbench.objectives.implicit import Implicit
+from xcbench.objectives.nce import nce
+from xcbench.objectives.one_vs_each import one_vs_each
+from xcbench.objectives.softmax import ImportanceSampling, Softmax
+from xcbench.solvers import Solver
+from xcbench.solvers.lbfgs import LBFGS
+from xcbench.solvers.minibatch import Minibatch
+from xcbench.solvers.sequential import Sequential
+from xcbench.steps import SGD
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method of the registry.
+
+    Attributes
+    ----------
+    build : settings and dataset to solver; ``settings.lr`` is filled in.
+    version : of the method's maths and loop.
+    default_rate : the rate where none is set; None for a method without a rate.
+    """
+
+    build: Callable[[Any, Info], Solver]
+    version: int
+    default_rate: Callable[[Any, Info], float | None]
+
+
+REGISTRY: dict[str, Entry] = {}
+
+
+def entry(settings: config.Method) -> Entry:
+    """Entry of a method's settings.
+
+    Raises
+    ------
+    UserError
+        If the registry has no such method.
+    """
+    if settings.name not in REGISTRY:
+        raise UserError(f"method.name={settings.name} is unknown; methods: {', '.join(REGISTRY)}")
+    return REGISTRY[settings.name]
+
+
+def check(settings: config.Method, info: Info) -> None:
+    """Refuse settings that are impossible for a method or a dataset, in one sentence."""
+    if not isinstance(settings, config.Sampled):
+        return
+    allowed = {
+        "nce": ("shared", "others", "all"),
+        "ove": ("shared", "others", "all"),
+        "is": ("shared", "others", "all"),
+        "implicit": ("others", "any", "drop_hits"),
+    }.get(settings.name, ("others", "any", "drop_hits", "all"))
+    if settings.sampling not in allowed:
+        raise UserError(
+            f"method.sampling={settings.sampling} is not possible for {settings.name}: "
+            f"choose one of {', '.join(allowed)}"
+        )
+    most = info.classes - 1 if settings.sampling == "others" else info.classes
+    if settings.sampling != "all" and settings.m > most:
+        raise UserError(
+            f"method.m={settings.m} classes cannot be drawn on {info.name} with "
+            f"method.sampling={settings.sampling}: it has {info.classes} classes, so at most {most}"
+        )
+    if settings.name == "implicit" and (settings.n, settings.m) != (1, 1):
+        raise UserError(
+            "method implicit takes one observation and one class a step; "
+            "set method.n=1 and method.m=1"
+        )
+
+
+def _share(settings: config.Method, info: Info) -> float:
+    """Ridge of one observation, lambda / N."""
+    return settings.ridge / info.train
+
+
+def _minibatch(objective: Objective, settings: Any, info: Info, sampling: str, m: int) -> Minibatch:
+    assert settings.lr is not None
+    one_pair = (settings.n, m) == (1, 1) and sampling in ("others", "any")
+    loop = Sequential if one_pair and isinstance(objective, Odds) else Minibatch
+    return loop(
+        objective=objective,
+        sampler=samplers.make(sampling, info.classes, m),
+        step=SGD(settings.lr, settings.decay, _share(settings, info)),
+        n=settings.n,
+        order=settings.order,
+        passes=settings.passes,
+    )
+
+
+def _scale(settings: config.Method, info: Info) -> float:
+    """Mean |x|² with the constant of a bias: what one unit of rate moves a row's score by."""
+    return max(info.mean_square_norm + settings.bias, 1e-12)
+
+
+def _register(
+    name: str,
+    version: int,
+    objective: Callable[[Any], Objective],
+    default_rate: Callable[[Any, Info], float | None],
+) -> None:
+    """Register a sampled method."""
+
+    def build(settings: Any, info: Info) -> Solver:
+        return _minibatch(objective(settings), settings, info, settings.sampling, settings.m)
+
+    REGISTRY[name] = Entry(build, version, default_rate)
+
+
+def _softmax(settings: config.Softmax, info: Info) -> Solver:
+    if settings.solver == "lbfgs":
+        return LBFGS(_share(settings, info), settings.tolerance, settings.iterations)
+    return _minibatch(Softmax(), settings, info, "all", 0)
+
+
+REGISTRY["softmax"] = Entry(
+    _softmax,
+    1,
+    lambda s, info: None if s.solver == "lbfgs" else 1 / _scale(s, info),
+)
+_register(
+    "ove", 1, lambda s: Pairs(one_vs_each, is_bound=True), lambda s, info: 1 / _scale(s, info)
+)
+_register("nce", 1, lambda s: Pairs(nce, is_bound=False), lambda s, info: 1 / _scale(s, info))
+_register(
+    "is",
+    1,
+    lambda s: ImportanceSampling(),
+    lambda s, info: 1 / _scale(s, info),
+)
+_register("vanilla", 1, lambda s: DoubleSum(s.u0), lambda s, info: 0.01 / _scale(s, info))
+_register("umax", 1, lambda s: DoubleSum(s.u0, s.delta), lambda s, info: 0.1 / _scale(s, info))
+_register("implicit", 1, lambda s: Implicit(s.u0), lambda s, info: 1 / _scale(s, info))

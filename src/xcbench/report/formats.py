@@ -1,0 +1,104 @@
+"""Numbers as people read them, and the final table in words."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+
+import pandas as pd
+from tabulate import tabulate
+
+NONE = "–"
+DECIMALS = {"train_log_loss": 3, "train_error": 4, "test_log_loss": 3, "test_error": 4}
+RIGHT = ["rate", "seeds", "epochs", "train s", *(name.replace("_", " ") for name in DECIMALS)]
+CONVENTIONS = [
+    "Log losses and bounds are means per observation in nats, without any ridge term.",
+    "Errors are fractions of observations whose highest score is not their label.",
+    "Train seconds exclude loading and evaluation; compare them only between cells run on the "
+    "same machine in the same hour.",
+    "The rate of a method is the one with the lowest mean training log loss, among the rates at "
+    "which most seeds ended.",
+    "A ± b is the mean and the standard deviation over seeds (n - 1 in the denominator) of the "
+    "last checkpoint; cells that diverged, failed or were skipped have no part in it.",
+]
+EDGE = (
+    "A rate marked as lower or upper edge is the lowest or highest that was run: a better one may "
+    "lie outside the grid."
+)
+TWIN = (
+    "Synthetic stand-in: this dataset imitates the shape of the real one and nothing else. Never "
+    "compare its numbers with a published number."
+)
+
+
+def mean_spread(mean: float, spread: float, decimals: int) -> str:
+    """``1.234 ± 0.005``, in powers of ten where fixed decimals would hide or bloat the mean."""
+    if pd.isna(mean):
+        return NONE
+    plain = mean == 0 or 10.0**-decimals <= abs(mean) < 1e5
+    form = f".{decimals}f" if plain else ".1e"
+    return f"{mean:{form}}" if pd.isna(spread) else f"{mean:{form}} ± {spread:{form}}"
+
+
+def count(value: float) -> str:
+    """Format a number of epochs: three digits at most behind the point, no trailing zeros."""
+    return NONE if pd.isna(value) else f"{round(value, 3):.10g}"
+
+
+def seconds(value: float) -> str:
+    """Format a time: three significant digits, whole seconds from a hundred on."""
+    if pd.isna(value):
+        return NONE
+    return f"{value:.0f}" if value >= 100 else f"{value:#.3g}".rstrip(".")
+
+
+def rate(value: float, edge: str = "") -> str:
+    """Format a learning rate, with the edge of the grid it lies on."""
+    if pd.isna(value):
+        return NONE
+    return f"{value:.6g} ({edge} edge)" if edge else f"{value:.6g}"
+
+
+def in_words(table: pd.DataFrame, mark: Callable[[str], str]) -> list[dict[str, str]]:
+    """Put the final table into words; ``mark`` decorates the best value of each dataset."""
+    words = []
+    for _, row in table.iterrows():
+        line = {
+            "dataset": row["dataset"],
+            "method": row["method"],
+            "rate": rate(row["lr"], row["edge"]),
+            "seeds": str(row["seeds"]),
+            "epochs": count(row["epoch"]),
+            "train s": seconds(row["train_seconds"]),
+        }
+        for name, decimals in DECIMALS.items():
+            value = mean_spread(row[name], row[f"{name}_spread"], decimals)
+            line[name.replace("_", " ")] = mark(value) if row[f"{name}_best"] else value
+        reason = f": {row['message']}" if row["message"] else ""
+        words.append(line | {"status": row["status"] + reason})
+    return words
+
+
+def terminal_table(table: pd.DataFrame) -> str:
+    """Lay out the final table for the terminal, best values starred, long reasons folded."""
+    words = in_words(table, lambda value: f"{value} *")
+    for line in words:
+        line.pop("train error")
+        line["status"] = textwrap.fill(line["status"], 36)
+    return _grid(words, "simple")
+
+
+def markdown(table: pd.DataFrame, title: str, twins: list[str]) -> str:
+    """Write the final table as a Markdown document, best values in bold."""
+    words = in_words(table, lambda value: f"**{value}**")
+    escaped = [{name: value.replace("|", r"\|") for name, value in line.items()} for line in words]
+    notes = [f"**{name}**: {TWIN}" for name in twins]
+    notes += [*CONVENTIONS, *([EDGE] if table["edge"].any() else [])]
+    bullets = "\n".join(f"- {note}" for note in notes)
+    grid = _grid(escaped, "pipe")
+    return f"# {title}\n\n{grid}\n\nBold: the lowest mean of a dataset.\n\n{bullets}\n"
+
+
+def _grid(words: list[dict[str, str]], form: str) -> str:
+    align = ["right" if name in RIGHT else "left" for name in words[0]]
+    return tabulate(words, headers="keys", tablefmt=form, disable_numparse=True, colalign=align)

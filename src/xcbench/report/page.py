@@ -1,0 +1,145 @@
+"""The page: one file that a browser shows without a server and without a network."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from xcbench.cells import STATUSES, Cell
+from xcbench.report import formats
+from xcbench.report.figures import Drawn, slug
+from xcbench.report.variants import pairs, split, text
+
+
+def render(
+    title: str,
+    found: list[Cell],
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    figures: dict[str, list[Drawn]],
+) -> str:
+    """Render a report as HTML.
+
+    Parameters
+    ----------
+    title : heading of the page.
+    found : the cells.
+    rows : their labelled frame.
+    table : the final table.
+    figures : what `figures.draw` returned.
+    """
+    counts = rows["status"].value_counts()
+    environment = Environment(
+        loader=PackageLoader("xcbench.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html").render(
+        title=title,
+        cells=len(rows),
+        counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
+        sections=[
+            _section(str(label), found, rows, table, figures[str(label)])
+            for label in table["dataset"].unique()
+        ],
+        right=formats.RIGHT,
+        edge=formats.EDGE,
+        twin=formats.TWIN,
+        not_done=_not_done(rows),
+        settings=_settings_of_methods(rows),
+        conventions=formats.CONVENTIONS,
+    )
+
+
+def _section(
+    label: str,
+    found: list[Cell],
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    figures: list[Drawn],
+) -> dict[str, Any]:
+    part = rows[rows["dataset_label"] == label]
+    own = [cell for cell in found if cell.cell in set(part["cell"])]
+    results = table[table["dataset"] == label]
+    words = formats.in_words(results, lambda value: Markup("<strong>{}</strong>").format(value))
+    return {
+        "label": label,
+        "anchor": slug(label),
+        "twin": is_twin(own),
+        "facts": [*_shape(own), *_settings_of_data(part)],
+        "columns": [name for name in words[0] if name != "dataset"],
+        "results": words,
+        "edge": results["edge"].any(),
+        "figures": [
+            {
+                "source": "data:image/png;base64,"
+                + base64.b64encode(figure.png.read_bytes()).decode(),
+                "alt": figure.alt,
+                "caption": figure.caption,
+            }
+            for figure in figures
+        ],
+    }
+
+
+def is_twin(found: list[Cell]) -> bool:
+    """Whether cells of a dataset ran on a synthetic stand-in."""
+    return any(cell.dataset.endswith("-twin") or cell.shape.get("twin") for cell in found)
+
+
+def _shape(found: list[Cell]) -> list[str]:
+    shape = next((cell.shape for cell in found if cell.shape), None)
+    if shape is None:
+        return ["shape unknown: the data was never loaded"]
+    facts = [
+        f"N = {shape['train']:,} train",
+        f"{shape['test']:,} test",
+        f"D = {shape['features']:,} features",
+        f"K = {shape['classes']:,} classes",
+    ]
+    if "nonzeros_per_row" in shape:
+        facts.append(f"{shape['nonzeros_per_row']:.4g} non-zeros per row")
+    return facts
+
+
+def _settings_of_data(part: pd.DataFrame) -> list[str]:
+    """Protocol, budget and the like of a dataset, several values side by side."""
+    of_data, _, of_run = split(part)
+    protocol = [name for name in of_data if name.startswith("dataset.protocol.")]
+    facts = []
+    for name in [*protocol, *of_run]:
+        values = [value for value in part[name].map(text).unique() if value not in ("", "none")]
+        if values:
+            facts.append(f"{name.rsplit('.', 1)[-1]}: {' or '.join(values)}")
+    return facts
+
+
+def _settings_of_methods(rows: pd.DataFrame) -> list[dict[str, str]]:
+    """List the settings of every method variant, in one line each."""
+    _, of_method, _ = split(rows)
+    settings: dict[str, str] = {}
+    for _, row in rows.iterrows():
+        own = [name for name in of_method if text(row[name]) != "none"]
+        label = row["method_label"]
+        settings.setdefault(label, ", ".join(pairs(row, own)))
+    return [{"method": label, "settings": settings[label]} for label in settings]
+
+
+def _not_done(rows: pd.DataFrame) -> list[dict[str, str]]:
+    return [
+        {
+            "dataset": row["dataset_label"],
+            "method": row["method_label"],
+            "rate": formats.rate(row["lr"]),
+            "seed": str(row["seed"]),
+            "status": row["status"],
+            "message": "" if pd.isna(row["message"]) else row["message"],
+            "cell": row["cell"],
+        }
+        for _, row in rows[rows["status"] != "done"].iterrows()
+    ]

@@ -1,0 +1,156 @@
+"""How figures look: one colour a method everywhere, legible axes, reproducible files."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.style import context
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from xcbench.report.variants import natural
+
+KNOWN = {  # the colours of Okabe and Ito
+    "softmax": "#000000",
+    "ove": "#e69f00",
+    "nce": "#56b4e9",
+    "is": "#009e73",
+    "vanilla": "#cc79a7",
+    "umax": "#0072b2",
+    "implicit": "#d55e00",
+}
+OTHERS = ["#332288", "#999933", "#882255", "#44aa99", "#7f7f7f", "#cc6677", "#661100", "#aa4499"]
+Styles = dict[str, dict[str, Any]]
+DASHES: list[Any] = ["-", "--", "-.", ":", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1))]
+LOOK: list[Any] = [
+    "default",
+    {
+        "figure.dpi": 150,
+        "font.size": 9,
+        "axes.titlesize": 10,
+        "axes.grid": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "grid.color": "#dddddd",
+        "grid.linewidth": 0.6,
+        "lines.linewidth": 1.6,
+        "legend.frameon": False,
+        "pdf.fonttype": 42,
+    },
+]
+REFERENCE = {"linestyle": (0, (5, 4)), "linewidth": 1.1}
+AXIS = {
+    "train_log_loss": "train log loss (nats)",
+    "test_log_loss": "test log loss (nats)",
+    "train_error": "train error (fraction)",
+    "test_error": "test error (fraction)",
+    "bound": "bound (nats)",
+}
+WIDE = 30.0  # a range with a larger ratio of its ends gets a logarithmic axis
+
+
+def look() -> AbstractContextManager[None]:
+    """Set how every figure is drawn and saved, whatever the user's own settings are."""
+    return context(LOOK)
+
+
+def line_styles(rows: pd.DataFrame) -> Styles:
+    """Colour of the method and dashes of the variant, by label of the variant."""
+    others = sorted(set(rows["method"]) - set(KNOWN))
+    colours = KNOWN | {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
+    styles: Styles = {}
+    for method, group in rows.groupby("method"):
+        for i, label in enumerate(sorted(group["method_label"].unique(), key=natural)):
+            styles[label] = {
+                "color": colours[str(method)],
+                "linestyle": DASHES[i % len(DASHES)],
+            }
+    return styles
+
+
+def start(curves: pd.DataFrame, name: str) -> float:
+    """Typical first value of a metric: before training, for all but the bound."""
+    return float(curves.dropna(subset=[name]).groupby("cell")[name].first().median())
+
+
+def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
+    """Scale the y axis to what a reader compares, and return where it ends.
+
+    What exceeds twice the value before training (or twice the lowest value where every method
+    is that bad) lies off the axis and is named there, so that one exploding method does not
+    flatten the others.
+
+    Parameters
+    ----------
+    ax : the panel.
+    drawn : values of each line, by its label.
+    start : the value before training, from `start`.
+    """
+    values = pd.concat(drawn.values()).dropna()
+    if values.empty:
+        return np.inf
+    top = 2 * np.fmax(start, values.min())
+    inside = values[values <= top]
+    low, high = inside.min(), inside.max()
+    if low > 0 and high > WIDE * low:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        margin = (high / low) ** 0.05
+        ax.set_ylim(low / margin, high * margin)
+    else:
+        margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
+        ax.set_ylim(low - margin, high + margin)
+    outside = [
+        f"{label} (to {line.max():.3g})" for label, line in drawn.items() if line.max() > top
+    ]
+    if outside:
+        ax.text(
+            0.99,
+            0.98,
+            "off the axis: " + ", ".join(outside),
+            transform=ax.transAxes,
+            ha="right",
+            va="top",
+            fontsize=8,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
+        )
+    return float(ax.get_ylim()[1])
+
+
+def fit_seconds(ax: Axes, ends: list[float]) -> None:
+    """Show seconds on a logarithmic axis where one method takes far longer than another."""
+    if 0 < 10 * min(ends) < max(ends):
+        ax.set_xscale("log", nonpositive="mask")
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def legend(fig: Figure, title: str, looks: Styles) -> None:
+    """Put one legend above all panels, under the name of the dataset."""
+    handles = [Line2D([], [], **look) for look in looks.values()]
+    widths = [0.65 + 0.075 * len(label) for label in looks]  # inches, about
+    room = fig.get_figwidth() - 0.2
+    columns = len(looks) if sum(widths) < room else max(1, int(room / max(widths)))
+    fig.legend(
+        handles,
+        list(looks),
+        title=title,
+        title_fontproperties={"weight": "bold"},
+        loc="outside upper center",
+        ncols=columns,
+        handlelength=2.8,
+    )
+
+
+def save(fig: Figure, path: Path) -> None:
+    """Write a figure as PNG and PDF, the same bytes whenever it is drawn from the same numbers."""
+    fig.savefig(path.with_suffix(".png"), metadata={"Software": None})
+    fig.set_layout_engine("none")  # laid out once, for both files
+    fig.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None})

@@ -1,0 +1,108 @@
+"""From cells to the final table: the best rate of every variant, mean and spread over seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from xcbench.cells import FINAL, STATUSES
+from xcbench.report.variants import natural
+
+LOSSES = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
+ENDED = ("done", "timeout")
+
+
+def summarise(rows: pd.DataFrame) -> pd.DataFrame:
+    """Make the final table.
+
+    Parameters
+    ----------
+    rows : labelled frame of cells, one row a cell (see `variants.label`).
+
+    Returns
+    -------
+    DataFrame
+        One row per dataset and method variant: dataset, method, lr (the best one), edge
+        (``lower`` or ``upper`` where the best rate ends the grid), seeds, status, message, epoch,
+        train_seconds, then for each loss its mean, its ``_spread`` (standard deviation over seeds,
+        blank for one seed) and ``_best`` (lowest mean of the dataset, among the rows of which
+        every cell ended). Means are over the cells that ended.
+    """
+    variants = rows.groupby(["dataset_label", "method_label"])
+    table = pd.DataFrame([_row(group) for _, group in variants])
+    order = sorted(
+        table.index,
+        key=lambda i: [natural(str(table.at[i, name])) for name in ("dataset", "method")],
+    )
+    table = table.loc[order].reset_index(drop=True)
+    every_cell_ended = table.pop("every_cell_ended").astype(bool)
+    for name in LOSSES:
+        fair = table[name].where(every_cell_ended)
+        best = fair == fair.groupby(table["dataset"]).transform("min")
+        table.insert(list(table).index(f"{name}_spread") + 1, f"{name}_best", best)
+    return table
+
+
+def at_best_rate(variant: pd.DataFrame) -> pd.DataFrame:
+    """Cells of one variant at its best rate, or all of them where no rate has a loss.
+
+    The best rate has the lowest mean training log loss among the rates at which most seeds
+    ended, which is every seed if there is such a rate.
+    """
+    rate = variant["lr"].fillna(0.0)  # 0 stands for a method without a rate
+    ended = variant["status"].isin(ENDED)
+    loss = variant["train_log_loss"].where(ended).groupby(rate).mean().dropna()
+    if loss.empty:
+        return variant
+    seeds = ended.groupby(rate).sum()[loss.index]
+    return variant[rate == loss[seeds == seeds.max()].idxmin()]
+
+
+def edge(variant: pd.DataFrame, lr: float) -> str:
+    """Whether a rate is the lowest or highest of at least two that were run."""
+    run = variant.loc[variant["status"].isin(FINAL), "lr"]
+    if run.nunique() < 2 or lr not in (run.min(), run.max()):
+        return ""
+    return "lower" if lr == run.min() else "upper"
+
+
+def status(cells: pd.DataFrame) -> str:
+    """``done`` where all cells agree, else a count of each: ``2 done, 1 diverged``."""
+    counts = cells["status"].value_counts()
+    if len(counts) == 1:
+        return str(counts.index[0])
+    return ", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts)
+
+
+def message(cells: pd.DataFrame) -> str:
+    """Why cells failed or were skipped, and that a row stands for more than one rate."""
+    without_result = cells.loc[cells["status"].isin(["failed", "skipped"]), "message"]
+    reasons = [" ".join(str(reason).split()) for reason in without_result.dropna().unique()]
+    rates = sorted(cells["lr"].dropna().unique())
+    if len(rates) > 1:
+        reasons.append("at every rate: " + ", ".join(f"{rate:g}" for rate in rates))
+    return "; ".join(reasons)
+
+
+def _row(variant: pd.DataFrame) -> dict[str, Any]:
+    cells = at_best_rate(variant)
+    has_ended = cells["status"].isin(ENDED)
+    several_rates = cells["lr"].nunique() > 1  # no rate is best: nothing to average
+    ended = cells[has_ended & (not several_rates)]
+    lr = float("nan") if several_rates else cells["lr"].iloc[0]
+    row: dict[str, Any] = {
+        "dataset": cells["dataset_label"].iloc[0],
+        "method": cells["method_label"].iloc[0],
+        "lr": lr,
+        "edge": edge(variant, lr) if len(ended) else "",
+        "seeds": cells["seed"].nunique(),
+        "status": status(cells),
+        "message": message(cells),
+        "epoch": ended["epoch"].mean(),
+        "train_seconds": ended["train_seconds"].mean(),
+    }
+    for name in LOSSES:
+        row[name] = ended[name].mean()
+        row[f"{name}_spread"] = ended[name].std(ddof=1)
+    return row | {"every_cell_ended": has_ended.all()}

@@ -1,0 +1,152 @@
+"""The tidy frame: one row a cell, or one row a checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcbench import cells
+from xcbench.cells import CURVE_COLUMNS, Cell
+from xcbench.errors import UserError
+
+COLUMNS = ["cell", "status", "dataset", "method", "lr", "seed", "engine", *CURVE_COLUMNS]
+
+
+def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
+    """Tidy frame of cells.
+
+    Parameters
+    ----------
+    found : the cells.
+    curves : one row a checkpoint instead of one row a cell (its last checkpoint).
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS` first (losses and bounds are means per observation in nats without any ridge
+        term, errors are fractions), then metrics a method adds, then settings under their dotted
+        names (``method.m``), then ``message``. A cell without a curve leaves one row with
+        empty metrics.
+    """
+    parts = []
+    for cell in found:
+        curve = cell.curve if curves else cell.curve.tail(1)
+        if curve.empty:
+            curve = pd.DataFrame({"iteration": [float("nan")]})
+        head = {
+            "cell": cell.cell,
+            "status": cell.status,
+            "dataset": cell.dataset,
+            "method": cell.method,
+            "lr": cell.lr,
+            "seed": cell.seed,
+            "engine": cell.engine,
+        }
+        tail = {**settings(cell), "message": cell.message}
+        part = curve.reset_index(drop=True)
+        parts.append(
+            pd.concat(
+                [
+                    pd.DataFrame([head] * len(part)),
+                    part,
+                    pd.DataFrame([tail] * len(part)),
+                ],
+                axis=1,
+            )
+        )
+    if not parts:
+        return pd.DataFrame(columns=COLUMNS)
+    whole = pd.concat(parts, ignore_index=True)
+    whole["lr"] = whole["lr"].astype(float)
+    known = {*COLUMNS, "message"}
+    own = [name for name in whole if name not in known and "." not in str(name)]
+    options = [name for name in whole if "." in str(name)]
+    whole = whole.reindex(columns=[*COLUMNS, *own, *options, "message"])
+    return whole.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
+
+
+def settings(cell: Cell) -> dict[str, Any]:
+    """Settings of a cell under dotted names, without those that have a column of their own."""
+    flat = flatten(cell.config)
+    for name in ("dataset.name", "method.name", "method.lr", "seed"):
+        flat.pop(name, None)
+    return {name if "." in name else f"run.{name}": value for name, value in flat.items()}
+
+
+def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """``{"a": {"b": 1}}`` as ``{"a.b": 1}``; lists become text."""
+    flat: dict[str, Any] = {}
+    for name, value in nested.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{name}."))
+        else:
+            flat[prefix + name] = json.dumps(value) if isinstance(value, list) else value
+    return flat
+
+
+def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
+    """Cells that meet every filter.
+
+    Parameters
+    ----------
+    runs_dir : where the cells are.
+    filters : column name to comma-separated accepted values; the name ``grid`` selects the cells
+        of a launch by its name.
+
+    Raises
+    ------
+    UserError
+        If a filter names no column or an unknown grid.
+    """
+    wanted = dict(filters)
+    found = list(cells.load_all(runs_dir))
+    if "grid" in wanted:
+        names = set(grid_cells(runs_dir, wanted.pop("grid")))
+        found = [cell for cell in found if cell.cell in names]
+    if not wanted:
+        return found
+    rows = frame(found)
+    keep = pd.Series(True, index=rows.index)
+    for column, accepted in wanted.items():
+        if column not in rows.columns:
+            raise UserError(
+                f"no column '{column}' to filter by; columns are: "
+                + ", ".join(map(str, rows.columns))
+            )
+        keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))
+    names = set(rows.loc[keep, "cell"])
+    return [cell for cell in found if cell.cell in names]
+
+
+def _matches(value: Any, accepted: list[str]) -> bool:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        for text in accepted:
+            try:
+                if float(text) == float(value):
+                    return True
+            except ValueError:
+                continue
+        return False
+    return str(value).lower() in [text.lower() for text in accepted]
+
+
+def save_grid(runs_dir: Path, name: str, names: list[str]) -> None:
+    """Remember the cells of a launch under a name."""
+    path = runs_dir / "grids" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(json.dumps(names, indent=1))
+    scratch.replace(path)
+
+
+def grid_cells(runs_dir: Path, name: str) -> list[str]:
+    """Identities of the cells of a launch."""
+    path = runs_dir / "grids" / f"{name}.json"
+    if not path.exists():
+        known = sorted(entry.stem for entry in path.parent.glob("*.json"))
+        raise UserError(f"no grid '{name}' under {runs_dir}; known: {', '.join(known) or 'none'}")
+    return list(json.loads(path.read_text()))

@@ -1,0 +1,114 @@
+"""Run one cell: load, train, evaluate; a failure is recorded, not raised."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import xcbench
+from xcbench import datasets, registry, trace
+from xcbench.cells import Cell
+from xcbench.datasets import Missing
+from xcbench.linear import LinearModel
+from xcbench.planning import Job, cache_dir
+
+
+def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
+    """Run a job and return its cell with status, curve and clocks.
+
+    BLAS gets one thread, so that results do not depend on the number of cores.
+    """
+    cell = replace(job.cell, started=time.time())
+    if isinstance(job.info, Missing):
+        return replace(cell, status="skipped", message=job.info.reason)
+    try:
+        with threadpool_limits(1):
+            cell.environment = environment()
+            return _run(job, cell, watch)
+    except MemoryError:
+        return replace(
+            cell, status="failed", message="out of memory", traceback=traceback.format_exc()
+        )
+    except Exception as error:  # one cell's failure must not cost the others
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
+
+
+def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+    assert not isinstance(job.info, Missing)
+    settings = job.settings
+    started = time.perf_counter()
+    dataset = datasets.load(job.info, cache_dir(settings))
+    load_seconds = time.perf_counter() - started
+    solver = registry.entry(settings.method).build(settings.method, job.info)
+    model = LinearModel(
+        job.info.classes,
+        job.info.features,
+        settings.method.bias,
+        solver.precision or settings.dtype,
+    )
+    made = trace.run(
+        solver,
+        model,
+        dataset,
+        settings.seed,
+        settings.budget,
+        settings.evaluation,
+        settings.method.ridge,
+        watch,
+    )
+    return replace(
+        cell,
+        status=made.status,
+        message=made.message,
+        curve=made.curve,
+        seconds={
+            "load": load_seconds,
+            "train": made.train_seconds,
+            "evaluate": made.evaluate_seconds,
+        },
+    )
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Versions, BLAS and threads, recorded with every cell."""
+    blas: dict[str, Any] = next((lib for lib in threadpool_info() if lib["user_api"] == "blas"), {})
+    return {
+        "xcbench": xcbench.__version__,
+        "git_commit": _git_commit(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "machine": platform.machine(),
+        "blas": f"{blas.get('internal_api', 'unknown')} {blas.get('version', '')}".strip(),
+        "blas_core": blas.get("architecture", "unknown"),
+        "blas_threads": 1,
+    }
+
+
+def _git_commit() -> str | None:
+    """Commit of the checkout the package runs from, with a mark if it was changed since."""
+    here = Path(__file__).parent
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
+            cwd=here,
+            capture_output=True,
+            text=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None

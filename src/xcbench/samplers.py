@@ -1,0 +1,114 @@
+"""Samplers of classes: which classes an observation sees, and how many each of them stands for.
+
+``draw(rng, y, n)`` gives classes (B, S) and their log-weights for consecutive minibatches of n
+observations with true classes y (B,). By contract the weighted sum over drawn classes is an
+unbiased estimate of the sum over all classes but the true one, for terms that vanish (or are
+constant) at the true class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+Draw = tuple[np.ndarray | None, np.ndarray | float]
+
+
+class Sampler(Protocol):
+    """Contract of a sampler."""
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """Classes (B, S), or None for every class, and log-weights, a number or (B, S)."""
+        ...
+
+
+def distinct(rng: np.random.Generator, rows: int, size: int, m: int) -> np.ndarray:
+    """Draw m distinct numbers of 0..size-1 a row, uniformly (Floyd, all rows at once)."""
+    chosen = np.empty((rows, m), np.int64)
+    for i, top in enumerate(range(size - m, size)):
+        candidate = rng.integers(0, top + 1, size=rows)
+        seen = (chosen[:, :i] == candidate[:, None]).any(axis=1)
+        chosen[:, i] = np.where(seen, top, candidate)
+    return chosen
+
+
+@dataclass(frozen=True)
+class Shared:
+    """m distinct classes of all K a minibatch, hits of a true class kept; weight K/m."""
+
+    n_classes: int
+    m: int
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """One draw a minibatch, repeated for its observations."""
+        batches = -(-len(y) // n)
+        drawn = distinct(rng, batches, self.n_classes, self.m)
+        return np.repeat(drawn, n, axis=0)[: len(y)], float(np.log(self.n_classes / self.m))
+
+
+@dataclass(frozen=True)
+class Others:
+    """m distinct classes an observation, never the true one; weight (K-1)/m."""
+
+    n_classes: int
+    m: int
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """Draws among K-1 classes, those from y on moved up by one."""
+        drawn = distinct(rng, len(y), self.n_classes - 1, self.m)
+        return drawn + (drawn >= y[:, None]), float(np.log((self.n_classes - 1) / self.m))
+
+
+@dataclass(frozen=True)
+class Any:
+    """m distinct classes of all K an observation, a hit of the true class kept; weight (K-1)/m.
+
+    What the published Implicit SGD did. Not unbiased: a hit puts e^{-u} in place of another class.
+    """
+
+    n_classes: int
+    m: int
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """Draws among all K classes."""
+        drawn = distinct(rng, len(y), self.n_classes, self.m)
+        return drawn, float(np.log((self.n_classes - 1) / self.m))
+
+
+@dataclass(frozen=True)
+class DropHits:
+    """As `Any` with hits left out, the others standing for (K-1)/(number left)."""
+
+    n_classes: int
+    m: int
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """Draws among all K classes; a hit has log-weight minus infinity."""
+        drawn = distinct(rng, len(y), self.n_classes, self.m)
+        hit = drawn == y[:, None]
+        left = np.maximum(1, self.m - hit.sum(axis=1, keepdims=True))
+        return drawn, np.where(hit, -np.inf, np.log((self.n_classes - 1) / left))
+
+
+@dataclass(frozen=True)
+class Every:
+    """Every class but the true one, each standing for itself."""
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """No list of classes: the solver takes the model's scores of all."""
+        return None, 0.0
+
+
+def make(sampling: str, n_classes: int, m: int) -> Sampler:
+    """Sampler of a name in the configuration."""
+    if sampling == "all":
+        return Every()
+    named: dict[str, type[Shared | Others | Any | DropHits]] = {
+        "shared": Shared,
+        "others": Others,
+        "any": Any,
+        "drop_hits": DropHits,
+    }
+    return named[sampling](n_classes, m)

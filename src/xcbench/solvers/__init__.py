@@ -1,0 +1,70 @@
+"""Solvers: each a generator that owns its loop and nothing else.
+
+``fit(dataset, model, streams, stops)`` moves the model and yields a `Progress` at the start, then
+whenever it has visited as many observations as the next stop says. No clock, no evaluation,
+no stopping rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from xcbench.datasets import Dataset
+from xcbench.linear import LinearModel
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a solver stands at a checkpoint.
+
+    Attributes
+    ----------
+    iteration, observations : steps done, and observations visited.
+    epoch : passes over the training rows, as the method counts them.
+    objective : mean of the training objective per observation since the last checkpoint, in nats.
+    extra : further numbers for columns of their own.
+    message : something the reader of a table should know.
+    """
+
+    iteration: int
+    observations: int
+    epoch: float
+    objective: float = float("nan")
+    extra: dict[str, float] = field(default_factory=dict)
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Independent random streams of a cell; the order of rows is the same for every method."""
+
+    order: np.random.Generator
+    classes: np.random.Generator
+
+    @classmethod
+    def of(cls, seed: int) -> Streams:
+        """Streams of a seed (0 is a seed like any other)."""
+        order, classes = np.random.SeedSequence(seed).spawn(2)
+        return cls(np.random.default_rng(order), np.random.default_rng(classes))
+
+
+class Solver(Protocol):
+    """Contract of a solver."""
+
+    precision: str | None
+    """Precision of weights the solver insists on, or None."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether ``-objective`` is a lower bound of the log-likelihood."""
+        ...
+
+    def fit(
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+    ) -> Iterator[Progress]:
+        """Train; ``stops`` are epochs at which to yield."""
+        ...

@@ -1,0 +1,148 @@
+"""Minibatch stochastic descent: every sampled method, and exact softmax by SGD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.datasets import Dataset
+from xcbench.datasets.value import square_norms
+from xcbench.linear import DenseRows, LinearModel, SparseRows, take
+from xcbench.objectives import Objective
+from xcbench.samplers import Sampler
+from xcbench.solvers import Progress, Streams
+from xcbench.steps import SGD
+
+CHUNK = 4096  # observations whose rows and classes are fetched at a time
+
+
+@dataclass
+class Chunk:
+    """Consecutive minibatches of one pass, with their random draws.
+
+    Attributes
+    ----------
+    rows, index, square_norms : the observations, their numbers, their |x|² (with the constant 1
+        of a bias).
+    classes : (C, 1+S), the true class first; or None for every class.
+    y, log_weight : true classes; log-weights of the drawn classes.
+    """
+
+    rows: SparseRows | DenseRows
+    index: np.ndarray
+    square_norms: np.ndarray
+    y: np.ndarray
+    classes: np.ndarray | None
+    log_weight: np.ndarray | float
+
+
+@dataclass
+class Minibatch:
+    """Scores, objective, step; n observations and S drawn classes each at a time.
+
+    Attributes
+    ----------
+    n : observations in a minibatch.
+    order : ``shuffled``, ``file`` or ``iid``.
+    passes : passes over the rows that count as one epoch.
+    """
+
+    objective: Objective
+    sampler: Sampler
+    step: SGD
+    n: int
+    order: str
+    passes: int
+    precision: str | None = None
+
+    @property
+    def is_bound(self) -> bool:
+        """As the objective says."""
+        return self.objective.is_bound
+
+    def fit(
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+    ) -> Iterator[Progress]:
+        """Visit minibatches until the last stop."""
+        per_epoch = self.passes * len(dataset.train)
+        targets = [round(stop * per_epoch) for stop in stops]
+        local = np.full(len(dataset.train), self.objective.start(model.n_classes))
+        iteration = observations = since = 0
+        value_sum = 0.0
+        yield Progress(0, 0, 0.0)
+        for chunk in self._chunks(dataset, model, streams):
+            rate = self.step.rate(observations // per_epoch)
+            for visited, value in self._updates(model, chunk, local, rate):
+                iteration += 1
+                observations += visited
+                since += visited
+                value_sum += value
+                if observations >= targets[0]:
+                    targets.pop(0)
+                    epoch = observations / per_epoch
+                    yield Progress(iteration, observations, epoch, float(value_sum / since))
+                    since, value_sum = 0, 0.0
+                    if not targets:
+                        return
+
+    def _updates(
+        self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float
+    ) -> Iterator[tuple[int, float]]:
+        """Update by each minibatch; gives its size and the sum of its values."""
+        for first in range(0, len(chunk.index), self.n):
+            part = slice(first, min(first + self.n, len(chunk.index)))
+            rows, index, y = (
+                chunk.rows.part(part.start, part.stop),
+                chunk.index[part],
+                chunk.y[part],
+            )
+            log_weight = chunk.log_weight
+            if isinstance(log_weight, np.ndarray):
+                log_weight = log_weight[part]
+            classes = None if chunk.classes is None else chunk.classes[part]
+            if classes is None:
+                scores = _swapped(model.all(rows).astype(np.float64), y)
+            else:
+                scores = model.at(rows, classes)
+            value, slope, local[index] = self.objective(
+                scores, log_weight, local[index], rate, chunk.square_norms[part]
+            )
+            if classes is None:
+                slope = _swapped(slope, y)
+            self.step.apply(model, rows, classes, slope, rate)
+            yield len(index), value.sum()
+
+    def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Chunk]:
+        """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
+        X, y = dataset.train.X, dataset.train.y
+        square_norm = square_norms(X) + (model.b is not None)
+        size = max(1, CHUNK // self.n) * self.n
+        while True:
+            order = self._order(streams.order, len(y))
+            for first in range(0, len(y), size):
+                index = order[first : first + size]
+                drawn, log_weight = self.sampler.draw(streams.classes, y[index], self.n)
+                yield Chunk(
+                    rows=take(X, index, model.dtype),
+                    index=index,
+                    square_norms=square_norm[index],
+                    y=y[index],
+                    classes=None if drawn is None else np.column_stack([y[index], drawn]),
+                    log_weight=log_weight,
+                )
+
+    def _order(self, rng: np.random.Generator, n_rows: int) -> np.ndarray:
+        if self.order == "shuffled":
+            return rng.permutation(n_rows)
+        if self.order == "iid":
+            return rng.integers(0, n_rows, n_rows)
+        return np.arange(n_rows)
+
+
+def _swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Exchange column 0 with the column of the true class, in place; its own inverse."""
+    row = np.arange(len(y))
+    scores[row, y], scores[:, 0] = scores[:, 0].copy(), scores[row, y].copy()
+    return scores

@@ -1,0 +1,123 @@
+"""Pull a solver from checkpoint to checkpoint: clocks, evaluation, divergence, budget → curve."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from xcbench.cells import CURVE_COLUMNS
+from xcbench.config import Budget, Evaluation
+from xcbench.datasets import Dataset
+from xcbench.linear import LinearModel
+from xcbench.metrics import evaluate
+from xcbench.solvers import Progress, Solver, Streams
+
+
+@dataclass
+class Trace:
+    """What came of a run.
+
+    Attributes
+    ----------
+    status : ``done`` or ``diverged``.
+    curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
+    train_seconds, evaluate_seconds : two of the three clocks; the caller keeps the loading one.
+    """
+
+    status: str = "done"
+    message: str | None = None
+    train_seconds: float = 0.0
+    evaluate_seconds: float = 0.0
+    rows: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def curve(self) -> pd.DataFrame:
+        """The rows as a tidy frame."""
+        frame = pd.DataFrame(self.rows)
+        return frame.reindex(
+            columns=[*CURVE_COLUMNS, *(c for c in frame if c not in CURVE_COLUMNS)]
+        )
+
+
+def run(
+    solver: Solver,
+    model: LinearModel,
+    dataset: Dataset,
+    seed: int,
+    budget: Budget,
+    evaluation: Evaluation,
+    ridge: float,
+    watch: Callable[[float], None] = lambda share: None,
+) -> Trace:
+    """Train with the training clock running, stop the clock, evaluate, go on.
+
+    Parameters
+    ----------
+    ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||².
+    watch : told the share of the work done after every checkpoint.
+
+    Returns
+    -------
+    Trace
+        The first number that is not finite ends the curve with status ``diverged``.
+    """
+    trace = Trace()
+    stops = [budget.epochs * (i + 1) / budget.checkpoints for i in range(budget.checkpoints)]
+    with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
+        progresses = solver.fit(dataset, model, Streams.of(seed), stops)
+        while True:
+            started = time.perf_counter()
+            progress = next(progresses, None)
+            trace.train_seconds += time.perf_counter() - started
+            if progress is None:
+                return trace
+            started = time.perf_counter()
+            finite = _record(trace, progress, model, dataset, solver.is_bound, evaluation, ridge)
+            trace.evaluate_seconds += time.perf_counter() - started
+            if not finite:
+                trace.status = "diverged"
+                trace.message = f"not finite any more at epoch {progress.epoch:g}"
+                return trace
+            watch(progress.epoch / budget.epochs)
+
+
+def _record(
+    trace: Trace,
+    progress: Progress,
+    model: LinearModel,
+    dataset: Dataset,
+    is_bound: bool,
+    evaluation: Evaluation,
+    ridge: float,
+) -> bool:
+    """Append a checkpoint; False where something is not finite."""
+    row = {
+        "iteration": progress.iteration,
+        "epoch": progress.epoch,
+        "observations": progress.observations,
+        "train_seconds": trace.train_seconds,
+    }
+    trace.rows.append(row)
+    measured = dict(progress.extra)
+    measured["bound" if is_bound else "objective"] = (
+        -progress.objective if is_bound else progress.objective
+    )
+    if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
+        return False
+    for role, split in (("train", dataset.train), ("test", dataset.test)):
+        for name, value in evaluate(model, split, evaluation.softmax_twice).items():
+            measured[f"{role}_{name}"] = value
+    if ridge:
+        measured["ridge_term"] = ridge / 2 * model.square_norm() / len(dataset.train)
+    if not all(
+        math.isfinite(v) for name, v in measured.items() if name not in ("bound", "objective")
+    ):
+        return False
+    row |= measured
+    trace.message = progress.message
+    return True

@@ -1,0 +1,261 @@
+"""A finished cell as one flat MLflow run: curves side by side in the browser.
+
+The store ``<runs_dir>/mlflow.db`` is a projection of the cells and can be rebuilt from them at any
+time. Time stamps are start + training clock, so that a run lasts as long as it trained and the
+relative time axis of the UI shows training seconds since the first value of a curve.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from xcbench.cells import Cell
+from xcbench.errors import UserError
+from xcbench.results import flatten
+
+EXPERIMENT = "xcbench"  # the first one of a new store, hence the number in the next line
+CHARTS = "#/experiments/1/runs?compareRunsMode=CHART&workflowType=machine_learning"
+ENDINGS = {"done": "FINISHED", "timeout": "FINISHED", "diverged": "FAILED", "failed": "FAILED"}
+LONGEST = 6000  # characters MLflow keeps of a value
+LOCK_SECONDS = 60.0  # wait for another process that tracks
+BUSY_SECONDS = 5.0  # wait for any other program that holds the store
+
+ENVIRONMENT = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_SQLALCHEMYSTORE_POOLCLASS": "NullPool",  # no connection outlives a replaced store
+}
+SERVER_ENVIRONMENT = {
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # more processes, for features not used here
+    "MLFLOW_LOGGING_LEVEL": "WARNING",
+    "UVICORN_LOG_LEVEL": "warning",
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
+    """Log the cells that are not in the store yet and return how many these are.
+
+    A cell that was run again replaces its run. A run is ``FINISHED`` where the cell is done or met
+    its time limit and ``FAILED`` where it diverged or failed; its tag ``status`` has the exact
+    word. Skipped cells are not logged: nothing ran. Values that are not finite are left out.
+
+    Parameters
+    ----------
+    runs_dir : where the store goes.
+    found : the cells.
+    rebuild : write a new store of these cells alone. It takes the place of the old one, whatever
+        state that one is in, when it is complete.
+
+    Raises
+    ------
+    UserError
+        If the store is in use elsewhere, damaged, or of another version of MLflow.
+    """
+    home = runs_dir.absolute()
+    store = home / "mlflow.db"
+    cells = [cell for cell in found if cell.status in ENDINGS]
+    with _alone(store), _one_sentence(store):
+        if store.exists() and not rebuild:
+            with closing(sqlite3.connect(store, BUSY_SECONDS, isolation_level=None)) as probe:
+                probe.execute("BEGIN IMMEDIATE")  # fails sooner than MLflow, which retries
+            return _log_missing(store, cells, home)
+        for leftover in home.glob(".mlflow-*"):  # of a process that was killed
+            shutil.rmtree(leftover, ignore_errors=True)
+        with TemporaryDirectory(prefix=".mlflow-", dir=home) as scratch:
+            fresh = Path(scratch) / store.name
+            logged = _log_missing(fresh, cells, home)
+            for suffix in ("-journal", "-wal", "-shm"):  # SQLite would apply them to the new store
+                Path(f"{store}{suffix}").unlink(missing_ok=True)
+            fresh.replace(store)
+        return logged
+
+
+def serve(runs_dir: Path, port: int = 5000) -> int:
+    """Run the MLflow UI on this computer until Ctrl-C.
+
+    Parameters
+    ----------
+    runs_dir : where the store is; an empty one is created where there is none.
+    port : where the UI listens.
+
+    Returns
+    -------
+    int
+        0 if a signal ended it, else the exit code of the server.
+
+    Raises
+    ------
+    UserError
+        If the port is taken or the store cannot be used.
+    """
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UserError(
+            f"port {port} cannot be used ({reason}); choose another one, for example 5001"
+        ) from None
+    track(runs_dir, [])
+    home = runs_dir.absolute()
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--backend-store-uri", _uri(home / "mlflow.db"), "--workers", "1"]
+    command += ["--no-serve-artifacts", "--default-artifact-root", _artifacts(home)]
+    environment = {**SERVER_ENVIRONMENT, **os.environ}
+    print(f"in some ten seconds (Ctrl-C stops it): http://127.0.0.1:{port}/{CHARTS}", flush=True)
+    for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # all as Ctrl-C
+        signal.signal(end, signal.default_int_handler)
+    server = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        return server.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        _stop(server)
+
+
+def _log_missing(store: Path, cells: list[Cell], home: Path) -> int:
+    """Log the cells without a run; runs that were cut off or are out of date make way."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=_uri(store))
+    experiment = _experiment(client, home)
+    only = f"tags.cell = '{cells[0].cell}'" if len(cells) == 1 else ""
+    found = client.search_runs([experiment], only, max_results=50_000)
+    runs = {run.data.tags.get("cell"): run for run in found}
+    logged = 0
+    for cell in cells:
+        run = runs.get(cell.cell)
+        if run is not None:
+            if run.info.status != "RUNNING" and run.data.tags["started"] == repr(cell.started):
+                continue
+            client.delete_run(run.info.run_id)
+        _log(client, experiment, cell)
+        logged += 1
+    return logged
+
+
+def _log(client: Any, experiment: str, cell: Cell) -> None:
+    from mlflow.entities import Metric, Param
+
+    rate = [] if cell.lr is None else [f"lr={cell.lr:g}"]
+    name = " ".join([cell.method, *rate, f"seed={cell.seed}", cell.dataset])
+    begin = round(1000 * cell.started)
+    run = client.create_run(experiment, begin, _tags(cell), name).info.run_id
+    settings = flatten({**cell.config, "shape": cell.shape})
+    params = [Param(key, _cut(value)) for key, value in settings.items()]
+    metrics = [
+        Metric(key, value, round(1000 * (cell.started + seconds)), int(step))
+        for step, seconds, key, value in _points(cell)
+    ]
+    for first in range(0, len(params), 100):
+        client.log_batch(run, params=params[first : first + 100])
+    for first in range(0, len(metrics), 1000):
+        client.log_batch(run, metrics[first : first + 1000])
+    end = max((metric.timestamp for metric in metrics), default=begin)
+    client.set_terminated(run, ENDINGS[cell.status], end)
+
+
+def _tags(cell: Cell) -> dict[str, str]:
+    names = ("cell", "status", "dataset", "dataset_digest", "method", "method_version", "seed")
+    tags = {name: getattr(cell, name) for name in (*names, "engine", "message")}
+    tags |= {"git_commit": cell.environment.get("git_commit"), "started": repr(cell.started)}
+    return {name: _cut(value) for name, value in tags.items() if value is not None}
+
+
+def _points(cell: Cell) -> Iterator[tuple[float, float, str, float]]:
+    """Take a curve apart: iteration, training seconds, metric and value of every finite number."""
+    if cell.curve.empty:
+        return iter(())
+    numbers = cell.curve.infer_objects().select_dtypes("number").replace([np.inf, -np.inf], np.nan)
+    numbers["clock"] = numbers["train_seconds"]  # stays a metric too, to be chosen as an axis
+    return numbers.melt(["iteration", "clock"]).dropna().itertuples(index=False, name=None)
+
+
+def _experiment(client: Any, home: Path) -> str:
+    """Identity of the one experiment; the empty one that MLflow creates is put away."""
+    known = client.get_experiment_by_name(EXPERIMENT)
+    if known is not None:
+        return str(known.experiment_id)
+    client.delete_experiment("0")
+    return str(client.create_experiment(EXPERIMENT, _artifacts(home)))
+
+
+@contextmanager
+def _alone(store: Path) -> Iterator[None]:
+    """Let one process write at a time; several that create a store at once would break it."""
+    store.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(store.with_suffix(".lock"), timeout=LOCK_SECONDS):
+            yield
+    except Timeout:
+        raise UserError(
+            f"another process has been writing {store} for {LOCK_SECONDS:.0f} s; the cells are "
+            "safe, run `xcbench track` when it has finished"
+        ) from None
+
+
+@contextmanager
+def _one_sentence(store: Path) -> Iterator[None]:
+    """Import MLflow without telemetry and chatter; its errors become one sentence."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    from mlflow.exceptions import MlflowException
+    from sqlalchemy.exc import SQLAlchemyError
+
+    for name in ("mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
+    try:
+        yield
+    except (MlflowException, SQLAlchemyError, sqlite3.Error) as error:
+        reason = str(error).splitlines()[0].split(". ")[0]
+        raise UserError(
+            f"{store} cannot be used ({reason}); the cells are safe and `xcbench track` rebuilds "
+            "the store from them"
+        ) from None
+
+
+def _stop(server: subprocess.Popen[bytes]) -> None:
+    """End the server and its children, which share its process group."""
+    try:
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.killpg(server.pid, signal.SIGTERM)
+            server.wait(10)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def _uri(store: Path) -> str:
+    if set("%?") & set(str(store)):  # read as an escape and as options
+        raise UserError(f"{store} cannot be an MLflow store: rename its folder without % and ?")
+    return f"sqlite:///{store}"
+
+
+def _artifacts(home: Path) -> str:
+    """Where MLflow would put files: never the current folder."""
+    return (home / "artifacts").as_uri()
+
+
+def _cut(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
