@@ -8,7 +8,7 @@ export DO_NOT_TRACK = true
 .PHONY: demo test lint ui report clean
 
 demo: .venv/ready-run
-	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.03,0.1,0.3,1 seed=0,1 grid=demo
+	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
 	$(BIN)/xcbench report grid=demo name=demo
 	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
 
@@ -24,7 +24,8 @@ ui: .venv/ready-run
 	$(BIN)/xcbench ui
 
 report: .venv/ready-run
-	$(BIN)/xcbench report
+	$(BIN)/python run.py experiment=first
+	$(BIN)/xcbench report grid=first name=first
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache reports/demo

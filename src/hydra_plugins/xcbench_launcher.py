@@ -42,6 +42,8 @@ class SweepLauncher(Launcher):
                 "a preset cannot itself be swept, its own grid would be lost: "
                 "launch the presets one after the other"
             )
+        if len(job_overrides) > 20:
+            print(f"reading {len(job_overrides)} configurations …", flush=True)
         points = [
             config.read(self.loader.load_sweep_config(self.base, list(point)))
             for point in job_overrides

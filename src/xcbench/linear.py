@@ -146,14 +146,18 @@ class LinearModel:
 
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
         """Scores of every class for all rows of X, a block of rows at a time."""
-        size = max(1, BLOCK_SCORES // self.n_classes)
         transposed: np.ndarray | None = None
-        for first in range(0, X.shape[0], size):
-            block = slice(first, min(first + size, X.shape[0]))
-            rows = take(X, block, self.dtype)
+        for block, rows in self.blocks(X):
             if transposed is None:
                 transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
+
+    def blocks(self, X: Rows) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
+        """Consecutive rows of X, as many as their scores may be held at a time."""
+        size = max(1, BLOCK_SCORES // self.n_classes)
+        for first in range(0, X.shape[0], size):
+            block = slice(first, min(first + size, X.shape[0]))
+            yield block, take(X, block, self.dtype)
 
     def _transposed(self, rows: SparseRows | DenseRows) -> np.ndarray:
         """V.T, laid out for SciPy's product, where rows are sparse."""

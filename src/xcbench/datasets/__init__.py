@@ -19,7 +19,7 @@ from filelock import FileLock
 from xcbench.config import Dataset as Settings
 from xcbench.config import Synthetic
 from xcbench.datasets import cache, files, protocol, synthetic
-from xcbench.datasets.readers import READERS
+from xcbench.datasets.readers import READERS, ROLES
 from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
 from xcbench.errors import UserError
 
@@ -54,15 +54,40 @@ def prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missi
     Raises
     ------
     UserError
-        If a file is damaged or is not the expected one, or files are missing and
-        ``dataset.missing=error``.
+        If a file is damaged or is not the expected one, files are missing and
+        ``dataset.missing=error``, the configuration contradicts itself, or the cache cannot be
+        written.
     """
-    paths = {
-        role: files.find(data_dir, settings.folders, name) for role, name in settings.files.items()
-    }
+    _check_settings(settings)
+    try:
+        return _prepare(settings, data_dir, cache_dir)
+    except OSError as error:
+        raise UserError(
+            f"{settings.name}: the cache {cache_dir} cannot be used ({error}); "
+            "make room there, or set runs_dir"
+        ) from None
+
+
+def _check_settings(settings: Settings) -> None:
+    if settings.reader != "synthetic" and settings.reader not in READERS:
+        raise UserError(
+            f"dataset.reader={settings.reader} is unknown; readers: {', '.join(READERS)}, synthetic"
+        )
+    if settings.reader == "synthetic" and settings.synthetic is None:
+        raise UserError(f"{settings.name}: reader synthetic needs dataset.synthetic")
+    lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
+    if lacking:
+        raise UserError(
+            f"{settings.name}: reader {settings.reader} needs dataset.files.{lacking[0]}"
+        )
+
+
+def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
+    folders = settings.folders or ["."]
+    paths = {role: files.find(data_dir, folders, name) for role, name in settings.files.items()}
     absent = [settings.files[role] for role, path in paths.items() if path is None]
     if absent:
-        where = data_dir / (settings.folders or ["."])[0]
+        where = " or ".join(str(data_dir / folder) for folder in folders)
         reason = (
             f"{settings.name}: {', '.join(absent)} not found in {where} (plain, .xz, .gz or .bz2)"
         )
@@ -70,7 +95,12 @@ def prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missi
             raise UserError(f"{reason}; put the files there, or set data_dir or XCBENCH_DATA")
         if settings.missing == "skip":
             return Missing(settings.name, "missing", f"not run: data ({reason})")
-        return _twin(settings, cache_dir)
+        if settings.synthetic is None:
+            raise UserError(
+                f"{reason}, and it has no synthetic twin; put the files there, "
+                "or set data_dir or XCBENCH_DATA"
+            )
+        return _synthetic(settings, settings.synthetic, f"{settings.name}-twin", True, cache_dir)
     return _real(settings, {role: path for role, path in paths.items() if path}, cache_dir)
 
 
@@ -80,13 +110,8 @@ def load(info: Info, cache_dir: Path) -> Dataset:
 
 
 def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
-    if settings.reader == "synthetic":
-        assert settings.synthetic is not None
+    if settings.reader == "synthetic" and settings.synthetic:
         return _synthetic(settings, settings.synthetic, settings.name, False, cache_dir)
-    if settings.reader not in READERS:
-        raise UserError(
-            f"dataset.reader={settings.reader} is unknown; readers: {', '.join(READERS)}, synthetic"
-        )
     content = {}
     for role, path in paths.items():
         content[role] = files.content_digest(path, cache_dir / "files.json")
@@ -105,16 +130,10 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
 
     def read() -> tuple[Raw, Raw]:
         train, test = READERS[settings.reader](paths, settings)
-        _check_shape(settings, train, test)
+        _check_shape(settings, paths, train, test)
         return train, test
 
     return _prepared(settings, source, settings.name, False, cache_dir, read)
-
-
-def _twin(settings: Settings, cache_dir: Path) -> Info:
-    if settings.synthetic is None:
-        raise UserError(f"dataset '{settings.name}' has neither files nor a synthetic twin")
-    return _synthetic(settings, settings.synthetic, f"{settings.name}-twin", True, cache_dir)
 
 
 def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache_dir: Path) -> Info:
@@ -146,7 +165,11 @@ def _prepared(
     with FileLock(cache_dir / f"{digest}.lock"):
         known = cache.info(where)
         if known is None:
-            train, test, n_classes = protocol.apply(*read(), settings.protocol)
+            raw = read()
+            try:
+                train, test, n_classes = protocol.apply(*raw, settings.protocol)
+            except UserError as error:
+                raise UserError(f"{name}: {error}") from None
             norms = square_norms(train.X)
             known = Info(
                 name=name,
@@ -168,7 +191,8 @@ def _nonzeros(X: Rows) -> int:
     return int(np.count_nonzero(X)) if isinstance(X, np.ndarray) else int(X.nnz)
 
 
-def _check_shape(settings: Settings, train: Raw, test: Raw) -> None:
+def _check_shape(settings: Settings, paths: dict[str, Path], train: Raw, test: Raw) -> None:
+    source = ", ".join(str(path) for path in paths.values()) or settings.reader
     found = {
         "train": train.X.shape[0],
         "test": test.X.shape[0],
@@ -176,10 +200,14 @@ def _check_shape(settings: Settings, train: Raw, test: Raw) -> None:
         "labels": train.n_labels,
     }
     if test.X.shape[1] != train.X.shape[1] or test.n_labels != train.n_labels:
-        raise UserError(f"{settings.name}: training and test file disagree on features or labels")
+        raise UserError(
+            f"{settings.name}: training rows have {train.X.shape[1]} features and "
+            f"{train.n_labels} labels, test rows {test.X.shape[1]} and {test.n_labels} ({source}); "
+            "get files that belong together"
+        )
     for name, number in asdict(settings.expected).items():
         if number and found[name] != number:
             raise UserError(
-                f"{settings.name}: {found[name]} {name} found, {number} expected; "
-                f"this is another version of the data"
+                f"{settings.name}: dataset.expected.{name} is {number}, but {found[name]} found; "
+                f"this is another version of the data ({source})"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
@@ -12,24 +13,36 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.datasets.value import Dataset, Info, Split
+from xcbench.errors import UserError
 
 
 def save(where: Path, info: Info, train: Split, test: Split) -> None:
-    """Write the arrays into a temporary sibling, then rename it into its place."""
+    """Write the arrays into a temporary sibling, then rename it into its place.
+
+    The caller holds the lock of this dataset: siblings that are there were left by interrupted
+    saves.
+    """
     where.parent.mkdir(parents=True, exist_ok=True)
+    for left in where.parent.glob(f".{where.name}-*"):
+        shutil.rmtree(left, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{where.name}-", dir=where.parent))
-    sizes = {}
+    checksums = {}
     for role, split in (("train", train), ("test", test)):
         arrays: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
         if isinstance(split.X, np.ndarray):
             arrays["X"] = split.X
         else:
-            arrays |= {"data": split.X.data, "indices": split.X.indices, "indptr": split.X.indptr}
+            kind = np.int32 if max(split.X.nnz, *split.X.shape) < 2**31 else np.int64
+            arrays |= {
+                "data": split.X.data,
+                "indices": split.X.indices.astype(kind),
+                "indptr": split.X.indptr.astype(kind),
+            }
         for name, array in arrays.items():
             path = scratch / f"{role}.{name}.npy"
             np.save(path, array)
-            sizes[path.name] = path.stat().st_size
-    content = {"info": asdict(info), "sizes": sizes}
+            checksums[path.name] = _checksum(path)
+    content = {"info": asdict(info), "checksums": checksums}
     (scratch / "info.json").write_text(json.dumps(content, indent=1))
     scratch.chmod(0o755)
     shutil.rmtree(where, ignore_errors=True)
@@ -40,16 +53,39 @@ def info(where: Path) -> Info | None:
     """What is known of a cached dataset, or None where it is missing or damaged."""
     try:
         content = json.loads((where / "info.json").read_text())
-        for name, size in content["sizes"].items():
-            if (where / name).stat().st_size != size:
+        for name, checksum in content["checksums"].items():
+            if _checksum(where / name) != checksum:
                 return None
         return Info(**content["info"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
+
+
 def load(where: Path, known: Info) -> Dataset:
-    """Map a cached dataset into memory."""
+    """Map a cached dataset into memory.
+
+    Raises
+    ------
+    UserError
+        If the cache was removed or damaged since `info` looked at it.
+    """
+    try:
+        return _load(where, known)
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(
+            f"the prepared dataset {where} cannot be read ({error}); run again to rebuild it"
+        ) from None
+
+
+def _load(where: Path, known: Info) -> Dataset:
     splits = {}
     for role in ("train", "test"):
         rows = known.train if role == "train" else known.test

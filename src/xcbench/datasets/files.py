@@ -10,26 +10,38 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
+
+from filelock import FileLock
 
 from xcbench.errors import UserError
 
 OPENERS: dict[str, Callable[..., Any]] = {
     "": open,
-    ".xz": lzma.open,
+    ".xz": partial(lzma.open, format=lzma.FORMAT_XZ),
     ".gz": gzip.open,
     ".bz2": bz2.open,
 }
 
 
 def find(data_dir: Path, folders: list[str], name: str) -> Path | None:
-    """First file of that name, plain or compressed, in the folders in order."""
+    """First file of that name, plain or compressed, in the folders in order.
+
+    Raises
+    ------
+    UserError
+        If a folder cannot be looked into.
+    """
     for folder in folders:
         for suffix in OPENERS:
             path = data_dir / folder / (name + suffix)
-            if path.is_file():
-                return path
+            try:
+                if path.is_file():
+                    return path
+            except OSError as error:
+                raise UserError(f"{path} cannot be looked up ({error.strerror})") from None
     return None
 
 
@@ -51,12 +63,23 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
 
 
 def content_digest(path: Path, known: Path) -> str:
-    """SHA-256 of the uncompressed content, remembered in the file ``known`` by size and time."""
+    """SHA-256 of the uncompressed content, remembered in the file ``known`` by size and time.
+
+    One process at a time: the others wait, then find the digest remembered.
+    """
+    known.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(known.with_suffix(".lock")):
+        return _content_digest(path, known)
+
+
+def _content_digest(path: Path, known: Path) -> str:
     stat = path.stat()
     key = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
     try:
         remembered = json.loads(known.read_text())
     except (OSError, ValueError):
+        remembered = {}
+    if not isinstance(remembered, dict):
         remembered = {}
     if key not in remembered:
         digest = hashlib.sha256()
@@ -64,7 +87,6 @@ def content_digest(path: Path, known: Path) -> str:
             while block := handle.read(1 << 20):
                 digest.update(block)
         remembered[key] = digest.hexdigest()
-        known.parent.mkdir(parents=True, exist_ok=True)
         scratch = known.with_suffix(".tmp")
         scratch.write_text(json.dumps(remembered, indent=1))
         scratch.replace(known)

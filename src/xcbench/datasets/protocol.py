@@ -23,15 +23,21 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]
     Raises
     ------
     UserError
-        If fewer than two classes or no rows are left.
+        If the training rows have fewer than two classes, no test row is left, or the scaled
+        features overflow.
     """
     (X_train, first), (X_test, second) = (_one_label(raw, protocol.label) for raw in (train, test))
     seen = first if protocol.classes == "train" else np.concatenate([first, second])
     classes = np.unique(seen)
     known = np.isin(second, classes)
     X_test, second = X_test[known], second[known]
-    if len(classes) < 2:
-        raise UserError(f"the training rows have {len(classes)} class; at least two are needed")
+    if len(np.unique(first)) < 2:
+        raise UserError(
+            f"the classes in the training rows are {len(np.unique(first))}, "
+            "at least two are needed; get other data"
+        )
+    if not len(second):
+        raise UserError("no test row has a label that is a class; get other data")
     return (
         Split(_scaled(X_train, protocol), np.searchsorted(classes, first)),
         Split(_scaled(X_test, protocol), np.searchsorted(classes, second)),
@@ -58,7 +64,15 @@ def _scaled(X: Rows, protocol: Protocol) -> Rows:
     if protocol.row_norm == "l2":
         norm = np.sqrt(square_norms(X))
         scale = np.divide(1.0, norm, out=np.ones_like(norm), where=norm > 0)
+    values = X if isinstance(X, np.ndarray) else X.data
+    factor = scale[:, None] if isinstance(X, np.ndarray) else np.repeat(scale, np.diff(X.indptr))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = np.ascontiguousarray(values * factor, dtype=np.float32)
+    if not np.isfinite(scaled).all():
+        raise UserError(
+            f"features divided by dataset.protocol.divide_by={protocol.divide_by:g} "
+            "overflow float32; choose a larger one"
+        )
     if isinstance(X, np.ndarray):
-        return np.ascontiguousarray(X * scale[:, None], dtype=np.float32)
-    repeated = np.repeat(scale, np.diff(X.indptr))
-    return sp.csr_array(((X.data * repeated).astype(np.float32), X.indices, X.indptr), X.shape)
+        return scaled
+    return sp.csr_array((scaled, X.indices, X.indptr), X.shape)

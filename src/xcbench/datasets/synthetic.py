@@ -17,7 +17,7 @@ from xcbench.errors import UserError
 
 VERSION = 1
 OWN_FEATURES = 10
-BLOCK = 4096
+BLOCK = 2**22  # words drawn at once
 
 
 def make(spec: Synthetic) -> tuple[Raw, Raw]:
@@ -84,8 +84,9 @@ def _rows(
     """Word counts of rows of the given classes."""
     cumulative = np.cumsum(power_law(spec.features, spec.feature_exponent))
     blocks = []
-    for start in range(0, len(y), BLOCK):
-        label = y[start : start + BLOCK]
+    step = min(4096, max(1, BLOCK // words))
+    for start in range(0, len(y), step):
+        label = y[start : start + step]
         shape = (len(label), words)
         word = np.searchsorted(cumulative, rng.random(shape) * cumulative[-1])
         mine = np.take_along_axis(own[label], rng.integers(own.shape[1], size=shape), axis=1)

@@ -90,13 +90,12 @@ class Odds(Objective):
             difference = np.where(np.isneginf(log_weight), -np.inf, difference)
         log_drawn = np.logaddexp.reduce(difference, axis=1)
         value, pull, local_next = self.formula(log_odds, log_drawn, local, rate, square_norm)
+        empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
+        share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
         slope = np.empty_like(scores)
-        slope[:, 0] = -pull
-        slope[:, 1:] = np.exp(weighted - log_odds[:, None]) * np.asarray(pull)[:, None]
-        if isinstance(log_weight, np.ndarray):  # an observation with no class left changes nothing
-            empty = np.isneginf(log_odds)
-            slope[empty] = 0.0
-            local_next = np.where(empty, local, local_next)
+        slope[:, 0] = -np.where(empty, 0.0, pull)
+        slope[:, 1:] = share * np.asarray(pull)[:, None]
+        local_next = np.where(empty, local, local_next)
         return np.asarray(value), slope, np.asarray(local_next)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from xcbench.datasets import Dataset
-from xcbench.linear import LinearModel, take
+from xcbench.linear import DenseRows, LinearModel, SparseRows
 from xcbench.solvers import Progress, Streams
 
 
@@ -40,12 +40,13 @@ class LBFGS:
         yield Progress(0, 0, 0.0)
         K, D = model.V.shape
         bias = model.b is not None
+        blocks = list(model.blocks(dataset.train.X))
 
         def objective(theta: np.ndarray) -> tuple[float, np.ndarray]:
             model.V[...] = theta[: K * D].reshape(K, D)
             if model.b is not None:
                 model.b[...] = theta[K * D :]
-            loss, gradient = _mean_loss(model, dataset)
+            loss, gradient = _mean_loss(model, blocks, dataset.train.y)
             gradient += self.ridge * theta
             return loss + self.ridge / 2 * float(theta @ theta), gradient
 
@@ -77,14 +78,16 @@ class LBFGS:
         )
 
 
-def _mean_loss(model: LinearModel, dataset: Dataset) -> tuple[float, np.ndarray]:
+def _mean_loss(
+    model: LinearModel, blocks: list[tuple[slice, SparseRows | DenseRows]], y: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Mean -log softmax over the training rows, and its gradient in (W, b) as one vector."""
-    X, y = dataset.train.X, dataset.train.y
     K, D = model.V.shape
     gradient = np.zeros((K, D))
     gradient_b = np.zeros(K)
     loss = 0.0
-    for block, scores in model.passes(X):
+    for block, rows in blocks:
+        scores = model.all(rows)
         row, label = np.arange(len(scores)), y[block]
         top = scores.max(axis=1, keepdims=True)
         exponential = np.exp(scores - top)
@@ -92,8 +95,7 @@ def _mean_loss(model: LinearModel, dataset: Dataset) -> tuple[float, np.ndarray]
         loss += float((np.log(total) + top).sum() - scores[row, label].sum())
         exponential /= total
         exponential[row, label] -= 1
-        matrix = take(X, block, model.dtype).matrix()
-        gradient += np.asarray(matrix.T @ exponential).T
+        gradient += np.asarray(rows.matrix().T @ exponential).T
         gradient_b += exponential.sum(axis=0)
     parts = [gradient.ravel()] + ([gradient_b] if model.b is not None else [])
     return loss / len(y), np.concatenate(parts) / len(y)

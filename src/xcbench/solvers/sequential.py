@@ -31,11 +31,11 @@ class Sequential(Minibatch):
         for (features, values), i, norm, (y, k) in zip(
             chunk.rows, index, norms, pairs, strict=True
         ):
-            if self.step.ridge:
-                model.shrink(self.step.shrinkage(rate, 1))
             difference = model.difference(features, values, k, y)
             value, pull, local[i] = formula(
                 difference + log_weight, difference, local[i], rate, norm
             )
+            if self.step.ridge:
+                model.shrink(self.step.shrinkage(rate, 1))
             model.move(features, values, k, y, -rate * float(pull))
             yield 1, float(value)

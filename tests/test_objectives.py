@@ -1,0 +1,222 @@
+"""Objectives against finite differences, exact values, mpmath and a two-dimensional minimiser."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from xcbench.objectives import Pairs
+from xcbench.objectives.double_sum import DoubleSum
+from xcbench.objectives.implicit import Implicit, implicit_step
+from xcbench.objectives.nce import nce
+from xcbench.objectives.one_vs_each import one_vs_each
+from xcbench.objectives.softmax import ImportanceSampling, Softmax
+
+OBJECTIVES = {
+    "softmax": Softmax(),
+    "is": ImportanceSampling(),
+    "ove": Pairs(one_vs_each, is_bound=True),
+    "nce": Pairs(nce, is_bound=False),
+    "vanilla": DoubleSum(),
+    "umax": DoubleSum(delta=1.0),
+}
+
+
+def call(objective, scores, log_weight=0.0, local=None, rate=0.1, square_norm=None):
+    n = len(scores)
+    local = np.full(n, 2.0) if local is None else local
+    square_norm = np.ones(n) if square_norm is None else square_norm
+    return objective(scores, log_weight, local, rate, square_norm)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("log_weight", [0.0, 1.7])
+def test_slope_is_the_gradient_of_the_value(name, log_weight):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(7, 5))
+    u = np.full(7, 4.0)  # where U-max does not reset it
+    _, slope, _ = call(OBJECTIVES[name], scores, log_weight, u)
+    step = 1e-6
+    for column in range(scores.shape[1]):
+        up, down = scores.copy(), scores.copy()
+        up[:, column] += step
+        down[:, column] -= step
+        above = call(OBJECTIVES[name], up, log_weight, u)[0]
+        below = call(OBJECTIVES[name], down, log_weight, u)[0]
+        central = (above - below) / (2 * step)
+        np.testing.assert_allclose(slope[:, column], central, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["vanilla", "umax"])
+def test_u_moves_along_its_gradient(name):
+    scores = np.random.default_rng(2).normal(size=(6, 4))
+    u, rate, step = np.full(6, 1.9), 1e-3, 1e-6
+    moved = call(OBJECTIVES[name], scores, 0.3, u, rate)[2]
+    above = call(OBJECTIVES[name], scores, 0.3, u + step)[0]
+    below = call(OBJECTIVES[name], scores, 0.3, u - step)[0]
+    np.testing.assert_allclose(moved, u - rate * (above - below) / (2 * step), rtol=1e-9)
+
+
+def test_softmax_over_all_classes_is_exact():
+    scores = np.random.default_rng(3).normal(scale=30, size=(9, 6))
+    value, slope, _ = call(Softmax(), scores)
+    np.testing.assert_allclose(value, -log_softmax(scores, axis=1)[:, 0], rtol=1e-12, atol=1e-14)
+    expected = np.exp(log_softmax(scores, axis=1))
+    expected[:, 0] -= 1
+    np.testing.assert_allclose(slope, expected, atol=1e-13)
+
+
+def test_double_sum_over_all_classes_is_exact_at_the_best_u():
+    scores = np.random.default_rng(4).normal(scale=3, size=(9, 6))
+    exact = -log_softmax(scores, axis=1)[:, 0]
+    for name in ("vanilla", "umax"):
+        value = call(OBJECTIVES[name], scores, local=exact)[0]  # u* = log(1 + e^T)
+        np.testing.assert_allclose(value, exact, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+def test_bounds_lie_below_the_exact_log_likelihood(scale):
+    rng = np.random.default_rng(5)
+    scores = rng.normal(scale=scale, size=(200, 8))
+    exact = log_softmax(scores, axis=1)[:, 0]
+    for u in (0.0, 0.5, 3.0, 20.0):
+        for name, objective in OBJECTIVES.items():
+            if objective.is_bound and name != "softmax":
+                bound = -call(objective, scores, local=np.full(200, u))[0]
+                assert (bound <= exact + 1e-12).all(), name
+    # Two classes: one-vs-each is exact (Titsias 2016, after Eq. 4).
+    pair = -call(OBJECTIVES["ove"], scores[:, :2])[0]
+    np.testing.assert_allclose(pair, log_softmax(scores[:, :2], axis=1)[:, 0], rtol=1e-12, atol=1e-14)
+
+
+def test_nce_is_logistic_regression_of_true_against_noise():
+    scores = np.array([[0.3, -1.2, 2.0]])
+    log_weight = np.log(7 / 2)
+    value = call(OBJECTIVES["nce"], scores, log_weight)[0]
+    noise = 2 / 7  # expected count of a class among the draws
+    odds = np.exp(scores[0]) / noise
+    true, drawn = odds[0] / (1 + odds[0]), 1 / (1 + odds[1:])
+    np.testing.assert_allclose(value, -np.log(true) - np.log(drawn).sum(), rtol=1e-12)
+
+
+def test_importance_sampling_ignores_how_many_a_draw_stands_for():
+    scores = np.random.default_rng(6).normal(size=(5, 4))
+    value = call(ImportanceSampling(), scores, log_weight=3.0)[0]
+    np.testing.assert_allclose(value, -log_softmax(scores, axis=1)[:, 0], rtol=1e-12)
+
+
+def test_a_left_out_class_counts_nothing():
+    scores = np.random.default_rng(7).normal(size=(4, 3))
+    masked = np.tile([0.5, -np.inf], (4, 1))
+    for name in ("softmax", "vanilla", "umax"):
+        whole = call(OBJECTIVES[name], scores, masked)
+        short = call(OBJECTIVES[name], scores[:, :2], 0.5)
+        np.testing.assert_allclose(whole[0], short[0], rtol=1e-14)
+        np.testing.assert_allclose(whole[1][:, :2], short[1], rtol=1e-14)
+        np.testing.assert_allclose(whole[2], short[2], rtol=1e-14)
+        assert (whole[1][:, 2] == 0).all()
+    u = np.full(4, 1.3)
+    nothing_left = call(DoubleSum(delta=1.0), scores, np.full((4, 2), -np.inf), u)
+    assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
+
+
+@pytest.mark.parametrize("name", ["softmax", "is", "ove", "nce", "umax"])
+@pytest.mark.parametrize("scores", [[1000.0, -1000.0], [-1000.0, 1000.0], [1000.0, 1000.0]])
+def test_stable_at_extreme_scores(name, scores):
+    exact = mpmath.log(1 + mpmath.exp(mpmath.mpf(scores[1]) - mpmath.mpf(scores[0])))
+    value, slope, local = call(OBJECTIVES[name], np.array([scores]))
+    assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(local).all()
+    if name in ("softmax", "is", "ove"):  # exact for two classes
+        np.testing.assert_allclose(value, float(exact), rtol=1e-14)
+
+
+def test_what_cannot_be_represented_is_infinite_not_clipped():
+    with np.errstate(over="ignore"):
+        value, slope, _ = call(DoubleSum(), np.array([[-1000.0, 1000.0]]))
+    assert np.isposinf(value).all() and np.isposinf(slope[0, 1])
+    # Implicit steps solve for the new point, which is representable even there.
+    a, u = implicit_step(np.array([2000.0]), np.array([0.0]), 0.1, np.array([1.0]))
+    assert np.isfinite(a).all() and np.isfinite(u).all()
+
+
+def test_umax_resets_u_only_far_below_its_bound():
+    scores = np.array([[0.0, 5.0], [0.0, 5.0]])
+    floor = np.log1p(np.exp(5.0))
+    value = call(DoubleSum(delta=1.0), scores, local=np.array([floor - 1.01, floor - 0.99]))[0]
+    plain = call(DoubleSum(), scores, local=np.array([floor, floor - 0.99]))[0]
+    np.testing.assert_allclose(value, plain, rtol=1e-14)
+
+
+def implicit_oracle(T, u_old, rate, q):
+    """Root of the paper's Eq. 16 by bisection with 60 digits and Lambert W."""
+    with mpmath.workdps(60):
+        T, u_old, c, q = (mpmath.mpf(float(v)) for v in (T, u_old, rate, q))
+
+        def a_of(u):
+            return mpmath.lambertw(2 * c * q * mpmath.exp(T - u)).real
+
+        def slope(u):
+            return 2 * c * (1 - mpmath.exp(-u)) - a_of(u) / q + 2 * (u - u_old)
+
+        if slope(u_old) < 0:
+            low, high = u_old, mpmath.log(1 + mpmath.exp(T)) + 1
+        else:
+            low, high = min(mpmath.mpf(0), T - 2 * c * q) - 1, u_old
+        for _ in range(190):
+            middle = (low + high) / 2
+            low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+        return float(a_of(low)), float(low)
+
+
+@pytest.mark.parametrize("K", [10, 895, 18207])
+@pytest.mark.parametrize("rate", [1e-6, 1e-3, 0.1, 1.0, 10.0, 1e3, 1e8])
+def test_implicit_step_solves_the_papers_equation(K, rate):
+    rng = np.random.default_rng(K)
+    difference = rng.normal(scale=[0.1, 1, 5, 30], size=(3, 4)).ravel()
+    u_old = rng.uniform(0, 1.5 * np.log(K), size=12)
+    q = rng.choice([0.05, 1.0, 2.0, 100.0], size=12)
+    T = difference + np.log(K - 1)
+    a, u = implicit_step(T, u_old, rate, q)
+    oracle = np.array(
+        [implicit_oracle(*point) for point in zip(T, u_old, [rate] * 12, q, strict=True)]
+    )
+    np.testing.assert_allclose(a, oracle[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(u, oracle[:, 1], rtol=1e-9, atol=1e-12)
+
+
+def test_implicit_step_minimises_the_proximal_objective():
+    T, u_old, c, q = 3.2, 1.1, 0.7, 1.9
+
+    def proximal(point):
+        u, a = point
+        return 2 * c * (u + np.exp(-u) + np.exp(T - a - u)) + (u - u_old) ** 2 + a**2 / (2 * q)
+
+    found = minimize(
+        proximal,
+        [u_old, 0.0],
+        method="Nelder-Mead",
+        options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 4000},
+    )
+    a, u = implicit_step(np.array([T]), np.array([u_old]), c, np.array([q]))
+    np.testing.assert_allclose([u[0], a[0]], found.x, rtol=1e-6)
+
+
+def test_a_row_without_features_still_moves_u():
+    a, u = implicit_step(np.array([1.0]), np.array([2.0]), 0.5, np.array([0.0]))
+    # min_u 2c(u + e^-u + e^{T-u}) + (u - u_old)²
+    slope = 2 * 0.5 * (1 - np.exp(-u) - np.exp(1.0 - u)) + 2 * (u - 2.0)
+    np.testing.assert_allclose(slope, 0, atol=1e-10)
+    assert a[0] < 1e-25
+
+
+@pytest.mark.parametrize("objective", [Softmax(), DoubleSum(delta=1.0), DoubleSum(), Implicit()])
+def test_formulas_work_on_numbers_as_on_arrays(objective):
+    rng = np.random.default_rng(8)
+    T, u, q = rng.normal(size=20), rng.uniform(0, 3, 20), rng.uniform(0.5, 2, 20)
+    arrays = objective.formula(T + 1, T, u, 0.3, q)
+    for i in range(20):
+        single = objective.formula(T[i] + 1, T[i], u[i], 0.3, q[i])
+        np.testing.assert_allclose(
+            [float(v) for v in single], [float(v[i]) for v in arrays], rtol=1e-12
+        )

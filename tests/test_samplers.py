@@ -1,0 +1,63 @@
+"""Samplers: what is drawn, and that estimates are unbiased."""
+
+import numpy as np
+import pytest
+
+from xcbench import samplers
+
+K = 6
+
+
+def test_floyd_draws_every_subset_equally_often():
+    rng = np.random.default_rng(0)
+    drawn = np.sort(samplers.distinct(rng, 60_000, 5, 3), axis=1)
+    subsets, count = np.unique(drawn, axis=0, return_counts=True)
+    assert len(subsets) == 10 and (np.diff(drawn, axis=1) > 0).all()
+    chi_square = ((count - 6000) ** 2 / 6000).sum()
+    assert chi_square < 27.9  # 0.1 % point with 9 degrees of freedom
+
+
+@pytest.mark.parametrize(
+    "sampling, m", [("others", 1), ("others", 3), ("shared", 2), ("drop_hits", 4)]
+)
+def test_weighted_sums_are_unbiased(sampling, m):
+    """Terms vanish at the true class, as gradients do; their sum over classes is recovered."""
+    rng = np.random.default_rng(1)
+    g = rng.normal(size=K)
+    y = rng.integers(0, K, size=120_000)
+    classes, log_weight = samplers.make(sampling, K, m).draw(rng, y, n=3)
+    term = np.where(classes == y[:, None], 0.0, g[classes])
+    estimate = (np.exp(log_weight) * term).sum(axis=1)
+    exact = g.sum() - g[y]
+    error = (estimate - exact).mean() / ((estimate - exact).std() / np.sqrt(len(y) / 3))
+    assert abs(error) < 4
+
+
+def test_others_never_hit_the_true_class():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, K, size=5000)
+    classes, log_weight = samplers.make("others", K, K - 1).draw(rng, y, n=1)
+    assert (classes != y[:, None]).all() and log_weight == 0.0
+    assert (np.sort(classes, axis=1)[:, :-1] < np.sort(classes, axis=1)[:, 1:]).all()
+
+
+def test_shared_draws_once_a_minibatch():
+    rng = np.random.default_rng(3)
+    classes, _ = samplers.make("shared", K, 2).draw(rng, np.zeros(10, int), n=4)
+    assert (classes[0:4] == classes[0]).all() and (classes[8:] == classes[8]).all()
+    assert not (classes == classes[0]).all()
+
+
+def test_a_kept_hit_is_what_is_published_not_unbiased():
+    rng = np.random.default_rng(4)
+    y = np.zeros(10_000, int)
+    classes, log_weight = samplers.make("any", K, 1).draw(rng, y, n=1)
+    assert abs((classes == 0).mean() - 1 / K) < 0.02
+    assert log_weight == pytest.approx(np.log(K - 1))
+
+
+def test_all_draws_leave_out_everything_when_all_are_hits():
+    classes, log_weight = samplers.make("drop_hits", 2, 1).draw(
+        np.random.default_rng(0), np.zeros(50, int), 1
+    )
+    assert (np.isneginf(log_weight) == (classes == 0)).all()
