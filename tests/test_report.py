@@ -522,3 +522,12 @@ def test_page_in_a_real_browser(report, tmp_path):
     assert len(shown.named("section")) == 5
     assert len(shown.named("img")) == 2
     assert "1.060 ± 0.014" in shown.text
+
+
+def test_bounds_far_below_zero_are_drawn(tmp_path):
+    """A bound has no value before training, and may lie below any loss worth showing."""
+    cells = [make(method="ove", lr=lr) for lr in (0.1, 1.0)]
+    for cell in cells:
+        cell.curve["bound"] = [NAN] + [-1e8] * (len(cell.curve) - 1)
+    build(cells, tmp_path / "out", "bounds")
+    assert (tmp_path / "out" / "index.html").exists()

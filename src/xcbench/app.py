@@ -28,6 +28,8 @@ def main() -> None:
     own_choice = "HYDRA_FULL_ERROR" in os.environ
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands errors on instead of printing them
     config.register()
+    sweep = [word for word in sys.argv[1:] if word in ("-m", "--multirun")]
+    sys.argv[1:] = sweep + [word for word in sys.argv[1:] if word not in sweep]  # in any place
     try:
         hydra.main(version_base="1.3", config_path=str(config.folder()), config_name="config")(
             _task

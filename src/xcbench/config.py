@@ -54,7 +54,7 @@ class Synthetic:
     class_exponent: float = option(1.0, "class k has frequency ∝ k^-exponent", at_least=0)
     feature_exponent: float = option(0.8, "feature j has popularity ∝ j^-exponent", at_least=0)
     signal: float = option(
-        0.1, "share of a row's tokens from its class's own features", above=0, at_most=1
+        0.2, "share of a row's tokens from its class's own features", above=0, at_most=1
     )
     seed: int = option(0, "seed of the generator", at_least=0)
 

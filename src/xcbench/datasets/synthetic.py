@@ -15,7 +15,7 @@ from xcbench.config import Synthetic
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
 
-VERSION = 1
+VERSION = 2
 OWN_FEATURES = 10
 BLOCK = 2**22  # words drawn at once
 
@@ -61,12 +61,13 @@ def power_law(size: int, exponent: float) -> np.ndarray:
 
 def words_for(spec: Synthetic, n_own: int) -> int:
     """Number of words T for which a row has the wanted mean number of distinct features."""
-    popularity = (1 - spec.signal) * power_law(spec.features, spec.feature_exponent)
+    background = (1 - spec.signal) * power_law(spec.features, spec.feature_exponent)
+    share = n_own / spec.features  # of classes that own a feature
 
     def distinct(words: float) -> float:
-        background = -np.expm1(words * np.log1p(-popularity)).sum()
-        own = n_own * -np.expm1(words * np.log1p(-spec.signal / n_own)) if n_own > 1 else 1.0
-        return float(background + own)
+        absent = (1 - share) * np.exp(words * np.log1p(-background))
+        absent += share * np.exp(words * np.log1p(-background - spec.signal / n_own))
+        return float((1 - absent).sum())
 
     most = 1000.0 * spec.features
     if distinct(most) <= spec.nonzeros:

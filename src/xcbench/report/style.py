@@ -75,7 +75,8 @@ def line_styles(rows: pd.DataFrame) -> Styles:
 
 
 def start(curves: pd.DataFrame, name: str) -> float:
-    """Typical first value of a metric: before training, for all but the bound."""
+    """Typical value of a metric before training; the log loss stands for the bound."""
+    name = "train_log_loss" if name == "bound" else name
     return float(curves.dropna(subset=[name]).groupby("cell")[name].first().median())
 
 
@@ -84,7 +85,7 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
 
     What exceeds twice the value before training (or twice the lowest value where every method
     is that bad) lies off the axis and is named there, so that one exploding method does not
-    flatten the others.
+    flatten the others. A bound is treated as the loss that it is the negative of.
 
     Parameters
     ----------
@@ -95,10 +96,12 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
     values = pd.concat(drawn.values()).dropna()
     if values.empty:
         return np.inf
+    sign = -1 if values.max() <= 0 else 1
+    values *= sign
     top = 2 * np.fmax(start, values.min())
     inside = values[values <= top]
     low, high = inside.min(), inside.max()
-    if low > 0 and high > WIDE * low:
+    if sign > 0 and low > 0 and high > WIDE * low:
         ax.set_yscale("log")
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -107,18 +110,20 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
         ax.set_ylim(low / margin, high * margin)
     else:
         margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
-        ax.set_ylim(low - margin, high + margin)
+        ax.set_ylim(*sorted((sign * (low - margin), sign * (high + margin))))
     outside = [
-        f"{label} (to {line.max():.3g})" for label, line in drawn.items() if line.max() > top
+        f"{label} (to {sign * (sign * line).max():.3g})"
+        for label, line in drawn.items()
+        if (sign * line).max() > top
     ]
     if outside:
         ax.text(
             0.99,
-            0.98,
+            0.98 if sign > 0 else 0.02,
             "off the axis: " + ", ".join(outside),
             transform=ax.transAxes,
             ha="right",
-            va="top",
+            va="top" if sign > 0 else "bottom",
             fontsize=8,
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
         )
