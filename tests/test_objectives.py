@@ -87,7 +87,9 @@ def test_bounds_lie_below_the_exact_log_likelihood(scale):
                 assert (bound <= exact + 1e-12).all(), name
     # Two classes: one-vs-each is exact (Titsias 2016, after Eq. 4).
     pair = -call(OBJECTIVES["ove"], scores[:, :2])[0]
-    np.testing.assert_allclose(pair, log_softmax(scores[:, :2], axis=1)[:, 0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        pair, log_softmax(scores[:, :2], axis=1)[:, 0], rtol=1e-12, atol=1e-14
+    )
 
 
 def test_nce_is_logistic_regression_of_true_against_noise():

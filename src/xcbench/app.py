@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +30,9 @@ def main() -> None:
     """Entry of ``python run.py`` and ``xcbench run``: every error is one sentence."""
     own_choice = "HYDRA_FULL_ERROR" in os.environ
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands errors on instead of printing them
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # not every terminal has "…"
     config.register()
     sweep = [word for word in sys.argv[1:] if word in ("-m", "--multirun")]
     sys.argv[1:] = sweep + [word for word in sys.argv[1:] if word not in sweep]  # in any place
@@ -39,6 +45,19 @@ def main() -> None:
             raise
         print(f"error: {explain(error)}", file=sys.stderr)
         sys.exit(2)
+    except (AssertionError, ValueError) as error:  # Hydra's own, for example of method=null
+        if own_choice or not _raised_by_hydra(error):
+            raise
+        print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\ninterrupted before the first cell: nothing was run", file=sys.stderr)
+        sys.exit(130)
+
+
+def _raised_by_hydra(error: BaseException) -> bool:
+    where = Path(traceback.extract_tb(error.__traceback__)[-1].filename).parts
+    return "hydra" in where or "omegaconf" in where
 
 
 def _task(composed: DictConfig) -> None:
@@ -46,7 +65,7 @@ def _task(composed: DictConfig) -> None:
     sweep = HydraConfig.get().mode == RunMode.MULTIRUN
     try:
         code = run([config.read(composed)], sweep)
-    except (UserError, OSError) as error:
+    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         code = 2
     if code:
@@ -57,6 +76,7 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
     """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0."""
     launch = configurations[0]
     runs_dir = Path(launch.runs_dir)
+    _check_launch(configurations)
     planned = jobs(configurations, sweep)
     _announce_twins(planned)
     if launch.plan:
@@ -73,10 +93,10 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
             progress.begin(job)
             cell = running.run(job, progress.inside)
             cells.save(runs_dir, cell)
-            if cell.status != "skipped" and job.as_skipped != cell.cell:
+            statuses[cell.status] += 1
+            if cell.status != "skipped" and not cell.shape["twin"]:
                 cells.remove(runs_dir, job.as_skipped)
             progress.end(cell)
-            statuses[cell.status] += 1
             if launch.mlflow:
                 _track(runs_dir, [cell])
         code = 1 if statuses["failed"] else 0
@@ -87,6 +107,16 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
         _track(runs_dir, filter(None, (cells.load(runs_dir, job.cell.cell) for job in planned)))
     _summarise(planned, todo, statuses, launch)
     return code
+
+
+def _check_launch(configurations: Sequence[Config]) -> None:
+    """Settings of a launch are the same at every point of its sweep."""
+    for name in ("grid", "plan", "force", "mlflow", "runs_dir", "reports_dir"):
+        if len({getattr(settings, name) for settings in configurations}) > 1:
+            raise UserError(f"{name} cannot be swept: it holds for the whole launch")
+    grid = configurations[0].grid
+    if not re.fullmatch(r"[\w.+-]+", grid):
+        raise UserError(f"grid={grid} is not possible: letters, digits and . _ + - make a name")
 
 
 def _finished(runs_dir: Path, job: Job) -> str | None:

@@ -11,7 +11,9 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from xcbench.errors import UserError
 
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
+
+LEFTOVER_SECONDS = 600.0
 
 CURVE_COLUMNS = [
     "iteration",
@@ -141,9 +145,14 @@ def remove(runs_dir: Path, cell: str) -> None:
 
 
 def sweep_leftovers(runs_dir: Path) -> None:
-    """Delete the half-written folders that killed processes left behind."""
+    """Delete the half-written folders that killed processes left behind.
+
+    Younger ones may be those of another launch that is writing now.
+    """
     for where in (runs_dir / "cells").glob(".*"):
-        shutil.rmtree(where, ignore_errors=True)
+        with suppress(OSError):
+            if time.time() - where.stat().st_mtime > LEFTOVER_SECONDS:
+                shutil.rmtree(where, ignore_errors=True)
 
 
 def _write_synced(path: Path, text: str) -> None:

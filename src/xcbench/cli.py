@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from xcbench import cells, config, results
 from xcbench.errors import UserError
@@ -47,8 +47,14 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.exit(130)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say it as every other mistake is said."""
+        raise UserError(message)
+
+
 def _command(words: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="xcbench", usage=USAGE, add_help=False)
+    parser = _Parser(prog="xcbench", usage=USAGE, add_help=False)
     parser.add_argument("command", nargs="?", default="help")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--curves", action="store_true")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from xcbench import cells, config, registry
 from xcbench.cells import Cell
@@ -64,32 +65,21 @@ def cache_dir(settings: Config) -> Path:
 
 def _job(settings: Config, info: Info | Missing) -> Job:
     entry = registry.entry(settings.method)
+    has_rate = entry.has_rate(settings.method)
+    if not has_rate:  # whatever is swept collapses
+        settings = replace(settings, method=replace(settings.method, lr=None))
+    as_skipped = _identity(_shown(settings, settings.dataset.name), "missing", entry.version)
     if isinstance(info, Info):
         registry.check(settings.method, info)
-        default = entry.default_rate(settings.method, info)
-        rate = settings.method.lr if default is not None and settings.method.lr else default
-        settings = replace(settings, method=replace(settings.method, lr=rate))
-    shown = {
-        "dataset": {
-            "name": info.name,
-            "reader": settings.dataset.reader,
-            "protocol": asdict(settings.dataset.protocol),
-        },
-        "method": asdict(settings.method),
-        "budget": asdict(settings.budget),
-        "evaluation": asdict(settings.evaluation),
-        "seed": settings.seed,
-        "dtype": settings.dtype,
-    }
-
-    def identity(digest: str, name: str) -> str:
-        content = {**shown, "dataset": {**shown["dataset"], "name": name}}  # type: ignore[dict-item]
-        return cells.identity(
-            {"config": content, "digest": digest, "version": entry.version, "engine": ENGINE}
-        )
-
+        if has_rate and settings.method.lr is None:
+            rate = entry.default_rate(settings.method, info)
+            settings = replace(settings, method=replace(settings.method, lr=rate))
+    shown = _shown(settings, info.name)
+    made = isinstance(info, Info) and (info.twin or settings.dataset.reader == "synthetic")
+    if made and settings.dataset.synthetic:
+        shown["dataset"]["synthetic"] = asdict(settings.dataset.synthetic)
     cell = Cell(
-        cell=identity(info.digest, info.name),
+        cell=_identity(shown, info.digest, entry.version),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
@@ -100,7 +90,27 @@ def _job(settings: Config, info: Info | Missing) -> Job:
         config=shown,
         shape=info.shape() if isinstance(info, Info) else {},
     )
-    return Job(settings, info, cell, identity("missing", settings.dataset.name))
+    return Job(settings, info, cell, as_skipped)
+
+
+def _shown(settings: Config, name: str) -> dict[str, Any]:
+    """Settings of a cell without those of the launch."""
+    return {
+        "dataset": {
+            "name": name,
+            "reader": settings.dataset.reader,
+            "protocol": asdict(settings.dataset.protocol),
+        },
+        "method": asdict(settings.method),
+        "budget": asdict(settings.budget),
+        "evaluation": asdict(settings.evaluation),
+        "seed": settings.seed,
+        "dtype": settings.dtype,
+    }
+
+
+def _identity(shown: dict[str, Any], digest: str, version: int) -> str:
+    return cells.identity({"config": shown, "digest": digest, "version": version, "engine": ENGINE})
 
 
 def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job], sweep: bool) -> None:

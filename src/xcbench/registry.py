@@ -33,12 +33,14 @@ class Entry:
     ----------
     build : settings and dataset to solver; ``settings.lr`` is filled in.
     version : of the method's maths and loop.
-    default_rate : the rate where none is set; None for a method without a rate.
+    default_rate : the rate where none is set.
+    has_rate : whether a method with these settings has a rate at all.
     """
 
     build: Callable[[Any, Info], Solver]
     version: int
-    default_rate: Callable[[Any, Info], float | None]
+    default_rate: Callable[[Any, Info], float]
+    has_rate: Callable[[Any], bool] = lambda settings: True
 
 
 REGISTRY: dict[str, Entry] = {}
@@ -108,7 +110,7 @@ def _register(
     name: str,
     version: int,
     objective: Callable[[Any], Objective],
-    default_rate: Callable[[Any, Info], float | None],
+    default_rate: Callable[[Any, Info], float],
 ) -> None:
     """Register a sampled method."""
 
@@ -133,10 +135,6 @@ def _over_square_norm(factor: float) -> Callable[[Any, Info], float]:
     return rate
 
 
-def _softmax_rate(settings: config.Softmax, info: Info) -> float | None:
-    return None if settings.solver == "lbfgs" else _over_square_norm(1.0)(settings, info)
-
-
 def _ove_rate(settings: config.Method, info: Info) -> float:
     """The estimated sum over K - 1 pairs makes a step K times as long."""
     return _over_square_norm(10.0)(settings, info) / info.classes
@@ -148,7 +146,7 @@ def _implicit_rate(settings: config.Method, info: Info) -> float:
 
 
 # Default rates: found on digits, zipf, bibtex, mnist and the twin of eurlex at the default budget.
-REGISTRY["softmax"] = Entry(_softmax, 1, _softmax_rate)
+REGISTRY["softmax"] = Entry(_softmax, 1, _over_square_norm(1.0), lambda s: s.solver != "lbfgs")
 _register("ove", 1, lambda s: Pairs(one_vs_each, is_bound=True), _ove_rate)
 _register("nce", 1, lambda s: Pairs(nce, is_bound=False), _over_square_norm(0.2))
 _register("is", 1, lambda s: ImportanceSampling(), _over_square_norm(1.0))

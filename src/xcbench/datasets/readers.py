@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 import re
 import struct
-import warnings
 from array import array
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -21,18 +19,15 @@ import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
 from xcbench.datasets.files import open_content
+from xcbench.datasets.sparse_text import LARGEST, shown, sparse_rows
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
 
 Paths = dict[str, Path]
 
 LABELS = re.compile(rb"\d{1,18}(?:,\d{1,18})*+")
-PAIR = re.compile(rb"\d+:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-PAIRS = re.compile(rb"(?:\d++:[-+.\deE]++\s++)*+")  # quick; the count of numbers tells the rest
 ARFF_ROW = re.compile(rb"\{\s*+(?:\d++\s++[^\s,{}]++\s*+(?:,\s*+\d++\s++[^\s,{}]++\s*+)*+)?\}")
 BOM = b"\xef\xbb\xbf"
-BLOCK = 2000
-LARGEST = 2**31 - 1
 
 
 def repository(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
@@ -64,7 +59,7 @@ def _repository_split(path: Path) -> Raw:
                 label_start.append(len(labels))
                 yield number, tail
 
-        X, _ = _sparse_rows(rows(), n_features, path)
+        X, _ = sparse_rows(rows(), n_features, path)
     if X.shape[0] != n_rows:
         raise UserError(
             f"{path} has {X.shape[0]} rows, its header says {n_rows}; "
@@ -76,13 +71,13 @@ def _repository_split(path: Path) -> Raw:
 def _repository_header(line: bytes, path: Path) -> tuple[int, int, int]:
     if not re.fullmatch(rb"\d+\s+\d+\s+\d+", line.removeprefix(BOM).strip()):
         raise UserError(
-            f"{path}, line 1: the header must be three numbers 'N D K', not {_shown(line)}; "
+            f"{path}, line 1: the header must be three numbers 'N D K', not {shown(line)}; "
             "get a file in the format of the Extreme Classification Repository"
         )
     n_rows, n_features, n_labels = map(int, line.removeprefix(BOM).split())
     if not 1 <= min(n_rows, n_features, n_labels) <= max(n_rows, n_features, n_labels) <= LARGEST:
         raise UserError(
-            f"{path}, line 1: the header {_shown(line)} is not possible, "
+            f"{path}, line 1: the header {shown(line)} is not possible, "
             f"its numbers of rows, features and labels must lie between 1 and {LARGEST}"
         )
     return n_rows, n_features, n_labels
@@ -94,9 +89,9 @@ def _label_list(text: bytes, n_labels: int, path: Path, number: int) -> list[int
         return []
     if not LABELS.fullmatch(text):
         raise UserError(
-            f"{path}, line {number}: {_shown(text)} is not a list of labels l1,l2 counted from 0"
+            f"{path}, line {number}: {shown(text)} is not a list of labels l1,l2 counted from 0"
         )
-    labels = [int(part) for part in text.split(b",")]
+    labels = list(map(int, text.split(b",")))
     if max(labels) >= n_labels:
         raise UserError(
             f"{path}, line {number}: label {max(labels)} is out of range, "
@@ -130,7 +125,7 @@ def _arff_split(path: Path, n_features: int) -> tuple[Raw, list[bytes]]:
     """Rows of a file, and the names of its attributes."""
     with open_content(path) as handle:
         attributes, first_line = _arff_header(handle, path)
-        whole, numbers = _sparse_rows(_arff_rows(handle, path, first_line), len(attributes), path)
+        whole, numbers = sparse_rows(_arff_rows(handle, path, first_line), len(attributes), path)
     is_label = whole.indices >= n_features
     row = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))[is_label]
     strange = np.flatnonzero(whole.data[is_label] != 1)
@@ -168,110 +163,9 @@ def _arff_rows(handle: IO[bytes], path: Path, first_line: int) -> Iterator[tuple
         if not ARFF_ROW.fullmatch(line):
             raise UserError(
                 f"{path}, line {number}: a sparse ARFF row stands in braces {{i v,j v}}, "
-                f"this is {_shown(line)}"
+                f"this is {shown(line)}"
             )
         yield number, b" ".join(b":".join(pair.split()) for pair in line[1:-1].split(b","))
-
-
-def _sparse_rows(
-    rows: Iterator[tuple[int, bytes]], n_features: int, path: Path
-) -> tuple[sp.csr_array, np.ndarray]:
-    """Rows ``f:v f:v ...``, each with the number of its line, parsed in blocks.
-
-    Returns
-    -------
-    X : sparse array with sorted indices and without stored zeros.
-    numbers : the line of each row.
-
-    Raises
-    ------
-    UserError
-        With file and line, if a line is malformed, an index is out of range or given twice,
-        or a value is not finite in float32.
-    """
-    lines = array("q")
-    counts: list[np.ndarray] = [np.zeros(1, np.int64)]
-    indices: list[np.ndarray] = [np.zeros(0, np.int32)]
-    values: list[np.ndarray] = [np.zeros(0, np.float32)]
-    while block := list(islice(rows, BLOCK)):
-        texts = [text.strip() + b" " for _, text in block]
-        count = np.array([text.count(b":") for text in texts])
-        numbers = None
-        if all(PAIRS.fullmatch(text.lstrip()) for text in texts):
-            numbers = _numbers(b"".join(texts).replace(b":", b" "), 2 * int(count.sum()))
-        if numbers is None or not (numbers[::2] < n_features).all():
-            raise _complaint(block, n_features, path)
-        with np.errstate(over="ignore"):
-            value = numbers[1::2].astype(np.float32)
-        if not np.isfinite(value).all():
-            raise _complaint(block, n_features, path)
-        lines.extend(number for number, _ in block)
-        counts.append(count)
-        indices.append(numbers[::2].astype(np.int32))
-        values.append(value)
-    start = np.cumsum(np.concatenate(counts))
-    start = start.astype(np.int32 if start[-1] <= LARGEST else np.int64)
-    X = sp.csr_array(
-        (np.concatenate(values), np.concatenate(indices), start),
-        shape=(len(start) - 1, n_features),
-    )
-    X.sort_indices()
-    _refuse_duplicates(X, path, lines)
-    X.eliminate_zeros()
-    return X, np.array(lines)
-
-
-def _refuse_duplicates(X: sp.csr_array, path: Path, lines: array[int]) -> None:
-    """Equal neighbours, unless they are the end of a row and the start of the next."""
-    twice = X.indices[1:] == X.indices[:-1]
-    start = X.indptr[1:-1]
-    twice[start[(start > 0) & (start < X.nnz)] - 1] = False
-    if twice.any():
-        position = int(twice.argmax()) + 1
-        row = int(np.searchsorted(X.indptr, position, side="right")) - 1
-        raise UserError(f"{path}, line {lines[row]}: feature {X.indices[position]} is given twice")
-
-
-def _numbers(text: bytes, expected: int) -> np.ndarray | None:
-    """Parse numbers between blanks, or None where one cannot be read."""
-    if expected == 0:
-        return np.zeros(0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            numbers = np.fromstring(text, sep=" ")
-        except (DeprecationWarning, ValueError):
-            return None
-    return numbers if len(numbers) == expected else None
-
-
-def _complaint(block: list[tuple[int, bytes]], n_features: int, path: Path) -> UserError:
-    """What is wrong with the first bad pair of a block."""
-    for number, text in block:
-        for pair in text.split():
-            where = f"{path}, line {number}"
-            feature, _, value = pair.partition(b":")
-            if not PAIR.fullmatch(pair):
-                return UserError(
-                    f"{where}: {_shown(pair)} is not a pair feature:value with a finite number"
-                )
-            if not float(feature) < n_features:
-                return UserError(
-                    f"{where}: feature {_shown(feature)} is out of range, "
-                    f"there are {n_features} features counted from 0"
-                )
-            with np.errstate(over="ignore"):
-                if not np.isfinite(np.float32(float(value))):
-                    return UserError(f"{where}: {_shown(pair)} is too large a number for float32")
-    return UserError(
-        f"{path}, lines {block[0][0]} to {block[-1][0]}: a number cannot be read; mend the file"
-    )
-
-
-def _shown(text: bytes) -> str:
-    """A short printable piece of a line for an error message, in quotes."""
-    text = text.strip()
-    return repr(text[:40])[1:] + ("…" if len(text) > 40 else "")
 
 
 def idx(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:

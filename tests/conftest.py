@@ -1,0 +1,152 @@
+"""Launching the product as its users do: commands in a folder of their own."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import resource
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
+SECONDS = 180.0
+
+# A process whose big imports are done, to fork the commands from: a launch then takes a fraction
+# of a second instead of two. The package itself is imported anew by every command.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    ["hydra", "pandas", "pytest", "scipy.optimize", "scipy.sparse", "sklearn.datasets"]
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self) -> str:
+        return f"exit code {self.code}\n{self.out}\n{self.err}"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A folder in which commands run, with nothing of the user's environment."""
+
+    path: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        own = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("XCBENCH", "HYDRA", "PYTHON", "MLFLOW", "COV_"))
+        }
+        quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+        return {**own, **quiet, **more}
+
+    def run(self, *words: str, memory: int | None = None) -> Outcome:
+        """``python run.py``, with at most so many bytes of memory."""
+        return self._forked(str(ROOT / "run.py"), words, memory)
+
+    def xcbench(self, *words: str) -> Outcome:
+        return self._forked("xcbench", words, None)
+
+    def _forked(self, program: str, words: tuple[str, ...], memory: int | None) -> Outcome:
+        with TemporaryDirectory() as scratch:
+            out, err = Path(scratch) / "out", Path(scratch) / "err"
+            settings = (str(self.path), self.environment(), str(out), str(err), memory)
+            process = FORKS.Process(target=_program, args=(program, words, *settings))
+            process.start()
+            process.join(SECONDS)
+            if process.exitcode is None:
+                process.kill()
+                raise TimeoutError(f"{program} {' '.join(words)}")
+            return Outcome(process.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
+
+    def run_fresh(self, *words: str, **environment: str) -> Outcome:
+        """``python run.py`` in an interpreter of its own."""
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "run.py"), *words],
+            cwd=self.path,
+            env=self.environment(**environment),
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=SECONDS,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """A launch that can be interrupted; Ctrl-C reaches it as it does at a terminal."""
+        return subprocess.Popen(
+            [sys.executable, str(ROOT / "run.py"), *words],
+            cwd=self.path,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+
+    def frame(self, *words: str) -> pd.DataFrame:
+        """What ``xcbench results`` prints."""
+        shown = self.xcbench("results", *words)
+        assert shown.code == 0, shown.text
+        return pd.read_csv(io.StringIO(shown.out))
+
+    def cells(self, runs: str = "runs") -> dict[str, tuple[int, int]]:
+        """Finished cells by identity, with what changes when one is written again."""
+        found = {}
+        for path in (self.path / runs / "cells").glob("[!.]*/cell.json"):
+            stat = path.stat()
+            found[path.parent.name] = (stat.st_ino, stat.st_mtime_ns)
+        return found
+
+
+def _program(
+    program: str,
+    words: tuple[str, ...],
+    folder: str,
+    environment: dict[str, str],
+    out: str,
+    err: str,
+    memory: int | None,
+) -> None:
+    """A script or module as the main program of a process that was just forked."""
+    for path, descriptor in ((out, 1), (err, 2)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = [program, *words]
+    if memory is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    if program.endswith(".py"):
+        runpy.run_path(program, run_name="__main__")
+    else:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def new_workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Workspace]:
+    """Workspaces that outlive one test."""
+    return lambda name: Workspace(tmp_path_factory.mktemp(name))

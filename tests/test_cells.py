@@ -1,0 +1,352 @@
+"""Cells on disk: what is written is read again, and nothing half-written counts."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from xcbench import cells, config
+from xcbench.cells import CURVE_COLUMNS, Cell
+from xcbench.errors import UserError
+from xcbench.planning import jobs
+
+NAN = float("nan")
+
+
+def make(name: str = "0123456789abcdef", **changes: Any) -> Cell:
+    rng = np.random.default_rng(0)
+    curve = pd.DataFrame(rng.random((40, len(CURVE_COLUMNS))), columns=CURVE_COLUMNS)
+    curve["iteration"] = np.arange(40)
+    curve["ridge_term"] = 1e-300 * rng.random(40)
+    curve.loc[0, "bound"] = NAN
+    curve.loc[39, CURVE_COLUMNS[4:]] = NAN
+    return replace(
+        Cell(
+            cell=name,
+            dataset="tiny",
+            method="umax",
+            lr=0.1 + 0.2,
+            seed=0,
+            engine="numpy",
+            method_version=1,
+            dataset_digest="feedfeedfeedfeed",
+            config={"method": {"lr": None, "m": 1, "list": [1, "a"]}, "seed": 0},
+            status="diverged",
+            message="λ → ∞ at “epoch” 1",
+            shape={"train": 3, "twin": False},
+            started=1234567890.123456,
+            seconds={"train": 1 / 3},
+            environment={"git_commit": None},
+            traceback='first\n  second, "quoted"\n',
+            curve=curve,
+        ),
+        **changes,
+    )
+
+
+def assert_equal(found: Cell | None, expected: Cell) -> None:
+    assert found is not None
+    for entry in fields(Cell):
+        if entry.name != "curve":
+            assert getattr(found, entry.name) == getattr(expected, entry.name), entry.name
+    assert_frame_equal(found.curve, expected.curve, check_exact=True)
+
+
+def entries(runs_dir: Path) -> list[str]:
+    return sorted(path.name for path in (runs_dir / "cells").iterdir())
+
+
+def sweep_later(runs_dir: Path) -> None:
+    """Sweep when whatever was left behind is old."""
+    for leftover in (runs_dir / "cells").glob(".*"):
+        os.utime(leftover, (0, 0))
+    cells.sweep_leftovers(runs_dir)
+
+
+def fail_at(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Let the ``number``-th sync to disk fail, as on a full disk."""
+    real, calls = os.fsync, iter(range(1, 100))
+
+    def fsync(descriptor: int) -> None:
+        if next(calls) == number:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+# ---------------------------------------------------------------- save and load
+def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
+    cell = make()
+    cells.save(tmp_path, cell)
+    assert_equal(cells.load(tmp_path, cell.cell), cell)
+    assert entries(tmp_path) == [cell.cell]
+    assert (cells.folder(tmp_path, cell.cell).stat().st_mode & 0o777) == 0o755
+
+
+def test_cell_without_curve_rate_and_message(tmp_path: Path) -> None:
+    cell = make(lr=None, message=None, traceback=None, status="skipped")
+    cell.curve = pd.DataFrame(columns=CURVE_COLUMNS)
+    cells.save(tmp_path, cell)
+    found = cells.load(tmp_path, cell.cell)
+    assert found is not None
+    assert (found.lr, found.message, found.traceback) == (None, None, None)
+    assert list(found.curve.columns) == CURVE_COLUMNS
+    assert found.curve.empty
+
+
+def test_no_cell_is_none(tmp_path: Path) -> None:
+    assert cells.load(tmp_path, "0123456789abcdef") is None
+    assert list(cells.load_all(tmp_path)) == []
+    cells.remove(tmp_path, "0123456789abcdef")
+    cells.sweep_leftovers(tmp_path)
+
+
+def test_load_all_is_sorted_and_remove_removes(tmp_path: Path) -> None:
+    names = ["ff", "0a", "9c"]
+    for name in names:
+        cells.save(tmp_path, make(name))
+    assert [cell.cell for cell in cells.load_all(tmp_path)] == sorted(names)
+    cells.remove(tmp_path, "9c")
+    assert [cell.cell for cell in cells.load_all(tmp_path)] == ["0a", "ff"]
+
+
+def test_saving_again_replaces_everything(tmp_path: Path) -> None:
+    cells.save(tmp_path, make(status="failed"))
+    again = make(status="done", message=None, seed=0)
+    again.curve = again.curve.head(3)
+    cells.save(tmp_path, again)
+    assert_equal(cells.load(tmp_path, again.cell), again)
+    assert entries(tmp_path) == [again.cell]
+
+
+# ---------------------------------------------------------------- interrupted writes
+@pytest.mark.parametrize("number", [1, 2])
+def test_interrupted_save_leaves_nothing_that_looks_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    fail_at(monkeypatch, number)
+    with pytest.raises(OSError, match="No space left"):
+        cells.save(tmp_path, make())
+    assert cells.load(tmp_path, make().cell) is None
+    assert list(cells.load_all(tmp_path)) == []
+    sweep_later(tmp_path)
+    assert entries(tmp_path) == []
+    cells.save(tmp_path, make())
+    assert_equal(cells.load(tmp_path, make().cell), make())
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_interrupted_overwrite_keeps_the_old_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    old = make(message="old")
+    cells.save(tmp_path, old)
+    fail_at(monkeypatch, number)
+    with pytest.raises(OSError, match="No space left"):
+        cells.save(tmp_path, make(message="new"))
+    assert_equal(cells.load(tmp_path, old.cell), old)
+    sweep_later(tmp_path)
+    assert entries(tmp_path) == [old.cell]
+    assert_equal(cells.load(tmp_path, old.cell), old)
+
+
+def test_sweep_keeps_finished_cells(tmp_path: Path) -> None:
+    cells.save(tmp_path, make("aa"))
+    for name in (".bb-x1y2", ".aa-x1y2-old"):
+        leftover = tmp_path / "cells" / name
+        leftover.mkdir()
+        (leftover / "cell.json").write_text('{"cell": ')
+    assert [cell.cell for cell in cells.load_all(tmp_path)] == ["aa"]
+    sweep_later(tmp_path)
+    assert entries(tmp_path) == ["aa"]
+
+
+def during_save(monkeypatch: pytest.MonkeyPatch, other: Callable[[], None]) -> None:
+    """Let something else happen once, in the middle of the next save."""
+    real, pending = os.fsync, [other]
+
+    def fsync(descriptor: int) -> None:
+        real(descriptor)
+        if pending:
+            pending.pop()()
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_another_launch_leaves_a_cell_alone_that_is_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    during_save(monkeypatch, lambda: cells.sweep_leftovers(tmp_path))
+    cells.save(tmp_path, make())
+    assert_equal(cells.load(tmp_path, make().cell), make())
+
+
+def test_another_launch_may_finish_the_same_cell_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    during_save(monkeypatch, lambda: cells.save(tmp_path, make()))
+    cells.save(tmp_path, make())
+    assert_equal(cells.load(tmp_path, make().cell), make())
+    assert entries(tmp_path) == [make().cell]
+
+
+# ---------------------------------------------------------------- damaged files
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "truncated": lambda where: os.truncate(where / "cell.json", 100),
+    "empty": lambda where: (where / "cell.json").write_text(""),
+    "no cell.json": lambda where: (where / "cell.json").unlink(),
+    "no curve.csv": lambda where: (where / "curve.csv").unlink(),
+    "empty curve": lambda where: (where / "curve.csv").write_text(""),
+    "ragged curve": lambda where: (where / "curve.csv").write_text("a,b\n1,2\n1,2,3,4\n"),
+    "binary curve": lambda where: (where / "curve.csv").write_bytes(b"\xff\xfe\x00" * 99),
+    "a list": lambda where: (where / "cell.json").write_text("[1, 2]"),
+    "null": lambda where: (where / "cell.json").write_text("null"),
+    "unknown field": lambda where: (where / "cell.json").write_text('{"other": 1}'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_cell_is_one_sentence(tmp_path: Path, damage: str) -> None:
+    cells.save(tmp_path, make())
+    where = cells.folder(tmp_path, make().cell)
+    DAMAGES[damage](where)
+    with pytest.raises(UserError) as caught:
+        cells.load(tmp_path, make().cell)
+    sentence = str(caught.value)
+    assert "\n" not in sentence
+    assert str(where) in sentence
+    assert "delete the folder" in sentence
+    with pytest.raises(UserError):
+        list(cells.load_all(tmp_path))
+    cells.save(tmp_path, make())
+    assert_equal(cells.load(tmp_path, make().cell), make())
+
+
+# ---------------------------------------------------------------- identity
+CONTENT = {
+    "config": {"dataset": {"name": "a", "protocol": {"row_norm": "l2"}}, "method": {"lr": 0.1}},
+    "digest": "feed",
+    "version": 1,
+    "engine": "numpy",
+}
+
+
+def test_identity_does_not_depend_on_the_order_of_keys() -> None:
+    def turned(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: turned(value[name]) for name in reversed(value)}
+
+    assert list(turned(CONTENT)) != list(CONTENT)
+    assert cells.identity(turned(CONTENT)) == cells.identity(CONTENT)
+    assert len(cells.identity(CONTENT)) == 16
+    int(cells.identity(CONTENT), 16)
+
+
+def test_identity_depends_on_every_value() -> None:
+    def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        if isinstance(value, dict):
+            for name in value:
+                yield from leaves(value[name], (*path, name))
+        else:
+            yield path
+
+    seen = {cells.identity(CONTENT)}
+    paths = list(leaves(CONTENT))
+    for path in paths:
+        changed = copy.deepcopy(CONTENT)
+        inside: Any = changed
+        for name in path[:-1]:
+            inside = inside[name]
+        inside[path[-1]] = "other"
+        seen.add(cells.identity(changed))
+    assert len(seen) == 1 + len(paths)
+
+
+def test_identity_refuses_what_is_no_number() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        cells.identity({"lr": NAN})
+
+
+def settings(runs_dir: Path) -> config.Config:
+    return config.Config(
+        dataset=config.Dataset(
+            name="tiny",
+            reader="synthetic",
+            synthetic=config.Synthetic(train=60, test=20, features=30, classes=10, nonzeros=4.0),
+        ),
+        method=config.Umax(name="umax"),
+        runs_dir=str(runs_dir),
+    )
+
+
+def identity(point: config.Config) -> str:
+    return jobs([point], sweep=False)[0].cell.cell
+
+
+def other(value: Any, choices: tuple[str, ...]) -> Any:
+    """Another value an option may have."""
+    if choices:
+        return next(choice for choice in choices if choice != value)
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else (value or 0.5) / 2
+
+
+def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Every option of a configuration changed in turn, with its dotted name."""
+    for entry in fields(point):
+        value = getattr(point, entry.name)
+        if entry.name in skip:
+            continue
+        if is_dataclass(value):
+            for name, inner in changed_options(value, skip):
+                yield f"{entry.name}.{name}", replace(point, **{entry.name: inner})
+        else:
+            changed = other(value, entry.metadata.get("choices", ()))
+            yield entry.name, replace(point, **{entry.name: changed})
+
+
+def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
+    launch = ("experiment", "grid", "plan", "force", "mlflow", "data_dir", "runs_dir")
+    paths = ("reports_dir", "reader", "folders", "files", "sha256", "expected", "missing")
+    # A twin or a maker of data takes neither; name and sampling have few possible values.
+    fixed = ("divide_by", "classes", "name", "sampling")
+    point = settings(tmp_path)
+    found = {"as it is": identity(point)}
+    for name, changed in changed_options(point, (*launch, *paths, *fixed)):
+        found[name] = identity(changed)
+    assert point.dataset.synthetic is not None
+    bigger = replace(point.dataset.synthetic, classes=11)
+    found["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
+    found["sampling"] = identity(replace(point, method=config.Umax(name="umax", sampling="any")))
+    assert len(found) > 20
+    same = {name for name in found if list(found.values()).count(found[name]) > 1}
+    assert same == set()
+
+
+def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
+    point = settings(tmp_path)
+    moved = replace(
+        point,
+        grid="other",
+        plan=True,
+        force=True,
+        mlflow=False,
+        data_dir="elsewhere",
+        runs_dir=str(tmp_path / "elsewhere"),
+        reports_dir="elsewhere",
+    )
+    assert identity(moved) == identity(point)
+    spelled_out = replace(point, method=replace(point.method, lr=jobs([point], False)[0].cell.lr))
+    assert identity(spelled_out) == identity(point)

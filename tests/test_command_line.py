@@ -1,0 +1,501 @@
+"""Commands as a user types them: launches, the tidy frame, filters, mistakes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from conftest import SMALL, Outcome, Workspace
+
+METRICS = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
+COLUMNS = [
+    *("cell", "status", "dataset", "method", "lr", "seed", "engine"),
+    *("iteration", "epoch", "observations", "train_seconds", "bound", *METRICS),
+]
+ZIPF = (
+    "dataset=zipf",
+    *(
+        f"dataset.synthetic.{name}"
+        for name in ("train=300", "test=100", "classes=20", "features=50", "nonzeros=5")
+    ),
+)
+GRID = (
+    *("-m", "mlflow=false", "budget.epochs=0.2", "budget.checkpoints=1", "grid=small"),
+    *("dataset=digits,zipf", "method=ove,umax", "method.lr=0.01,0.1", "seed=0,1"),
+)
+NewWorkspace = Callable[[str], Workspace]
+
+
+def assert_one_error(done: Outcome) -> None:
+    """One line for people on stderr, and nothing of the inside."""
+    assert done.code not in (0, None), done.text
+    assert "Traceback" not in done.text, done.text
+    assert done.err.startswith("error: "), done.text
+    assert done.err.count("\n") == 1, done.text
+    assert len(done.err.strip()) > len("error: "), done.text
+
+
+# ---------------------------------------------------------------- a sweep and its frame
+@pytest.fixture(scope="module")
+def launched(new_workspace: NewWorkspace) -> tuple[Workspace, Outcome]:
+    workspace = new_workspace("grid")
+    return workspace, workspace.run_fresh(*GRID)
+
+
+@pytest.fixture(scope="module")
+def swept(launched: tuple[Workspace, Outcome]) -> Workspace:
+    workspace, done = launched
+    assert done.code == 0, done.text
+    return workspace
+
+
+@pytest.fixture(scope="module")
+def frame(swept: Workspace) -> pd.DataFrame:
+    return swept.frame()
+
+
+def test_sweep_says_what_it_does(launched: tuple[Workspace, Outcome]) -> None:
+    workspace, done = launched
+    assert done.code == 0, done.text
+    assert done.err == ""
+    lines = done.out.splitlines()
+    for number in range(1, 17):
+        assert sum(line.startswith(f"[{number}/16] ") for line in lines) == 1
+    assert "16 cells: 16 done" in lines
+    assert len(workspace.cells()) == 16
+    assert not list(workspace.path.glob("runs/mlflow.db"))
+    # Nothing is written outside runs_dir.
+    assert os.listdir(workspace.path) == ["runs"]
+
+
+def test_frame_has_a_row_a_cell_and_its_columns_in_order(
+    swept: Workspace, frame: pd.DataFrame
+) -> None:
+    names = list(frame.columns)
+    assert names[: len(COLUMNS)] == COLUMNS
+    assert names[-1] == "message"
+    assert all("." in name for name in names[len(COLUMNS) : -1])
+    assert {"method.m", "method.n", "budget.epochs", "run.dtype"} < set(names)
+    assert set(frame["cell"]) == set(swept.cells())
+    points = set(zip(frame["dataset"], frame["method"], frame["lr"], frame["seed"], strict=True))
+    assert points == {
+        (dataset, method, lr, seed)
+        for dataset in ("digits", "zipf")
+        for method in ("ove", "umax")
+        for lr in (0.01, 0.1)
+        for seed in (0, 1)
+    }
+    assert set(frame["status"]) == {"done"}
+    assert frame["engine"].notna().all()
+    assert frame["message"].isna().all()
+    assert np.isfinite(frame[[*METRICS, "train_seconds"]]).all(axis=None)
+    for name in ("train_error", "test_error"):
+        assert frame[name].between(0, 1).all()
+    rows = frame["dataset"].map({"digits": 1437, "zipf": 10000})
+    assert (frame["observations"] >= 0.2 * rows - 1).all()
+    assert (frame["observations"] <= 0.2 * rows + 100).all()
+    assert np.allclose(frame["epoch"], frame["observations"] / rows)
+    one_a_step = frame["method"] == "umax"
+    assert (frame["iteration"] == frame["observations"])[one_a_step].all()
+
+
+def test_seeds_differ(frame: pd.DataFrame) -> None:
+    pairs = frame.groupby(["dataset", "method", "lr"])["train_log_loss"]
+    assert (pairs.nunique() == 2).all()
+
+
+def test_other_formats_show_the_same(swept: Workspace, frame: pd.DataFrame) -> None:
+    shown = swept.xcbench("results", "--format", "json")
+    assert shown.code == 0, shown.text
+    records = json.loads(shown.out)
+    assert [list(record) for record in records] == [list(frame.columns)] * len(frame)
+    for name in ("cell", "lr", "seed", *METRICS):
+        found = pd.Series([record[name] for record in records], name=name)
+        assert_frame_equal(found.to_frame(), frame[[name]], rtol=1e-8)
+    assert records[0]["message"] is None
+    markdown = swept.xcbench("results", "--format", "md")
+    assert markdown.code == 0, markdown.text
+    head, rule, *body = markdown.out.splitlines()
+    assert [part.strip() for part in head.strip("|").split("|")] == COLUMNS
+    assert set(rule) <= set("|:-")
+    assert [row.split("|")[1].strip() for row in body] == list(frame["cell"])
+
+
+def test_curves_have_a_row_a_checkpoint(swept: Workspace, frame: pd.DataFrame) -> None:
+    curves = swept.frame("--curves")
+    assert list(curves.columns) == list(frame.columns)
+    assert len(curves) == 2 * len(frame)
+    start = curves[curves["iteration"] == 0]
+    # Weights of zero give every class the same probability.
+    assert np.allclose(start["train_log_loss"][start["dataset"] == "digits"], math.log(10))
+    assert np.allclose(start["test_log_loss"][start["dataset"] == "zipf"], math.log(1000))
+    end = curves[curves["iteration"] > 0].reset_index(drop=True)
+    assert_frame_equal(end, frame, check_exact=True, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (["dataset=digits"], 8),
+        (["dataset=digits,zipf", "method=umax", "seed=1"], 4),
+        (["lr=0.1", "status=done"], 8),
+        (["lr=1e-2,0.10", "method.m=5", "method.bias=true"], 8),
+        (["grid=small", "method=ove"], 8),
+        (["dataset=nowhere"], 0),
+    ],
+)
+def test_filters(swept: Workspace, words: list[str], number: int) -> None:
+    found = swept.frame(*words)
+    assert len(found) == number
+    assert list(found.columns[: len(COLUMNS)]) == COLUMNS
+
+
+def test_grid_selects_the_cells_of_a_launch(swept: Workspace) -> None:
+    part = (*GRID[:4], "dataset=digits", "method=ove", "method.lr=0.1", "seed=0,1", "grid=part")
+    done = swept.run(*part)
+    assert done.code == 0, done.text
+    assert "every cell was there already: nothing was run" in done.out
+    found = swept.frame("grid=part")
+    assert len(found) == 2
+    assert set(found["method"]) == {"ove"}
+    assert len(swept.frame("grid=small")) == 16
+
+
+def test_settings_that_were_swept_have_a_column(workspace: Workspace) -> None:
+    done = workspace.run("-m", *SMALL, *ZIPF, "method=ove", "dataset.synthetic.signal=0.25,0.75")
+    assert done.code == 0, done.text
+    found = workspace.frame()
+    assert len(found) == 2
+    assert sorted(found["dataset.synthetic.signal"]) == [0.25, 0.75]
+
+
+# ---------------------------------------------------------------- launches again
+def test_second_launch_runs_nothing_and_force_runs_again(new_workspace: NewWorkspace) -> None:
+    workspace = new_workspace("again")
+    words = ("-m", *SMALL, *ZIPF, "method=ove", "seed=0", "method.lr=1,1,1.0")
+    first = workspace.run(*words)
+    assert first.code == 0, first.text
+    assert "1 cells: 1 done" in first.out
+    cells, numbers = workspace.cells(), workspace.frame()
+    second = workspace.run(*words)
+    assert second.code == 0, second.text
+    assert "every cell was there already: nothing was run (force=true" in second.out
+    assert "[1/1]" not in second.out
+    assert workspace.cells() == cells
+    forced = workspace.run(*words, "force=true")
+    assert forced.code == 0, forced.text
+    assert "[1/1]" in forced.out
+    assert "already" not in forced.out
+    assert set(workspace.cells()) == set(cells)
+    assert workspace.cells() != cells
+    clocks = ["train_seconds"]
+    again = workspace.frame()
+    assert_frame_equal(again.drop(columns=clocks), numbers.drop(columns=clocks), check_exact=True)
+
+
+def test_one_cell_with_mlflow_by_either_command(workspace: Workspace) -> None:
+    words = ("dataset=digits", *SMALL[1:])
+    # Plain ASCII is all that some terminals take.
+    done = workspace.run_fresh(*words, PYTHONIOENCODING="ascii")
+    assert done.code == 0, done.text
+    assert done.err == ""
+    assert "1 cells: 1 done" in done.out
+    with closing(sqlite3.connect(workspace.path / "runs" / "mlflow.db")) as store:
+        assert store.execute("select status from runs").fetchall() == [("FINISHED",)]
+    other = workspace.xcbench("run", *words, "runs_dir=other", "mlflow=false")
+    assert other.code == 0, other.text
+    (row,), (same,) = (
+        workspace.frame(f"runs_dir={runs}").drop(columns="train_seconds").to_numpy().tolist()
+        for runs in ("runs", "other")
+    )
+    assert str(row) == str(same)
+
+
+def test_plan_lists_and_runs_nothing(workspace: Workspace) -> None:
+    words = ("-m", *SMALL, *ZIPF, "method=ove,umax", "seed=0,1")
+    planned = workspace.run(*words, "plan=true")
+    assert planned.code == 0, planned.text
+    lines = planned.out.splitlines()
+    assert lines[-1].startswith("4 cells, 4 to run; nothing was run")
+    assert [" to run " in line for line in lines[:-1]] == [True] * 4
+    assert not (workspace.path / "runs" / "cells").exists()
+    assert workspace.frame().empty
+    done = workspace.run(*words, "seed=0")
+    assert done.code == 0, done.text
+    assert {line.split()[0] for line in lines[:-1]} > set(workspace.cells())
+    planned = workspace.run(*words, "plan=true", "force=true")
+    assert len(workspace.cells()) == 2
+    lines = planned.out.splitlines()
+    assert [line.split()[0] for line in lines if " done " in line] == [
+        line.split()[0] for line in lines[:-1] if line.split()[0] in workspace.cells()
+    ]
+
+
+# ---------------------------------------------------------------- rates
+def test_rate_of_methods_without_one(workspace: Workspace) -> None:
+    for words in (
+        ("method=softmax", "method.lr=0.1"),
+        ("-m", "method=softmax", "method.lr=0.1,1"),
+    ):
+        refused = workspace.run(*words, *SMALL, *ZIPF)
+        assert_one_error(refused)
+        assert "softmax" in refused.err
+        assert "learning rate" in refused.err
+        assert not workspace.cells()
+    mixed = workspace.run("-m", *SMALL, *ZIPF, "method=softmax,ove", "method.lr=0.1,1")
+    assert mixed.code == 0, mixed.text
+    found = workspace.frame()
+    assert sorted(found["method"]) == ["ove", "ove", "softmax"]
+    assert found["lr"][found["method"] == "softmax"].isna().all()
+    assert sorted(found["lr"].dropna()) == [0.1, 1]
+
+
+# ---------------------------------------------------------------- diverged and failed
+def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
+    words = ("-m", *SMALL, *ZIPF, "method=vanilla", "method.lr=0.01,1e6")
+    done = workspace.run(*words)
+    assert done.code == 0, done.text
+    assert "2 cells: 1 diverged, 1 done" in done.out
+    curve = workspace.frame("--curves", "status=diverged")
+    assert curve["train_log_loss"].iloc[0] == pytest.approx(math.log(20))
+    end = curve.iloc[-1]
+    assert end["iteration"] > 0
+    assert end[["bound", *METRICS]].isna().all()
+    found = workspace.frame().set_index("status")
+    assert list(found.index) == ["done", "diverged"]
+    assert found.loc["diverged", METRICS].isna().all()
+    assert "not finite" in str(found.loc["diverged", "message"])
+    again = workspace.run(*words)
+    assert "every cell was there already" in again.out
+
+
+def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
+    # The weights of 1000 classes and 3 million features take 12 GB.
+    memory = 4 * 2**30
+    words = ("-m", *SMALL, *ZIPF[:3], "dataset.synthetic.nonzeros=5", "method=ove", "seed=0,1")
+    words = (*words, "dataset.synthetic.train=1000", "dataset.synthetic.classes=1000")
+    done = workspace.run(*words, "dataset.synthetic.features=3000000,50", memory=memory)
+    assert done.code == 1, done.text
+    assert "4 cells: 2 done, 2 failed" in done.out
+    assert "out of memory" in done.out
+    assert "Traceback" not in done.text
+    assert done.err == ""
+    found = workspace.frame()
+    assert sorted(found["status"]) == ["done", "done", "failed", "failed"]
+    failed = found[found["status"] == "failed"]
+    assert failed["message"].str.contains("out of memory").all()
+    assert failed[["iteration", *METRICS]].isna().all(axis=None)
+    for name in failed["cell"]:
+        content = (workspace.path / "runs" / "cells" / name / "cell.json").read_text()
+        assert json.loads(content)["traceback"].startswith("Traceback (most recent call last)")
+    # Failed is not finished.
+    before = workspace.cells()
+    again = workspace.run(*words, "dataset.synthetic.features=3000000,50", memory=memory)
+    assert again.code == 1, again.text
+    assert "4 cells: 2 done, 2 failed" in again.out
+    assert "2 of them were there already" in again.out
+    after = workspace.cells()
+    assert {name for name in after if after[name] != before[name]} == set(failed["cell"])
+
+
+# ---------------------------------------------------------------- data that are not there
+def test_twin_says_so_in_capitals(workspace: Workspace) -> None:
+    words = ("mlflow=false", "dataset=eurlex", "budget.epochs=0.05", "budget.checkpoints=1")
+    done = workspace.run(*words, "dataset.synthetic.train=900", "method=ove")
+    assert done.code == 0, done.text
+    shout = next(line for line in done.out.splitlines() if "TWIN" in line)
+    assert "THE FILES OF EURLEX ARE NOT HERE" in shout
+    assert "'eurlex-twin'" in shout
+    assert shout.replace("'eurlex-twin'", "").upper() == shout.replace("'eurlex-twin'", "")
+    found = workspace.frame()
+    assert list(found["dataset"]) == ["eurlex-twin"]
+
+
+def write_tiny_eurlex(folder: Path) -> tuple[str, ...]:
+    """Files in the repository's format, and the settings that accept them."""
+    rows = {"train": 12, "test": 6}
+    folder.mkdir(parents=True)
+    for role, number in rows.items():
+        lines = [f"{i % 3} {i % 5}:1.5 {5 + i % 2}:2" for i in range(number)]
+        content = "\n".join([f"{number} 7 3", *lines, ""])
+        (folder / f"eurlex_{role}.txt").write_text(content)
+    expected = {**rows, "features": 7, "labels": 3}
+    return tuple(f"dataset.expected.{name}={number}" for name, number in expected.items())
+
+
+@pytest.mark.parametrize("rates", [(), ("method.lr=0.1,1",)])
+def test_missing_data_leave_a_row_until_they_are_there(
+    workspace: Workspace, rates: tuple[str, ...]
+) -> None:
+    words = ("-m", *SMALL, "dataset=eurlex", "dataset.missing=skip", "method=softmax,umax", *rates)
+    number = 3 if rates else 2
+    skipped = workspace.run(*words)
+    assert skipped.code == 0, skipped.text
+    assert f"{number} cells: {number} skipped" in skipped.out
+    found = workspace.frame()
+    assert list(found["dataset"]) == ["eurlex"] * number
+    assert list(found["status"]) == ["skipped"] * number
+    assert found["message"].str.startswith("not run: data ").all()
+    assert found[["iteration", *METRICS]].isna().all(axis=None)
+    # Skipped is not finished: once the files are there, measured rows take their place.
+    done = workspace.run(*words, *write_tiny_eurlex(workspace.path / "data" / "eurlex"))
+    assert done.code == 0, done.text
+    assert f"{number} cells: {number} done" in done.out
+    assert list(workspace.frame()["status"]) == ["done"] * number
+
+
+# ---------------------------------------------------------------- mistakes
+def truncate_a_cell(folder: Path) -> None:
+    """A finished cell of the smallest launch, cut off."""
+    (path,) = folder.glob("runs/cells/*/cell.json")
+    os.truncate(path, 100)
+
+
+def write_rubbish(folder: Path) -> None:
+    home = folder / "data" / "eurlex"
+    home.mkdir(parents=True)
+    for role in ("train", "test"):
+        (home / f"eurlex_{role}.txt").write_text("2 3 4\n0 0:1\nnonsense\n")
+
+
+def write_another_bibtex(folder: Path) -> None:
+    home = folder / "data" / "bibtex"
+    home.mkdir(parents=True)
+    for role in ("train", "test"):
+        (home / f"bibtex-{role}.arff").write_text("@data\n{1 1}\n")
+
+
+def cut_off_mnist(folder: Path) -> None:
+    home = folder / "data" / "mnist"
+    home.mkdir(parents=True)
+    for part in ("train", "t10k"):
+        (home / f"{part}-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b\x08\x00")
+        (home / f"{part}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01\0\0\0\1\0")
+
+
+def write_a_file(folder: Path) -> None:
+    (folder / "file").write_text("")
+
+
+ONE = ("dataset=digits", "method=umax")
+MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
+    # The words behind `run.py`, and what the sentence must mention.
+    "unknown dataset": (("dataset=nope",), "nope.*digits"),
+    "unknown dataset of a sweep": (("-m", "dataset=digits,nope"), "nope.*digits"),
+    "unknown method": (("method=nope",), "nope.*umax"),
+    "unknown name of a method": (("method.name=nope",), "nope.*umax"),
+    "unknown preset": (("experiment=nope",), "nope"),
+    "swept preset": (("-m", "experiment=a,b"), "preset|experiment"),
+    "unknown key": (("seeed=1",), "seeed"),
+    "unknown group": (("budjet.epochs=1",), "budjet"),
+    "added key": (("+foo=1",), "foo"),
+    "added key of a sweep": (("-m", "+foo=1,2"), "foo"),
+    "removed group": (("~method",), "method"),
+    "empty group": (("method=null",), "method"),
+    "key of another method": (("-m", "method=umax,softmax", "method.delta=1,2"), "delta"),
+    "key of a maker": (("dataset.synthetic.train=300",), "synthetic"),
+    "reader without numbers": (("dataset.reader=synthetic",), "synthetic"),
+    "type": (("method.m=many",), "method.m.*many"),
+    "type of a sweep": (("-m", "method.lr=0.1,abc"), "method.lr.*abc"),
+    "flag": (("force=maybe",), "force.*maybe"),
+    "range": (("method.lr=-1",), "method.lr.*greater than 0"),
+    "range of a sweep": (("-m", "method.lr=0.1,-1"), "method.lr.*greater than 0"),
+    "zero": (("budget.epochs=0",), "budget.epochs"),
+    "not a number": (("budget.epochs=nan",), "budget.epochs.*finite"),
+    "choice": (("dtype=float16",), "dtype.*float64"),
+    "choice of a dataset": (("dataset.missing=perhaps",), "dataset.missing.*twin.*error.*skip"),
+    "more classes than there are": (("method=ove", "method.m=11"), "method.m.*10"),
+    "impossible sampling": (("method.sampling=shared",), "method.sampling.*others"),
+    "fewer rows than classes": (
+        ("dataset=zipf", "dataset.synthetic.classes=100", "dataset.synthetic.train=50"),
+        "100.*50",
+    ),
+    "empty grid": (("-m", "method.lr="), "method.lr"),
+    "syntax": (("method.lr=[1",), r"\[1"),
+    "syntax of a sweep": (("-m", "method.lr=choice(1"), r"choice\(1"),
+    "no sign": (("seed",), "seed"),
+    "sweep without -m": (("seed=0,1",), "seed"),
+    "swept folder": (("-m", "runs_dir=a,b"), "runs_dir"),
+    "swept flag": (("-m", "plan=true,false"), "plan"),
+    "grid outside": (("grid=../outside",), "grid"),
+    "grid without a name": (("grid=",), "grid"),
+    "no files": (("dataset=eurlex", "dataset.missing=error"), "eurlex_train.txt.*eurlex_test.txt"),
+    "file of wrong content": (("dataset=eurlex", "data_dir=rubbish/data"), "line 3.*nonsense"),
+    "another file": (("dataset=bibtex", "data_dir=another/data"), "bibtex-train.arff.*SHA-256"),
+    "file cut off": (("dataset=mnist", "data_dir=cut/data"), "train-images"),
+    "folder below a file": (("runs_dir=file/runs",), "file/runs"),
+    "folder below a file of a sweep": (("-m", "runs_dir=file/runs", "seed=0,1"), "file/runs"),
+    "truncated cell": (("runs_dir=truncated/runs",), "delete the folder"),
+}
+RESULTS_MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
+    # The words behind `xcbench`, and what the sentence must mention.
+    "unknown command": (("resluts",), "resluts.*results"),
+    "unknown column": (("results", "nope=1", "runs_dir=truncated/copy"), "nope.*method"),
+    "unknown launch": (("results", "grid=nope", "runs_dir=truncated/copy"), "nope.*last"),
+    "unknown format": (("results", "--format", "xml"), "xml.*csv"),
+    "unknown flag": (("results", "--curvse"), "--curvse"),
+    "no filter": (("results", "umax"), "umax"),
+    "result cut off": (("results", "runs_dir=truncated/runs"), "delete the folder"),
+}
+
+
+@pytest.fixture(scope="module")
+def mistakes(new_workspace: NewWorkspace) -> Iterator[dict[str, Future[Outcome]]]:
+    """Every mistake made, two at a time."""
+    workspace = new_workspace("mistakes")
+    truncated = workspace.path / "truncated"
+    first = workspace.run(*SMALL, *ONE, "runs_dir=truncated/runs")
+    assert first.code == 0, first.text
+    shutil.copytree(truncated / "runs", truncated / "copy")
+    truncate_a_cell(truncated)
+    write_rubbish(workspace.path / "rubbish")
+    write_another_bibtex(workspace.path / "another")
+    cut_off_mnist(workspace.path / "cut")
+    write_a_file(workspace.path)
+    with ThreadPoolExecutor(2) as pool:
+        made = {}
+        for name, (words, _) in MISTAKES.items():
+            flags = [word for word in words if word.startswith("-")]
+            rest = [word for word in words if not word.startswith("-")]
+            keys = {word.split("=")[0] for word in rest}
+            defaults = [word for word in ONE if word.split("=")[0] not in keys]
+            made[name] = pool.submit(workspace.run, *flags, *SMALL, *defaults, *rest)
+        for name, (words, _) in RESULTS_MISTAKES.items():
+            made[name] = pool.submit(workspace.xcbench, *words)
+        yield made
+        for future in made.values():
+            future.cancel()
+
+
+@pytest.mark.parametrize("name", [*MISTAKES, *RESULTS_MISTAKES])
+def test_mistake_is_one_sentence(mistakes: dict[str, Future[Outcome]], name: str) -> None:
+    done = mistakes[name].result()
+    assert_one_error(done)
+    assert done.code == 2, done.text
+    assert done.out == ""
+    mention = {**MISTAKES, **RESULTS_MISTAKES}[name][1]
+    assert re.search(mention, done.err), done.text
+
+
+def test_mistakes_run_nothing(mistakes: dict[str, Future[Outcome]]) -> None:
+    for name in MISTAKES:
+        assert "cells:" not in mistakes[name].result().out, name
+
+
+def test_sweep_flag_may_stand_behind_overrides(workspace: Workspace) -> None:
+    done = workspace.run(*SMALL, *ZIPF, "method=ove", "-m", "seed=0,1")
+    assert done.code == 0, done.text
+    assert "2 cells: 2 done" in done.out

@@ -1,0 +1,512 @@
+"""From a dataset's configuration to a prepared problem, through the real configuration files."""
+
+import bz2
+import functools
+import gzip
+import hashlib
+import json
+import lzma
+import mmap
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hydra import compose, initialize_config_dir
+from sklearn.datasets import load_digits
+
+from xcbench import config
+from xcbench.config import Protocol
+from xcbench.datasets import Info, Missing, cache, files, load, prepare, protocol
+from xcbench.datasets.readers import READERS
+from xcbench.datasets.value import Raw
+from xcbench.errors import UserError
+
+COMPRESS = {"": bytes, ".xz": lzma.compress, ".gz": gzip.compress, ".bz2": bz2.compress}
+TRAIN = b"5 4 6\n3,1 0:3 2:4\n5 1:-2\n 3:1\n1,5 0:0.5 3:0.5\n5\n"
+TEST = b"4 4 6\n1 0:1\n5,0 1:2\n4 2:2\n2,3,5 0:1 1:1 2:1 3:1\n"
+TOY = (
+    "dataset=eurlex", "dataset.name=toy", "dataset.folders=[toy]",
+    "dataset.files={train: a.txt, test: b.txt}", "dataset.missing=error",
+    "dataset.expected={train: 0, test: 0, features: 0, labels: 0}",
+)  # fmt: skip
+
+
+@functools.cache
+def composed(*overrides: str) -> config.Dataset:
+    config.register()
+    with initialize_config_dir(str(config.folder()), version_base=None):
+        return config.read(compose("config", list(overrides))).dataset
+
+
+@pytest.fixture
+def data_dir(tmp_path):
+    (tmp_path / "data" / "toy").mkdir(parents=True)
+    put(tmp_path / "data", TRAIN, TEST)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def cache_dir(tmp_path):
+    return tmp_path / "cache"
+
+
+def put(data_dir: Path, train: bytes, test: bytes, suffix: str = "") -> None:
+    (data_dir / "toy" / f"a.txt{suffix}").write_bytes(train)
+    (data_dir / "toy" / f"b.txt{suffix}").write_bytes(test)
+
+
+def refusal(settings: config.Dataset, data_dir: Path, cache_dir: Path) -> str:
+    with pytest.raises(UserError) as caught:
+        prepare(settings, data_dir, cache_dir)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
+
+
+def loaded(settings: config.Dataset, data_dir: Path, cache_dir: Path):
+    info = prepare(settings, data_dir, cache_dir)
+    assert isinstance(info, Info)
+    return info, load(info, cache_dir)
+
+
+# ---------------------------------------------------------------- finding and checking files
+def test_a_dataset_is_prepared_and_loaded(data_dir, cache_dir):
+    info, dataset = loaded(composed(*TOY), data_dir, cache_dir)
+    # Smallest labels are 1, 5, none, 1, 5; 1, 0, 4, 2 in test; the classes are those of train.
+    assert (info.name, info.twin, info.sparse) == ("toy", False, True)
+    assert (info.train, info.test, info.features, info.classes) == (4, 1, 4, 2)
+    assert info.nonzeros_per_row == pytest.approx(5 / 4)
+    assert info.mean_square_norm == pytest.approx((25 + 4 + 0.5 + 0) / 4)
+    expected = [[3, 0, 4, 0], [0, -2, 0, 0], [0.5, 0, 0, 0.5], [0, 0, 0, 0]]
+    assert dataset.train.X.toarray().tolist() == expected
+    assert dataset.train.y.tolist() == [0, 1, 0, 1]
+    assert dataset.test.X.toarray().tolist() == [[1, 0, 0, 0]]
+    assert dataset.test.y.tolist() == [0]
+    assert dataset.class_counts.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".gz", ".bz2"])
+def test_compressed_files_are_the_same_data(data_dir, cache_dir, suffix):
+    plain = prepare(composed(*TOY), data_dir, cache_dir)
+    for path in (data_dir / "toy").iterdir():
+        path.unlink()
+    put(data_dir, COMPRESS[suffix](TRAIN), COMPRESS[suffix](TEST), suffix)
+    assert prepare(composed(*TOY), data_dir, cache_dir) == plain
+    info, dataset = loaded(composed(*TOY), data_dir, cache_dir / "other")
+    assert info == plain
+    assert dataset.train.y.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".gz", ".bz2"])
+def test_a_truncated_download_is_refused(data_dir, cache_dir, suffix):
+    (data_dir / "toy" / "a.txt").unlink()
+    (data_dir / "toy" / f"a.txt{suffix}").write_bytes(COMPRESS[suffix](TRAIN)[:-9])
+    message = refusal(composed(*TOY), data_dir, cache_dir)
+    assert f"a.txt{suffix} cannot be read" in message and "get the file again" in message
+
+
+def test_folders_are_searched_in_order_and_default_to_the_data_directory(data_dir, cache_dir):
+    (data_dir / "a.txt").write_bytes(TRAIN.replace(b"3:1", b"3:2"))
+    (data_dir / "b.txt").write_bytes(TEST)
+    here = prepare(composed(*TOY, "dataset.folders=[]"), data_dir, cache_dir)
+    first = prepare(composed(*TOY, "dataset.folders=[., toy]"), data_dir, cache_dir)
+    second = prepare(composed(*TOY, "dataset.folders=[toy, .]"), data_dir, cache_dir)
+    assert here.digest == first.digest != second.digest
+
+
+def test_a_wrong_checksum_is_explained(data_dir, cache_dir):
+    found = hashlib.sha256(TRAIN).hexdigest()
+    settings = replace(composed(*TOY), sha256={"train": ["ab" * 32, "cd" * 32]})
+    message = refusal(settings, data_dir, cache_dir)
+    for part in (str(data_dir / "toy" / "a.txt"), found, "ab" * 32, "cd" * 32, "again"):
+        assert part in message
+
+
+def test_one_of_several_checksums_is_enough(data_dir, cache_dir):
+    right = hashlib.sha256(TRAIN).hexdigest()
+    settings = replace(composed(*TOY), sha256={"train": ["ab" * 32, right]})
+    # The check is no part of the content: the digest stays.
+    unchecked = prepare(composed(*TOY), data_dir, cache_dir)
+    assert prepare(settings, data_dir, cache_dir) == unchecked
+
+
+def test_changed_content_is_another_dataset(data_dir, cache_dir):
+    first = prepare(composed(*TOY), data_dir, cache_dir)
+    put(data_dir, TRAIN.replace(b"0:3", b"0:30"), TEST)
+    second = prepare(composed(*TOY), data_dir, cache_dir)
+    assert first.digest != second.digest
+    assert load(second, cache_dir).train.X[0, 0] == 30
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "says"),
+    [
+        (b"", TEST, "a.txt, line 1"),
+        (b"<html>\n", TEST, "a.txt, line 1"),
+        (TRAIN, b"\x7fELF\0\0", "b.txt, line 1"),
+        (TRAIN[:-3], TEST, "a.txt has 4 rows, its header says 5"),
+        (TRAIN, TEST.replace(b"4 4 6", b"4 5 6"), "training rows have 4 features and 6 labels"),
+        (TRAIN, TEST.replace(b"4 4 6", b"4 4 7"), "test rows 4 and 7"),
+        (b"2 4 6\n1 0:1\n1 2:1\n", TEST, "toy: the classes in the training rows are 1"),
+        (b"2 4 6\n 0:1\n 2:1\n", TEST, "toy: the classes in the training rows are 0"),
+        (TRAIN, b"1 4 6\n0 1:1\n", "toy: no test row has a label that is a class"),
+        (TRAIN, b"1 4 6\n 1:1\n", "toy: no test row has a label that is a class"),
+    ],
+)
+def test_bad_files_are_refused(data_dir, cache_dir, train, test, says):
+    put(data_dir, train, test)
+    assert says in refusal(composed(*TOY), data_dir, cache_dir)
+
+
+def test_one_class_in_training_is_refused_though_test_has_another(data_dir, cache_dir):
+    put(data_dir, b"2 4 6\n1 0:1\n1 2:1\n", TEST)
+    message = refusal(
+        composed(*TOY, "dataset.protocol.classes=train_and_test"), data_dir, cache_dir
+    )
+    assert "the classes in the training rows are 1" in message
+
+
+def test_windows_line_ends_change_nothing(data_dir, cache_dir):
+    one = load(prepare(composed(*TOY), data_dir, cache_dir), cache_dir)
+    put(data_dir, b"\xef\xbb\xbf" + TRAIN.replace(b"\n", b"\r\n"), TEST.rstrip())
+    two = load(prepare(composed(*TOY), data_dir, cache_dir), cache_dir)
+    assert (one.train.X != two.train.X).nnz == 0 and (one.test.X != two.test.X).nnz == 0
+    assert one.train.y.tolist() == two.train.y.tolist()
+
+
+@pytest.mark.parametrize("name", ["train", "test", "features", "labels"])
+def test_another_version_of_the_data_is_refused(data_dir, cache_dir, name):
+    message = refusal(composed(*TOY, f"dataset.expected.{name}=77"), data_dir, cache_dir)
+    assert f"dataset.expected.{name} is 77" in message and str(data_dir / "toy") in message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        (["dataset.reader=tsv"], "dataset.reader=tsv is unknown"),
+        (["dataset.reader=tsv", "dataset.missing=twin", "dataset.folders=[no]"], "is unknown"),
+        (["dataset.reader=synthetic", "dataset.synthetic=null"], "needs dataset.synthetic"),
+        (["dataset.reader=idx"], "needs dataset.files.train_labels"),
+        (["dataset.files.test=" + "x" * 300], "cannot be looked up"),
+    ],
+)
+def test_impossible_settings_are_refused(data_dir, cache_dir, overrides, says):
+    assert says in refusal(composed(*TOY, *overrides), data_dir, cache_dir)
+
+
+def test_a_reader_without_its_files_is_refused(data_dir, cache_dir):
+    settings = replace(composed(*TOY), files={"train": "a.txt"})
+    assert "needs dataset.files.test" in refusal(settings, data_dir, cache_dir)
+
+
+# ---------------------------------------------------------------- missing files and twins
+def test_missing_files_can_be_an_error(tmp_path, cache_dir):
+    message = refusal(composed("dataset=bibtex", "dataset.missing=error"), tmp_path, cache_dir)
+    for part in ("bibtex-train.arff", "bibtex-test.arff", str(tmp_path / "bibtex"), "data_dir"):
+        assert part in message
+
+
+def test_missing_files_can_be_skipped(tmp_path, cache_dir):
+    missing = prepare(composed("dataset=mnist", "dataset.missing=skip"), tmp_path, cache_dir)
+    assert isinstance(missing, Missing)
+    assert missing.name == "mnist" and missing.digest == "missing"
+    assert missing.reason.startswith("not run: data") and "train-images" in missing.reason
+
+
+def test_a_dataset_without_twin_says_so(tmp_path, cache_dir):
+    settings = replace(composed(*TOY, "dataset.missing=twin"), synthetic=None)
+    assert "no synthetic twin" in refusal(settings, tmp_path, cache_dir)
+
+
+@pytest.mark.parametrize("name", ["bibtex", "eurlex", "mnist"])
+def test_a_twin_has_the_declared_shape(tmp_path, cache_dir, name):
+    settings = composed(f"dataset={name}")
+    assert settings.missing == "twin" and settings.synthetic
+    info, dataset = loaded(settings, tmp_path, cache_dir)
+    assert info.name == f"{name}-twin" and info.twin
+    declared = settings.synthetic
+    assert (info.train, info.test) == (declared.train, declared.test)
+    assert (info.features, info.classes) == (declared.features, declared.classes)
+    assert dataset.train.X.shape == (declared.train, declared.features)
+    assert dataset.test.X.shape == (declared.test, declared.features)
+    assert info.nonzeros_per_row == pytest.approx(declared.nonzeros, rel=0.02)
+    assert dataset.class_counts.min() >= 1 and len(dataset.class_counts) == declared.classes
+    # The twin has the shape of the real problem.
+    for size in ("train", "test", "features"):
+        assert getattr(settings.expected, size) == getattr(declared, size)
+
+
+def test_a_synthetic_dataset_is_no_twin(tmp_path, cache_dir):
+    info, dataset = loaded(composed("dataset=zipf"), tmp_path, cache_dir)
+    assert (info.name, info.twin) == ("zipf", False)
+    norms = np.sqrt(dataset.train.X.power(2).sum(axis=1))
+    np.testing.assert_allclose(norms, 1, rtol=1e-6)
+
+
+# ---------------------------------------------------------------- protocols
+def raw(rows: list[list[float]], labels: list[list[int]], dense: bool) -> Raw:
+    X = np.array(rows, np.float32)
+    start = np.cumsum([0, *map(len, labels)])
+    flat = np.array([label for own in labels for label in own], np.int64)
+    return Raw(X if dense else sp.csr_array(X), start, flat, 10)
+
+
+def plain(X) -> list[list[float]]:
+    return (X if isinstance(X, np.ndarray) else X.toarray()).tolist()
+
+
+ROWS = [[3.0, 4.0], [0.0, 0.0], [1.0, 0.0], [0.0, -2.0]]
+LABELS = [[7, 2], [], [4], [9, 4, 2]]
+TEST_ROWS = [[0.0, 6.0], [8.0, 0.0], [1.0, 1.0], [0.0, 0.0]]
+TEST_LABELS = [[4, 3], [5], [], [9]]
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(
+    ("label", "classes", "y", "y_test", "n_classes", "kept"),
+    [
+        # first: train 7, 4, 9, test 4, 5, 9; smallest: train 2, 4, 2, test 3, 5, 9
+        ("first", "train", [1, 0, 2], [0, 2], 3, [0, 3]),
+        ("first", "train_and_test", [2, 0, 3], [0, 1, 3], 4, [0, 1, 3]),
+        ("smallest", "train_and_test", [0, 2, 0], [1, 3, 4], 5, [0, 1, 3]),
+    ],
+)
+def test_label_rules(dense, label, classes, y, y_test, n_classes, kept):
+    train, test, K = protocol.apply(
+        raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense), Protocol(label, classes)
+    )
+    assert train.y.tolist() == y and test.y.tolist() == y_test and n_classes == K
+    assert plain(train.X) == [ROWS[0], ROWS[2], ROWS[3]]
+    assert plain(test.X) == [TEST_ROWS[i] for i in kept]
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_test_rows_of_unseen_classes_are_dropped(dense):
+    train, test, K = protocol.apply(
+        raw(ROWS, LABELS, dense),
+        raw(TEST_ROWS, [[4], [3], [2, 9], []], dense),
+        Protocol("smallest", "train"),
+    )
+    assert (train.y.tolist(), test.y.tolist(), K) == ([0, 1, 0], [1, 0], 2)
+    assert plain(test.X) == [TEST_ROWS[0], TEST_ROWS[2]]
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_scaling(dense):
+    both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
+    train, test, _ = protocol.apply(*both, Protocol(divide_by=4))
+    assert plain(train.X) == [[0.75, 1.0], [0.25, 0.0], [0.0, -0.5]]
+    assert plain(test.X) == [[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]]
+    for divide_by in (1.0, 4.0):
+        train, test, _ = protocol.apply(*both, Protocol(divide_by=divide_by, row_norm="l2"))
+        np.testing.assert_allclose(plain(train.X), [[0.6, 0.8], [1, 0], [0, -1]], rtol=1e-7)
+        assert plain(test.X) == [[0, 1], [1, 0], [0, 0]]
+    for split in (train, test):
+        assert split.X.dtype == np.float32
+    assert plain(both[0].X) == ROWS  # the raw rows are left alone
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("divide_by", [1e-39, 5e-324])
+def test_scaling_that_overflows_is_refused(dense, divide_by):
+    both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
+    with pytest.raises(UserError, match="divide_by"):
+        protocol.apply(*both, Protocol(divide_by=divide_by))
+
+
+def test_tiny_and_huge_rows_are_normalised():
+    rows = [[3e-42, 4e-42], [3e38, 0.0], [1e20, 1e20]]
+    one = raw(rows, [[0], [1], [2]], True)
+    train, _, _ = protocol.apply(one, one, Protocol(row_norm="l2"))
+    np.testing.assert_allclose(np.linalg.norm(train.X, axis=1), 1, rtol=1e-5)
+
+
+# ---------------------------------------------------------------- the cache
+def count_reads(monkeypatch, reader: str = "repository") -> list[int]:
+    calls: list[int] = []
+    original = READERS[reader]
+
+    def counting(*arguments):
+        calls.append(1)
+        return original(*arguments)
+
+    monkeypatch.setitem(READERS, reader, counting)
+    return calls
+
+
+def test_a_prepared_dataset_is_not_parsed_again(data_dir, cache_dir, monkeypatch):
+    calls = count_reads(monkeypatch)
+    first = prepare(composed(*TOY), data_dir, cache_dir)
+    assert prepare(composed(*TOY), data_dir, cache_dir) == first and len(calls) == 1
+    prepare(composed(*TOY, "dataset.protocol.divide_by=2"), data_dir, cache_dir)
+    assert len(calls) == 2  # another protocol is another dataset
+
+
+DAMAGE = {
+    "cut off": lambda content: content[:-3],
+    "empty": lambda content: b"",
+    "zeros of the same length": lambda content: bytes(len(content)),
+    "other end": lambda content: content[:-4] + b"\xff\xff\xff\x7f",
+    "other beginning": lambda content: b"rubbish" + content[7:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("part", ["data", "indices", "indptr", "y"])
+def test_a_damaged_cache_is_rebuilt(data_dir, cache_dir, monkeypatch, damage, part):
+    info, dataset = loaded(composed(*TOY), data_dir, cache_dir)
+    wanted = dataset.train.X.toarray()
+    del dataset
+    path = cache_dir / info.digest / f"train.{part}.npy"
+    path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    calls = count_reads(monkeypatch)
+    again, rebuilt = loaded(composed(*TOY), data_dir, cache_dir)
+    assert len(calls) == 1 and again == info
+    np.testing.assert_array_equal(rebuilt.train.X.toarray(), wanted)
+    assert rebuilt.train.y.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"info": {}}'])
+def test_a_damaged_description_is_rebuilt(data_dir, cache_dir, content):
+    info = prepare(composed(*TOY), data_dir, cache_dir)
+    (cache_dir / info.digest / "info.json").write_bytes(content)
+    (cache_dir / "files.json").write_bytes(content)
+    assert prepare(composed(*TOY), data_dir, cache_dir) == info
+    assert load(info, cache_dir).train.y.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("damage", ["removed", *DAMAGE])
+def test_a_cache_damaged_after_preparing_is_refused_or_loads(data_dir, cache_dir, damage):
+    info = prepare(composed(*TOY), data_dir, cache_dir)
+    path = cache_dir / info.digest / "test.y.npy"
+    if damage == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(DAMAGE[damage](path.read_bytes()))
+    if damage == "other end":
+        load(info, cache_dir)  # only `prepare` looks at every byte
+    else:
+        with pytest.raises(UserError, match="run again to rebuild it"):
+            load(info, cache_dir)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left on device")])
+def test_an_interrupted_save_leaves_nothing(data_dir, cache_dir, monkeypatch, error):
+    original, saved = np.save, []
+
+    def interrupted(path, array):
+        saved.append(path)
+        if len(saved) == 3:
+            raise error
+        original(path, array)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cache.np, "save", interrupted)
+        with pytest.raises((KeyboardInterrupt, UserError)):
+            prepare(composed(*TOY), data_dir, cache_dir)
+    info, dataset = loaded(composed(*TOY), data_dir, cache_dir)
+    assert dataset.train.y.tolist() == [0, 1, 0, 1]
+    folders = [path.name for path in cache_dir.iterdir() if path.is_dir()]
+    assert folders == [info.digest]
+
+
+def test_a_cache_that_cannot_be_written_is_refused(data_dir, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    message = refusal(composed(*TOY), data_dir, tmp_path / "file")
+    assert str(tmp_path / "file") in message and "runs_dir" in message
+
+
+def mapped(array: np.ndarray) -> bool:
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base, mmap.mmap)
+
+
+@pytest.mark.parametrize(
+    "overrides", [TOY, ("dataset=digits",), ("dataset=bibtex",)], ids=["toy", "digits", "twin"]
+)
+def test_rows_stay_on_disk_until_they_are_used(data_dir, cache_dir, overrides):
+    info, dataset = loaded(composed(*overrides), data_dir, cache_dir)
+    for split in (dataset.train, dataset.test):
+        if info.sparse:
+            assert all(mapped(part) for part in (split.X.data, split.X.indices, split.X.indptr))
+            assert split.X.indices.dtype == split.X.indptr.dtype == np.int32
+        else:
+            assert mapped(split.X)
+        assert split.X.dtype == np.float32
+
+
+def prepare_both(arguments) -> tuple[str, list[int]]:
+    settings, data_dir, cache_dir = arguments
+    info = prepare(settings, data_dir, cache_dir)
+    return info.digest, load(info, cache_dir).train.y.tolist()
+
+
+def test_several_processes_prepare_at_once(data_dir, cache_dir):
+    lines = b"".join(b"%d %d:1\n" % (i % 6, i % 4) for i in range(20000))
+    put(data_dir, b"20000 4 6\n" + lines, TEST)
+    same = (composed(*TOY), data_dir, cache_dir)
+    other = (composed(*TOY, "dataset.protocol.row_norm=l2"), data_dir, cache_dir)
+    with multiprocessing.get_context("forkserver").Pool(4) as pool:
+        found = pool.map(prepare_both, [same, other] * 4, chunksize=1)
+    assert found[::2] == [found[0]] * 4 and found[1::2] == [found[1]] * 4
+    assert found[0][1] == [i % 6 for i in range(20000)]
+    assert not list(cache_dir.glob(".*-*"))
+
+
+def test_digests_of_many_files_are_remembered_at_once(tmp_path):
+    paths = [tmp_path / f"{i}.txt" for i in range(40)]
+    for path in paths:
+        path.write_text(path.name)
+    known = tmp_path / "cache" / "files.json"
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda path: files.content_digest(path, known), paths))
+    expected = [hashlib.sha256(path.name.encode()).hexdigest() for path in paths]
+    assert found == expected
+    assert sorted(json.loads(known.read_text()).values()) == sorted(expected)
+
+
+# ---------------------------------------------------------------- real data
+def test_digits_are_those_of_scikit_learn(tmp_path, cache_dir):
+    info, dataset = loaded(composed("dataset=digits"), tmp_path, cache_dir)
+    X, y = load_digits(return_X_y=True)
+    assert (info.train, info.test, info.features, info.classes) == (1437, 360, 64, 10)
+    np.testing.assert_array_equal(np.concatenate([dataset.train.X, dataset.test.X]), X / 16)
+    np.testing.assert_array_equal(np.concatenate([dataset.train.y, dataset.test.y]), y)
+    assert info.nonzeros_per_row == pytest.approx((X[:1437] != 0).sum() / 1437)
+
+
+@pytest.fixture
+def real_data():
+    folder = os.environ.get("XCBENCH_DATA")
+    if not folder:
+        pytest.skip("XCBENCH_DATA is not set: no folder with the real data files")
+    return Path(folder)
+
+
+def test_bibtex_has_the_published_shape(real_data, cache_dir):
+    settings = composed("dataset=bibtex", "dataset.missing=error")
+    info, dataset = loaded(settings, real_data, cache_dir)
+    assert (info.train, info.test, info.features, info.classes) == (4880, 2515, 1836, 148)
+    assert set(dataset.train.X.data.tolist()) == {1.0}
+    assert (dataset.class_counts > 0).sum() == 146
+    settings = composed("dataset=bibtex", "dataset.missing=error", "dataset.protocol.classes=train")
+    info = prepare(settings, real_data, cache_dir)
+    assert (info.train, info.test, info.features, info.classes) == (4880, 2512, 1836, 146)
+
+
+def test_mnist_has_the_published_shape(real_data, cache_dir):
+    info, dataset = loaded(composed("dataset=mnist", "dataset.missing=error"), real_data, cache_dir)
+    assert (info.train, info.test, info.features, info.classes) == (60000, 10000, 784, 10)
+    # Published: pixels / 255 of the training images have mean 0.1307, standard deviation 0.3081.
+    assert dataset.train.X.mean(dtype=float) == pytest.approx(0.1307, abs=5e-5)
+    assert dataset.train.X.std(dtype=float) == pytest.approx(0.3081, abs=5e-5)
+    assert dataset.class_counts.tolist() == [
+        5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949,
+    ]  # fmt: skip
+    assert dataset.train.y[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]

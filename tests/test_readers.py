@@ -1,0 +1,495 @@
+"""Readers of file formats: what is written is read back, and rubbish is refused in one sentence."""
+
+import bz2
+import functools
+import gzip
+import lzma
+import math
+import os
+import struct
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from xcbench.config import Dataset, Expected
+from xcbench.datasets import files
+from xcbench.datasets.readers import READERS
+from xcbench.datasets.value import Raw
+from xcbench.errors import UserError
+
+EXAMPLES = int(os.environ.get("XCBENCH_EXAMPLES", "60"))
+many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+COMPRESS = {
+    "": bytes,
+    ".xz": functools.partial(lzma.compress, preset=0),
+    ".gz": gzip.compress,
+    ".bz2": functools.partial(bz2.compress, compresslevel=1),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("readers")
+
+
+def read(folder: Path, reader: str, *, suffix="", features=0, labels=0, **content: bytes):
+    """Write the files of a dataset and read them; a warning counts as a failure."""
+    paths = {role: folder / f"{role}.file{suffix}" for role in content}
+    for role, path in paths.items():
+        path.write_bytes(content[role])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return READERS[reader](
+            paths, Dataset(name="toy", reader=reader, expected=Expected(0, 0, features, labels))
+        )
+
+
+def attempt(folder: Path, reader: str, **options) -> tuple[Raw, Raw] | None:
+    """Both parts, sound, or None after a refusal that names a file in one line."""
+    try:
+        train, test = read(folder, reader, **options)
+    except UserError as error:
+        assert len(str(error).splitlines()) == 1
+        assert str(error).isprintable()
+        assert str(folder) in str(error)
+        return None
+    for raw in (train, test):
+        data = raw.X if isinstance(raw.X, np.ndarray) else raw.X.data
+        assert data.dtype == np.float32 and np.isfinite(data).all()
+        assert raw.label_start[0] == 0 and raw.label_start[-1] == len(raw.labels)
+        assert len(raw.label_start) == raw.X.shape[0] + 1 and (np.diff(raw.label_start) >= 0).all()
+        if len(raw.labels):
+            assert raw.labels.min() >= 0 and raw.labels.max() < raw.n_labels
+        if sp.issparse(raw.X):
+            raw.X.check_format(full_check=True)
+            assert raw.X.has_canonical_format
+    return train, test
+
+
+def refusal(folder: Path, reader: str, **options) -> str:
+    with pytest.raises(UserError) as caught:
+        read(folder, reader, **options)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
+
+
+def dense(raw: Raw) -> np.ndarray:
+    return raw.X if isinstance(raw.X, np.ndarray) else raw.X.toarray()
+
+
+def label_lists(raw: Raw) -> list[list[int]]:
+    return [part.tolist() for part in np.split(raw.labels, raw.label_start[1:-1])]
+
+
+def matrix(rows: list[dict[int, float]], n_features: int) -> np.ndarray:
+    X = np.zeros((len(rows), n_features), np.float32)
+    for i, row in enumerate(rows):
+        for feature, value in row.items():
+            X[i, feature] = value
+    return X
+
+
+# ---------------------------------------------------------------- generated content
+number = st.floats(width=32, allow_nan=False, allow_infinity=False)
+NASTY = [b"nan", b"-inf", b"1e39", b"-1", b"1e999", b"99999999999999999999", b"9" * 400, b"0x1"]
+NASTY += [b"1_0", b"\xef\xbb\xbf", b"\0", b"\r", b"\x85", b"\x1b[31m", b"1.0:2", b"1:2:3", b"\n\n"]
+NASTY += [
+    b"<!DOCTYPE html>\n<html>",
+    b"2147483648",
+    b",",
+    b"{",
+    b"}",
+    b":",
+    b"@data",
+    b"%",
+    b"9" * 5000,
+]
+
+
+@st.composite
+def mutated(draw, content: bytes) -> bytes:
+    """Flip a byte, cut off, cut out, double, or put something nasty in."""
+    for _ in range(draw(st.integers(1, 3))):
+        at = draw(st.integers(0, max(0, len(content) - 1)))
+        kind = draw(st.sampled_from(["flip", "truncate", "cut", "double", "nasty", "replace"]))
+        stop = min(len(content), at + draw(st.integers(1, 8)))
+        if kind == "flip" and content:
+            content = (
+                content[:at]
+                + bytes([content[at] ^ (1 << draw(st.integers(0, 7)))])
+                + content[at + 1 :]
+            )
+        elif kind == "truncate":
+            content = content[:at]
+        elif kind == "cut":
+            content = content[:at] + content[stop:]
+        elif kind == "double":
+            content = content[:stop] + content[at:]
+        else:
+            end = stop if kind == "replace" else at
+            content = content[:at] + draw(st.sampled_from(NASTY)) + content[end:]
+    return content
+
+
+@st.composite
+def sparse_problem(draw):
+    """Sizes, rows of features, and label lists without repetition."""
+    n_features, n_labels = draw(st.integers(1, 12)), draw(st.integers(1, 8))
+    row = st.dictionaries(st.integers(0, n_features - 1), number, max_size=6)
+    labels = st.lists(st.integers(0, n_labels - 1), unique=True, max_size=4)
+    pairs = draw(st.lists(st.tuples(row, labels), min_size=1, max_size=6))
+    return n_features, n_labels, [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+@st.composite
+def repository_file(draw):
+    n_features, n_labels, rows, labels = draw(sparse_problem())
+    end = draw(st.sampled_from([b"\n", b"\r\n", b" \n", b"\t\r\n"]))
+    gap = draw(st.sampled_from([b" ", b"  ", b" \t"]))
+    lines = [b"%d %d %d" % (len(rows), n_features, n_labels)]
+    for row, own in zip(rows, labels, strict=True):
+        pairs = gap.join(b"%d:%s" % (f, repr(v).encode()) for f, v in row.items())
+        head = ",".join(map(str, own)).encode()
+        lines.append(head + b" " + pairs if head or draw(st.booleans()) else pairs)
+    text = end.join(lines) + end * draw(st.integers(1, 3))
+    if draw(st.booleans()) and (rows[-1] or labels[-1]):
+        text = text.rstrip()
+    bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    return bom + text, matrix(rows, n_features), labels, n_labels
+
+
+@st.composite
+def arff_file(draw):
+    n_features, n_labels, rows, labels = draw(sparse_problem())
+    end = draw(st.sampled_from([b"\n", b"\r\n"]))
+    upper = draw(st.booleans())
+    lines = [b"% made up", b"@relation toy", b""]
+    for j in range(n_features + n_labels):
+        lines.append(b"%s a%d {0,1}" % (b"@ATTRIBUTE" if upper else b" @attribute", j))
+    lines.append(b"@DATA" if upper else b"@data")
+    for row, own in zip(rows, labels, strict=True):
+        pairs = [b"%d %s" % (f, repr(v).encode()) for f, v in row.items()]
+        pairs += [b"%d 1" % (n_features + label) for label in own]
+        lines += draw(st.sampled_from([[], [b""], [b"% a remark"]]))
+        lines.append(b"{" + draw(st.sampled_from([b",", b" , "])).join(pairs) + b"}")
+    text = end.join(lines) + end * draw(st.integers(0, 2))
+    bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    return bom + text, matrix(rows, n_features), [sorted(own) for own in labels], n_labels
+
+
+def idx_bytes(array: np.ndarray) -> bytes:
+    return (
+        bytes([0, 0, 8, array.ndim])
+        + struct.pack(f">{array.ndim}I", *array.shape)
+        + array.tobytes()
+    )
+
+
+@st.composite
+def idx_files(draw):
+    height, width, n_labels = (
+        draw(st.integers(1, 4)),
+        draw(st.integers(1, 4)),
+        draw(st.integers(1, 9)),
+    )
+    made = {}
+    for role in ("train", "test"):
+        n = draw(st.integers(1, 5))
+        made[role] = draw(arrays(np.uint8, (n, height, width)))
+        made[f"{role}_labels"] = draw(arrays(np.uint8, n, elements=st.integers(0, n_labels - 1)))
+    return made, n_labels
+
+
+rubbish = st.one_of(
+    st.binary(max_size=200),
+    st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.text("0123456789:,. \n-+eE", max_size=150).map(str.encode),
+    st.text("01:, \n", max_size=60).map(lambda text: b"3 2 2\n" + text.encode()),
+    st.text("01 ,{}\n%", max_size=60).map(lambda text: ARFF_HEAD + text.encode()),
+    st.binary(max_size=60).map(lambda content: b"\0\0\x08" + content),
+    st.lists(st.sampled_from(NASTY), max_size=9).map(b" ".join),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- repository
+def by_hand(content: bytes) -> tuple[list[list[int]], np.ndarray]:
+    """The plainest possible reading of a repository file that is known to be sound."""
+    lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    n_rows, n_features, _ = map(int, lines[0].split())
+    labels, X = [], np.zeros((n_rows, n_features), np.float32)
+    for i in range(n_rows):
+        words = lines[1 + i].split()
+        labelled = bool(words) and b":" not in words[0]
+        labels.append([int(label) for label in words[0].split(b",")] if labelled else [])
+        seen = set()
+        for word in words[labelled:]:
+            feature, value = word.split(b":")
+            assert int(feature) not in seen and math.isfinite(float(value))
+            seen.add(int(feature))
+            X[i, int(feature)] = float(value)
+    assert not any(line.strip() for line in lines[1 + n_rows :])
+    return labels, X
+
+
+@many
+@given(made=repository_file(), suffix=st.sampled_from(list(COMPRESS)))
+def test_repository_reads_what_was_written(folder, made, suffix):
+    content, X, labels, n_labels = made
+    packed = COMPRESS[suffix](content)
+    for raw in read(folder, "repository", suffix=suffix, train=packed, test=packed):
+        np.testing.assert_array_equal(dense(raw), X)
+        assert raw.X.nnz == np.count_nonzero(X)
+        assert label_lists(raw) == labels
+        assert raw.n_labels == n_labels
+
+
+@many
+@given(content=repository_file().flatmap(lambda made: mutated(made[0])) | rubbish)
+@example(content=b"")
+@example(content=b"1 1 1\n")
+@example(content=b"2 5 5\n0 1:1\n\n1 1:1\n")
+def test_repository_parses_correctly_or_refuses(folder, content):
+    found = attempt(folder, "repository", train=content, test=b"1 1 1\n0 0:1\n")
+    if found and len(content) < 10000 and math.prod(found[0].X.shape) < 10**6:
+        labels, X = by_hand(content)
+        assert label_lists(found[0]) == labels
+        np.testing.assert_array_equal(dense(found[0]), X)
+
+
+HEADER = b"2 3 4\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "says"),
+    [
+        (b"", 1, "three numbers"),
+        (b"<!DOCTYPE html>\n<html></html>", 1, "<!DOCTYPE html>"),
+        (b"\x89PNG\r\n\x1a\n\0\0", 1, "three numbers"),
+        (b"\xff\xfe2\0 \0003\0", 1, "three numbers"),
+        (b"2 3\n0 1:1\n1 1:1\n", 1, "three numbers"),
+        (b"-2 3 4\n", 1, "three numbers"),
+        (b"99999999999 5 5\n0 1:1\n", 1, "99999999999 5 5"),
+        (b"1 99999999999 5\n0 1:1\n", 1, "2147483647"),
+        (b"1 5 " + b"9" * 5000 + b"\n0 1:1\n", 1, "2147483647"),
+        (b"1 5 " + b"9" * 900 + b"\n0 1:1\n", 1, "2147483647"),
+        (b"0 5 5\n", 1, "between 1 and"),
+        (b"1 0 5\n0\n", 1, "between 1 and"),
+        (HEADER + b"0 1:1\n", 0, "has 1 rows, its header says 2"),
+        (HEADER + b"0 1:1\n1 1:1\n2 1:1\n", 4, "one more"),
+        (HEADER + b"0 1:1\n1 1:1\n\nrubbish", 5, "one more"),
+        (HEADER + b"0 1:1\n1 3:1\n", 3, "feature '3' is out of range"),
+        (HEADER + b"0 1:1\n1 99999999999999999999:1\n", 3, "out of range"),
+        (HEADER + b"0 1:1\n1 " + b"9" * 400 + b":1\n", 3, "out of range"),
+        (HEADER + b"0 1:1\n1 -1:1\n", 3, "'-1:1' is not a pair"),
+        (HEADER + b"0 1:1\n1 1.0:1\n", 3, "'1.0:1' is not a pair"),
+        (HEADER + b"0 1:1\n1 1:\n", 3, "'1:' is not a pair"),
+        (HEADER + b"0 1:1\n1 1:1 2\n", 3, "'2' is not a pair"),
+        (HEADER + b"0 1:1\n1 1:1:1\n", 3, "'1:1:1' is not a pair"),
+        (HEADER + b"0 1:1\n1 1:1_0\n", 3, "'1:1_0' is not a pair"),
+        (HEADER + b"0 1:1\n1 1:nan\n", 3, "'1:nan' is not a pair"),
+        (HEADER + b"0 1:inf\n1 1:1\n", 2, "'1:inf' is not a pair"),
+        (HEADER + b"0 1:1\n1 1:1e39\n", 3, "'1:1e39' is too large"),
+        (HEADER + b"0 1:1\n1 1:-1e999\n", 3, "too large"),
+        (HEADER + b"0 1:1\n1 1:1 2:1 1:2\n", 3, "feature 1 is given twice"),
+        (HEADER + b"0 1:1\n4 1:1\n", 3, "label 4 is out of range"),
+        (HEADER + b"0 1:1\n" + b"9" * 5000 + b" 1:1\n", 3, "not a list of labels"),
+        (HEADER + b"0 1:1\n-1 1:1\n", 3, "'-1' is not a list of labels"),
+        (HEADER + b"0 1:1\n1,,2 1:1\n", 3, "'1,,2' is not a list of labels"),
+        (HEADER + b"0 1:1\n1.0 1:1\n", 3, "'1.0' is not a list of labels"),
+        (HEADER + b"0 1:1\n1\t1:1\n", 3, "not a pair"),
+        (HEADER + b"0 1:1\n1 1:1\r2:1\x1b\n", 3, r"'2:1\x1b' is not a pair"),
+    ],
+)  # fmt: skip
+def test_repository_refuses(folder, content, line, says):
+    message = refusal(folder, "repository", train=content, test=content)
+    assert message.startswith(f"{folder / 'train.file'}{f', line {line}:' if line else ''}")
+    assert says in message
+
+
+def test_repository_names_the_line_in_a_late_block(folder):
+    good = b"0 1:1\n"
+    content = b"9000 3 4\n" + good * 8000 + b"0 2:1 2:1\n" + good * 999
+    assert "line 8002: feature 2 is given twice" in refusal(folder, "repository", train=content)
+    content = b"9000 3 4\n" + good * 8000 + b"0 7:1\n" + good * 999
+    assert "line 8002: feature '7' is out of range" in refusal(folder, "repository", train=content)
+
+
+def test_equal_features_of_neighbouring_rows_are_no_duplicates(folder):
+    content = b"5 4 1\n0 3:1\n\n0 3:1\n0 3:1\n\n"
+    train, _ = read(folder, "repository", train=content, test=content)
+    assert dense(train)[:, 3].tolist() == [1, 0, 1, 1, 0]
+
+
+# ---------------------------------------------------------------- ARFF
+ARFF_HEAD = b"@relation t\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n"
+
+
+@many
+@given(made=arff_file(), suffix=st.sampled_from(list(COMPRESS)))
+def test_arff_reads_what_was_written(folder, made, suffix):
+    content, X, labels, n_labels = made
+    packed = COMPRESS[suffix](content)
+    both = read(folder, "mulan_arff", suffix=suffix, features=X.shape[1], train=packed, test=packed)
+    for raw in both:
+        np.testing.assert_array_equal(dense(raw), X)
+        assert label_lists(raw) == labels
+        assert raw.n_labels == n_labels
+
+
+@many
+@given(content=arff_file().flatmap(lambda made: mutated(made[0])) | rubbish)
+@example(content=b"")
+@example(content=b"@data\n{}")
+def test_arff_parses_or_refuses(folder, content):
+    attempt(folder, "mulan_arff", features=2, train=content, test=content)
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "says"),
+    [
+        (b"{0 1}\n1,0,1\n", 7, "stands in braces"),
+        (b"{0 1}\n{0 1,2 1\n", 7, "stands in braces"),
+        (b"{0 1},{2}\n", 6, "stands in braces"),
+        (b"{0 1,,2 1}\n", 6, "stands in braces"),
+        (b"{0 1,2 1,}\n", 6, "stands in braces"),
+        (b"{0:1}\n", 6, "stands in braces"),
+        (b"{0}\n", 6, "stands in braces"),
+        (b"{0 1 2}\n", 6, "stands in braces"),
+        (b"{-1 1}\n", 6, "stands in braces"),
+        (b"{0 1}\n\n% remark\n{0 nan}\n", 9, "'0:nan'"),
+        (b"\n\n{0 1}\n{3 1}\n", 9, "feature '3' is out of range"),
+        (b"\n\n{0 1}\n{0 1,2 1,0 1}\n", 9, "feature 0 is given twice"),
+        (b"\n\n{0 1}\n{0 1,2 1,2 0}\n", 9, "feature 2 is given twice"),
+        (b"\n{0 1}\n{0 1,2 2}\n", 8, "label 2 has the value 2"),
+        (b"\n{0 1}\n{0 1e39,2 1}\n", 8, "too large"),
+    ],
+)
+def test_arff_refuses(folder, rows, line, says):
+    content = ARFF_HEAD + rows
+    message = refusal(folder, "mulan_arff", features=2, train=content, test=content)
+    assert message.startswith(f"{folder / 'train.file'}, line {line}:")
+    assert says in message
+
+
+def test_arff_label_that_is_given_as_zero_is_none(folder):
+    content = ARFF_HEAD + b"{0 0,1 1,2 0}\n{2 1}\n"
+    train, _ = read(folder, "mulan_arff", features=2, train=content, test=content)
+    assert label_lists(train) == [[], [0]]
+    assert train.X.nnz == 1
+
+
+def test_arff_needs_its_header_and_the_number_of_features(folder):
+    assert "no @data line" in refusal(folder, "mulan_arff", features=2, train=b"<html>\n", test=b"")
+    message = refusal(folder, "mulan_arff", features=0, train=ARFF_HEAD, test=ARFF_HEAD)
+    assert "dataset.expected.features" in message
+
+
+def test_arff_parts_must_declare_the_same_attributes(folder):
+    other = ARFF_HEAD.replace(b"@attribute b", b"@attribute z") + b"{0 1}\n"
+    message = refusal(folder, "mulan_arff", features=2, train=ARFF_HEAD + b"{0 1}\n", test=other)
+    assert "train.file" in message and "test.file" in message and "attributes" in message
+
+
+# ---------------------------------------------------------------- idx
+@many
+@given(made=idx_files(), suffix=st.sampled_from(list(COMPRESS)), declared=st.booleans())
+def test_idx_reads_what_was_written(folder, made, suffix, declared):
+    parts, n_labels = made
+    packed = {role: COMPRESS[suffix](idx_bytes(array)) for role, array in parts.items()}
+    both = read(folder, "idx", suffix=suffix, labels=n_labels if declared else 0, **packed)
+    for role, raw in zip(("train", "test"), both, strict=True):
+        rows = [image.ravel().tolist() for image in parts[role]]
+        assert raw.X.dtype == np.float32 and raw.X.tolist() == rows
+        assert label_lists(raw) == [[label] for label in parts[f"{role}_labels"].tolist()]
+        largest = max(parts["train_labels"].max(), parts["test_labels"].max())
+        assert raw.n_labels == (n_labels if declared else largest + 1)
+
+
+@st.composite
+def damaged_idx(draw):
+    content = {role: idx_bytes(array) for role, array in draw(idx_files())[0].items()}
+    role = draw(st.sampled_from(list(content)))
+    return {**content, role: draw(mutated(content[role]) | rubbish)}
+
+
+@many
+@given(content=damaged_idx(), labels=st.sampled_from([0, 9]))
+def test_idx_parses_or_refuses(folder, content, labels):
+    attempt(folder, "idx", labels=labels, **content)
+
+
+IMAGES = idx_bytes(np.arange(12, dtype=np.uint8).reshape(3, 2, 2))
+LABELS = idx_bytes(np.array([0, 1, 2], np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"train": b""}, "not an idx file"),
+        ({"train": b"\0\0\x08"}, "not an idx file"),
+        ({"train": b"<!DOCTYPE html>"}, "not an idx file"),
+        ({"train": LABELS}, "2 axes or more"),
+        ({"train_labels": IMAGES}, "1 axes or more"),
+        ({"train": b"\0\0\x08\0A"}, "not an idx file"),
+        ({"train": b"\0\0\x08\xff" + struct.pack(">255I", *[1] * 255) + b"A"}, "not an idx file"),
+        ({"train": IMAGES[:9]}, "cut off in its header"),
+        ({"train": IMAGES[:-1]}, "holds 11 bytes, its header says 12"),
+        ({"train": IMAGES + b"\0"}, "holds 13 bytes"),
+        ({"train": b"\0\0\x08\x03" + struct.pack(">3I", 2**31, 2**31, 4)}, "holds 0 bytes"),
+        ({"train": idx_bytes(np.zeros((0, 2, 2), np.uint8))}, "has 0 images"),
+        ({"train_labels": idx_bytes(np.array([0, 1], np.uint8))}, "3 images"),
+        ({"train_labels": idx_bytes(np.array([0, 3, 1], np.uint8))}, "label 3 of image 1"),
+    ],
+)
+def test_idx_refuses(folder, changed, says):
+    content = {"train": IMAGES, "train_labels": LABELS, "test": IMAGES, "test_labels": LABELS}
+    message = refusal(folder, "idx", labels=3, **{**content, **changed})
+    assert says in message
+    assert str(folder / f"{next(iter(changed))}.file") in message
+
+
+# ---------------------------------------------------------------- compression
+@many
+@given(
+    made=repository_file(),
+    suffix=st.sampled_from([".xz", ".gz", ".bz2"]),
+    data=st.data(),
+)
+def test_damaged_compression_gives_the_content_or_a_refusal(folder, made, suffix, data):
+    content = made[0]
+    path = folder / f"packed{suffix}"
+    path.write_bytes(data.draw(mutated(COMPRESS[suffix](content))))
+    try:
+        with files.open_content(path) as handle:
+            found = handle.read()
+    except UserError as error:
+        assert str(path) in str(error) and len(str(error).splitlines()) == 1
+    else:
+        # A file of no members is empty, one of two members holds both.
+        assert found.replace(content, b"") == b""
+
+
+@pytest.mark.parametrize("suffix", [".xz", ".gz", ".bz2"])
+@pytest.mark.parametrize("damage", ["truncated", "plain text", "rubbish inside", "other format"])
+def test_damaged_compression_is_refused_with_the_files_name(folder, suffix, damage):
+    content = b"3000 9 9\n" + b"".join(b"%d %d:1.%d\n" % (i % 9, i % 7, i) for i in range(3000))
+    packed = COMPRESS[suffix](content)
+    middle = len(packed) // 2
+    damaged = {
+        "truncated": packed[:middle],
+        "plain text": content,
+        "rubbish inside": packed[:middle] + b"rubbish!" + packed[middle + 8 :],
+        "other format": COMPRESS[".gz" if suffix == ".xz" else ".xz"](content),
+    }[damage]
+    path = folder / f"damaged{suffix}"
+    path.write_bytes(damaged)
+    with pytest.raises(UserError) as caught, files.open_content(path) as handle:
+        handle.read()
+    assert str(path) in str(caught.value) and "get the file again" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
