@@ -51,6 +51,26 @@ def check(settings: Any, prefix: str = "") -> None:
                 raise UserError(f"{name}={value} is not possible: {problem}")
 
 
+def changed(settings: Any) -> dict[str, Any]:
+    """Fields of a configuration dataclass that differ from their defaults, nested ones too.
+
+    What makes an identity: an option that is added later leaves the identities of old cells alone.
+    A default, once in use, must not change its meaning: raise the version of what it belongs to.
+    """
+    found: dict[str, Any] = {}
+    for entry in fields(settings):
+        value = getattr(settings, entry.name)
+        if is_dataclass(value) and not isinstance(value, type):
+            value = changed(value)
+            if value:
+                found[entry.name] = value
+            continue
+        default = entry.default if entry.default_factory is MISSING else entry.default_factory()
+        if value != default:
+            found[entry.name] = value
+    return found
+
+
 def _problem(value: Any, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
     if limits["choices"] and value not in limits["choices"]:

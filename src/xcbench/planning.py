@@ -12,6 +12,7 @@ from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Info, Missing, prepare
 from xcbench.errors import UserError
+from xcbench.options import changed
 
 ENGINE = "numpy"
 
@@ -68,18 +69,14 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     has_rate = entry.has_rate(settings.method)
     if not has_rate:  # whatever is swept collapses
         settings = replace(settings, method=replace(settings.method, lr=None))
-    as_skipped = _identity(_shown(settings, settings.dataset.name), "missing", entry.version)
+    as_skipped = _identity(settings, settings.dataset.name, "missing", entry.version)
     if isinstance(info, Info):
         registry.check(settings.method, info)
         if has_rate and settings.method.lr is None:
             rate = entry.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
-    shown = _shown(settings, info.name)
-    made = isinstance(info, Info) and (info.twin or settings.dataset.reader == "synthetic")
-    if made and settings.dataset.synthetic:
-        shown["dataset"]["synthetic"] = asdict(settings.dataset.synthetic)
     cell = Cell(
-        cell=_identity(shown, info.digest, entry.version),
+        cell=_identity(settings, info.name, info.digest, entry.version),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
@@ -87,20 +84,24 @@ def _job(settings: Config, info: Info | Missing) -> Job:
         engine=ENGINE,
         method_version=entry.version,
         dataset_digest=info.digest,
-        config=shown,
+        config=_shown(settings, info),
         shape=info.shape() if isinstance(info, Info) else {},
     )
     return Job(settings, info, cell, as_skipped)
 
 
-def _shown(settings: Config, name: str) -> dict[str, Any]:
-    """Settings of a cell without those of the launch."""
+def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
+    """Settings of a cell in full, without those of the launch."""
+    dataset = {
+        "name": info.name,
+        "reader": settings.dataset.reader,
+        "protocol": asdict(settings.dataset.protocol),
+    }
+    made = isinstance(info, Info) and (info.twin or settings.dataset.reader == "synthetic")
+    if made and settings.dataset.synthetic:
+        dataset["synthetic"] = asdict(settings.dataset.synthetic)
     return {
-        "dataset": {
-            "name": name,
-            "reader": settings.dataset.reader,
-            "protocol": asdict(settings.dataset.protocol),
-        },
+        "dataset": dataset,
         "method": asdict(settings.method),
         "budget": asdict(settings.budget),
         "evaluation": asdict(settings.evaluation),
@@ -109,8 +110,22 @@ def _shown(settings: Config, name: str) -> dict[str, Any]:
     }
 
 
-def _identity(shown: dict[str, Any], digest: str, version: int) -> str:
-    return cells.identity({"config": shown, "digest": digest, "version": version, "engine": ENGINE})
+def _identity(settings: Config, name: str, digest: str, version: int) -> str:
+    """Hash of the data (their digest holds the protocol), the method and how it is run."""
+    return cells.identity(
+        {
+            "dataset": name,
+            "digest": digest,
+            "protocol": changed(settings.dataset.protocol),
+            "method": changed(settings.method),
+            "version": version,
+            "budget": changed(settings.budget),
+            "evaluation": changed(settings.evaluation),
+            "seed": settings.seed,
+            "dtype": settings.dtype,
+            "engine": ENGINE,
+        }
+    )
 
 
 def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job], sweep: bool) -> None:

@@ -22,6 +22,7 @@ from xcbench.datasets import cache, files, protocol, synthetic
 from xcbench.datasets.readers import READERS, ROLES
 from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
 from xcbench.errors import UserError
+from xcbench.options import changed
 
 __all__ = ["Dataset", "Info", "Missing", "load", "prepare"]
 
@@ -125,7 +126,7 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
         "reader": settings.reader,
         "content": content,
         "expected": asdict(settings.expected),
-        "protocol": asdict(settings.protocol),
+        "protocol": changed(settings.protocol),
     }
 
     def read() -> tuple[Raw, Raw]:
@@ -144,7 +145,7 @@ def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache
     source = {
         "synthetic": asdict(spec),
         "version": synthetic.VERSION,
-        "protocol": asdict(settings.protocol),
+        "protocol": changed(settings.protocol),
     }
     return _prepared(settings, source, name, twin, cache_dir, lambda: synthetic.make(spec))
 
