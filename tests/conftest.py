@@ -141,12 +141,15 @@ def _program(
         runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 
+NewWorkspace = Callable[[str], Workspace]
+
+
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path)
 
 
 @pytest.fixture(scope="session")
-def new_workspace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Workspace]:
+def new_workspace(tmp_path_factory: pytest.TempPathFactory) -> NewWorkspace:
     """Workspaces that outlive one test."""
     return lambda name: Workspace(tmp_path_factory.mktemp(name))

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from conftest import SMALL, Outcome, Workspace
+from conftest import SMALL, NewWorkspace, Outcome, Workspace
 
 METRICS = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
 COLUMNS = [
@@ -36,7 +36,6 @@ GRID = (
     *("-m", "mlflow=false", "budget.epochs=0.2", "budget.checkpoints=1", "grid=small"),
     *("dataset=digits,zipf", "method=ove,umax", "method.lr=0.01,0.1", "seed=0,1"),
 )
-NewWorkspace = Callable[[str], Workspace]
 
 
 def assert_one_error(done: Outcome) -> None:

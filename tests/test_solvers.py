@@ -186,7 +186,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
     import time
 
     class Sleeper:
-        is_bound, precision = True, None
+        is_bound, precision, interruptible = True, None, True
 
         def fit(self, dataset, model, streams, stops):
             yield Progress(0, 0, 0.0)

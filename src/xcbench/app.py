@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import cells, config, results, running
+from xcbench import cells, config, results, workers
 from xcbench.config import Config
 from xcbench.datasets import Missing
 from xcbench.errors import UserError
@@ -86,17 +86,16 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
     results.save_grid(runs_dir, launch.grid, [job.cell.cell for job in planned])
     known = {} if launch.force else {job.cell.cell: _finished(runs_dir, job) for job in planned}
     todo = [job for job in planned if not known.get(job.cell.cell)]
-    progress = Progress(len(planned), todo)
+    progress = Progress(len(planned), todo, launch.workers)
     statuses = Counter(status for status in known.values() if status)
     try:
-        for job in todo:
-            progress.begin(job)
-            cell = running.run(job, progress.inside)
+        ran = workers.run(todo, launch.workers, progress.begin, progress.inside)
+        for job, cell, seconds in ran:
             cells.save(runs_dir, cell)
             statuses[cell.status] += 1
             if cell.status != "skipped" and not cell.shape["twin"]:
                 cells.remove(runs_dir, job.as_skipped)
-            progress.end(cell)
+            progress.end(job, cell, seconds)
             if launch.mlflow:
                 _track(runs_dir, [cell])
         code = 1 if statuses["failed"] else 0
@@ -111,7 +110,7 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
 
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
-    for name in ("grid", "plan", "force", "mlflow", "runs_dir", "reports_dir"):
+    for name in ("grid", "plan", "force", "workers", "mlflow", "runs_dir", "reports_dir"):
         if len({getattr(settings, name) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")
     grid = configurations[0].grid

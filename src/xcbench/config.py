@@ -166,6 +166,9 @@ class Budget:
     checkpoints: int = option(
         10, "evenly spaced evaluations after the one at the start", at_least=1
     )
+    seconds: float | None = option(
+        None, "training seconds after which a cell ends with status timeout", above=0
+    )
 
 
 @dataclass
@@ -193,6 +196,7 @@ class Config:
     grid: str = option("last", "name under which the launch's cells are remembered")
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
+    workers: int = option(1, "processes that run cells side by side", at_least=1)
     mlflow: bool = option(True, "record finished cells in MLflow")
     data_dir: str = option("data", "where dataset files are looked for")
     runs_dir: str = option("runs", "where cells, caches and the MLflow store go")

@@ -17,20 +17,21 @@ class Progress:
     Parameters
     ----------
     total : cells of the launch, those already there included.
-    todo : jobs that will run, in order.
+    todo : jobs that will run.
+    workers : how many run side by side; lines of several come whole, when a cell ends.
     """
 
-    def __init__(self, total: int, todo: Sequence[Job]) -> None:
+    def __init__(self, total: int, todo: Sequence[Job], workers: int = 1) -> None:
         self.total = total
         self.left = list(todo)
         self.number = total - len(todo)
+        self.workers = workers
         self.spent: dict[tuple[str, str], list[float]] = defaultdict(list)
         self.live = sys.stdout.isatty()
 
     def begin(self, job: Job) -> None:
-        """Announce a cell."""
-        self.number += 1
-        self.head = f"[{self.number}/{self.total}] {job.label} …"
+        """Announce a cell that runs alone."""
+        self.head = f"[{self.number + 1}/{self.total}] {job.label} …"
         self.started = time.perf_counter()
         print(self.head, end="", flush=True)
 
@@ -42,10 +43,10 @@ class Progress:
             rest = f", about {duration(left)} left of it" if share > 0 else ""
             print(f"\r\033[K{self.head} {share:.0%}{rest}", end="", flush=True)
 
-    def end(self, cell: Cell) -> None:
+    def end(self, job: Job, cell: Cell, spent: float) -> None:
         """Say what came of a cell, and how long the rest may take."""
-        spent = time.perf_counter() - self.started
-        job = self.left.pop(0)
+        self.number += 1
+        self.left.remove(job)
         self.spent[job.cell.dataset, job.cell.method].append(spent)
         outcome = cell.status
         if cell.status in ("done", "timeout"):
@@ -54,7 +55,8 @@ class Progress:
         elif cell.message:
             outcome += f": {cell.message}"
         rest = f", about {duration(self.estimate())} left" if self.left else ""
-        start = "\r\033[K" + self.head if self.live else ""
+        head = f"[{self.number}/{self.total}] {job.label} …"
+        start = head if self.workers > 1 else f"\r\033[K{head}" if self.live else ""
         print(f"{start} {outcome}, {duration(spent)}{rest}", flush=True)
 
     def estimate(self) -> float:
@@ -65,7 +67,7 @@ class Progress:
         for job in self.left:
             same = self.spent.get((job.cell.dataset, job.cell.method))
             total += sum(same) / len(same) if same else typical
-        return total
+        return total / min(self.workers, max(1, len(self.left)))
 
 
 def duration(seconds: float) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,8 @@ from xcbench.linear import LinearModel
 from xcbench.metrics import evaluate
 from xcbench.solvers import Progress, Solver, Streams
 
+PARTS = 50  # looks at the clock between two checkpoints, where the budget has seconds
+
 
 @dataclass
 class Trace:
@@ -24,7 +27,7 @@ class Trace:
 
     Attributes
     ----------
-    status : ``done`` or ``diverged``.
+    status : ``done``, ``diverged`` or ``timeout``.
     curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
     train_seconds, evaluate_seconds : two of the three clocks; the caller keeps the loading one.
     """
@@ -67,23 +70,57 @@ def run(
         The first number that is not finite ends the curve with status ``diverged``.
     """
     trace = Trace()
-    stops = [budget.epochs * (i + 1) / budget.checkpoints for i in range(budget.checkpoints)]
+    parts = PARTS if budget.seconds and solver.interruptible else 1
+    count = budget.checkpoints * parts
+    stops = [budget.epochs * (i + 1) / count for i in range(count)]
+    value = Mean()
     with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
         progresses = solver.fit(dataset, model, Streams.of(seed), stops)
-        while True:
+        for number in itertools.count():
             started = time.perf_counter()
             progress = next(progresses, None)
             trace.train_seconds += time.perf_counter() - started
             if progress is None:
                 return trace
+            value.add(progress)
+            late = bool(budget.seconds) and trace.train_seconds >= (budget.seconds or 0)
+            if number % parts and not late:
+                continue
             started = time.perf_counter()
+            progress = replace(progress, objective=value.take())
             finite = _record(trace, progress, model, dataset, solver.is_bound, evaluation, ridge)
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
                 trace.status = "diverged"
                 trace.message = f"not finite any more at epoch {progress.epoch:g}"
                 return trace
+            if late and progress.epoch < budget.epochs:
+                trace.status = "timeout"
+                trace.message = f"stopped at {trace.train_seconds:.1f} training seconds"
+                return trace
             watch(progress.epoch / budget.epochs)
+    raise AssertionError("a solver yields until it ends")
+
+
+class Mean:
+    """Mean objective per observation between two evaluations."""
+
+    def __init__(self) -> None:
+        self.total, self.observations, self.seen = 0.0, 0, 0
+
+    def add(self, progress: Progress) -> None:
+        """Add what a solver reports since its last stop."""
+        new = progress.observations - self.seen
+        self.seen = progress.observations
+        if new:
+            self.total += new * progress.objective
+            self.observations += new
+
+    def take(self) -> float:
+        """Give the mean, and start anew."""
+        mean = self.total / self.observations if self.observations else float("nan")
+        self.total, self.observations = 0.0, 0
+        return mean
 
 
 def _record(

@@ -58,6 +58,9 @@ class Solver(Protocol):
     precision: str | None
     """Precision of weights the solver insists on, or None."""
 
+    interruptible: bool
+    """Whether it yields at the stops; if not, at its start and its end alone."""
+
     @property
     def is_bound(self) -> bool:
         """Whether ``-objective`` is a lower bound of the log-likelihood."""

@@ -27,6 +27,7 @@ class LBFGS:
     tolerance: float
     iterations: int
     precision: str | None = "float64"
+    interruptible: bool = False
 
     @property
     def is_bound(self) -> bool:

@@ -56,6 +56,7 @@ class Minibatch:
     order: str
     passes: int
     precision: str | None = None
+    interruptible: bool = True
 
     @property
     def is_bound(self) -> bool:

@@ -1,0 +1,114 @@
+"""Several workers: the same numbers, one readable stream; a dead one costs its cell alone."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pandas.testing import assert_frame_equal
+
+from conftest import NewWorkspace
+from xcbench import cells, config, results, trace
+from xcbench.linear import LinearModel
+from xcbench.solvers import Progress
+
+GRID = (
+    *("-m", "mlflow=false", "dataset=digits", "method=ove,umax,implicit,softmax"),
+    *("seed=0,1", "budget.epochs=2", "budget.checkpoints=2"),
+)
+
+
+def curves(workspace):
+    frame = results.frame(cells.load_all(workspace.path / "runs"), curves=True)
+    return frame.drop(columns="train_seconds")
+
+
+def test_two_workers_give_the_numbers_of_one(new_workspace: NewWorkspace) -> None:
+    one, two = new_workspace("one"), new_workspace("two")
+    assert one.run(*GRID).code == 0
+    done = two.run_fresh(*GRID, "workers=2")
+    assert done.code == 0, done.text
+    assert_frame_equal(curves(one), curves(two), check_exact=True)
+    lines = [line for line in done.out.splitlines() if line.startswith("[")]
+    assert [line.split()[0] for line in lines] == [f"[{i}/8]" for i in range(1, 9)]
+    assert "8 cells: 8 done" in done.out
+
+
+def test_a_killed_worker_costs_its_cell_alone(tmp_path: Path) -> None:
+    command = [sys.executable, Path(__file__).parents[1] / "run.py", *GRID, "workers=2"]
+    command += ["method.bias=false", "budget.epochs=30"]
+    launch = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:  # until a cell is there, then kill whoever works on the next
+        if list(tmp_path.glob("runs/cells/*/cell.json")):
+            break
+        time.sleep(0.02)
+    children = Path(f"/proc/{launch.pid}/task/{launch.pid}/children").read_text().split()
+    workers = [
+        int(child)
+        for child in children
+        if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()
+    ]
+    os.kill(workers[0], signal.SIGKILL)
+    out, err = launch.communicate(timeout=120)
+    assert launch.returncode == 1, out + err
+    assert "Traceback" not in err
+    frame = results.frame(cells.load_all(tmp_path / "runs"))
+    assert frame["status"].value_counts().to_dict() == {"done": 7, "failed": 1}
+    message = frame.loc[frame["status"] == "failed", "message"].iloc[0]
+    assert message == "worker died: killed by signal 9; out of memory?"
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 0 and "7 of them were there already" in again.stdout
+
+
+def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:
+    command = [sys.executable, Path(__file__).parents[1] / "run.py", *GRID, "workers=2"]
+    launch = subprocess.Popen(
+        [*command, "budget.epochs=40"], cwd=tmp_path, text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not list(tmp_path.glob("runs/cells/*/cell.json")) and launch.poll() is None:
+        time.sleep(0.02)
+    os.killpg(launch.pid, signal.SIGINT)  # as a terminal does: parent and workers
+    out, err = launch.communicate(timeout=60)
+    assert launch.returncode == 130, out + err
+    assert "interrupted: what is finished is saved" in out and "Traceback" not in err
+    assert len(list(tmp_path.glob("runs/cells/*/cell.json"))) >= 1
+
+
+class Slow:
+    """A solver that takes 20 ms a stop."""
+
+    is_bound, precision, interruptible = True, None, True
+
+    def fit(self, dataset, model, streams, stops):
+        yield Progress(0, 0, 0.0)
+        for i, stop in enumerate(stops, start=1):
+            time.sleep(0.02)
+            yield Progress(i, i, stop, objective=float(i))
+
+
+@pytest.mark.parametrize("seconds", [None, 0.1])
+def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatch):
+    class Data:
+        train = test = range(4)
+
+    measured = {"log_loss": 1.0, "error": 0.5}
+    monkeypatch.setattr(trace, "evaluate", lambda *arguments: measured)
+    budget = config.Budget(epochs=10, checkpoints=5, seconds=seconds)
+    model = LinearModel(2, 2, True, "float32")
+    made = trace.run(Slow(), model, Data(), 0, budget, config.Evaluation(), 0.0)
+    if seconds is None:
+        assert made.status == "done" and made.curve["epoch"].tolist() == [0, 2, 4, 6, 8, 10]
+        assert made.curve["bound"].tolist()[1:] == [-1, -2, -3, -4, -5]
+    else:
+        assert made.status == "timeout" and made.curve["epoch"].iloc[-1] < 2
+        assert 0.1 <= made.train_seconds < 0.5
+        steps = made.curve["iteration"].iloc[-1]
+        assert made.curve["bound"].iloc[-1] == pytest.approx(-np.arange(1, steps + 1).mean())
