@@ -318,7 +318,7 @@ def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, An
 
 
 def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
-    launch = ("experiment", "grid", "plan", "force", "mlflow", "data_dir", "runs_dir")
+    launch = ("experiment", "grid", "plan", "force", "workers", "mlflow", "data_dir", "runs_dir")
     paths = ("reports_dir", "reader", "folders", "files", "sha256", "expected", "missing")
     # A twin or a maker of data takes neither; name and sampling have few possible values.
     fixed = ("divide_by", "classes", "name", "sampling")

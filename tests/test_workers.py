@@ -72,6 +72,7 @@ def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:
     launch = subprocess.Popen(
         [*command, "budget.epochs=40"], cwd=tmp_path, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     while not list(tmp_path.glob("runs/cells/*/cell.json")) and launch.poll() is None:
         time.sleep(0.02)
