@@ -150,6 +150,6 @@ REGISTRY["softmax"] = Entry(_softmax, 1, _over_square_norm(1.0), lambda s: s.sol
 _register("ove", 1, lambda s: Pairs(one_vs_each, is_bound=True), _ove_rate)
 _register("nce", 1, lambda s: Pairs(nce, is_bound=False), _over_square_norm(0.2))
 _register("is", 1, lambda s: ImportanceSampling(), _over_square_norm(1.0))
-_register("vanilla", 1, lambda s: DoubleSum(s.u0), _over_square_norm(0.03))
+_register("vanilla", 1, lambda s: DoubleSum(s.u0), _over_square_norm(0.01))
 _register("umax", 1, lambda s: DoubleSum(s.u0, s.delta), _over_square_norm(0.1))
 _register("implicit", 1, lambda s: Implicit(s.u0), _implicit_rate)
