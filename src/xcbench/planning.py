@@ -30,8 +30,7 @@ class Job:
     @property
     def label(self) -> str:
         """As progress lines show it."""
-        rate = "" if self.cell.lr is None else f" lr={self.cell.lr:.4g}"
-        return f"{self.cell.dataset} {self.cell.method}{rate} seed={self.cell.seed}"
+        return self.cell.label
 
 
 def jobs(configurations: Sequence[Config], sweep: bool) -> list[Job]:
@@ -86,6 +85,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
         dataset_digest=info.digest,
         config=_shown(settings, info),
         shape=info.shape() if isinstance(info, Info) else {},
+        launch=_launch(settings),
     )
     return Job(settings, info, cell, as_skipped)
 
@@ -108,6 +108,13 @@ def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
         "seed": settings.seed,
         "dtype": settings.dtype,
     }
+
+
+def _launch(settings: Config) -> dict[str, Any]:
+    """Where the data come from: no part of the identity, but needed to run the cell again."""
+    apart = ("name", "reader", "protocol", "synthetic")
+    source = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
+    return {"dataset": source, "data_dir": settings.data_dir}
 
 
 def _identity(settings: Config, name: str, digest: str, version: int) -> str:
