@@ -12,12 +12,14 @@ import os
 import shutil
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from xcbench.errors import UserError
@@ -27,7 +29,9 @@ FINAL = ("done", "diverged", "timeout")
 
 LEFTOVER_SECONDS = 600.0
 
-APART = ("curve",)  # fields of a cell with a file of their own
+WEIGHTS = "weights.npz"
+
+APART = ("curve", "weights")  # fields of a cell with a file of their own
 
 CURVE_COLUMNS = [
     "iteration",
@@ -57,6 +61,7 @@ class Cell:
     seconds : the three clocks: load, train, evaluate.
     launch : settings that are not part of the identity, such as where the data were found.
     curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
+    weights : W and b at the end, where they are to be saved; `load` leaves them on the disk.
     """
 
     cell: str
@@ -77,6 +82,7 @@ class Cell:
     traceback: str | None = None
     launch: dict[str, Any] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
+    weights: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -106,6 +112,11 @@ def save(runs_dir: Path, cell: Cell) -> None:
     }
     _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
     _write_synced(scratch / "curve.csv", cell.curve.to_csv(index=False))
+    if cell.weights:
+        with (scratch / WEIGHTS).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **cell.weights)
+            handle.flush()
+            os.fsync(handle.fileno())
     scratch.chmod(0o755)
     if target.exists():  # a run again: the old one steps aside
         old = scratch.with_name(scratch.name + "-old")
@@ -149,6 +160,39 @@ def load_all(runs_dir: Path) -> Iterator[Cell]:
         cell = load(runs_dir, where.name)
         if cell is not None:
             yield cell
+
+
+def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
+    """Saved weights of a cell: W (K, D) and, if it has biases, b (K,).
+
+    Raises
+    ------
+    UserError
+        If none were saved, or the file is damaged.
+    """
+    path = folder(runs_dir, cell.cell) / WEIGHTS
+    if not path.exists():
+        why = "" if cell.status in FINAL else f" (it is {cell.status})"
+        raise UserError(
+            f"cell {cell.cell} has no weights{why}; run it again with save_weights=true force=true"
+        )
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            found = {name: content[name] for name in content.files}
+        shape = cell.shape["classes"], cell.shape["features"]
+        if found["W"].shape != shape or found.get("b", found["W"][:, 0]).shape != shape[:1]:
+            raise ValueError("it is of another shape than the cell")
+        return found
+    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            "run the cell again with save_weights=true force=true"
+        ) from None
+
+
+def size(runs_dir: Path, cell: str) -> int:
+    """Bytes of a cell's files."""
+    return sum(path.stat().st_size for path in folder(runs_dir, cell).rglob("*") if path.is_file())
 
 
 def find(runs_dir: Path, prefix: str) -> Cell:

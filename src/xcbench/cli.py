@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from xcbench import cells, config, results
-from xcbench.commands import Given, look
+from xcbench.commands import Given, clean, look
 from xcbench.errors import UserError
 
 USAGE = """\
@@ -23,6 +23,9 @@ xcbench COMMAND [name=value ...]
   show       everything about a cell (the first digits of its id are enough): settings, curve,
              clocks, its folder, the command that runs it again
   compare    two cells: settings that differ, last checkpoints side by side
+  clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
+  predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
+             class:log-probability of the best class a row; k=5: of the best five
   report     write tables, figures and a page: name=demo writes reports/demo/
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
@@ -31,6 +34,7 @@ xcbench COMMAND [name=value ...]
 name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
   xcbench results dataset=bibtex method=umax,implicit status=done
   xcbench show 1d8a
+  xcbench clean status=failed
   xcbench report grid=demo name=demo      (grid=: the cells of a launch)
 """
 
@@ -78,6 +82,8 @@ def _command(words: list[str]) -> int:
         "results": (_results, ()),
         "show": (look.show, ("CELL",)),
         "compare": (look.compare, ("CELL", "CELL")),
+        "clean": (clean.clean, ()),
+        "predict": (_predict, ("CELL", "FILE")),
         "report": (_report, ()),
         "track": (_track, ()),
         "ui": (_ui, ()),
@@ -118,6 +124,12 @@ def _results(given: Given) -> int:
     else:
         print(frame[results.COLUMNS].to_markdown(index=False, floatfmt=".5g"))
     return 0
+
+
+def _predict(given: Given) -> int:
+    from xcbench.commands import predict
+
+    return predict.predict(given)
 
 
 def _report(given: Given) -> int:

@@ -198,6 +198,9 @@ class Config:
     force: bool = option(False, "run cells again that are already there")
     workers: int = option(1, "processes that run cells side by side", at_least=1)
     mlflow: bool = option(True, "record finished cells in MLflow")
+    save_weights: bool = option(
+        False, "keep the final weights in the cell's folder, for `xcbench predict`"
+    )
     data_dir: str = option("data", "where dataset files are looked for")
     runs_dir: str = option("runs", "where cells, caches and the MLflow store go")
     reports_dir: str = option("reports", "where reports go")

@@ -114,7 +114,11 @@ def _launch(settings: Config) -> dict[str, Any]:
     """Where the data come from: no part of the identity, but needed to run the cell again."""
     apart = ("name", "reader", "protocol", "synthetic")
     source = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
-    return {"dataset": source, "data_dir": settings.data_dir}
+    return {
+        "dataset": source,
+        "data_dir": settings.data_dir,
+        "save_weights": settings.save_weights,
+    }
 
 
 def _identity(settings: Config, name: str, digest: str, version: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from xcbench import cells, results
 from xcbench.cells import Cell
 from xcbench.commands import Given, again
+from xcbench.commands.clean import readable
 
 
 def show(given: Given) -> int:
@@ -19,7 +21,7 @@ def show(given: Given) -> int:
     given.refuse_others("runs_dir=…")
     cell = cells.find(runs_dir, given.words[0])
     print(f"{cell.cell}  {cell.label}\n")
-    _print_table(_head(cell) | {"folder": str(cells.folder(runs_dir, cell.cell))})
+    _print_table(_head(runs_dir, cell))
     print("\nsettings")
     _print_table(
         {name: value for name, value in results.flatten(cell.config).items() if value is not None}
@@ -56,8 +58,8 @@ def compare(given: Given) -> int:
     return 0
 
 
-def _head(cell: Cell) -> dict[str, Any]:
-    """The lines on top: outcome, data, clocks."""
+def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
+    """The lines on top: outcome, data, clocks, files."""
     head: dict[str, Any] = {"status": cell.status}
     if cell.message:
         head["message"] = cell.message
@@ -70,6 +72,10 @@ def _head(cell: Cell) -> dict[str, Any]:
         ) + (" (synthetic twin)" if cell.shape.get("twin") else "")
     if cell.seconds:
         head["clocks"] = ", ".join(f"{name} {value:.3g} s" for name, value in cell.seconds.items())
+    where = cells.folder(runs_dir, cell.cell)
+    head["folder"] = f"{where} ({readable(cells.size(runs_dir, cell.cell))})"
+    saved = (where / cells.WEIGHTS).exists()
+    head["weights"] = cells.WEIGHTS if saved else "not saved"
     head["engine"] = cell.engine
     head["method version"] = cell.method_version
     head["dataset digest"] = cell.dataset_digest
