@@ -45,7 +45,14 @@ def made(new_workspace: NewWorkspace) -> Workspace:
     launches = [
         ("-m", *QUICK, *ZIPF, "method=ove", "method.lr=0.1,0.2"),
         (*QUICK, *ZIPF, "method=umax", "method.lr=1e60", "evaluation.softmax_twice=true"),
-        (*QUICK, "dataset=digits", "method=umax", "method.delta=0.5", "dtype=float64"),
+        (
+            *QUICK,
+            "dataset=digits",
+            "method=umax",
+            "method.delta=0.5",
+            "dtype=float64",
+            "evaluation.top_k=5",
+        ),
         (*QUICK, "dataset=eurlex", "dataset.missing=skip", "method=ove"),
     ]
     for launch in launches:
@@ -141,7 +148,7 @@ def test_show_gives_the_command_that_runs_the_cell_again(made: Workspace) -> Non
         words = shlex.split(shown.out.splitlines()[-1])
         assert words[:2] == ["python", "run.py"]
         assert words[-1] == "force=true"
-        assert len(words) < 16
+        assert len(words) < 17
         planned = made.run(*words[2:], "plan=true")
         assert planned.code == 0, planned.text
         assert planned.out.split()[0] == name
@@ -332,6 +339,9 @@ def test_predictions_have_the_errors_and_losses_that_training_measured(
     assert classes.shape == values.shape == (len(y), 5)
     last = cell.curve.iloc[-1]
     assert (classes[:, 0] != y).mean() == pytest.approx(last["test_error"])
+    if name == "digits":
+        assert (classes == y[:, None]).any(axis=1).mean() == pytest.approx(last["test_hit_at_5"])
+        assert last["test_hit_at_5"] > 1 - last["test_error"]
     assert (np.diff(values, axis=1) <= 0).all()
     assert len({tuple(sorted(set(row))) for row in classes.tolist() if len(set(row)) < 5}) == 0
     # Every class: probabilities sum to one, and those of the true classes make the log loss.

@@ -180,6 +180,12 @@ class Evaluation:
         "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "
         "as in the published baselines of the U-max paper",
     )
+    top_k: int = option(
+        0,
+        "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "
+        "scores (with one class a row, precision@k is this share / k); 0: off",
+        at_least=0,
+    )
 
 
 @dataclass

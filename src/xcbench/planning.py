@@ -71,6 +71,11 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     as_skipped = _identity(settings, settings.dataset.name, "missing", entry.version)
     if isinstance(info, Info):
         registry.check(settings.method, info)
+        if settings.evaluation.top_k > info.classes:
+            raise UserError(
+                f"evaluation.top_k={settings.evaluation.top_k} is not possible on {info.name}: "
+                f"it has {info.classes} classes"
+            )
         if has_rate and settings.method.lr is None:
             rate = entry.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
