@@ -129,6 +129,32 @@ def test_saving_again_replaces_everything(tmp_path: Path) -> None:
     assert entries(tmp_path) == [again.cell]
 
 
+def test_weights_are_saved_with_the_cell_and_go_with_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    shape = {"classes": 4, "features": 3}
+    kept = {"W": rng.normal(size=(4, 3)).astype(np.float32), "b": rng.normal(size=4)}
+    cell = make(shape=shape, weights=kept)
+    cells.save(tmp_path, cell)
+    found = cells.load(tmp_path, cell.cell)
+    assert found is not None
+    assert found.weights == {}
+    weights = cells.weights(tmp_path, found)
+    assert {name: array.dtype for name, array in weights.items()} == {"W": "f4", "b": "f8"}
+    assert all((weights[name] == kept[name]).all() for name in kept)
+    assert cells.size(tmp_path, cell.cell) > 4 * 12 + 8 * 4
+    cells.save(tmp_path, make(shape=shape))
+    with pytest.raises(UserError, match=r"no weights.*save_weights=true force=true"):
+        cells.weights(tmp_path, found)
+    for wrong in ({"W": kept["W"].T, "b": kept["b"]}, {"b": kept["b"]}):
+        cells.save(tmp_path, make(shape=shape, weights=wrong))
+        with pytest.raises(UserError, match=r"weights.npz cannot be read.*force=true"):
+            cells.weights(tmp_path, found)
+    for content in (b"", b"rubbish", b"PK\x03\x04 cut off"):
+        (cells.folder(tmp_path, cell.cell) / cells.WEIGHTS).write_bytes(content)
+        with pytest.raises(UserError, match=r"weights.npz cannot be read"):
+            cells.weights(tmp_path, found)
+
+
 # ---------------------------------------------------------------- interrupted writes
 @pytest.mark.parametrize("number", [1, 2])
 def test_interrupted_save_leaves_nothing_that_looks_finished(
@@ -318,7 +344,17 @@ def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, An
 
 
 def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
-    launch = ("experiment", "grid", "plan", "force", "workers", "mlflow", "data_dir", "runs_dir")
+    launch = (
+        "experiment",
+        "grid",
+        "plan",
+        "force",
+        "mlflow",
+        "save_weights",
+        "workers",
+        "data_dir",
+        "runs_dir",
+    )
     paths = ("reports_dir", "reader", "folders", "files", "sha256", "expected", "missing")
     # A twin or a maker of data takes neither; name and sampling have few possible values.
     fixed = ("divide_by", "classes", "name", "sampling")
@@ -343,6 +379,7 @@ def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
         plan=True,
         force=True,
         mlflow=False,
+        save_weights=True,
         data_dir="elsewhere",
         runs_dir=str(tmp_path / "elsewhere"),
         reports_dir="elsewhere",

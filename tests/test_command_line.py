@@ -417,6 +417,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "choice": (("dtype=float16",), "dtype.*float64"),
     "choice of a dataset": (("dataset.missing=perhaps",), "dataset.missing.*twin.*error.*skip"),
     "more classes than there are": (("method=ove", "method.m=11"), "method.m.*10"),
+    "more best classes than there are": (("evaluation.top_k=11",), "evaluation.top_k=11.*10"),
     "impossible sampling": (("method.sampling=shared",), "method.sampling.*others"),
     "fewer rows than classes": (
         ("dataset=zipf", "dataset.synthetic.classes=100", "dataset.synthetic.train=50"),
@@ -428,6 +429,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "no sign": (("seed",), "seed"),
     "sweep without -m": (("seed=0,1",), "seed"),
     "swept folder": (("-m", "runs_dir=a,b"), "runs_dir"),
+    "swept weights": (("-m", "save_weights=true,false"), "save_weights"),
     "swept flag": (("-m", "plan=true,false"), "plan"),
     "grid outside": (("grid=../outside",), "grid"),
     "grid without a name": (("grid=",), "grid"),

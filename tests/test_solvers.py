@@ -227,6 +227,20 @@ def test_softmax_twice_is_the_published_baselines_number(digits):
     assert lowest <= found["log_loss_softmax_twice"] <= lowest + 1
 
 
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
+    model, _ = fit(digits, config.Sampled(name="ove", lr=0.05), dtype="float32")
+    model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
+    found = metrics.evaluate(model, digits.test, top_k=k)
+    scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    assert found[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
+    if k == 1:
+        assert found["hit_at_1"] == pytest.approx(1 - found["error"])
+    without = metrics.evaluate(model, digits.test)
+    assert without == {name: found[name] for name in ("log_loss", "error")}
+
+
 @pytest.mark.parametrize("sampling", ["shared", "others"])
 def test_baselines_learn(digits, sampling):
     for name in ("ove", "nce", "is"):

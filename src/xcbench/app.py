@@ -110,7 +110,8 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
 
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
-    for name in ("grid", "plan", "force", "workers", "mlflow", "runs_dir", "reports_dir"):
+    whole = ("grid", "plan", "force", "workers", "mlflow", "save_weights")
+    for name in (*whole, "runs_dir", "reports_dir"):
         if len({getattr(settings, name) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")
     grid = configurations[0].grid

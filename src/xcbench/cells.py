@@ -12,12 +12,14 @@ import os
 import shutil
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from xcbench.errors import UserError
@@ -26,6 +28,10 @@ STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
 
 LEFTOVER_SECONDS = 600.0
+
+WEIGHTS = "weights.npz"
+
+APART = ("curve", "weights")  # fields of a cell with a file of their own
 
 CURVE_COLUMNS = [
     "iteration",
@@ -53,7 +59,9 @@ class Cell:
     status : one of `STATUSES`; ``message`` says why where it is not ``done``.
     shape : rows, features, classes and non-zeros per row of the dataset.
     seconds : the three clocks: load, train, evaluate.
+    launch : settings that are not part of the identity, such as where the data were found.
     curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
+    weights : W and b at the end, where they are to be saved; `load` leaves them on the disk.
     """
 
     cell: str
@@ -72,7 +80,15 @@ class Cell:
     seconds: dict[str, float] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     traceback: str | None = None
+    launch: dict[str, Any] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
+    weights: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The cell in a few words."""
+        rate = "" if self.lr is None else f" lr={self.lr:.4g}"
+        return f"{self.dataset} {self.method}{rate} seed={self.seed}"
 
 
 def identity(content: dict[str, Any]) -> str:
@@ -91,9 +107,16 @@ def save(runs_dir: Path, cell: Cell) -> None:
     target = folder(runs_dir, cell.cell)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{cell.cell}-", dir=target.parent))
-    content = {name: value for name, value in asdict(cell).items() if name != "curve"}
+    content = {
+        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
+    }
     _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
     _write_synced(scratch / "curve.csv", cell.curve.to_csv(index=False))
+    if cell.weights:
+        with (scratch / WEIGHTS).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **cell.weights)
+            handle.flush()
+            os.fsync(handle.fileno())
     scratch.chmod(0o755)
     if target.exists():  # a run again: the old one steps aside
         old = scratch.with_name(scratch.name + "-old")
@@ -139,9 +162,68 @@ def load_all(runs_dir: Path) -> Iterator[Cell]:
             yield cell
 
 
+def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
+    """Saved weights of a cell: W (K, D) and, if it has biases, b (K,).
+
+    Raises
+    ------
+    UserError
+        If none were saved, or the file is damaged.
+    """
+    path = folder(runs_dir, cell.cell) / WEIGHTS
+    if not path.exists():
+        why = "" if cell.status in FINAL else f" (it is {cell.status})"
+        raise UserError(
+            f"cell {cell.cell} has no weights{why}; run it again with save_weights=true force=true"
+        )
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            found = {name: content[name] for name in content.files}
+        shape = cell.shape["classes"], cell.shape["features"]
+        if found["W"].shape != shape or found.get("b", found["W"][:, 0]).shape != shape[:1]:
+            raise ValueError("it is of another shape than the cell")
+        return found
+    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            "run the cell again with save_weights=true force=true"
+        ) from None
+
+
+def size(runs_dir: Path, cell: str) -> int:
+    """Bytes of a cell's files."""
+    return sum(path.stat().st_size for path in folder(runs_dir, cell).rglob("*") if path.is_file())
+
+
+def find(runs_dir: Path, prefix: str) -> Cell:
+    """Cell whose identity begins so.
+
+    Raises
+    ------
+    UserError
+        If none does, or several do.
+    """
+    names = sorted(where.name for where in (runs_dir / "cells").glob("[0-9a-f]*"))
+    found = [name for name in names if prefix and name.startswith(prefix.lower())]
+    if len(found) > 1:
+        shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
+        raise UserError(f"{len(found)} cells begin with '{prefix}': {shown}; give more of it")
+    cell = load(runs_dir, found[0]) if found else None
+    if cell is None:
+        raise UserError(
+            f"no cell '{prefix}' among the {len(names)} under {runs_dir}; "
+            "`xcbench results` lists them, runs_dir=… looks elsewhere"
+        )
+    return cell
+
+
 def remove(runs_dir: Path, cell: str) -> None:
-    """Delete a cell."""
-    shutil.rmtree(folder(runs_dir, cell), ignore_errors=True)
+    """Delete a cell; it is gone at once, even if the deletion is cut off."""
+    where = folder(runs_dir, cell)
+    scratch = where.with_name(f".{cell}-removed-{os.getpid()}")
+    with suppress(FileNotFoundError):
+        where.rename(scratch)
+    shutil.rmtree(scratch, ignore_errors=True)
 
 
 def sweep_leftovers(runs_dir: Path) -> None:

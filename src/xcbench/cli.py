@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
 from xcbench import cells, config, results
+from xcbench.commands import Given, clean, look
 from xcbench.errors import UserError
 
 USAGE = """\
@@ -18,6 +20,12 @@ xcbench COMMAND [name=value ...]
   run        run cells: the same as `python run.py`, with Hydra's options
   results    print the tidy frame, one row a cell; --curves: one row a checkpoint;
              --format csv|md|json
+  show       everything about a cell (the first digits of its id are enough): settings, curve,
+             clocks, its folder, the command that runs it again
+  compare    two cells: settings that differ, last checkpoints side by side
+  clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
+  predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
+             class:log-probability of the best class a row; k=5: of the best five
   report     write tables, figures and a page: name=demo writes reports/demo/
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
@@ -25,6 +33,8 @@ xcbench COMMAND [name=value ...]
 
 name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
   xcbench results dataset=bibtex method=umax,implicit status=done
+  xcbench show 1d8a
+  xcbench clean status=failed
   xcbench report grid=demo name=demo      (grid=: the cells of a launch)
 """
 
@@ -40,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         return
     try:
         sys.exit(_command(words))
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except (UserError, OSError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
@@ -54,43 +67,55 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _command(words: list[str]) -> int:
-    parser = _Parser(prog="xcbench", usage=USAGE, add_help=False)
+    parser = _Parser(prog="xcbench", usage=USAGE, add_help=False, allow_abbrev=False)
     parser.add_argument("command", nargs="?", default="help")
     parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--yes", "-y", action="store_true")
     parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
-    given, pairs = parser.parse_known_intermixed_args(words)
+    given, rest = parser.parse_known_intermixed_args(words)
     if given.help or given.command == "help":
         print(f"usage: {USAGE}", end="")
         return 0
-    commands = {
-        "results": _results,
-        "report": _report,
-        "track": _track,
-        "ui": _ui,
-        "options": _options,
+    # Name, its function, and the words it takes besides name=value.
+    commands: dict[str, tuple[Callable[[Given], int], tuple[str, ...]]] = {
+        "results": (_results, ()),
+        "show": (look.show, ("CELL",)),
+        "compare": (look.compare, ("CELL", "CELL")),
+        "clean": (clean.clean, ()),
+        "predict": (_predict, ("CELL", "FILE")),
+        "report": (_report, ()),
+        "track": (_track, ()),
+        "ui": (_ui, ()),
+        "options": (_options, ()),
     }
     if given.command not in commands:
         raise UserError(f"unknown command '{given.command}'; commands: run, {', '.join(commands)}")
-    return commands[given.command](given, _settings(pairs))
+    command, takes = commands[given.command]
+    plain, settings = _split(rest, len(takes))
+    if len(plain) != len(takes):
+        raise UserError(f"{given.command} needs {len(takes)} words: {' '.join(takes)}")
+    return command(Given(given.command, plain, settings, given.curves, given.format, given.yes))
 
 
-def _settings(pairs: list[str]) -> dict[str, str]:
-    found = {}
-    for pair in pairs:
-        name, sign, value = pair.partition("=")
-        if not sign or name.startswith("-"):
-            raise UserError(f"'{pair}' is not understood; settings and filters are name=value")
-        found[name] = value
-    return found
+def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
+    """Words, at most so many, and settings."""
+    plain: list[str] = []
+    settings = {}
+    for word in rest:
+        name, sign, value = word.partition("=")
+        if sign and not name.startswith("-"):
+            settings[name] = value
+        elif len(plain) < most and not word.startswith("-"):
+            plain.append(word)
+        else:
+            raise UserError(f"'{word}' is not understood; settings and filters are name=value")
+    return plain, settings
 
 
-def _runs_dir(settings: dict[str, str]) -> Path:
-    return Path(settings.pop("runs_dir", "runs"))
-
-
-def _results(given: argparse.Namespace, settings: dict[str, str]) -> int:
-    frame = results.frame(results.select(_runs_dir(settings), settings), curves=given.curves)
+def _results(given: Given) -> int:
+    found = results.select(given.runs_dir(), given.settings)
+    frame = results.frame(found, curves=given.curves)
     if given.format == "csv":
         frame.to_csv(sys.stdout, index=False)
     elif given.format == "json":
@@ -101,40 +126,46 @@ def _results(given: argparse.Namespace, settings: dict[str, str]) -> int:
     return 0
 
 
-def _report(given: argparse.Namespace, settings: dict[str, str]) -> int:
+def _predict(given: Given) -> int:
+    from xcbench.commands import predict
+
+    return predict.predict(given)
+
+
+def _report(given: Given) -> int:
     from xcbench import report
 
-    name = settings.pop("name", "last")
-    out = Path(settings.pop("reports_dir", "reports")) / name
-    found = results.select(_runs_dir(settings), settings)
+    name = given.settings.pop("name", "last")
+    out = Path(given.settings.pop("reports_dir", "reports")) / name
+    found = results.select(given.runs_dir(), given.settings)
     table = report.build(found, out, title=name)
     print(report.terminal_table(table))
     print(f"report: {out / 'index.html'}")
     return 0
 
 
-def _track(given: argparse.Namespace, settings: dict[str, str]) -> int:
+def _track(given: Given) -> int:
     from xcbench import tracking
 
-    runs_dir = _runs_dir(settings)
-    if settings:
-        raise UserError(f"track records every cell; {', '.join(settings)} is not a setting of it")
+    runs_dir = given.runs_dir()
+    given.refuse_others("runs_dir=… and records every cell")
     number = tracking.track(runs_dir, list(cells.load_all(runs_dir)), rebuild=True)
     print(f"{number} runs in {runs_dir / 'mlflow.db'}")
     return 0
 
 
-def _ui(given: argparse.Namespace, settings: dict[str, str]) -> int:
+def _ui(given: Given) -> int:
     from xcbench import tracking
 
-    runs_dir = _runs_dir(settings)
-    port = settings.pop("port", "5000")
-    if settings or not port.isdigit():
-        raise UserError("ui takes runs_dir=… and port=NUMBER")
+    runs_dir = given.runs_dir()
+    port = given.settings.pop("port", "5000")
+    given.refuse_others("runs_dir=… and port=NUMBER")
+    if not port.isdigit():
+        raise UserError(f"port={port} is not possible: it must be a number")
     return tracking.serve(runs_dir, int(port))
 
 
-def _options(given: argparse.Namespace, settings: dict[str, str]) -> int:
+def _options(given: Given) -> int:
     _print_options(config.Config, "")
     for group, schemas in config.SCHEMAS.items():
         for name, schema in schemas.items():

@@ -180,6 +180,12 @@ class Evaluation:
         "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "
         "as in the published baselines of the U-max paper",
     )
+    top_k: int = option(
+        0,
+        "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "
+        "scores (with one class a row, precision@k is this share / k); 0: off",
+        at_least=0,
+    )
 
 
 @dataclass
@@ -198,6 +204,9 @@ class Config:
     force: bool = option(False, "run cells again that are already there")
     workers: int = option(1, "processes that run cells side by side", at_least=1)
     mlflow: bool = option(True, "record finished cells in MLflow")
+    save_weights: bool = option(
+        False, "keep the final weights in the cell's folder, for `xcbench predict`"
+    )
     data_dir: str = option("data", "where dataset files are looked for")
     runs_dir: str = option("runs", "where cells, caches and the MLflow store go")
     reports_dir: str = option("reports", "where reports go")

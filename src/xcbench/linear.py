@@ -106,6 +106,18 @@ class LinearModel:
         self.b = np.zeros(n_classes, self.dtype) if bias else None
         self.scale = 1.0
 
+    @classmethod
+    def of(cls, W: np.ndarray, b: np.ndarray | None = None) -> LinearModel:
+        """Model with these weights (K, D) and biases (K,)."""
+        model = cls(W.shape[0], W.shape[1], b is not None, str(W.dtype))
+        model.V, model.b = W, b
+        return model
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """W (K, D) and, if there are biases, b (K,), with the scale folded into them."""
+        self._fold()
+        return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
+
     @property
     def n_classes(self) -> int:
         """K."""
@@ -219,6 +231,10 @@ class LinearModel:
         """Multiply all weights and biases by a factor."""
         self.scale *= factor
         if not 1e-6 < abs(self.scale) < 1e6:
+            self._fold()
+
+    def _fold(self) -> None:
+        if self.scale != 1.0:
             self.V *= self.dtype.type(self.scale)
             if self.b is not None:
                 self.b *= self.dtype.type(self.scale)

@@ -30,8 +30,7 @@ class Job:
     @property
     def label(self) -> str:
         """As progress lines show it."""
-        rate = "" if self.cell.lr is None else f" lr={self.cell.lr:.4g}"
-        return f"{self.cell.dataset} {self.cell.method}{rate} seed={self.cell.seed}"
+        return self.cell.label
 
 
 def jobs(configurations: Sequence[Config], sweep: bool) -> list[Job]:
@@ -72,6 +71,11 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     as_skipped = _identity(settings, settings.dataset.name, "missing", entry.version)
     if isinstance(info, Info):
         registry.check(settings.method, info)
+        if settings.evaluation.top_k > info.classes:
+            raise UserError(
+                f"evaluation.top_k={settings.evaluation.top_k} is not possible on {info.name}: "
+                f"it has {info.classes} classes"
+            )
         if has_rate and settings.method.lr is None:
             rate = entry.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
@@ -86,6 +90,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
         dataset_digest=info.digest,
         config=_shown(settings, info),
         shape=info.shape() if isinstance(info, Info) else {},
+        launch=_launch(settings),
     )
     return Job(settings, info, cell, as_skipped)
 
@@ -107,6 +112,17 @@ def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
         "evaluation": asdict(settings.evaluation),
         "seed": settings.seed,
         "dtype": settings.dtype,
+    }
+
+
+def _launch(settings: Config) -> dict[str, Any]:
+    """Where the data come from: no part of the identity, but needed to run the cell again."""
+    apart = ("name", "reader", "protocol", "synthetic")
+    source = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
+    return {
+        "dataset": source,
+        "data_dir": settings.data_dir,
+        "save_weights": settings.save_weights,
     }
 
 

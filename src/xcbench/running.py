@@ -68,8 +68,10 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.method.ridge,
         watch,
     )
+    keep = settings.save_weights and made.status != "diverged"
     return replace(
         cell,
+        weights=model.weights() if keep else {},
         status=made.status,
         message=made.message,
         curve=made.curve,

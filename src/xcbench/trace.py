@@ -147,8 +147,8 @@ def _record(
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
     for role, split in (("train", dataset.train), ("test", dataset.test)):
-        for name, value in evaluate(model, split, evaluation.softmax_twice).items():
-            measured[f"{role}_{name}"] = value
+        found = evaluate(model, split, evaluation.softmax_twice, evaluation.top_k)
+        measured |= {f"{role}_{name}": value for name, value in found.items()}
     if ridge:
         measured["ridge_term"] = ridge / 2 * model.square_norm() / len(dataset.train)
     if not all(

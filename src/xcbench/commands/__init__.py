@@ -1,0 +1,47 @@
+"""Commands of the console script, one module a group.
+
+A command is a function of `Given`; it prints, and returns the exit code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from xcbench.errors import UserError
+
+
+@dataclass
+class Given:
+    """What stands behind the name of a command.
+
+    Attributes
+    ----------
+    command : its name.
+    words : what is not ``name=value``, as many as the command takes.
+    settings : the pairs ``name=value``; a command takes out what it knows.
+    """
+
+    command: str
+    words: list[str]
+    settings: dict[str, str]
+    curves: bool = False
+    format: str = "csv"
+    yes: bool = False
+
+    def runs_dir(self) -> Path:
+        """Take out where the cells are."""
+        return Path(self.settings.pop("runs_dir", "runs"))
+
+    def refuse_others(self, known: str) -> None:
+        """Refuse the settings that were not taken out.
+
+        Raises
+        ------
+        UserError
+            If there are any.
+        """
+        if self.settings:
+            raise UserError(
+                f"{self.command} takes {known}; {', '.join(self.settings)} is not a setting of it"
+            )

@@ -1,0 +1,72 @@
+"""The command that runs a cell again, from its settings and today's configuration files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from xcbench import config, results
+from xcbench.cells import Cell
+
+
+def command(cell: Cell, runs_dir: Path) -> str:
+    """Command line with every setting that differs from what the configuration files say."""
+    dataset = {**cell.config["dataset"], **cell.launch.get("dataset", {})}
+    if cell.shape.get("twin"):
+        dataset["name"] = dataset["name"].removesuffix("-twin")
+    wanted = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
+    groups = [
+        f"{group}={_file(group, wanted[group])}"
+        for group in ("dataset", "method")
+        if _file(group, wanted[group])
+    ]
+    default = results.flatten(asdict(_composed(groups)))
+    words = [
+        _word(name, value)
+        for name, value in results.flatten(wanted).items()
+        if name not in default or default[name] != value
+    ]
+    return shlex.join(["python", "run.py", *groups, *words, "force=true"])
+
+
+def _file(group: str, wanted: dict[str, Any]) -> str | None:
+    """File under ``conf/`` a dataset or method was made from: of its name, else of its reader."""
+    from omegaconf import DictConfig, OmegaConf
+
+    known = {}
+    for path in sorted((config.folder() / group).glob("*.yaml")):
+        content = OmegaConf.load(path)
+        if isinstance(content, DictConfig):
+            known[path.stem] = content
+    for key in ("name", "reader"):
+        for stem, content in known.items():
+            if key in wanted and content.get(key) == wanted[key]:
+                return stem
+    return None
+
+
+def _composed(groups: list[str]) -> config.Config:
+    """Settings of a launch with nothing but these groups."""
+    from hydra import compose, initialize_config_dir
+
+    config.register()
+    with initialize_config_dir(version_base="1.3", config_dir=str(config.folder().resolve())):
+        return config.read(compose("config", overrides=groups))
+
+
+def _word(name: str, value: Any) -> str:
+    """One setting in the syntax of a launch."""
+    if isinstance(value, str) and not re.fullmatch(r"[\w./@%+~-]+|\[.*\]", value):
+        return f"{name}={json.dumps(value, ensure_ascii=False)}"
+    return f"{name}={text(value)}"
+
+
+def text(value: Any) -> str:
+    """A value as it is written in a launch."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

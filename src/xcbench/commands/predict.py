@@ -1,0 +1,152 @@
+"""Scoring the rows of a file with the saved weights of a cell."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench import cells, config
+from xcbench.cells import Cell
+from xcbench.commands import Given, again
+from xcbench.datasets.files import open_content
+from xcbench.datasets.sparse_text import shown, sparse_rows
+from xcbench.datasets.value import square_norms
+from xcbench.errors import UserError
+from xcbench.linear import LinearModel
+
+BOM = b"\xef\xbb\xbf"
+HEADER = re.compile(rb"(\d+)\s+(\d+)\s+(\d+)")
+LABELS = re.compile(rb"\d+(?:,\d+)*+")
+APPLIED = ("divide_by", "row_norm")
+OF_LABELS = ("label", "classes")  # these say what a class is, nothing about features
+
+
+def predict(given: Given) -> int:
+    """Print ``class:log-probability`` of the k best classes, one line a row, best first."""
+    runs_dir = given.runs_dir()
+    wanted = given.settings.pop("k", "1")
+    given.refuse_others("runs_dir=… and k=NUMBER")
+    cell = cells.find(runs_dir, given.words[0])
+    model = LinearModel.of(**cells.weights(runs_dir, cell))
+    n_classes, n_features = model.V.shape
+    if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
+        raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
+    scale = _scaling(cell)
+    X = read(Path(given.words[1]), n_features)
+    X.data = _scaled(X, *scale)
+    for _, scores in model.passes(X):
+        best, log_probability = top(scores, int(wanted))
+        for classes, values in zip(best.tolist(), log_probability.tolist(), strict=True):
+            pairs = (f"{k}:{value:.6g}" for k, value in zip(classes, values, strict=True))
+            sys.stdout.write(" ".join(pairs) + "\n")
+    sys.stdout.flush()
+    return 0
+
+
+def top(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Best k classes of each row, the lower number first among equals, and log-probabilities.
+
+    Parameters
+    ----------
+    scores : (B, K).
+
+    Returns
+    -------
+    classes, log_probability : (B, k), best first.
+    """
+    row = np.arange(len(scores))
+    largest = scores.max(axis=1, keepdims=True)
+    log_total = np.log(np.exp(scores - largest).sum(axis=1, dtype=np.float64, keepdims=True))
+    left = scores.copy()
+    best = np.empty((len(scores), k), np.int64)
+    for place in range(k):
+        best[:, place] = left.argmax(axis=1)
+        left[row, best[:, place]] = -np.inf
+    chosen = np.take_along_axis(scores, best, axis=1).astype(np.float64)
+    return best, chosen - largest - log_total
+
+
+def read(path: Path, n_features: int) -> sp.csr_array:
+    """Rows of a file in repository format; the header and the labels may be missing.
+
+    Raises
+    ------
+    UserError
+        With file and line, if a line is malformed or a feature is none of the cell's.
+    """
+    with open_content(path) as handle:
+        first = handle.readline().removeprefix(BOM)
+        header = HEADER.fullmatch(first.strip())
+        expected = None
+        if header:
+            expected = int(header[1])
+            if int(header[2]) != n_features:
+                raise UserError(
+                    f"{path}, line 1: the header says {int(header[2])} features, "
+                    f"the cell was trained on {n_features}"
+                )
+        X, _ = sparse_rows(_rows(handle, path, b"" if header else first), n_features, path)
+    if expected not in (None, X.shape[0]):
+        raise UserError(
+            f"{path} has {X.shape[0]} rows, its header says {expected}; the file is cut off or "
+            "its header is wrong"
+        )
+    if not X.shape[0]:
+        raise UserError(f"{path} has no rows")
+    return X
+
+
+def _rows(handle: IO[bytes], path: Path, first: bytes) -> Iterator[tuple[int, bytes]]:
+    """Pairs of each row behind its labels, with the number of the line."""
+    if first:
+        yield 1, _pairs(first, path, 1)
+    for number, line in enumerate(handle, start=2):
+        yield number, _pairs(line, path, number)
+
+
+def _pairs(line: bytes, path: Path, number: int) -> bytes:
+    head, _, tail = line.partition(b" ")
+    if b":" in head:  # a row without label
+        return line
+    if head.strip() and not LABELS.fullmatch(head.strip()):
+        raise UserError(
+            f"{path}, line {number}: {shown(head)} is neither a list of labels l1,l2 "
+            "nor a pair feature:value"
+        )
+    return tail
+
+
+def _scaling(cell: Cell) -> tuple[float, str]:
+    """What the cell's protocol divides features by, and how it normalises rows.
+
+    Raises
+    ------
+    UserError
+        If it changes features in another way.
+    """
+    dataset = cell.config["dataset"]
+    default = asdict(config.Protocol())
+    for name, value in dataset["protocol"].items():
+        if name not in (*APPLIED, *OF_LABELS) and value != default.get(name):
+            raise UserError(
+                f"cell {cell.cell} was trained with dataset.protocol.{name}={again.text(value)}, "
+                "which predict cannot apply to new rows"
+            )
+    made = cell.shape.get("twin") or dataset["reader"] == "synthetic"  # these are never divided
+    return 1.0 if made else dataset["protocol"]["divide_by"], dataset["protocol"]["row_norm"]
+
+
+def _scaled(X: sp.csr_array, divide_by: float, row_norm: str) -> np.ndarray:
+    """Values of the rows as training saw them; rows of zeros stay zero."""
+    scale = np.full(X.shape[0], 1 / divide_by)
+    if row_norm == "l2":
+        norm = np.sqrt(square_norms(X))
+        scale = np.divide(1.0, norm, out=np.ones_like(norm), where=norm > 0)
+    return np.asarray(X.data * np.repeat(scale, np.diff(X.indptr)), np.float32)
