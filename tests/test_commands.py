@@ -205,6 +205,10 @@ def test_compare_of_unlike_cells(xcbench: Command, here: Path) -> None:
         assert name in done.out
     assert "nan" not in done.out
     assert xcbench("compare", skipped.cell, digits.cell).code == 0
+    digits.cell = "abcd000000000000"  # as if written before there was the option
+    del digits.config["evaluation"]["top_k"], digits.config["budget"]["seconds"]
+    cells.save(here, digits)
+    assert "budget.seconds" not in xcbench("compare", skipped.cell, digits.cell).out
     same = xcbench("compare", digits.cell, digits.cell)
     assert "(none)" in same.out
     assert_one_error(xcbench("compare", digits.cell), "CELL CELL")

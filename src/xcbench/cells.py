@@ -107,17 +107,11 @@ def save(runs_dir: Path, cell: Cell) -> None:
     target = folder(runs_dir, cell.cell)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{cell.cell}-", dir=target.parent))
-    content = {
-        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
-    }
-    _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
-    _write_synced(scratch / "curve.csv", cell.curve.to_csv(index=False))
-    if cell.weights:
-        with (scratch / WEIGHTS).open("wb") as handle:
-            np.savez(handle, allow_pickle=False, **cell.weights)
-            handle.flush()
-            os.fsync(handle.fileno())
-    scratch.chmod(0o755)
+    try:
+        _write(scratch, cell)
+    except OSError:  # on a full disk, what was written so far would keep it full
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
     if target.exists():  # a run again: the old one steps aside
         old = scratch.with_name(scratch.name + "-old")
         target.rename(old)
@@ -160,6 +154,20 @@ def load_all(runs_dir: Path) -> Iterator[Cell]:
         cell = load(runs_dir, where.name)
         if cell is not None:
             yield cell
+
+
+def _write(scratch: Path, cell: Cell) -> None:
+    content = {
+        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
+    }
+    _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
+    _write_synced(scratch / "curve.csv", cell.curve.to_csv(index=False))
+    if cell.weights:
+        with (scratch / WEIGHTS).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **cell.weights)
+            handle.flush()
+            os.fsync(handle.fileno())
+    scratch.chmod(0o755)
 
 
 def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
