@@ -320,8 +320,9 @@ def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, An
 def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     launch = ("experiment", "grid", "plan", "force", "mlflow", "data_dir", "runs_dir")
     paths = ("reports_dir", "reader", "folders", "files", "sha256", "expected", "missing")
-    # A twin or a maker of data takes neither; name and sampling have few possible values.
-    fixed = ("divide_by", "classes", "name", "sampling")
+    # A maker of data takes neither of two; name and sampling have few possible values, and a
+    # single row is refused.
+    fixed = ("divide_by", "classes", "name", "sampling", "rows")
     point = settings(tmp_path)
     found = {"as it is": identity(point)}
     for name, changed in changed_options(point, (*launch, *paths, *fixed)):
@@ -329,6 +330,8 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     assert point.dataset.synthetic is not None
     bigger = replace(point.dataset.synthetic, classes=11)
     found["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
+    fewer = replace(point.dataset, protocol=config.Protocol(rows=50))
+    found["rows"] = identity(replace(point, dataset=fewer))
     found["sampling"] = identity(replace(point, method=config.Umax(name="umax", sampling="any")))
     assert len(found) > 20
     same = {name for name in found if list(found.values()).count(found[name]) > 1}

@@ -18,6 +18,7 @@ import pytest
 import scipy.sparse as sp
 from hydra import compose, initialize_config_dir
 from sklearn.datasets import load_digits
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from xcbench import config
 from xcbench.config import Protocol
@@ -323,6 +324,163 @@ def test_tiny_and_huge_rows_are_normalised():
     one = raw(rows, [[0], [1], [2]], True)
     train, _, _ = protocol.apply(one, one, Protocol(row_norm="l2"))
     np.testing.assert_allclose(np.linalg.norm(train.X, axis=1), 1, rtol=1e-5)
+
+
+def applied(dense: bool, settings: Protocol):
+    """Training and test rows as lists, their classes, and K."""
+    both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
+    train, test, K = protocol.apply(*both, settings)
+    return plain(train.X), train.y.tolist(), plain(test.X), test.y.tolist(), K
+
+
+both_forms = pytest.mark.parametrize("dense", [True, False])
+
+
+@both_forms
+def test_the_rarest_label_is_that_of_fewest_training_rows(dense):
+    # Training rows have 2 twice, 4 twice, 7 and 9 once; test row 0 has 4 and the unseen 3.
+    X, y, X_test, y_test, K = applied(dense, Protocol("rarest", "train_and_test"))
+    assert (y, y_test, K) == ([3, 1, 4], [0, 2, 4], 5)  # 7, 4, 9; 3, 5, 9
+    assert (X, X_test) == ([ROWS[i] for i in (0, 2, 3)], [TEST_ROWS[i] for i in (0, 1, 3)])
+    both = raw([[1.0]] * 4, [[8, 1], [8], [1], [5]], dense)
+    train, _, _ = protocol.apply(both, both, Protocol("rarest"))
+    assert train.y.tolist() == [0, 2, 0, 1]  # ties: the smaller id
+
+
+@both_forms
+def test_one_row_per_label(dense):
+    X, y, X_test, y_test, K = applied(dense, Protocol("each", "train"))
+    assert [ROWS[i] for i in (0, 0, 2, 3, 3, 3)] == X
+    assert (y, K) == ([2, 0, 1, 3, 1, 0], 4)  # 7 2 | 4 | 9 4 2
+    assert (X_test, y_test) == ([TEST_ROWS[0], TEST_ROWS[3]], [1, 3])
+
+
+@both_forms
+def test_rows_without_label_can_be_a_class(dense):
+    X, y, X_test, y_test, K = applied(dense, Protocol(classes="train", unlabelled="class"))
+    assert (y, K) == ([0, 2, 1, 0], 3)
+    assert (X, X_test, y_test) == (ROWS, [TEST_ROWS[2]], [2])
+
+
+@both_forms
+def test_labels_of_few_rows_do_not_count(dense):
+    # 2: 2 rows, 4: 3 rows, 9: 2 rows; 3, 5 and 7 one row.
+    X, y, X_test, y_test, K = applied(dense, Protocol("each", min_rows=2))
+    assert [ROWS[i] for i in (0, 2, 3, 3, 3)] == X
+    assert (y, y_test, K) == ([0, 1, 2, 1, 0], [1, 2], 3)
+    assert X_test == [TEST_ROWS[0], TEST_ROWS[3]]
+    with pytest.raises(UserError, match="the classes in the training rows are 1"):
+        applied(dense, Protocol(min_rows=3))
+
+
+@both_forms
+def test_the_first_features_are_kept_and_empty_rows_go(dense):
+    X, y, X_test, _, _ = applied(dense, Protocol(features=1, unlabelled="class"))
+    assert (X, X_test) == ([[3], [1]], [[8], [1]]) and y == [0, 1]
+    assert applied(dense, Protocol(features=9))[0] == [ROWS[i] for i in (0, 2, 3)]
+    X, _, X_test, _, _ = applied(dense, Protocol(featureless="drop", unlabelled="class"))
+    assert [ROWS[i] for i in (0, 2, 3)] == X and X_test == TEST_ROWS[:3]
+
+
+@both_forms
+def test_the_first_rows_are_kept(dense):
+    X, _, X_test, _, _ = applied(dense, Protocol(rows=2))
+    assert (X, X_test) == ([ROWS[0], ROWS[2]], TEST_ROWS[:2])
+    assert applied(dense, Protocol(rows=99)) == applied(dense, Protocol())
+
+
+def numbered(n: int, dense: bool, first: int = 0, labels: int = 3) -> Raw:
+    """Rows that say which they are, the labels in turn."""
+    return raw([[1.0, float(i)] for i in range(first, n)], [[i % labels] for i in range(first, n)],
+               dense)  # fmt: skip
+
+
+@both_forms
+def test_a_random_fraction_of_all_rows_trains(dense):
+    both = (numbered(40, dense), numbered(60, dense, 40))
+
+    def drawn(**settings):
+        train, test, _ = protocol.apply(*both, Protocol(split="random", **settings))
+        ours, theirs = (np.array(plain(split.X))[:, 1].tolist() for split in (train, test))
+        assert sorted([*ours, *theirs]) == list(range(60))
+        assert train.y.tolist() == [i % 3 for i in ours]
+        assert test.y.tolist() == [i % 3 for i in theirs]
+        return ours, theirs
+
+    ours, theirs = drawn()
+    assert (len(ours), len(theirs)) == (45, 15)
+    assert ours == sorted(ours) and theirs == sorted(theirs) and min(theirs) < 40
+    assert drawn() == (ours, theirs) != drawn(split_seed=1)
+    assert len(drawn(split_train=0.31)[0]) == 18  # floor(18.6)
+    assert len(drawn(split_train=0.35)[0]) == 21  # 60 x 0.35, though not in binary
+    with pytest.raises(UserError, match=r"protocol\.split=random"):
+        drawn(split_train=1.0)
+
+
+@both_forms
+def test_a_fraction_of_every_label_trains(dense):
+    both = (numbered(60, dense), raw(np.zeros((0, 2)), [], dense))
+    seen = []
+    for seed in (0, 1):
+        train, test, K = protocol.apply(
+            *both, Protocol(split="per_label", split_train=0.8, split_seed=seed)
+        )
+        assert (np.bincount(train.y).tolist(), np.bincount(test.y).tolist()) == ([16] * 3, [4] * 3)
+        assert K == 3
+        seen.append(plain(test.X))
+    assert seen[0] != seen[1]
+
+
+@both_forms
+def test_a_multi_label_row_stands_on_one_side(dense):
+    both = raw([[1.0, float(i)] for i in range(50)], [[i % 5, 9] for i in range(50)], dense)
+    settings = Protocol("each", split="random", split_train=0.8)
+    train, test, _ = protocol.apply(both, raw(np.zeros((0, 2)), [], dense), settings)
+    ours, theirs = ({row[1] for row in plain(split.X)} for split in (train, test))
+    assert (len(train), len(test), len(ours), len(theirs)) == (80, 20, 40, 10)
+    assert not ours & theirs
+
+
+@both_forms
+def test_columns_are_divided_by_their_training_maximum(dense):
+    rows = [[2.0, -1.0, 0.0, 5.0], [4.0, -3.0, 0.0, 0.0]]
+    test_rows = [[8.0, 3.0, 7.0, 1.0]]
+    both = (raw(rows, [[0], [1]], dense), raw(test_rows, [[0]], dense))
+    for divide_by in (1, 10):
+        train, test, _ = protocol.apply(*both, Protocol(column_scale="max", divide_by=divide_by))
+        one = 1 / divide_by
+        expected = [[0.5, -1 * one, 0, 1], [1, -3 * one, 0, 0]]
+        np.testing.assert_allclose(plain(train.X), expected, rtol=1e-6)
+        np.testing.assert_allclose(plain(test.X), [[2, 3 * one, 7 * one, 0.2]], rtol=1e-6)
+
+
+@both_forms
+def test_tfidf_is_that_of_scikit_learn(dense):
+    rng = np.random.default_rng(0)
+    rows, test_rows = rng.poisson(0.7, (30, 6)), rng.poisson(0.7, (9, 6))
+    both = (raw(rows, [[i % 2] for i in range(30)], dense), raw(test_rows, [[0]] * 9, dense))
+    for norm in ("none", "l2"):
+        oracle = TfidfTransformer(norm=None if norm == "none" else norm).fit(rows)
+        train, test, _ = protocol.apply(*both, Protocol(tfidf=True, row_norm=norm))
+        for split, counts in ((train, rows), (test, test_rows)):
+            expected = oracle.transform(counts).toarray()
+            np.testing.assert_allclose(plain(split.X), expected, rtol=1e-6)
+
+
+@both_forms
+def test_a_constant_feature_comes_last(dense):
+    both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
+    train, test, _ = protocol.apply(*both, Protocol(row_norm="l2", constant=1.0))
+    np.testing.assert_allclose(plain(train.X), [[0.6, 0.8, 1], [1, 0, 1], [0, -1, 1]], rtol=1e-6)
+    assert plain(test.X) == [[0, 1, 1], [1, 0, 1], [0, 0, 1]]
+    assert train.X.dtype == test.X.dtype == np.float32
+
+
+def test_a_protocol_is_known_by_what_was_changed():
+    oldest = {"label": "smallest", "classes": "train", "divide_by": 1.0, "row_norm": "none"}
+    assert Protocol(classes="train").identity() == oldest
+    changed = Protocol(classes="train", features=7, split_seed=2)
+    assert changed.identity() == {**oldest, "features": 7, "split_seed": 2}
 
 
 # ---------------------------------------------------------------- the cache

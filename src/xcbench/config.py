@@ -7,7 +7,7 @@ The files under ``conf/`` fill these dataclasses; Hydra refuses unknown keys and
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,12 @@ class Expected:
 class Protocol:
     """How raw rows become a problem with one label a row; part of a cell's identity."""
 
-    label: str = option("smallest", "label of a multi-label row", choices=("first", "smallest"))
+    label: str = option(
+        "smallest",
+        "label of a multi-label row: first in the file, smallest id, the one with the fewest "
+        "training rows (ties: smallest id); `each`: one row per label",
+        choices=("first", "smallest", "rarest", "each"),
+    )
     classes: str = option(
         "train_and_test",
         "which rows define the classes; with `train`, test rows of other classes are dropped",
@@ -40,6 +45,40 @@ class Protocol:
     )
     divide_by: float = option(1.0, "constant that divides every feature", above=0)
     row_norm: str = option("none", "normalisation of every row", choices=("none", "l2"))
+    unlabelled: str = option(
+        "drop", "rows without any label: dropped, or one more class", choices=("drop", "class")
+    )
+    min_rows: int = option(1, "labels of fewer rows, training and test, do not count", at_least=1)
+    features: int = option(
+        0, "the first so many features, 0: all; rows that have none of them are dropped", at_least=0
+    )
+    rows: int = option(0, "the first so many training and test rows, 0: all", at_least=0)
+    featureless: str = option(
+        "keep", "rows without any feature: kept, or dropped", choices=("keep", "drop")
+    )
+    split: str = option(
+        "given",
+        "training and test part: the given ones; a random fraction of all rows that are left; "
+        "or that fraction of the rows of every label (the smallest of a row)",
+        choices=("given", "random", "per_label"),
+    )
+    split_train: float = option(0.75, "fraction of training rows", above=0, at_most=1)
+    split_seed: int = option(0, "seed of the drawn split", at_least=0)
+    tfidf: bool = option(False, "multiply by idf = log((1 + rows) / (1 + rows with it)) + 1")
+    column_scale: str = option(
+        "none", "divide every feature by its largest training value", choices=("none", "max")
+    )
+    constant: float = option(0.0, "value of a feature appended to every row, 0: none")
+
+    def identity(self) -> dict[str, Any]:
+        """Settings that tell problems apart: the oldest four, and others that were changed."""
+        told = ("label", "classes", "divide_by", "row_norm")
+        values = [(entry, getattr(self, entry.name)) for entry in fields(self)]
+        return {
+            entry.name: value
+            for entry, value in values
+            if entry.name in told or value != entry.default
+        }
 
 
 @dataclass

@@ -99,7 +99,7 @@ def _shown(settings: Config, name: str) -> dict[str, Any]:
         "dataset": {
             "name": name,
             "reader": settings.dataset.reader,
-            "protocol": asdict(settings.dataset.protocol),
+            "protocol": settings.dataset.protocol.identity(),
         },
         "method": asdict(settings.method),
         "budget": asdict(settings.budget),

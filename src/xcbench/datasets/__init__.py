@@ -125,7 +125,7 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
         "reader": settings.reader,
         "content": content,
         "expected": asdict(settings.expected),
-        "protocol": asdict(settings.protocol),
+        "protocol": settings.protocol.identity(),
     }
 
     def read() -> tuple[Raw, Raw]:
@@ -137,14 +137,16 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
 
 
 def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache_dir: Path) -> Info:
-    # Word counts need no division by a pixel's range; rows are normalised as the protocol says.
-    settings = replace(
-        settings, protocol=replace(settings.protocol, divide_by=1.0, classes="train")
-    )
+    # Word counts need no division by a pixel's range, and every class has a training row. A twin
+    # has the size that the real rows have once they are chosen and split.
+    made = replace(settings.protocol, divide_by=1.0, classes="train")
+    if twin:
+        made = replace(made, split="given", min_rows=1)
+    settings = replace(settings, protocol=made)
     source = {
         "synthetic": asdict(spec),
         "version": synthetic.VERSION,
-        "protocol": asdict(settings.protocol),
+        "protocol": settings.protocol.identity(),
     }
     return _prepared(settings, source, name, twin, cache_dir, lambda: synthetic.make(spec))
 
