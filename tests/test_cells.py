@@ -307,7 +307,7 @@ def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, An
     """Every option of a configuration changed in turn, with its dotted name."""
     for entry in fields(point):
         value = getattr(point, entry.name)
-        if entry.name in skip:
+        if entry.name in skip or value == "":  # paths of the user's own files
             continue
         if is_dataclass(value):
             for name, inner in changed_options(value, skip):

@@ -115,6 +115,17 @@ class Dataset:
         "without the files: run on the synthetic twin, refuse, or record the cell as skipped",
         choices=("twin", "error", "skip"),
     )
+    train: str = option("", "path of your own training file, for dataset=file")
+    test: str = option("", "path of your own test file, for dataset=file")
+
+    def __post_init__(self) -> None:
+        """Take files of the user's own as they are given, by default under the first one's name."""
+        own = {"train": self.train, "test": self.test}
+        if self.reader == "own":
+            self.files = {
+                role: str(Path(path).expanduser().absolute()) for role, path in own.items() if path
+            }
+            self.name = self.name or Path(self.train).name.split(".")[0]
 
 
 # ---------------------------------------------------------------- methods

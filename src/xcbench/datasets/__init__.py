@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -75,11 +76,28 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.reader == "synthetic" and settings.synthetic is None:
         raise UserError(f"{settings.name}: reader synthetic needs dataset.synthetic")
+    if settings.reader == "own":
+        _check_own(settings)
+    elif settings.train or settings.test:
+        raise UserError("dataset.train and dataset.test name files of your own; add dataset=file")
     lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
     if lacking:
         raise UserError(
             f"{settings.name}: reader {settings.reader} needs dataset.files.{lacking[0]}"
         )
+
+
+def _check_own(settings: Settings) -> None:
+    if "train" not in settings.files:
+        raise UserError("dataset=file needs dataset.train=PATH, and dataset.test=PATH")
+    if "test" not in settings.files and settings.protocol.split == "given":
+        raise UserError(
+            f"{settings.name}: dataset=file needs dataset.test=PATH; "
+            "or draw a test part of the training file with dataset.protocol.split=random"
+        )
+    for role, path in settings.files.items():
+        if not os.path.isfile(path):
+            raise UserError(f"dataset.{role}: there is no file {path}; correct the path")
 
 
 def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
