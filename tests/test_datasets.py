@@ -275,6 +275,8 @@ TEST_LABELS = [[4, 3], [5], [], [9]]
         ("first", "train", [1, 0, 2], [0, 2], 3, [0, 3]),
         ("first", "train_and_test", [2, 0, 3], [0, 1, 3], 4, [0, 1, 3]),
         ("smallest", "train_and_test", [0, 2, 0], [1, 3, 4], 5, [0, 1, 3]),
+        # The smallest label of test row 0 that is a class of training is 4; 9 is none.
+        ("smallest", "train_usable", [0, 1, 0], [1], 2, [0]),
     ],
 )
 def test_label_rules(dense, label, classes, y, y_test, n_classes, kept):
@@ -414,7 +416,7 @@ def test_a_random_fraction_of_all_rows_trains(dense):
     assert drawn() == (ours, theirs) != drawn(split_seed=1)
     assert len(drawn(split_train=0.31)[0]) == 18  # floor(18.6)
     assert len(drawn(split_train=0.35)[0]) == 21  # 60 x 0.35, though not in binary
-    with pytest.raises(UserError, match=r"protocol\.split=random"):
+    with pytest.raises(UserError, match="split=random draws a test part"):
         drawn(split_train=1.0)
 
 
@@ -678,6 +680,9 @@ SHAPES = {
     "delicious unlabelled=class": (12920, 3164, 500, 353),
     # U-max's stored runs: 12,068 of 16,091 rows with a label, about 350 classes; 5,546 of 7,395.
     "delicious split=random": (12068, 3999, 500, 347),
+    # A&R's rule, from its published code; that paper prints 2,413 and 148, from no rule found.
+    "bibtex classes=train_usable": (4880, 2513, 1836, 146),
+    "delicious classes=train_usable": (12910, 3177, 500, 352),
     "bibtex split=random classes=train": (5546, 1848, 1836, 147),
     "mnist features=780": (60000, 10000, 780, 10),
     "20news": (11269, 7505, 61188, 20),

@@ -40,8 +40,9 @@ class Protocol:
     )
     classes: str = option(
         "train_and_test",
-        "which rows define the classes; with `train`, test rows of other classes are dropped",
-        choices=("train", "train_and_test"),
+        "which rows define the classes; with `train`, test rows of other classes are dropped; with "
+        "`train_usable`, a test row takes its label among the classes of training",
+        choices=("train", "train_and_test", "train_usable"),
     )
     divide_by: float = option(1.0, "constant that divides every feature", above=0)
     row_norm: str = option("none", "normalisation of every row", choices=("none", "l2"))
@@ -68,7 +69,9 @@ class Protocol:
     column_scale: str = option(
         "none", "divide every feature by its largest training value", choices=("none", "max")
     )
-    constant: float = option(0.0, "value of a feature appended to every row, 0: none")
+    constant: float = option(
+        0.0, "value of a feature appended to every row, 0: none", at_least=-1e9, at_most=1e9
+    )
 
     def identity(self) -> dict[str, Any]:
         """Settings that tell problems apart: the oldest four, and others that were changed."""

@@ -36,21 +36,23 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]
     if protocol.rows:
         train, test = (raw.take(np.arange(len(raw)) < protocol.rows) for raw in (train, test))
     rank = _ranks(train, test, protocol.label)
-    (X_train, first), (X_test, second) = (
-        _one_label(raw, protocol.label, *rank) for raw in (train, test)
-    )
-    seen = first if protocol.classes == "train" else np.concatenate([first, second])
+    X_train, first = _one_label(train, protocol.label, *rank)
+    if protocol.classes == "train_usable":
+        test = test.keep_labels(np.isin(test.labels, first))
+        test = test.take(test.label_counts > 0)
+    X_test, second = _one_label(test, protocol.label, *rank)
+    seen = np.concatenate([first, second]) if protocol.classes == "train_and_test" else first
     classes = np.unique(seen)
     known = np.isin(second, classes)
     if len(np.unique(first)) < 2:
         raise UserError(
             f"the classes in the training rows are {len(np.unique(first))}, "
-            "at least two are needed; get other data"
+            "at least two are needed; get other data, or change dataset.protocol"
         )
     if not known.any():
         raise UserError(
             "no test row has a label that is a class; get other data, "
-            "or draw a test part with dataset.protocol.split=random"
+            "or change dataset.protocol (split=random draws a test part)"
         )
     X_test, second = X_test[known], second[known]
     factors = _column_factors(X_train, protocol)
