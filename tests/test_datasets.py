@@ -18,6 +18,7 @@ import pytest
 import scipy.sparse as sp
 from hydra import compose, initialize_config_dir
 from sklearn.datasets import load_digits
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from xcbench import config
 from xcbench.config import Protocol
@@ -222,7 +223,7 @@ def test_a_dataset_without_twin_says_so(tmp_path, cache_dir):
     assert "no synthetic twin" in refusal(settings, tmp_path, cache_dir)
 
 
-@pytest.mark.parametrize("name", ["bibtex", "eurlex", "mnist"])
+@pytest.mark.parametrize("name", ["bibtex", "delicious", "eurlex", "mnist"])
 def test_a_twin_has_the_declared_shape(tmp_path, cache_dir, name):
     settings = composed(f"dataset={name}")
     assert settings.missing == "twin" and settings.synthetic
@@ -236,8 +237,9 @@ def test_a_twin_has_the_declared_shape(tmp_path, cache_dir, name):
     assert info.nonzeros_per_row == pytest.approx(declared.nonzeros, rel=0.02)
     assert dataset.class_counts.min() >= 1 and len(dataset.class_counts) == declared.classes
     # The twin has the shape of the real problem.
-    for size in ("train", "test", "features"):
-        assert getattr(settings.expected, size) == getattr(declared, size)
+    if name != "delicious":  # whose rows without label go
+        for size in ("train", "test", "features"):
+            assert getattr(settings.expected, size) == getattr(declared, size)
 
 
 def test_a_synthetic_dataset_is_no_twin(tmp_path, cache_dir):
@@ -273,6 +275,8 @@ TEST_LABELS = [[4, 3], [5], [], [9]]
         ("first", "train", [1, 0, 2], [0, 2], 3, [0, 3]),
         ("first", "train_and_test", [2, 0, 3], [0, 1, 3], 4, [0, 1, 3]),
         ("smallest", "train_and_test", [0, 2, 0], [1, 3, 4], 5, [0, 1, 3]),
+        # The smallest label of test row 0 that is a class of training is 4; 9 is none.
+        ("smallest", "train_usable", [0, 1, 0], [1], 2, [0]),
     ],
 )
 def test_label_rules(dense, label, classes, y, y_test, n_classes, kept):
@@ -323,6 +327,156 @@ def test_tiny_and_huge_rows_are_normalised():
     one = raw(rows, [[0], [1], [2]], True)
     train, _, _ = protocol.apply(one, one, Protocol(row_norm="l2"))
     np.testing.assert_allclose(np.linalg.norm(train.X, axis=1), 1, rtol=1e-5)
+
+
+def applied(dense: bool, settings: Protocol):
+    """Training and test rows as lists, their classes, and K."""
+    both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
+    train, test, K = protocol.apply(*both, settings)
+    return plain(train.X), train.y.tolist(), plain(test.X), test.y.tolist(), K
+
+
+both_forms = pytest.mark.parametrize("dense", [True, False])
+
+
+@both_forms
+def test_the_rarest_label_is_that_of_fewest_training_rows(dense):
+    # Training rows have 2 twice, 4 twice, 7 and 9 once; test row 0 has 4 and the unseen 3.
+    X, y, X_test, y_test, K = applied(dense, Protocol("rarest", "train_and_test"))
+    assert (y, y_test, K) == ([3, 1, 4], [0, 2, 4], 5)  # 7, 4, 9; 3, 5, 9
+    assert (X, X_test) == ([ROWS[i] for i in (0, 2, 3)], [TEST_ROWS[i] for i in (0, 1, 3)])
+    both = raw([[1.0]] * 4, [[8, 1], [8], [1], [5]], dense)
+    train, _, _ = protocol.apply(both, both, Protocol("rarest"))
+    assert train.y.tolist() == [0, 2, 0, 1]  # ties: the smaller id
+
+
+@both_forms
+def test_one_row_per_label(dense):
+    X, y, X_test, y_test, K = applied(dense, Protocol("each", "train"))
+    assert [ROWS[i] for i in (0, 0, 2, 3, 3, 3)] == X
+    assert (y, K) == ([2, 0, 1, 3, 1, 0], 4)  # 7 2 | 4 | 9 4 2
+    assert (X_test, y_test) == ([TEST_ROWS[0], TEST_ROWS[3]], [1, 3])
+
+
+@both_forms
+def test_rows_without_label_can_be_a_class(dense):
+    X, y, X_test, y_test, K = applied(dense, Protocol(classes="train", unlabelled="class"))
+    assert (y, K) == ([0, 2, 1, 0], 3)
+    assert (X, X_test, y_test) == (ROWS, [TEST_ROWS[2]], [2])
+
+
+@both_forms
+def test_labels_of_few_rows_do_not_count(dense):
+    # 2: 2 rows, 4: 3 rows, 9: 2 rows; 3, 5 and 7 one row.
+    X, y, X_test, y_test, K = applied(dense, Protocol("each", min_rows=2))
+    assert [ROWS[i] for i in (0, 2, 3, 3, 3)] == X
+    assert (y, y_test, K) == ([0, 1, 2, 1, 0], [1, 2], 3)
+    assert X_test == [TEST_ROWS[0], TEST_ROWS[3]]
+    with pytest.raises(UserError, match="the classes in the training rows are 1"):
+        applied(dense, Protocol(min_rows=3))
+
+
+@both_forms
+def test_the_first_features_are_kept_and_empty_rows_go(dense):
+    X, y, X_test, _, _ = applied(dense, Protocol(features=1, unlabelled="class"))
+    assert (X, X_test) == ([[3], [1]], [[8], [1]]) and y == [0, 1]
+    assert applied(dense, Protocol(features=9))[0] == [ROWS[i] for i in (0, 2, 3)]
+    X, _, X_test, _, _ = applied(dense, Protocol(featureless="drop", unlabelled="class"))
+    assert [ROWS[i] for i in (0, 2, 3)] == X and X_test == TEST_ROWS[:3]
+
+
+@both_forms
+def test_the_first_rows_are_kept(dense):
+    X, _, X_test, _, _ = applied(dense, Protocol(rows=2))
+    assert (X, X_test) == ([ROWS[0], ROWS[2]], TEST_ROWS[:2])
+    assert applied(dense, Protocol(rows=99)) == applied(dense, Protocol())
+
+
+def numbered(n: int, dense: bool, first: int = 0, labels: int = 3) -> Raw:
+    """Rows that say which they are, the labels in turn."""
+    return raw([[1.0, float(i)] for i in range(first, n)], [[i % labels] for i in range(first, n)],
+               dense)  # fmt: skip
+
+
+@both_forms
+def test_a_random_fraction_of_all_rows_trains(dense):
+    both = (numbered(40, dense), numbered(60, dense, 40))
+
+    def drawn(**settings):
+        train, test, _ = protocol.apply(*both, Protocol(split="random", **settings))
+        ours, theirs = (np.array(plain(split.X))[:, 1].tolist() for split in (train, test))
+        assert sorted([*ours, *theirs]) == list(range(60))
+        assert train.y.tolist() == [i % 3 for i in ours]
+        assert test.y.tolist() == [i % 3 for i in theirs]
+        return ours, theirs
+
+    ours, theirs = drawn()
+    assert (len(ours), len(theirs)) == (45, 15)
+    assert ours == sorted(ours) and theirs == sorted(theirs) and min(theirs) < 40
+    assert drawn() == (ours, theirs) != drawn(split_seed=1)
+    assert len(drawn(split_train=0.31)[0]) == 18  # floor(18.6)
+    assert len(drawn(split_train=0.35)[0]) == 21  # 60 x 0.35, though not in binary
+    with pytest.raises(UserError, match="split=random draws a test part"):
+        drawn(split_train=1.0)
+
+
+@both_forms
+def test_a_fraction_of_every_label_trains(dense):
+    both = (numbered(60, dense), raw(np.zeros((0, 2)), [], dense))
+    seen = []
+    for seed in (0, 1):
+        train, test, K = protocol.apply(
+            *both, Protocol(split="per_label", split_train=0.8, split_seed=seed)
+        )
+        assert (np.bincount(train.y).tolist(), np.bincount(test.y).tolist()) == ([16] * 3, [4] * 3)
+        assert K == 3
+        seen.append(plain(test.X))
+    assert seen[0] != seen[1]
+
+
+@both_forms
+def test_a_multi_label_row_stands_on_one_side(dense):
+    both = raw([[1.0, float(i)] for i in range(50)], [[i % 5, 9] for i in range(50)], dense)
+    settings = Protocol("each", split="random", split_train=0.8)
+    train, test, _ = protocol.apply(both, raw(np.zeros((0, 2)), [], dense), settings)
+    ours, theirs = ({row[1] for row in plain(split.X)} for split in (train, test))
+    assert (len(train), len(test), len(ours), len(theirs)) == (80, 20, 40, 10)
+    assert not ours & theirs
+
+
+@both_forms
+def test_columns_are_divided_by_their_training_maximum(dense):
+    rows = [[2.0, -1.0, 0.0, 5.0], [4.0, -3.0, 0.0, 0.0]]
+    test_rows = [[8.0, 3.0, 7.0, 1.0]]
+    both = (raw(rows, [[0], [1]], dense), raw(test_rows, [[0]], dense))
+    for divide_by in (1, 10):
+        train, test, _ = protocol.apply(*both, Protocol(column_scale="max", divide_by=divide_by))
+        one = 1 / divide_by
+        expected = [[0.5, -1 * one, 0, 1], [1, -3 * one, 0, 0]]
+        np.testing.assert_allclose(plain(train.X), expected, rtol=1e-6)
+        np.testing.assert_allclose(plain(test.X), [[2, 3 * one, 7 * one, 0.2]], rtol=1e-6)
+
+
+@both_forms
+def test_tfidf_is_that_of_scikit_learn(dense):
+    rng = np.random.default_rng(0)
+    rows, test_rows = rng.poisson(0.7, (30, 6)), rng.poisson(0.7, (9, 6))
+    both = (raw(rows, [[i % 2] for i in range(30)], dense), raw(test_rows, [[0]] * 9, dense))
+    for norm in ("none", "l2"):
+        oracle = TfidfTransformer(norm=None if norm == "none" else norm).fit(rows)
+        train, test, _ = protocol.apply(*both, Protocol(tfidf=True, row_norm=norm))
+        for split, counts in ((train, rows), (test, test_rows)):
+            expected = oracle.transform(counts).toarray()
+            np.testing.assert_allclose(plain(split.X), expected, rtol=1e-6)
+
+
+@both_forms
+def test_a_constant_feature_comes_last(dense):
+    both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
+    train, test, _ = protocol.apply(*both, Protocol(row_norm="l2", constant=1.0))
+    np.testing.assert_allclose(plain(train.X), [[0.6, 0.8, 1], [1, 0, 1], [0, -1, 1]], rtol=1e-6)
+    assert plain(test.X) == [[0, 1, 1], [1, 0, 1], [0, 0, 1]]
+    assert train.X.dtype == test.X.dtype == np.float32
 
 
 # ---------------------------------------------------------------- the cache
@@ -510,3 +664,151 @@ def test_mnist_has_the_published_shape(real_data, cache_dir):
         5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949,
     ]  # fmt: skip
     assert dataset.train.y[:10].tolist() == [5, 0, 4, 1, 9, 2, 1, 3, 1, 4]
+
+
+# What the papers and the data's README count, and what the drawn splits give.
+SHAPES = {
+    "delicious": (12910, 3160, 500, 352),
+    "delicious classes=train_and_test": (12910, 3181, 500, 371),
+    "delicious unlabelled=class": (12920, 3164, 500, 353),
+    # U-max's stored runs: 12,068 of 16,091 rows with a label, about 350 classes; 5,546 of 7,395.
+    "delicious split=random": (12068, 3999, 500, 347),
+    # A&R's rule, from its published code; that paper prints 2,413 and 148, from no rule found.
+    "bibtex classes=train_usable": (4880, 2513, 1836, 146),
+    "delicious classes=train_usable": (12910, 3177, 500, 352),
+    "bibtex split=random classes=train": (5546, 1848, 1836, 147),
+    "mnist features=780": (60000, 10000, 780, 10),
+    "20news": (11269, 7505, 61188, 20),
+    "omniglot": (25968, 6492, 784, 1623),
+    "omniglot split=given": (25968, 6492, 784, 1623),
+    # 80 % of 25,944 articles; rows of the other 20 % whose class has no training row are dropped.
+    "citeulike": (20755, 4139, 20000, 6346),
+    "citeulike label=rarest": (20755, 1313, 20000, 18283),
+    "citeulike label=each": (232659, 50972, 20000, 46353),
+    "citeulike label=each min_rows=5": (180382, 44806, 20000, 8310),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_real_data_have_the_known_shape(real_data, cache_dir, case):
+    name, *settings = case.split()
+    overrides = [f"dataset.protocol.{setting}" for setting in settings]
+    settings_of_case = composed(f"dataset={name}", "dataset.missing=error", *overrides)
+    info = prepare(settings_of_case, real_data, cache_dir)
+    assert isinstance(info, Info)
+    assert (info.train, info.test, info.features, info.classes) == SHAPES[case]
+    if not settings:  # the twin has the shape of the real problem
+        twin = composed(f"dataset={name}").synthetic
+        assert (twin.train, twin.test, twin.features, twin.classes) == SHAPES[case]
+        assert twin.nonzeros == pytest.approx(info.nonzeros_per_row, rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def articles():
+    folder = os.environ.get("XCBENCH_DATA")
+    if not folder:
+        pytest.skip("XCBENCH_DATA is not set: no folder with the real data files")
+    settings = composed("dataset=citeulike")
+    paths = {
+        role: files.find(Path(folder), settings.folders, name)
+        for role, name in settings.files.items()
+    }
+    return READERS["citeulike"](paths, settings)[0]
+
+
+@pytest.mark.parametrize(
+    ("label", "min_rows", "n_rows", "n_classes"),
+    [
+        ("smallest", 1, 25944, 7350),
+        # 22,205 if the 31 articles without words count for what is rare.
+        ("rarest", 1, 25944, 22206),
+        ("each", 1, 290548, 52919),
+        # 21,427 and 13,883 tags, but the three articles of one of them have no words.
+        ("each", 2, 259055, 21426),
+        ("each", 3, 243984, 13882),
+        ("each", 5, 225193, 8311),
+        ("each", 10, 198843, 4222),
+    ],
+)
+def test_citeulike_counts_over_all_rows(articles, label, min_rows, n_rows, n_classes):
+    # All rows as both parts, so that every label counts twice.
+    settings = Protocol(label, "train", min_rows=2 * min_rows, featureless="drop")
+    train, _, K = protocol.apply(articles, articles, settings)
+    assert (len(train), K) == (n_rows, n_classes)
+
+
+def test_no_article_of_citeulike_stands_on_both_sides(articles):
+    mark = sp.csr_array(np.arange(1.0, len(articles) + 1)[:, None], dtype=np.float32)
+    numbered = Raw(mark, articles.label_start, articles.labels, articles.n_labels)
+    settings = composed("dataset=citeulike", "dataset.protocol.label=each").protocol
+    train, test, _ = protocol.apply(
+        numbered, numbered.take(np.zeros(len(articles), bool)), settings
+    )
+    assert not set(train.X.data) & set(test.X.data)
+    assert len(set(train.X.data)) > 20000 and len(set(test.X.data)) > 5000
+
+
+# ---------------------------------------------------------------- the user's own files
+OWN = b"2 1:3 3:4 # remark\n-1,2 2:-2\n\n# remark\n2 1:0.5\n"
+OWN_TEST = b"-1 4:1\n2 1:2\n"
+
+
+def own_settings(path: Path, *overrides: str) -> config.Dataset:
+    return composed("dataset=file", f"dataset.train={path / 'mine.txt'}",
+                    f"dataset.test={path / 'mine-test.txt'}", *overrides)  # fmt: skip
+
+
+def test_own_files_in_svmlight_format(tmp_path, cache_dir):
+    (tmp_path / "mine.txt").write_bytes(OWN)
+    (tmp_path / "mine-test.txt").write_bytes(OWN_TEST)
+    info, dataset = loaded(own_settings(tmp_path), tmp_path / "no", cache_dir)
+    assert (info.name, info.twin, info.features, info.classes) == ("mine", False, 4, 2)
+    assert dataset.train.X.toarray().tolist() == [[3, 0, 4, 0], [0, -2, 0, 0], [0.5, 0, 0, 0]]
+    assert (dataset.train.y.tolist(), dataset.test.y.tolist()) == ([1, 0, 1], [0, 1])
+    assert dataset.test.X.toarray().tolist() == [[0, 0, 0, 1], [2, 0, 0, 0]]
+    info, dataset = loaded(own_settings(tmp_path, "dataset.name=other"), tmp_path, cache_dir)
+    assert info.name == "other"
+    # A feature 0 in either file: all are counted from 0.
+    (tmp_path / "mine-test.txt").write_bytes(OWN_TEST + b"2 0:1\n")
+    info, dataset = loaded(own_settings(tmp_path), tmp_path, cache_dir)
+    assert info.features == 5 and dataset.train.X.toarray()[0].tolist() == [0, 3, 0, 4, 0]
+
+
+def test_own_files_in_repository_format(data_dir, cache_dir):
+    toy = data_dir / "toy"
+    paths = (f"dataset.train={toy / 'a.txt'}", f"dataset.test={toy / 'b.txt'}")
+    settings = composed("dataset=file", *paths, "dataset.name=toy")
+    info, dataset = loaded(settings, data_dir, cache_dir)
+    known, wanted = loaded(composed(*TOY), data_dir, cache_dir)
+    assert (info.name, info.shape()) == (known.name, known.shape())
+    np.testing.assert_array_equal(dataset.train.X.toarray(), wanted.train.X.toarray())
+    assert dataset.train.y.tolist() == wanted.train.y.tolist()
+
+
+def test_own_test_rows_can_be_drawn(tmp_path, cache_dir):
+    (tmp_path / "mine.txt").write_bytes(OWN * 10)
+    path = tmp_path / "mine.txt"
+    settings = composed("dataset=file", f"dataset.train={path}", "dataset.protocol.split=random")
+    info = prepare(settings, tmp_path, cache_dir)
+    assert (info.train, info.test) == (22, 8)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "says"),
+    [
+        ([], "needs dataset.train=PATH"),
+        (["dataset.train={here}/mine.txt"], "needs dataset.test=PATH"),
+        (["dataset.train={here}/no", "dataset.test={here}/mine.txt"], "there is no file {here}/no"),
+        (["dataset.train={here}/mine.txt", "dataset.test={here}"], "there is no file {here};"),
+        (["dataset.train={here}/mine.txt", "dataset.test={here}/head"], "same format"),
+        (["dataset.train={here}/html", "dataset.test={here}/html"], "html, line 1:"),
+        (["dataset.train={here}/empty", "dataset.test={here}/empty"], "empty has no rows"),
+        (["dataset=bibtex", "dataset.train={here}/mine.txt"], "add dataset=file"),
+    ],
+)
+def test_own_files_that_cannot_be_used_are_refused(tmp_path, cache_dir, overrides, says):
+    for name, content in {"mine.txt": OWN, "head": TRAIN, "html": b"<html>", "empty": b""}.items():
+        (tmp_path / name).write_bytes(content)
+    words = [word.replace("{here}", str(tmp_path)) for word in overrides]
+    settings = composed(*(words if words[:1] == ["dataset=bibtex"] else ["dataset=file", *words]))
+    assert says.replace("{here}", str(tmp_path)) in refusal(settings, tmp_path, cache_dir)

@@ -3,6 +3,7 @@
 import bz2
 import functools
 import gzip
+import io
 import lzma
 import math
 import os
@@ -452,6 +453,300 @@ def test_idx_refuses(folder, changed, says):
     message = refusal(folder, "idx", labels=3, **{**content, **changed})
     assert says in message
     assert str(folder / f"{next(iter(changed))}.file") in message
+
+
+# ---------------------------------------------------------------- 20 Newsgroups
+@st.composite
+def bydate_files(draw):
+    """Words a document as pairs (document, word), all counted from 1, and labels."""
+    n_words, n_labels = draw(st.integers(1, 9)), draw(st.integers(1, 4))
+    made = {}
+    for role in ("train", "test"):
+        labels = draw(st.lists(st.integers(1, n_labels), min_size=1, max_size=5))
+        places = st.tuples(st.integers(1, len(labels)), st.integers(1, n_words))
+        made[role] = draw(st.dictionaries(places, st.integers(0, 99), min_size=1, max_size=9))
+        made[f"{role}_labels"] = labels
+    return made, n_words, n_labels
+
+
+def bydate_bytes(made, end=b"\n") -> dict[str, bytes]:
+    content = {}
+    for role, part in made.items():
+        if isinstance(part, dict):
+            lines = [b"%d %d %d" % (*place, count) for place, count in part.items()]
+        else:
+            lines = [b"%d" % label for label in part]
+        content[role] = end.join(lines) + end
+    return content
+
+
+@many
+@given(
+    made=bydate_files(),
+    suffix=st.sampled_from(list(COMPRESS)),
+    end=st.sampled_from([b"\n", b"\r\n", b" \n"]),
+    declared=st.booleans(),
+)
+def test_bydate_reads_what_was_written(folder, made, suffix, end, declared):
+    parts, n_words, n_labels = made
+    packed = {role: COMPRESS[suffix](text) for role, text in bydate_bytes(parts, end).items()}
+    sizes = {"features": n_words, "labels": n_labels} if declared else {}
+    both = read(folder, "bydate", suffix=suffix, **sizes, **packed)
+    for role, found in zip(("train", "test"), both, strict=True):
+        wanted = np.zeros((len(parts[f"{role}_labels"]), found.X.shape[1]))
+        for (document, word), count in parts[role].items():
+            wanted[document - 1, word - 1] = count
+        np.testing.assert_array_equal(dense(found), wanted)
+        assert label_lists(found) == [[label - 1] for label in parts[f"{role}_labels"]]
+        assert found.X.nnz == np.count_nonzero(wanted)
+        if declared:
+            assert (found.X.shape[1], found.n_labels) == (n_words, n_labels)
+
+
+@st.composite
+def damaged_bydate(draw):
+    content = bydate_bytes(draw(bydate_files())[0])
+    role = draw(st.sampled_from(list(content)))
+    return {**content, role: draw(mutated(content[role]) | rubbish)}
+
+
+@many
+@given(content=damaged_bydate(), sizes=st.sampled_from([{}, {"features": 9, "labels": 4}]))
+def test_bydate_parses_or_refuses(folder, content, sizes):
+    attempt(folder, "bydate", **sizes, **content)
+
+
+@pytest.mark.parametrize(
+    ("changed", "line", "says"),
+    [
+        ({"train": b"1 1 2\n1 2\n"}, 2, "here must stand 3 whole numbers, not '1 2'"),
+        ({"train": b"1 1 2\n\n1 2 3\n"}, 2, "3 whole numbers"),
+        ({"train": b"1 1 nan\n"}, 1, "'1 1 nan'"),
+        ({"train": b"1 1 -1\n"}, 1, "'1 1 -1'"),
+        ({"train": b"1 1 1e39\n"}, 1, "3 whole numbers"),
+        ({"train": b""}, 1, "3 whole numbers"),
+        ({"train": b"<!DOCTYPE html>\n"}, 1, "<!DOCTYPE html>"),
+        ({"train": b"1 1 " + b"9" * 999}, 1, "3 whole numbers"),
+        ({"train": b"1 1 1\n2 1 1\n3 1 1\n"}, 3, "document 3 is out of range"),
+        ({"train": b"1 1 1\n0 1 1\n"}, 2, "document 0 is out of range"),
+        ({"train": b"1 1 1\n1 5 1\n"}, 2, "word 5 is out of range"),
+        ({"train": b"1 1 1\n1 0 1\n"}, 2, "word 0 is out of range"),
+        ({"train": b"2 3 1\n1 3 1\n2 3 2\n"}, 3, "word 3 of document 2 is given twice"),
+        ({"train_labels": b"1\n3\n"}, 2, "label 3 is out of range"),
+        ({"train_labels": b"1\n0\n"}, 2, "label 0 is out of range"),
+        ({"train_labels": b"1\ntwo\n"}, 2, "here must stand a whole number, not 'two'"),
+    ],
+)
+def test_bydate_refuses(folder, changed, line, says):
+    content = {"train": b"1 1 1\n", "train_labels": b"1\n2\n"}
+    content |= {role.replace("train", "test"): text for role, text in content.items()}
+    message = refusal(folder, "bydate", features=4, labels=2, **{**content, **changed})
+    assert message.startswith(f"{folder / next(iter(changed))}.file, line {line}:")
+    assert says in message
+
+
+# ---------------------------------------------------------------- citeulike
+def citeulike_bytes(rows, labels, n_labels, end=b"\n") -> dict[str, bytes]:
+    words = [
+        b" ".join([b"%d" % len(row), *(b"%d:%s" % (f, repr(v).encode()) for f, v in row.items())])
+        for row in rows
+    ]
+    tags = []
+    for label in range(n_labels):
+        having = [b"%d" % i for i, own in enumerate(labels) if label in own]
+        tags.append(b" ".join([b"%d" % len(having), *having]))
+    return {"train": end.join(words) + end, "train_labels": end.join(tags) + end}
+
+
+@many
+@given(
+    problem=sparse_problem(),
+    suffix=st.sampled_from(list(COMPRESS)),
+    end=st.sampled_from([b"\n", b"\r\n"]),
+    declared=st.booleans(),
+)
+def test_citeulike_reads_what_was_written(folder, problem, suffix, end, declared):
+    n_features, n_labels, rows, labels = problem
+    content = citeulike_bytes(rows, labels, n_labels, end)
+    packed = {role: COMPRESS[suffix](text) for role, text in content.items()}
+    sizes = {"features": n_features} if declared else {}
+    train, test = read(folder, "citeulike", suffix=suffix, **sizes, **packed)
+    wanted = matrix(rows, n_features)
+    np.testing.assert_array_equal(dense(train), wanted[:, : train.X.shape[1]])
+    assert not wanted[:, train.X.shape[1] :].any()
+    assert label_lists(train) == [sorted(own) for own in labels]
+    assert train.n_labels == test.n_labels == n_labels
+    assert test.X.shape == (0, train.X.shape[1]) and len(test.labels) == 0
+
+
+@st.composite
+def damaged_citeulike(draw):
+    _, n_labels, rows, labels = draw(sparse_problem())
+    content = citeulike_bytes(rows, labels, n_labels)
+    role = draw(st.sampled_from(list(content)))
+    return {**content, role: draw(mutated(content[role]) | rubbish)}
+
+
+@many
+@given(content=damaged_citeulike(), features=st.sampled_from([0, 12]))
+def test_citeulike_parses_or_refuses(folder, content, features):
+    attempt(folder, "citeulike", features=features, **content)
+
+
+@pytest.mark.parametrize(
+    ("changed", "line", "says"),
+    [
+        ({"train": b"1 0:1\n2 0:1\n"}, 2, "and 1 follow"),
+        ({"train": b"1 0:1\n\n"}, 2, "begins with the number"),
+        ({"train": b"<html>\n"}, 1, "begins with the number"),
+        ({"train": b"1 0:1\n1 0:nan\n"}, 2, "'0:nan' is not a pair"),
+        ({"train": b"1 0:1\n1 7:1\n"}, 2, "feature '7' is out of range"),
+        ({"train": b"1 0:1\n2 1:1 1:1\n"}, 2, "feature 1 is given twice"),
+        ({"train_labels": b"1 0\n1 0 1\n"}, 2, "and 2 follow"),
+        ({"train_labels": b"1 0\n1 2\n"}, 2, "article 2 is out of range"),
+        ({"train_labels": b"1 0\n1 -1\n"}, 2, "'-1' is not a list of articles"),
+        ({"train_labels": b"1 0\n2 1 1\n"}, 2, "given twice"),
+        ({"train_labels": b"1 0\n1 " + b"9" * 999}, 2, "not a list of articles"),
+    ],
+)
+def test_citeulike_refuses(folder, changed, line, says):
+    content = {"train": b"1 0:1\n0\n", "train_labels": b"1 0\n2 0 1\n"}
+    message = refusal(folder, "citeulike", features=4, **{**content, **changed})
+    assert message.startswith(f"{folder / next(iter(changed))}.file, line {line}:")
+    assert says in message
+
+
+# ---------------------------------------------------------------- Omniglot
+def npz_bytes(**named) -> bytes:
+    content = io.BytesIO()
+    np.savez_compressed(content, **named)
+    return content.getvalue()
+
+
+DRAWINGS = {
+    "X": np.arange(24, dtype=np.uint8).reshape(6, 2, 2),
+    "y": np.array([0, 0, 1, 1, 2, 2], np.int16),
+    "drawer": np.array([1, 17, 16, 20, 2, 18], np.uint8),
+}
+
+
+def test_omniglot_gives_drawers_17_to_20_as_test_part(folder):
+    train, test = read(folder, "omniglot", labels=3, train=npz_bytes(**DRAWINGS))
+    flat = DRAWINGS["X"].reshape(6, 4)
+    assert train.X.tolist() == flat[::2].tolist() and test.X.tolist() == flat[1::2].tolist()
+    assert label_lists(train) == label_lists(test) == [[0], [1], [2]]
+
+
+@many
+@given(content=mutated(npz_bytes(**DRAWINGS)) | rubbish, labels=st.sampled_from([0, 3]))
+@example(content=b"", labels=0)
+def test_omniglot_parses_or_refuses(folder, content, labels):
+    attempt(folder, "omniglot", labels=labels, train=content)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"y": np.array([0, 0, 1, 1, 2, 3])}, "label 3 of image 5 is out of range"),
+        ({"y": np.array([0, 0, -1, 1, 2, 2])}, "label -1 of image 2"),
+        ({"y": np.array([0.0, 0, 1, 1, 2, np.nan])}, "'y' of float64"),
+        ({"y": np.array([0, 0, 1])}, "(3,)"),
+        ({"y": np.array(3)}, "'y' of int64"),
+        ({"X": np.zeros((0, 2, 2), np.uint8)}, "(0, 2, 2)"),
+        ({"drawer": np.array([object()] * 6)}, "allow_pickle"),
+        ({"drawer": None}, "allow_pickle"),
+    ],
+)
+def test_omniglot_refuses(folder, changed, says):
+    message = refusal(folder, "omniglot", labels=3, train=npz_bytes(**{**DRAWINGS, **changed}))
+    assert message.startswith(str(folder / "train.file")) and says in message
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"<html>", npz_bytes(X=np.ones(3, int)), b"PK\x03\x04rubbish"]
+)
+def test_omniglot_refuses_what_is_no_archive(folder, content):
+    assert "it is damaged or not this file" in refusal(folder, "omniglot", train=content)
+
+
+# ---------------------------------------------------------------- the user's own files
+@st.composite
+def svmlight_file(draw):
+    n_features, _, rows, labels = draw(sparse_problem())
+    first, shift = draw(st.integers(0, 1)), draw(st.integers(-5, 5))
+    end = draw(st.sampled_from([b"\n", b"\r\n", b" # remark\n", b"\n\n# remark\n"]))
+    lines = []
+    for row, own in zip(rows, labels, strict=True):
+        pairs = b" ".join(b"%d:%s" % (f + first, repr(v).encode()) for f, v in row.items())
+        if own or pairs:
+            lines.append(b",".join(b"%d" % (label + shift) for label in own) + b" " + pairs)
+    X = matrix([row for row, own in zip(rows, labels, strict=True) if row or own], n_features)
+    kept = [own for row, own in zip(rows, labels, strict=True) if row or own]
+    return end.join(lines) + end, X, kept
+
+
+@many
+@given(made=svmlight_file(), suffix=st.sampled_from(list(COMPRESS)))
+def test_own_svmlight_files_are_read_as_written(folder, made, suffix):
+    content, X, labels = made
+    if not labels:
+        return
+    packed = COMPRESS[suffix](content)
+    for found in read(folder, "own", suffix=suffix, train=packed, test=packed):
+        # Features before the first one used, and behind the last, can't be told from none.
+        D = found.X.shape[1]
+        starts = [X[:, 1:], X] if not X[:, 0].any() else [X]
+        assert any(
+            np.array_equal(dense(found)[:, : part.shape[1]], part[:, :D]) and not part[:, D:].any()
+            for part in starts
+        )
+        names = sorted({label for own in labels for label in own})
+        assert label_lists(found) == [[names.index(label) for label in own] for own in labels]
+
+
+@many
+@given(made=repository_file())
+def test_own_repository_files_are_read_as_such(folder, made):
+    content, X, labels, n_labels = made
+    for found in read(folder, "own", train=content, test=content):
+        np.testing.assert_array_equal(dense(found), X)
+        assert (label_lists(found), found.n_labels) == (labels, n_labels)
+
+
+@many
+@given(
+    content=svmlight_file().flatmap(lambda made: mutated(made[0]))
+    | repository_file().flatmap(lambda made: mutated(made[0]))
+    | rubbish
+)
+@example(content=b"")
+def test_own_files_parse_or_are_refused(folder, content):
+    attempt(folder, "own", train=content, test=content)
+    attempt(folder, "own", train=content, test=b"1 1:1\n2 2:1\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "says"),
+    [
+        (b"1 1:1\none 1:1\n", 2, "'one 1:1' does not begin with a label"),
+        (b"1 1:1\n1.5 1:1\n", 2, "does not begin with a label"),
+        (b"1:1 2:1\n", 1, "does not begin with a label"),
+        (b"<html>\n", 1, "'N D K'"),
+        (b"1 1:1\n2 2\n", 2, "'2' is not a pair"),
+        (b"1 1:1\n\n# remark\n2 qid:3 1:1\n", 4, "'qid:3' is not a pair"),
+        (b"1 1:1\n2 1:nan\n", 2, "'1:nan' is not a pair"),
+        (b"1 1:1\n2 1:1e39\n", 2, "too large"),
+        (b"1 1:1\n2 3:1 3:1\n", 2, "feature 3 is given twice"),
+        (b"1 1:1\n2 99999999999:1\n", 2, "out of range"),
+        (b"1 1:1\n2, 1:1\n", 2, "does not begin with a label"),
+        (b"2 3 4\n0 1:1\n9 1:1\n", 3, "label 9 is out of range"),
+        (b"2 3 0\n0 1:1\n", 1, "is not possible"),
+    ],
+)
+def test_own_files_are_refused(folder, content, line, says):
+    message = refusal(folder, "own", train=content, test=content)
+    assert message.startswith(f"{folder / 'train.file'}, line {line}:")
+    assert says in message
 
 
 # ---------------------------------------------------------------- compression

@@ -32,14 +32,46 @@ class Expected:
 class Protocol:
     """How raw rows become a problem with one label a row; part of a cell's identity."""
 
-    label: str = option("smallest", "label of a multi-label row", choices=("first", "smallest"))
+    label: str = option(
+        "smallest",
+        "label of a multi-label row: first in the file, smallest id, the one with the fewest "
+        "training rows (ties: smallest id); `each`: one row per label",
+        choices=("first", "smallest", "rarest", "each"),
+    )
     classes: str = option(
         "train_and_test",
-        "which rows define the classes; with `train`, test rows of other classes are dropped",
-        choices=("train", "train_and_test"),
+        "which rows define the classes; with `train`, test rows of other classes are dropped; with "
+        "`train_usable`, a test row takes its label among the classes of training",
+        choices=("train", "train_and_test", "train_usable"),
     )
     divide_by: float = option(1.0, "constant that divides every feature", above=0)
     row_norm: str = option("none", "normalisation of every row", choices=("none", "l2"))
+    unlabelled: str = option(
+        "drop", "rows without any label: dropped, or one more class", choices=("drop", "class")
+    )
+    min_rows: int = option(1, "labels of fewer rows, training and test, do not count", at_least=1)
+    features: int = option(
+        0, "the first so many features, 0: all; rows that have none of them are dropped", at_least=0
+    )
+    rows: int = option(0, "the first so many training and test rows, 0: all", at_least=0)
+    featureless: str = option(
+        "keep", "rows without any feature: kept, or dropped", choices=("keep", "drop")
+    )
+    split: str = option(
+        "given",
+        "training and test part: the given ones; a random fraction of all rows that are left; "
+        "or that fraction of the rows of every label (the smallest of a row)",
+        choices=("given", "random", "per_label"),
+    )
+    split_train: float = option(0.75, "fraction of training rows", above=0, at_most=1)
+    split_seed: int = option(0, "seed of the drawn split", at_least=0)
+    tfidf: bool = option(False, "multiply by idf = log((1 + rows) / (1 + rows with it)) + 1")
+    column_scale: str = option(
+        "none", "divide every feature by its largest training value", choices=("none", "max")
+    )
+    constant: float = option(
+        0.0, "value of a feature appended to every row, 0: none", at_least=-1e9, at_most=1e9
+    )
 
 
 @dataclass
@@ -76,6 +108,17 @@ class Dataset:
         "without the files: run on the synthetic twin, refuse, or record the cell as skipped",
         choices=("twin", "error", "skip"),
     )
+    train: str = option("", "path of your own training file, for dataset=file")
+    test: str = option("", "path of your own test file, for dataset=file")
+
+    def __post_init__(self) -> None:
+        """Take files of the user's own as they are given, by default under the first one's name."""
+        own = {"train": self.train, "test": self.test}
+        if self.reader == "own":
+            self.files = {
+                role: str(Path(path).expanduser().absolute()) for role, path in own.items() if path
+            }
+            self.name = self.name or Path(self.train).name.split(".")[0]
 
 
 # ---------------------------------------------------------------- methods

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -76,11 +77,28 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.reader == "synthetic" and settings.synthetic is None:
         raise UserError(f"{settings.name}: reader synthetic needs dataset.synthetic")
+    if settings.reader == "own":
+        _check_own(settings)
+    elif settings.train or settings.test:
+        raise UserError("dataset.train and dataset.test name files of your own; add dataset=file")
     lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
     if lacking:
         raise UserError(
             f"{settings.name}: reader {settings.reader} needs dataset.files.{lacking[0]}"
         )
+
+
+def _check_own(settings: Settings) -> None:
+    if "train" not in settings.files:
+        raise UserError("dataset=file needs dataset.train=PATH, and dataset.test=PATH")
+    if "test" not in settings.files and settings.protocol.split == "given":
+        raise UserError(
+            f"{settings.name}: dataset=file needs dataset.test=PATH; "
+            "or draw a test part of the training file with dataset.protocol.split=random"
+        )
+    for role, path in settings.files.items():
+        if not os.path.isfile(path):
+            raise UserError(f"dataset.{role}: there is no file {path}; correct the path")
 
 
 def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
@@ -138,10 +156,12 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
 
 
 def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache_dir: Path) -> Info:
-    # Word counts need no division by a pixel's range; rows are normalised as the protocol says.
-    settings = replace(
-        settings, protocol=replace(settings.protocol, divide_by=1.0, classes="train")
-    )
+    # Word counts need no division by a pixel's range, and every class has a training row. A twin
+    # has the size that the real rows have once they are chosen and split.
+    made = replace(settings.protocol, divide_by=1.0, classes="train")
+    if twin:
+        made = replace(made, split="given", min_rows=1)
+    settings = replace(settings, protocol=made)
     source = {
         "synthetic": asdict(spec),
         "version": synthetic.VERSION,

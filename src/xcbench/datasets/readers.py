@@ -18,7 +18,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
+from xcbench.datasets import svmlight
+from xcbench.datasets.drawings import omniglot
 from xcbench.datasets.files import open_content
+from xcbench.datasets.lists import bydate, citeulike
 from xcbench.datasets.sparse_text import LARGEST, shown, sparse_rows
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
@@ -98,6 +101,32 @@ def _label_list(text: bytes, n_labels: int, path: Path, number: int) -> list[int
             f"the header says {n_labels} labels counted from 0"
         )
     return labels
+
+
+def own(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
+    """Files of the user's own: repository format if they begin with its header, else svmlight.
+
+    Without a test file all rows are training rows.
+    """
+    headed = {path: _has_header(path) for path in paths.values()}
+    if len(set(headed.values())) > 1:
+        this, other = sorted(headed, key=lambda path: not headed[path])
+        raise UserError(
+            f"{this} begins with a header 'N D K', {other} does not; both must be in the same "
+            "format, that of the Extreme Classification Repository or svmlight"
+        )
+    if any(headed.values()):
+        parts = [_repository_split(path) for path in paths.values()]
+    else:
+        parts = svmlight.read(list(paths.values()))
+    train = parts[0]
+    return train, parts[1] if len(parts) > 1 else train.take(np.zeros(len(train), bool))
+
+
+def _has_header(path: Path) -> bool:
+    with open_content(path) as handle:
+        line = handle.readline(1000).removeprefix(BOM).strip()
+    return re.fullmatch(rb"-?\d+\s+-?\d+\s+-?\d+", line) is not None
 
 
 def mulan_arff(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
@@ -225,10 +254,18 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "mulan_arff": mulan_arff,
     "idx": idx,
     "digits": digits,
+    "bydate": bydate,
+    "omniglot": omniglot,
+    "citeulike": citeulike,
+    "own": own,
 }
 
 ROLES = {
     "repository": ("train", "test"),
     "mulan_arff": ("train", "test"),
     "idx": ("train", "train_labels", "test", "test_labels"),
+    "bydate": ("train", "train_labels", "test", "test_labels"),
+    "omniglot": ("train",),
+    "citeulike": ("train", "train_labels"),
+    "own": ("train",),
 }

@@ -33,6 +33,27 @@ class Raw:
         """Rows with exactly one label each."""
         return cls(X, np.arange(len(y) + 1), np.asarray(y), n_labels)
 
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """Number of labels of every row."""
+        return np.diff(self.label_start)
+
+    def take(self, keep: np.ndarray) -> Raw:
+        """The rows of a boolean mask."""
+        if keep.all():
+            return self
+        labels = self.labels[np.repeat(keep, self.label_counts)]
+        start = np.concatenate([[0], np.cumsum(self.label_counts[keep])])
+        return Raw(self.X[keep], start, labels, self.n_labels)
+
+    def keep_labels(self, keep: np.ndarray) -> Raw:
+        """All rows, with the labels of a boolean mask."""
+        start = np.concatenate([[0], np.cumsum(keep)])[self.label_start]
+        return Raw(self.X, start, self.labels[keep], self.n_labels)
+
 
 @dataclass(frozen=True)
 class Split:
