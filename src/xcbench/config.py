@@ -6,7 +6,6 @@ The files under ``conf/`` fill these dataclasses; Hydra refuses unknown keys and
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -294,8 +293,3 @@ def read(composed: DictConfig) -> Config:
     assert isinstance(settings, Config)
     check(settings)
     return settings
-
-
-def default_data_dir() -> str:
-    """The environment variable XCBENCH_DATA, else ``data``."""
-    return os.environ.get("XCBENCH_DATA") or "data"
