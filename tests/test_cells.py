@@ -328,7 +328,7 @@ def settings(runs_dir: Path) -> config.Config:
 
 
 def identity(point: config.Config) -> str:
-    return jobs([point], sweep=False)[0].cell.cell
+    return jobs([point])[0].cell.cell
 
 
 def other(value: Any, choices: tuple[str, ...]) -> Any:

@@ -62,5 +62,5 @@ def test_an_identity_stays_what_it_is(tmp_path):
         runs_dir=str(tmp_path),
         data_dir=str(Path("nowhere")),
     )
-    (job,) = planning.jobs([settings], sweep=False)
+    (job,) = planning.jobs([settings])
     assert job.cell.cell == "e731ff9a78dd532b"

@@ -48,7 +48,7 @@ class SweepLauncher(Launcher):
             config.read(self.loader.load_sweep_config(self.base, list(point)))
             for point in job_overrides
         ]
-        code = app.run(points, sweep=True)
+        code = app.run(points)
         if code:
             sys.exit(code)
         return [

@@ -62,9 +62,9 @@ def _raised_by_hydra(error: BaseException) -> bool:
 
 def _task(composed: DictConfig) -> None:
     """One configuration: a single run, or a point of a sweep under another launcher."""
-    sweep = HydraConfig.get().mode == RunMode.MULTIRUN
+    whole = HydraConfig.get().mode != RunMode.MULTIRUN
     try:
-        code = run([config.read(composed)], sweep)
+        code = run([config.read(composed)], whole)
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         code = 2
@@ -72,21 +72,30 @@ def _task(composed: DictConfig) -> None:
         sys.exit(code)
 
 
-def run(configurations: Sequence[Config], sweep: bool) -> int:
-    """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0."""
+def run(configurations: Sequence[Config], whole: bool = True) -> int:
+    """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0.
+
+    Parameters
+    ----------
+    configurations : points of the launch.
+    whole : whether these are all of them; another launcher's processes see a point each.
+    """
     launch = configurations[0]
     runs_dir = Path(launch.runs_dir)
     _check_launch(configurations)
-    planned = jobs(configurations, sweep)
+    planned = jobs(configurations, whole)
     _announce_twins(planned)
     if launch.plan:
         _print_plan(planned, runs_dir)
         return 0
     cells.sweep_leftovers(runs_dir)
-    results.save_grid(runs_dir, launch.grid, [job.cell.cell for job in planned])
+    if whole:
+        results.save_grid(runs_dir, launch.grid, [job.cell.cell for job in planned])
     known = {} if launch.force else {job.cell.cell: _finished(runs_dir, job) for job in planned}
     todo = [job for job in planned if not known.get(job.cell.cell)]
-    progress = Progress(len(planned), todo, launch.workers)
+    progress = Progress(
+        len(planned), todo, alone=whole and launch.workers == 1, workers=launch.workers
+    )
     statuses = Counter(status for status in known.values() if status)
     try:
         ran = workers.run(todo, launch.workers, progress.begin, progress.inside)
@@ -104,7 +113,10 @@ def run(configurations: Sequence[Config], sweep: bool) -> int:
         code = 130
     if launch.mlflow:  # cells whose recording was cut off earlier
         _track(runs_dir, filter(None, (cells.load(runs_dir, job.cell.cell) for job in planned)))
-    _summarise(planned, todo, statuses, launch)
+    _summarise(planned, todo, statuses)
+    if whole:
+        grid = f"grid={launch.grid}"
+        print(f"next: xcbench report {grid}    xcbench results {grid}    make ui")
     return code
 
 
@@ -157,9 +169,7 @@ def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
     print(f"{len(planned)} cells, {todo} to run; nothing was run (plan=true)")
 
 
-def _summarise(
-    planned: Sequence[Job], todo: Sequence[Job], statuses: Counter[str], launch: Config
-) -> None:
+def _summarise(planned: Sequence[Job], todo: Sequence[Job], statuses: Counter[str]) -> None:
     count = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()) if number)
     cached = len(planned) - len(todo)
     print(f"{len(planned)} cells: {count or 'none finished'}")
@@ -167,9 +177,6 @@ def _summarise(
         print("every cell was there already: nothing was run (force=true runs them again)")
     elif cached:
         print(f"{cached} of them were there already")
-    print(
-        f"next: xcbench report grid={launch.grid}    xcbench results grid={launch.grid}    make ui"
-    )
 
 
 def explain(error: BaseException) -> str:

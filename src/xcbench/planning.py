@@ -33,13 +33,13 @@ class Job:
         return self.cell.label
 
 
-def jobs(configurations: Sequence[Config], sweep: bool) -> list[Job]:
+def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
     """Distinct jobs of a launch, in order.
 
     Parameters
     ----------
     configurations : checked configurations, one a grid point.
-    sweep : whether they are points of a sweep; there, a rate collapses for methods without one.
+    whole : whether these are all points of the launch.
 
     Raises
     ------
@@ -54,7 +54,8 @@ def jobs(configurations: Sequence[Config], sweep: bool) -> list[Job]:
             infos[key] = prepare(settings.dataset, Path(settings.data_dir), cache_dir(settings))
         job = _job(settings, infos[key])
         made.setdefault(job.cell.cell, job)
-    _refuse_useless_rate(configurations, list(made.values()), sweep)
+    if whole:
+        _refuse_useless_rate(configurations, list(made.values()))
     return list(made.values())
 
 
@@ -144,11 +145,11 @@ def _identity(settings: Config, name: str, digest: str, version: int) -> str:
     )
 
 
-def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job], sweep: bool) -> None:
+def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job]) -> None:
     """A rate for methods of which none has one is a mistake; beside others it collapses."""
     given = any(settings.method.lr is not None for settings in configurations)
     rateless = [job for job in made if isinstance(job.info, Info) and job.cell.lr is None]
-    if given and rateless and (len(rateless) == len(made) or not sweep):
+    if given and rateless and len(rateless) == len(made):
         raise UserError(
             f"method {rateless[0].cell.method} with these settings has no learning rate; "
             "leave method.lr out"

@@ -18,14 +18,17 @@ class Progress:
     ----------
     total : cells of the launch, those already there included.
     todo : jobs that will run.
-    workers : how many run side by side; lines of several come whole, when a cell ends.
+    alone : whether one cell runs at a time; else lines come whole, when a cell ends.
+    workers : how many run side by side.
     """
 
-    def __init__(self, total: int, todo: Sequence[Job], workers: int = 1) -> None:
+    def __init__(
+        self, total: int, todo: Sequence[Job], alone: bool = True, workers: int = 1
+    ) -> None:
         self.total = total
         self.left = list(todo)
         self.number = total - len(todo)
-        self.workers = workers
+        self.alone, self.workers = alone, workers
         self.spent: dict[tuple[str, str], list[float]] = defaultdict(list)
         self.live = sys.stdout.isatty()
 
@@ -33,11 +36,12 @@ class Progress:
         """Announce a cell that runs alone."""
         self.head = f"[{self.number + 1}/{self.total}] {job.label} …"
         self.started = time.perf_counter()
-        print(self.head, end="", flush=True)
+        if self.alone:
+            print(self.head, end="", flush=True)
 
     def inside(self, share: float) -> None:
         """Show how far a running cell is, on a terminal."""
-        if self.live:
+        if self.live and self.alone:
             spent = time.perf_counter() - self.started
             left = spent / max(share, 1e-9) - spent
             rest = f", about {duration(left)} left of it" if share > 0 else ""
@@ -56,7 +60,7 @@ class Progress:
             outcome += f": {cell.message}"
         rest = f", about {duration(self.estimate())} left" if self.left else ""
         head = f"[{self.number}/{self.total}] {job.label} …"
-        start = head if self.workers > 1 else f"\r\033[K{head}" if self.live else ""
+        start = head if not self.alone else f"\r\033[K{head}" if self.live else ""
         print(f"{start} {outcome}, {duration(spent)}{rest}", flush=True)
 
     def estimate(self) -> float:
