@@ -531,3 +531,12 @@ def test_bounds_far_below_zero_are_drawn(tmp_path):
         cell.curve["bound"] = [NAN] + [-1e8] * (len(cell.curve) - 1)
     build(cells, tmp_path / "out", "bounds")
     assert (tmp_path / "out" / "index.html").exists()
+
+
+def test_an_option_that_came_later_makes_no_variant():
+    """A cell from before an option was there and one with its default belong together."""
+    old, new = make(seed=0, lr=0.1), make(seed=0, lr=0.2)
+    new.config["dataset"]["protocol"]["min_rows"] = 1
+    new.config["budget"]["seconds"] = None
+    table = table_of(old, new)
+    assert table["dataset"].tolist() == ["tiny"] and table["method"].tolist() == ["umax"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from xcbench import cells
+from xcbench import cells, config
 from xcbench.cells import CURVE_COLUMNS, Cell
 from xcbench.errors import UserError
 
@@ -71,10 +72,20 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
 
 def settings(cell: Cell) -> dict[str, Any]:
     """Settings of a cell under dotted names, without those that have a column of their own."""
-    flat = flatten(cell.config)
+    flat = completed(cell)
     for name in ("dataset.name", "method.name", "method.lr", "seed"):
         flat.pop(name, None)
     return {name if "." in name else f"run.{name}": value for name, value in flat.items()}
+
+
+def completed(cell: Cell) -> dict[str, Any]:
+    """Settings of a cell under dotted names; options newer than the cell have their defaults."""
+    known = {
+        "dataset": {"protocol": asdict(config.Protocol())},
+        "budget": asdict(config.Budget()),
+        "evaluation": asdict(config.Evaluation()),
+    }
+    return {**flatten(known), **flatten(cell.config)}
 
 
 def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import textwrap
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from xcbench import cells, config, results
+from xcbench import cells, results
 from xcbench.cells import Cell
 from xcbench.commands import Given, again
 from xcbench.commands.clean import readable
@@ -85,14 +84,8 @@ def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
 
 def _compared(cell: Cell) -> dict[str, Any]:
     """Whatever may explain that two cells came out differently."""
-    later = {
-        "dataset": {"protocol": asdict(config.Protocol())},
-        "budget": asdict(config.Budget()),
-        "evaluation": asdict(config.Evaluation()),
-    }  # options that came after an old cell have their defaults there
     return {
-        **results.flatten(later),
-        **results.flatten(cell.config),
+        **results.completed(cell),
         "engine": cell.engine,
         "method version": cell.method_version,
         "dataset digest": cell.dataset_digest,
