@@ -189,5 +189,7 @@ def explain(error: BaseException) -> str:
         parts = [str(error).strip().splitlines()[0]]
         if error.__cause__ is not None and str(error.__cause__).strip():
             parts.append(str(error.__cause__).strip().splitlines()[0])
+        if parts[0].startswith("Could not override"):
+            parts.append("`xcbench options` lists what there is")
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
     return " ".join(str(error).split())
