@@ -200,8 +200,8 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
     monkeypatch.setattr(trace, "evaluate", slow)
     model = LinearModel(8, 40, True, "float32")
     made = trace.run(Sleeper(), model, small, 0, config.Budget(), config.Evaluation(), 0.0)
-    assert 0.05 <= made.train_seconds < 0.15
-    assert made.evaluate_seconds > 0.75
+    # Two evaluations of two parts took 0.8 s, one training step 0.05 s.
+    assert 0.05 <= made.train_seconds < made.evaluate_seconds / 2
 
 
 def test_divergence_ends_the_curve(small):
