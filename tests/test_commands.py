@@ -424,6 +424,10 @@ def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path:
     cell.weights = {"W": np.zeros((20, 50))}
     cells.save(here, cell)
     assert_one_error(xcbench("predict", cell.cell, str(path)), "tf_idf=true.*cannot apply")
+    del cell.config["dataset"]["protocol"]["tf_idf"]
+    cell.config["dataset"]["protocol"] |= {"split": "random", "rows": 9}  # nothing about features
+    cells.save(here, cell)
+    assert xcbench("predict", cell.cell, str(path)).code == 0
 
 
 def test_predict_needs_no_features_in_a_row(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from xcbench import cells, config
 from xcbench.cells import Cell
 from xcbench.commands import Given, again
 from xcbench.datasets.files import open_content
+from xcbench.datasets.protocol import column_factors, scaled
 from xcbench.datasets.sparse_text import shown, sparse_rows
-from xcbench.datasets.value import square_norms
 from xcbench.errors import UserError
 from xcbench.linear import LinearModel
 
@@ -25,7 +25,10 @@ BOM = b"\xef\xbb\xbf"
 HEADER = re.compile(rb"(\d+)\s+(\d+)\s+(\d+)")
 LABELS = re.compile(rb"\d+(?:,\d+)*+")
 APPLIED = ("divide_by", "row_norm")
-OF_LABELS = ("label", "classes")  # these say what a class is, nothing about features
+OF_ROWS = (  # these say which rows there are and what their class is, nothing about features
+    *("label", "classes", "unlabelled", "min_rows", "rows", "featureless"),
+    *("split", "split_train", "split_seed"),
+)
 
 
 def predict(given: Given) -> int:
@@ -38,10 +41,10 @@ def predict(given: Given) -> int:
     n_classes, n_features = model.V.shape
     if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
         raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
-    scale = _scaling(cell)
+    protocol = _scaling(cell)
     X = read(Path(given.words[1]), n_features)
-    X.data = _scaled(X, *scale)
-    for _, scores in model.passes(X):
+    rows = scaled(X, column_factors(X, protocol), protocol)
+    for _, scores in model.passes(rows):
         best, log_probability = top(scores, int(wanted))
         for classes, values in zip(best.tolist(), log_probability.tolist(), strict=True):
             pairs = (f"{k}:{value:.6g}" for k, value in zip(classes, values, strict=True))
@@ -123,8 +126,8 @@ def _pairs(line: bytes, path: Path, number: int) -> bytes:
     return tail
 
 
-def _scaling(cell: Cell) -> tuple[float, str]:
-    """What the cell's protocol divides features by, and how it normalises rows.
+def _scaling(cell: Cell) -> config.Protocol:
+    """The part of the cell's protocol that changes features, of each row alone.
 
     Raises
     ------
@@ -134,19 +137,13 @@ def _scaling(cell: Cell) -> tuple[float, str]:
     dataset = cell.config["dataset"]
     default = asdict(config.Protocol())
     for name, value in dataset["protocol"].items():
-        if name not in (*APPLIED, *OF_LABELS) and value != default.get(name):
+        if name not in (*APPLIED, *OF_ROWS) and value != default.get(name):
             raise UserError(
                 f"cell {cell.cell} was trained with dataset.protocol.{name}={again.text(value)}, "
                 "which predict cannot apply to new rows"
             )
     made = cell.shape.get("twin") or dataset["reader"] == "synthetic"  # these are never divided
-    return 1.0 if made else dataset["protocol"]["divide_by"], dataset["protocol"]["row_norm"]
-
-
-def _scaled(X: sp.csr_array, divide_by: float, row_norm: str) -> np.ndarray:
-    """Values of the rows as training saw them; rows of zeros stay zero."""
-    scale = np.full(X.shape[0], 1 / divide_by)
-    if row_norm == "l2":
-        norm = np.sqrt(square_norms(X))
-        scale = np.divide(1.0, norm, out=np.ones_like(norm), where=norm > 0)
-    return np.asarray(X.data * np.repeat(scale, np.diff(X.indptr)), np.float32)
+    return config.Protocol(
+        divide_by=1.0 if made else dataset["protocol"]["divide_by"],
+        row_norm=dataset["protocol"]["row_norm"],
+    )

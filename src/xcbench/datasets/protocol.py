@@ -55,10 +55,10 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]
             "or change dataset.protocol (split=random draws a test part)"
         )
     X_test, second = X_test[known], second[known]
-    factors = _column_factors(X_train, protocol)
+    factors = column_factors(X_train, protocol)
     return (
-        Split(_scaled(X_train, factors, protocol), np.searchsorted(classes, first)),
-        Split(_scaled(X_test, factors, protocol), np.searchsorted(classes, second)),
+        Split(scaled(X_train, factors, protocol), np.searchsorted(classes, first)),
+        Split(scaled(X_test, factors, protocol), np.searchsorted(classes, second)),
         len(classes),
     )
 
@@ -147,7 +147,7 @@ def _one_label(
 
 
 # ---------------------------------------------------------------- the values of the features
-def _column_factors(X: Rows, protocol: Protocol) -> np.ndarray:
+def column_factors(X: Rows, protocol: Protocol) -> np.ndarray:
     """What every feature is multiplied with, fitted on the training rows."""
     factors = np.full(X.shape[1], 1 / protocol.divide_by)
     if protocol.tfidf:
@@ -163,7 +163,7 @@ def _counts(X: sp.csr_array) -> np.ndarray:
     return np.bincount(X.indices, minlength=X.shape[1])
 
 
-def _scaled(X: Rows, factors: np.ndarray, protocol: Protocol) -> Rows:
+def scaled(X: Rows, factors: np.ndarray, protocol: Protocol) -> Rows:
     """Multiply the columns, normalise rows (rows of zeros stay zero), append the constant."""
     with np.errstate(over="ignore", invalid="ignore"):
         X = _with_values(
