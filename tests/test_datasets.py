@@ -280,7 +280,7 @@ TEST_LABELS = [[4, 3], [5], [], [9]]
     ],
 )
 def test_label_rules(dense, label, classes, y, y_test, n_classes, kept):
-    train, test, K = protocol.apply(
+    train, test, K, _ = protocol.apply(
         raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense), Protocol(label, classes)
     )
     assert train.y.tolist() == y and test.y.tolist() == y_test and n_classes == K
@@ -290,7 +290,7 @@ def test_label_rules(dense, label, classes, y, y_test, n_classes, kept):
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_test_rows_of_unseen_classes_are_dropped(dense):
-    train, test, K = protocol.apply(
+    train, test, K, _ = protocol.apply(
         raw(ROWS, LABELS, dense),
         raw(TEST_ROWS, [[4], [3], [2, 9], []], dense),
         Protocol("smallest", "train"),
@@ -302,11 +302,11 @@ def test_test_rows_of_unseen_classes_are_dropped(dense):
 @pytest.mark.parametrize("dense", [True, False])
 def test_scaling(dense):
     both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
-    train, test, _ = protocol.apply(*both, Protocol(divide_by=4))
+    train, test, *_ = protocol.apply(*both, Protocol(divide_by=4))
     assert plain(train.X) == [[0.75, 1.0], [0.25, 0.0], [0.0, -0.5]]
     assert plain(test.X) == [[0.0, 1.5], [2.0, 0.0], [0.0, 0.0]]
     for divide_by in (1.0, 4.0):
-        train, test, _ = protocol.apply(*both, Protocol(divide_by=divide_by, row_norm="l2"))
+        train, test, *_ = protocol.apply(*both, Protocol(divide_by=divide_by, row_norm="l2"))
         np.testing.assert_allclose(plain(train.X), [[0.6, 0.8], [1, 0], [0, -1]], rtol=1e-7)
         assert plain(test.X) == [[0, 1], [1, 0], [0, 0]]
     for split in (train, test):
@@ -325,14 +325,14 @@ def test_scaling_that_overflows_is_refused(dense, divide_by):
 def test_tiny_and_huge_rows_are_normalised():
     rows = [[3e-42, 4e-42], [3e38, 0.0], [1e20, 1e20]]
     one = raw(rows, [[0], [1], [2]], True)
-    train, _, _ = protocol.apply(one, one, Protocol(row_norm="l2"))
+    train, *_ = protocol.apply(one, one, Protocol(row_norm="l2"))
     np.testing.assert_allclose(np.linalg.norm(train.X, axis=1), 1, rtol=1e-5)
 
 
 def applied(dense: bool, settings: Protocol):
     """Training and test rows as lists, their classes, and K."""
     both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
-    train, test, K = protocol.apply(*both, settings)
+    train, test, K, _ = protocol.apply(*both, settings)
     return plain(train.X), train.y.tolist(), plain(test.X), test.y.tolist(), K
 
 
@@ -346,7 +346,7 @@ def test_the_rarest_label_is_that_of_fewest_training_rows(dense):
     assert (y, y_test, K) == ([3, 1, 4], [0, 2, 4], 5)  # 7, 4, 9; 3, 5, 9
     assert (X, X_test) == ([ROWS[i] for i in (0, 2, 3)], [TEST_ROWS[i] for i in (0, 1, 3)])
     both = raw([[1.0]] * 4, [[8, 1], [8], [1], [5]], dense)
-    train, _, _ = protocol.apply(both, both, Protocol("rarest"))
+    train, *_ = protocol.apply(both, both, Protocol("rarest"))
     assert train.y.tolist() == [0, 2, 0, 1]  # ties: the smaller id
 
 
@@ -403,7 +403,7 @@ def test_a_random_fraction_of_all_rows_trains(dense):
     both = (numbered(40, dense), numbered(60, dense, 40))
 
     def drawn(**settings):
-        train, test, _ = protocol.apply(*both, Protocol(split="random", **settings))
+        train, test, *_ = protocol.apply(*both, Protocol(split="random", **settings))
         ours, theirs = (np.array(plain(split.X))[:, 1].tolist() for split in (train, test))
         assert sorted([*ours, *theirs]) == list(range(60))
         assert train.y.tolist() == [i % 3 for i in ours]
@@ -425,7 +425,7 @@ def test_a_fraction_of_every_label_trains(dense):
     both = (numbered(60, dense), raw(np.zeros((0, 2)), [], dense))
     seen = []
     for seed in (0, 1):
-        train, test, K = protocol.apply(
+        train, test, K, _ = protocol.apply(
             *both, Protocol(split="per_label", split_train=0.8, split_seed=seed)
         )
         assert (np.bincount(train.y).tolist(), np.bincount(test.y).tolist()) == ([16] * 3, [4] * 3)
@@ -438,7 +438,7 @@ def test_a_fraction_of_every_label_trains(dense):
 def test_a_multi_label_row_stands_on_one_side(dense):
     both = raw([[1.0, float(i)] for i in range(50)], [[i % 5, 9] for i in range(50)], dense)
     settings = Protocol("each", split="random", split_train=0.8)
-    train, test, _ = protocol.apply(both, raw(np.zeros((0, 2)), [], dense), settings)
+    train, test, *_ = protocol.apply(both, raw(np.zeros((0, 2)), [], dense), settings)
     ours, theirs = ({row[1] for row in plain(split.X)} for split in (train, test))
     assert (len(train), len(test), len(ours), len(theirs)) == (80, 20, 40, 10)
     assert not ours & theirs
@@ -450,7 +450,7 @@ def test_columns_are_divided_by_their_training_maximum(dense):
     test_rows = [[8.0, 3.0, 7.0, 1.0]]
     both = (raw(rows, [[0], [1]], dense), raw(test_rows, [[0]], dense))
     for divide_by in (1, 10):
-        train, test, _ = protocol.apply(*both, Protocol(column_scale="max", divide_by=divide_by))
+        train, test, *_ = protocol.apply(*both, Protocol(column_scale="max", divide_by=divide_by))
         one = 1 / divide_by
         expected = [[0.5, -1 * one, 0, 1], [1, -3 * one, 0, 0]]
         np.testing.assert_allclose(plain(train.X), expected, rtol=1e-6)
@@ -464,7 +464,7 @@ def test_tfidf_is_that_of_scikit_learn(dense):
     both = (raw(rows, [[i % 2] for i in range(30)], dense), raw(test_rows, [[0]] * 9, dense))
     for norm in ("none", "l2"):
         oracle = TfidfTransformer(norm=None if norm == "none" else norm).fit(rows)
-        train, test, _ = protocol.apply(*both, Protocol(tfidf=True, row_norm=norm))
+        train, test, *_ = protocol.apply(*both, Protocol(tfidf=True, row_norm=norm))
         for split, counts in ((train, rows), (test, test_rows)):
             expected = oracle.transform(counts).toarray()
             np.testing.assert_allclose(plain(split.X), expected, rtol=1e-6)
@@ -473,7 +473,7 @@ def test_tfidf_is_that_of_scikit_learn(dense):
 @both_forms
 def test_a_constant_feature_comes_last(dense):
     both = (raw(ROWS, LABELS, dense), raw(TEST_ROWS, TEST_LABELS, dense))
-    train, test, _ = protocol.apply(*both, Protocol(row_norm="l2", constant=1.0))
+    train, test, *_ = protocol.apply(*both, Protocol(row_norm="l2", constant=1.0))
     np.testing.assert_allclose(plain(train.X), [[0.6, 0.8, 1], [1, 0, 1], [0, -1, 1]], rtol=1e-6)
     assert plain(test.X) == [[0, 1, 1], [1, 0, 1], [0, 0, 1]]
     assert train.X.dtype == test.X.dtype == np.float32
@@ -733,7 +733,7 @@ def articles():
 def test_citeulike_counts_over_all_rows(articles, label, min_rows, n_rows, n_classes):
     # All rows as both parts, so that every label counts twice.
     settings = Protocol(label, "train", min_rows=2 * min_rows, featureless="drop")
-    train, _, K = protocol.apply(articles, articles, settings)
+    train, _, K, _ = protocol.apply(articles, articles, settings)
     assert (len(train), K) == (n_rows, n_classes)
 
 
@@ -741,11 +741,62 @@ def test_no_article_of_citeulike_stands_on_both_sides(articles):
     mark = sp.csr_array(np.arange(1.0, len(articles) + 1)[:, None], dtype=np.float32)
     numbered = Raw(mark, articles.label_start, articles.labels, articles.n_labels)
     settings = composed("dataset=citeulike", "dataset.protocol.label=each").protocol
-    train, test, _ = protocol.apply(
+    train, test, *_ = protocol.apply(
         numbered, numbered.take(np.zeros(len(articles), bool)), settings
     )
     assert not set(train.X.data) & set(test.X.data)
     assert len(set(train.X.data)) > 20000 and len(set(test.X.data)) > 5000
+
+
+def test_citeulike_states_what_its_split_costs(real_data, cache_dir):
+    info, _ = loaded(composed("dataset=citeulike"), real_data, cache_dir)
+    assert (info.test, info.test_dropped, info.accuracy_ceiling) == (4139, 1050, 1.0)
+    pairs = ["dataset.protocol.label=each", "dataset.protocol.min_rows=5"]
+    info, _ = loaded(composed("dataset=citeulike", *pairs), real_data, cache_dir)
+    assert info.test_dropped < 100  # of a tag's five articles or more, one trains almost always
+    assert 0.08 < info.accuracy_ceiling < 0.15  # about ten tags an article
+
+
+# ---------------------------------------------------------------- all labels of a row
+@pytest.mark.parametrize("label", ["first", "smallest", "rarest", "each"])
+@pytest.mark.parametrize("classes", ["train", "train_and_test", "train_usable"])
+def test_label_sets_hold_every_class_of_the_row_that_a_row_is_made_of(label, classes):
+    rng = np.random.default_rng(3)
+    parts = []
+    for first, number in ((0, 40), (40, 30)):  # the only feature of a row is its number
+        labels = [
+            list(rng.permutation(15 + first // 8)[: rng.integers(1, 5)]) for _ in range(number)
+        ]
+        X = np.arange(first, first + number, dtype=np.float32)[:, None] + 1
+        start = np.concatenate([[0], np.cumsum([len(own) for own in labels])])
+        parts.append((Raw(X, start, np.concatenate(labels), 20), labels))
+    train, test, _, dropped = protocol.apply(
+        parts[0][0], parts[1][0], Protocol(label=label, classes=classes)
+    )
+    labels = parts[0][1] + parts[1][1]
+    name = {}  # class number → label, learnt from rows with a single label set
+    for split in (train, test):
+        for i, row in enumerate(split.X[:, 0].astype(int) - 1):
+            own = split.sets.classes[split.sets.start[i] : split.sets.start[i + 1]]
+            assert split.y[i] in own
+            name.setdefault(row, set()).add(tuple(sorted(own)))
+    seen = {k for row in range(40) for k in labels[row]}
+    if label == "each" and classes != "train_and_test":  # every label of a training row is a class
+        order = sorted(seen)
+        for row, sets in name.items():
+            assert sets == {tuple(sorted(order.index(k) for k in labels[row] if k in seen))}
+    offered = sum(map(len, parts[1][1])) if label == "each" else 30
+    assert dropped == offered - len(test)
+    rows, count = np.unique(test.X, return_counts=True)
+    assert test.sets.weight.sum() == pytest.approx(len(rows))
+    assert label == "each" or (count == 1).all()
+
+
+def test_rows_with_one_label_each_have_no_sets():
+    X = np.eye(4, dtype=np.float32)
+    raw = Raw.single(X, np.array([0, 1, 0, 1]), 2)
+    train, test, *_ = protocol.apply(raw, raw, Protocol())
+    assert train.sets is None and test.sets is None
 
 
 # ---------------------------------------------------------------- the user's own files

@@ -63,4 +63,4 @@ def test_an_identity_stays_what_it_is(tmp_path):
         data_dir=str(Path("nowhere")),
     )
     (job,) = planning.jobs([settings])
-    assert job.cell.cell == "e731ff9a78dd532b"
+    assert job.cell.cell == "dc3c67b288ac7ef6"

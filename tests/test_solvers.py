@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from xcbench import config, datasets, metrics, registry, trace
+from xcbench.datasets.value import LabelSets, Split
 from xcbench.linear import LinearModel
 from xcbench.options import check
 from xcbench.solvers import Progress, Streams
@@ -239,6 +240,27 @@ def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
         assert found["hit_at_1"] == pytest.approx(1 - found["error"])
     without = metrics.evaluate(model, digits.test)
     assert without == {name: found[name] for name in ("log_loss", "error")}
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_precision_counts_the_labels_among_the_best(k):
+    rng = np.random.default_rng(0)
+    model = LinearModel.of(rng.normal(size=(6, 4)), rng.normal(size=6))
+    own = [set(rng.permutation(6)[: rng.integers(1, 4)].tolist()) for _ in range(50)]
+    X = rng.normal(size=(50, 4))
+    pairs = [(i, c) for i in range(50) for c in sorted(own[i])]  # a row per label
+    sets = LabelSets(
+        np.cumsum([0, *(len(own[i]) for i, _ in pairs)]),
+        np.concatenate([sorted(own[i]) for i, _ in pairs]),
+        np.array([1 / len(own[i]) for i, _ in pairs]),
+    )
+    split = Split(X[[i for i, _ in pairs]], np.array([c for _, c in pairs]), sets)
+    found = metrics.evaluate(model, split, top_k=k)
+    scores = X @ model.V.T + model.b
+    best = [np.argsort(-row)[:k].tolist() for row in scores]
+    expected = np.mean([len(own[i] & set(best[i])) / k for i in range(50)])
+    assert found[f"precision_at_{k}"] == pytest.approx(expected)
+    assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
 
 
 @pytest.mark.parametrize("sampling", ["shared", "others"])

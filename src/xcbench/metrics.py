@@ -20,45 +20,53 @@ def evaluate(
     softmax_twice : also give ``log_loss_softmax_twice``, the number that comes of applying softmax
         to probabilities, log sum_k e^{p_k} - p_y (published baselines of the U-max paper).
     top_k : where it is not 0, also give ``hit_at_<top_k>``, the share of rows whose class is among
-        the classes of the ``top_k`` largest scores. Of one true class a row, precision@k is
-        that share divided by k.
+        the classes of the ``top_k`` largest scores; and, where rows have label sets,
+        ``precision_at_<top_k>``.
 
     Returns
     -------
     dict
         ``log_loss``, ``error`` (fraction; the first of equal scores counts as the prediction, in
-        hits too: ``hit_at_1`` is 1 - error).
+        hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
+        share of rows whose predicted class is in their set, rows made of one counting as one.
     """
     n_rows = len(split)
     if n_rows == 0:
         return {}
-    loss = wrong = twice = hits = 0.0
+    loss, twice = np.empty(n_rows), np.empty(n_rows)
+    best = np.empty((n_rows, max(1, top_k)), np.int64)
     for block, scores in model.passes(split.X):
         row, y = np.arange(len(scores)), split.y[block]
-        top = scores.max(axis=1, keepdims=True)
-        true_score = scores[row, y].astype(np.float64)
-        wrong += int((scores.argmax(axis=1) != y).sum())
-        if top_k:
-            hits += int((_rank(scores, y) < top_k).sum())
-        exponential = np.exp(scores - top)
+        highest = scores.max(axis=1, keepdims=True)
+        exponential = np.exp(scores - highest)
         total = exponential.sum(axis=1, dtype=np.float64)
-        loss += float((np.log(total) + top[:, 0] - true_score).sum())
+        loss[block] = np.log(total) + highest[:, 0] - scores[row, y].astype(np.float64)
         if softmax_twice:
             probability = exponential / total[:, None]
             log_total = np.log(np.exp(probability).sum(axis=1, dtype=np.float64))
-            twice += float((log_total - probability[row, y]).sum())
-    result = {"log_loss": loss / n_rows, "error": wrong / n_rows}
+            twice[block] = log_total - probability[row, y]
+        best[block] = top_classes(scores, best.shape[1])
+    hit = best == split.y[:, None]
+    result = {"log_loss": float(loss.mean()), "error": float((~hit[:, 0]).mean())}
     if softmax_twice:
-        result["log_loss_softmax_twice"] = twice / n_rows
+        result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
-        result[f"hit_at_{top_k}"] = hits / n_rows
+        result[f"hit_at_{top_k}"] = float(hit.any(axis=1).mean())
+    if split.sets is not None:
+        inside = np.stack([split.sets.contain(column) for column in best.T])
+        for k in sorted({1, best.shape[1]}):
+            share = inside[:k].mean(axis=0)
+            result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
     return result
 
 
-def _rank(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """How many classes stand before class y_i in row i; the lower number first among equals."""
-    true_score = scores[np.arange(len(y)), y][:, None]
-    before = np.count_nonzero(scores > true_score, axis=1)
-    equal = scores == true_score
-    equal &= np.arange(scores.shape[1]) < y[:, None]
-    return before + np.count_nonzero(equal, axis=1)
+def top_classes(scores: np.ndarray, k: int) -> np.ndarray:
+    """The k classes (B, k) of the highest scores (B, K), best first, lower numbers among equals."""
+    if k == 1:
+        return scores.argmax(axis=1)[:, None]
+    row, left = np.arange(len(scores)), scores.copy()
+    best = np.empty((len(scores), k), np.int64)
+    for place in range(k):
+        best[:, place] = left.argmax(axis=1)
+        left[row, best[:, place]] = -np.inf
+    return best

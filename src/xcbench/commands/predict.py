@@ -20,6 +20,7 @@ from xcbench.datasets.protocol import column_factors, scaled
 from xcbench.datasets.sparse_text import shown, sparse_rows
 from xcbench.errors import UserError
 from xcbench.linear import LinearModel
+from xcbench.metrics import top_classes
 
 BOM = b"\xef\xbb\xbf"
 HEADER = re.compile(rb"(\d+)\s+(\d+)\s+(\d+)")
@@ -64,14 +65,9 @@ def top(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     -------
     classes, log_probability : (B, k), best first.
     """
-    row = np.arange(len(scores))
     largest = scores.max(axis=1, keepdims=True)
     log_total = np.log(np.exp(scores - largest).sum(axis=1, dtype=np.float64, keepdims=True))
-    left = scores.copy()
-    best = np.empty((len(scores), k), np.int64)
-    for place in range(k):
-        best[:, place] = left.argmax(axis=1)
-        left[row, best[:, place]] = -np.inf
+    best = top_classes(scores, k)
     chosen = np.take_along_axis(scores, best, axis=1).astype(np.float64)
     return best, chosen - largest - log_total
 

@@ -27,7 +27,7 @@ from xcbench.options import changed
 
 __all__ = ["Dataset", "Info", "Missing", "load", "prepare"]
 
-VERSION = 1  # of readers and protocols; a change parses everything again
+VERSION = 2  # of readers and protocols; a change parses everything again
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def _prepared(
         if known is None:
             raw = read()
             try:
-                train, test, n_classes = protocol.apply(*raw, settings.protocol)
+                train, test, n_classes, dropped = protocol.apply(*raw, settings.protocol)
             except UserError as error:
                 raise UserError(f"{name}: {error}") from None
             norms = square_norms(train.X)
@@ -203,6 +203,9 @@ def _prepared(
                 sparse=not isinstance(train.X, np.ndarray),
                 nonzeros_per_row=_nonzeros(train.X) / max(1, len(train)),
                 mean_square_norm=float(norms.mean()) if len(train) else 0.0,
+                test_dropped=dropped,
+                multi_label=test.sets is not None,
+                accuracy_ceiling=float(test.sets.weight.mean()) if test.sets is not None else 1.0,
             )
             cache.save(where, known, train, test)
     return known

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench.datasets.value import Dataset, Info, Split
+from xcbench.datasets.value import Dataset, Info, LabelSets, Split
 from xcbench.errors import UserError
 
 
@@ -38,6 +38,8 @@ def save(where: Path, info: Info, train: Split, test: Split) -> None:
                 "indices": split.X.indices.astype(kind),
                 "indptr": split.X.indptr.astype(kind),
             }
+        if split.sets is not None:
+            arrays |= {f"sets_{name}": array for name, array in vars(split.sets).items()}
         for name, array in arrays.items():
             path = scratch / f"{role}.{name}.npy"
             np.save(path, array)
@@ -91,13 +93,19 @@ def _load(where: Path, known: Info) -> Dataset:
         rows = known.train if role == "train" else known.test
         shape = (rows, known.features)
         y = np.load(where / f"{role}.y.npy")
+        sets = _sets(where, role) if known.multi_label else None
         if known.sparse:
             parts = tuple(
                 np.load(where / f"{role}.{part}.npy", mmap_mode="r")
                 for part in ("data", "indices", "indptr")
             )
-            splits[role] = Split(sp.csr_array(parts, shape=shape), y)
+            splits[role] = Split(sp.csr_array(parts, shape=shape), y, sets)
         else:
-            splits[role] = Split(np.load(where / f"{role}.X.npy", mmap_mode="r"), y)
+            splits[role] = Split(np.load(where / f"{role}.X.npy", mmap_mode="r"), y, sets)
     counts = np.bincount(splits["train"].y, minlength=known.classes)
     return Dataset(known, splits["train"], splits["test"], counts)
+
+
+def _sets(where: Path, role: str) -> LabelSets:
+    parts = ("start", "classes", "weight")
+    return LabelSets(*(np.load(where / f"{role}.sets_{part}.npy", mmap_mode="r") for part in parts))

@@ -11,17 +11,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.config import Protocol
-from xcbench.datasets.value import Raw, Rows, Split, square_norms
+from xcbench.datasets.value import LabelSets, Raw, Rows, Split, square_norms
 from xcbench.errors import UserError
 
 
-def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]:
+def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int, int]:
     """Choose the rows, one label a row, number the classes, scale the features.
 
     Returns
     -------
     train, test : the rows of the problem.
     K : number of classes.
+    dropped : test rows that went because their label is no class (pairs, with ``label=each``).
 
     Raises
     ------
@@ -37,6 +38,7 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]
         train, test = (raw.take(np.arange(len(raw)) < protocol.rows) for raw in (train, test))
     rank = _ranks(train, test, protocol.label)
     X_train, first = _one_label(train, protocol.label, *rank)
+    offered = len(test.labels) if protocol.label == "each" else len(test)
     if protocol.classes == "train_usable":
         test = test.keep_labels(np.isin(test.labels, first))
         test = test.take(test.label_counts > 0)
@@ -56,10 +58,18 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int]
         )
     X_test, second = X_test[known], second[known]
     factors = column_factors(X_train, protocol)
+    sets: list[LabelSets | None] = [None, None]
+    if any(raw.label_counts.max(initial=0) > 1 for raw in (train, test)):
+        trained = np.ones(len(first), bool)
+        sets = [
+            _label_sets(raw, rows, classes, protocol.label)
+            for raw, rows in ((train, trained), (test, known))
+        ]
     return (
-        Split(scaled(X_train, factors, protocol), np.searchsorted(classes, first)),
-        Split(scaled(X_test, factors, protocol), np.searchsorted(classes, second)),
+        Split(scaled(X_train, factors, protocol), np.searchsorted(classes, first), sets[0]),
+        Split(scaled(X_test, factors, protocol), np.searchsorted(classes, second), sets[1]),
         len(classes),
+        offered - len(second),
     )
 
 
@@ -144,6 +154,20 @@ def _one_label(
         return raw.X, raw.labels[start]
     best = np.minimum.reduceat(rank[np.searchsorted(labels, raw.labels)], start)
     return raw.X, labels[np.argsort(rank)[best]]
+
+
+def _label_sets(raw: Raw, known: np.ndarray, classes: np.ndarray, rule: str) -> LabelSets:
+    """All classes of the rows, or with ``each`` of the (row, label) pairs, that are known."""
+    row = np.repeat(np.arange(len(raw)), raw.label_counts)
+    chosen = np.isin(raw.labels, classes)
+    own = np.searchsorted(classes, raw.labels[chosen])
+    own_count = np.bincount(row[chosen], minlength=len(raw))
+    rows = row[known] if rule == "each" else np.flatnonzero(known)
+    count = own_count[rows]
+    start = np.concatenate([[0], np.cumsum(count)])
+    first = (np.cumsum(own_count) - own_count)[rows]
+    place = np.arange(start[-1]) + np.repeat(first - start[:-1], count)
+    return LabelSets(start, own[place], 1 / count if rule == "each" else np.ones(len(rows)))
 
 
 # ---------------------------------------------------------------- the values of the features

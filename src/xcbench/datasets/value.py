@@ -56,11 +56,36 @@ class Raw:
 
 
 @dataclass(frozen=True)
+class LabelSets:
+    """All classes that the rows of multi-label data have, whichever of them is a row's y.
+
+    Attributes
+    ----------
+    start, classes : row i has ``classes[start[i]:start[i + 1]]``.
+    weight : (N,) share of a row in its original row: 1, or 1 over the number of rows that
+        ``label=each`` made of it. Its mean is the best accuracy there can be.
+    """
+
+    start: np.ndarray
+    classes: np.ndarray
+    weight: np.ndarray
+
+    def contain(self, predicted: np.ndarray) -> np.ndarray:
+        """Whether one class for every row (N,) is among the row's classes."""
+        row = np.repeat(np.arange(len(predicted)), np.diff(self.start))
+        return np.bincount(row[self.classes == predicted[row]], minlength=len(predicted)) > 0
+
+
+@dataclass(frozen=True)
 class Split:
-    """Rows of a problem: X (N, D) float32, y (N,) class of each row."""
+    """Rows of a problem: X (N, D) float32, y (N,) class of each row.
+
+    ``sets`` are all classes of each row, where the data have several labels a row.
+    """
 
     X: Rows
     y: np.ndarray
+    sets: LabelSets | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -75,6 +100,10 @@ class Info:
     name : as it appears everywhere; ends with ``-twin`` for a synthetic stand-in.
     digest : of the raw content and the protocol.
     nonzeros_per_row, mean_square_norm : means over the training rows.
+    test_dropped : test rows that went because their label is no class.
+    multi_label : whether the splits have label sets.
+    accuracy_ceiling : best test accuracy there can be; below 1 where ``label=each`` makes rows
+        that differ only in their label.
     """
 
     name: str
@@ -87,9 +116,15 @@ class Info:
     sparse: bool
     nonzeros_per_row: float
     mean_square_norm: float
+    test_dropped: int = 0
+    multi_label: bool = False
+    accuracy_ceiling: float = 1.0
 
     def shape(self) -> dict[str, Any]:
         """What a report shows of it."""
+        cost: dict[str, Any] = {"test_dropped": self.test_dropped} if self.test_dropped else {}
+        if self.accuracy_ceiling < 1:
+            cost["accuracy_ceiling"] = round(self.accuracy_ceiling, 6)
         return {
             "train": self.train,
             "test": self.test,
@@ -97,6 +132,7 @@ class Info:
             "classes": self.classes,
             "nonzeros_per_row": round(self.nonzeros_per_row, 2),
             "twin": self.twin,
+            **cost,
         }
 
 

@@ -9,11 +9,19 @@ import pandas as pd
 from tabulate import tabulate
 
 NONE = "–"
-DECIMALS = {"train_log_loss": 3, "train_error": 4, "test_log_loss": 3, "test_error": 4}
+DECIMALS = {
+    "train_log_loss": 3,
+    "train_error": 4,
+    "test_log_loss": 3,
+    "test_error": 4,
+    "test_precision_at_1": 4,
+}
 RIGHT = ["rate", "seeds", "epochs", "train s", *(name.replace("_", " ") for name in DECIMALS)]
 CONVENTIONS = [
     "Log losses and bounds are means per observation in nats, without any ridge term.",
     "Errors are fractions of observations whose highest score is not their label.",
+    "Precision at 1, where rows have several labels: the share of rows whose highest score is that "
+    "of any of their labels; rows made of one row count as one.",
     "Train seconds exclude loading and evaluation; compare them only between cells run on the "
     "same machine in the same hour.",
     "The rate of a method is the one with the lowest mean training log loss, among the rates at "
@@ -72,6 +80,8 @@ def in_words(table: pd.DataFrame, mark: Callable[[str], str]) -> list[dict[str, 
             "train s": seconds(row["train_seconds"]),
         }
         for name, decimals in DECIMALS.items():
+            if name not in row:
+                continue
             value = mean_spread(row[name], row[f"{name}_spread"], decimals)
             line[name.replace("_", " ")] = mark(value) if row[f"{name}_best"] else value
         reason = f": {row['message']}" if row["message"] else ""
@@ -96,7 +106,7 @@ def markdown(table: pd.DataFrame, title: str, twins: list[str]) -> str:
     notes += [*CONVENTIONS, *([EDGE] if table["edge"].any() else [])]
     bullets = "\n".join(f"- {note}" for note in notes)
     grid = _grid(escaped, "pipe")
-    return f"# {title}\n\n{grid}\n\nBold: the lowest mean of a dataset.\n\n{bullets}\n"
+    return f"# {title}\n\n{grid}\n\nBold: the best mean of a dataset.\n\n{bullets}\n"
 
 
 def _grid(words: list[dict[str, str]], form: str) -> str:

@@ -99,11 +99,22 @@ def _shape(found: list[Cell]) -> list[str]:
     facts = [
         f"N = {shape['train']:,} train",
         f"{shape['test']:,} test",
+        *_dropped(shape),
         f"D = {shape['features']:,} features",
         f"K = {shape['classes']:,} classes",
     ]
     if "nonzeros_per_row" in shape:
         facts.append(f"{shape['nonzeros_per_row']:.4g} non-zeros per row")
+    return facts
+
+
+def _dropped(shape: dict[str, Any]) -> list[str]:
+    """What the protocol costs in test rows, and in accuracy that can be reached."""
+    facts = []
+    if shape.get("test_dropped"):
+        facts.append(f"{shape['test_dropped']:,} more test rows dropped: their label is no class")
+    if "accuracy_ceiling" in shape:
+        facts.append(f"accuracy at most {shape['accuracy_ceiling']:.4f}: rows differ only in label")
     return facts
 
 

@@ -9,7 +9,14 @@ import pandas as pd
 from xcbench.cells import FINAL, STATUSES
 from xcbench.report.variants import natural
 
-LOSSES = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
+# Metric → the sign with which the best value is the lowest.
+METRICS = {
+    "train_log_loss": 1,
+    "train_error": 1,
+    "test_log_loss": 1,
+    "test_error": 1,
+    "test_precision_at_1": -1,
+}
 ENDED = ("done", "timeout")
 
 
@@ -25,9 +32,10 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per dataset and method variant: dataset, method, lr (the best one), edge
         (``lower`` or ``upper`` where the best rate ends the grid), seeds, status, message, epoch,
-        train_seconds, then for each loss its mean, its ``_spread`` (standard deviation over seeds,
-        blank for one seed) and ``_best`` (lowest mean of the dataset, among the rows of which
-        every cell ended). Means are over the cells that ended.
+        train_seconds, then for each metric its mean, ``_spread`` (standard deviation over seeds,
+        blank for one seed) and ``_best`` (best mean of the dataset, among the rows of which
+        every cell ended). Means are over the cells that ended. Precision stands there where a
+        dataset has several labels a row.
     """
     variants = rows.groupby(["dataset_label", "method_label"])
     table = pd.DataFrame([_row(group) for _, group in variants])
@@ -37,8 +45,10 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     )
     table = table.loc[order].reset_index(drop=True)
     every_cell_ended = table.pop("every_cell_ended").astype(bool)
-    for name in LOSSES:
-        fair = table[name].where(every_cell_ended)
+    for name, sign in METRICS.items():
+        if name not in table:
+            continue
+        fair = sign * table[name].where(every_cell_ended)
         best = fair == fair.groupby(table["dataset"]).transform("min")
         table.insert(list(table).index(f"{name}_spread") + 1, f"{name}_best", best)
     return table
@@ -102,7 +112,9 @@ def _row(variant: pd.DataFrame) -> dict[str, Any]:
         "epoch": ended["epoch"].mean(),
         "train_seconds": ended["train_seconds"].mean(),
     }
-    for name in LOSSES:
+    for name in METRICS:
+        if name not in ended:
+            continue
         row[name] = ended[name].mean()
         row[f"{name}_spread"] = ended[name].std(ddof=1)
     return row | {"every_cell_ended": has_ended.all()}
