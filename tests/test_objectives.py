@@ -6,20 +6,20 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from xcbench.objectives import Pairs
-from xcbench.objectives.double_sum import DoubleSum
-from xcbench.objectives.implicit import Implicit, implicit_step
+from xcbench.objectives import Odds, Pairs
+from xcbench.objectives.double_sum import double_sum
+from xcbench.objectives.implicit import implicit, implicit_step
 from xcbench.objectives.nce import nce
 from xcbench.objectives.one_vs_each import one_vs_each
-from xcbench.objectives.softmax import ImportanceSampling, Softmax
+from xcbench.objectives.softmax import softmax
 
 OBJECTIVES = {
-    "softmax": Softmax(),
-    "is": ImportanceSampling(),
+    "softmax": Odds(softmax, is_bound=True),
+    "is": Odds(softmax, is_bound=False, weighted=False),
     "ove": Pairs(one_vs_each, is_bound=True),
     "nce": Pairs(nce, is_bound=False),
-    "vanilla": DoubleSum(),
-    "umax": DoubleSum(delta=1.0),
+    "vanilla": Odds(double_sum, is_bound=True, parameter=np.inf),
+    "umax": Odds(double_sum, is_bound=True, parameter=1.0),
 }
 
 
@@ -60,7 +60,7 @@ def test_u_moves_along_its_gradient(name):
 
 def test_softmax_over_all_classes_is_exact():
     scores = np.random.default_rng(3).normal(scale=30, size=(9, 6))
-    value, slope, _ = call(Softmax(), scores)
+    value, slope, _ = call(OBJECTIVES["softmax"], scores)
     np.testing.assert_allclose(value, -log_softmax(scores, axis=1)[:, 0], rtol=1e-12, atol=1e-14)
     expected = np.exp(log_softmax(scores, axis=1))
     expected[:, 0] -= 1
@@ -104,7 +104,7 @@ def test_nce_is_logistic_regression_of_true_against_noise():
 
 def test_importance_sampling_ignores_how_many_a_draw_stands_for():
     scores = np.random.default_rng(6).normal(size=(5, 4))
-    value = call(ImportanceSampling(), scores, log_weight=3.0)[0]
+    value = call(OBJECTIVES["is"], scores, log_weight=3.0)[0]
     np.testing.assert_allclose(value, -log_softmax(scores, axis=1)[:, 0], rtol=1e-12)
 
 
@@ -119,7 +119,7 @@ def test_a_left_out_class_counts_nothing():
         np.testing.assert_allclose(whole[2], short[2], rtol=1e-14)
         assert (whole[1][:, 2] == 0).all()
     u = np.full(4, 1.3)
-    nothing_left = call(DoubleSum(delta=1.0), scores, np.full((4, 2), -np.inf), u)
+    nothing_left = call(OBJECTIVES["umax"], scores, np.full((4, 2), -np.inf), u)
     assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
 
 
@@ -135,7 +135,7 @@ def test_stable_at_extreme_scores(name, scores):
 
 def test_what_cannot_be_represented_is_infinite_not_clipped():
     with np.errstate(over="ignore"):
-        value, slope, _ = call(DoubleSum(), np.array([[-1000.0, 1000.0]]))
+        value, slope, _ = call(OBJECTIVES["vanilla"], np.array([[-1000.0, 1000.0]]))
     assert np.isposinf(value).all() and np.isposinf(slope[0, 1])
     # Implicit steps solve for the new point, which is representable even there.
     a, u = implicit_step(np.array([2000.0]), np.array([0.0]), 0.1, np.array([1.0]))
@@ -145,8 +145,8 @@ def test_what_cannot_be_represented_is_infinite_not_clipped():
 def test_umax_resets_u_only_far_below_its_bound():
     scores = np.array([[0.0, 5.0], [0.0, 5.0]])
     floor = np.log1p(np.exp(5.0))
-    value = call(DoubleSum(delta=1.0), scores, local=np.array([floor - 1.01, floor - 0.99]))[0]
-    plain = call(DoubleSum(), scores, local=np.array([floor, floor - 0.99]))[0]
+    value = call(OBJECTIVES["umax"], scores, local=np.array([floor - 1.01, floor - 0.99]))[0]
+    plain = call(OBJECTIVES["vanilla"], scores, local=np.array([floor, floor - 0.99]))[0]
     np.testing.assert_allclose(value, plain, rtol=1e-14)
 
 
@@ -212,13 +212,16 @@ def test_a_row_without_features_still_moves_u():
     assert a[0] < 1e-25
 
 
-@pytest.mark.parametrize("objective", [Softmax(), DoubleSum(delta=1.0), DoubleSum(), Implicit()])
-def test_formulas_work_on_numbers_as_on_arrays(objective):
+@pytest.mark.parametrize(
+    "formula, parameter",
+    [(softmax, 0.0), (double_sum, 1.0), (double_sum, np.inf), (implicit, 0.0)],
+)
+def test_formulas_work_on_numbers_as_on_arrays(formula, parameter):
     rng = np.random.default_rng(8)
     T, u, q = rng.normal(size=20), rng.uniform(0, 3, 20), rng.uniform(0.5, 2, 20)
-    arrays = objective.formula(T + 1, T, u, 0.3, q)
+    arrays = formula(T + 1, T, u, 0.3, q, parameter)
     for i in range(20):
-        single = objective.formula(T[i] + 1, T[i], u[i], 0.3, q[i])
+        single = formula(T[i] + 1, T[i], u[i], 0.3, q[i], parameter)
         np.testing.assert_allclose(
             [float(v) for v in single], [float(v[i]) for v in arrays], rtol=1e-12
         )

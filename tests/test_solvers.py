@@ -114,16 +114,25 @@ def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
     assert run.curve["bound"].iloc[-1] > before.curve["bound"].iloc[-1]
 
 
-@pytest.mark.parametrize("name", ["umax", "vanilla", "implicit"])
-@pytest.mark.parametrize("sampling", ["others", "any"])
+@pytest.mark.parametrize(
+    "name, sampling",
+    [
+        *(
+            (name, sampling)
+            for name in ("umax", "vanilla", "implicit")
+            for sampling in ("others", "any")
+        ),
+        ("is", "others"),
+    ],
+)
 @pytest.mark.parametrize("data", ["small", "digits"])
 def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling, data):
     from xcbench.solvers.minibatch import Minibatch
     from xcbench.solvers.sequential import Sequential
 
     dataset = request.getfixturevalue(data)
-    schema = config.Umax if name == "umax" else config.DoubleSum
-    settings = schema(name=name, sampling=sampling, lr=0.02, ridge=1.0)
+    schema = {"umax": config.Umax, "is": config.Sampled}.get(name, config.DoubleSum)
+    settings = schema(name=name, n=1, m=1, sampling=sampling, lr=0.02, ridge=1.0)
     solver = registry.entry(settings).build(settings, dataset.info)
     assert isinstance(solver, Sequential)
     general = Minibatch(

@@ -9,15 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from xcbench import config, samplers
 from xcbench.datasets import Info
 from xcbench.errors import UserError
 from xcbench.objectives import Objective, Odds, Pairs
-from xcbench.objectives.double_sum import DoubleSum
-from xcbench.objectives.implicit import Implicit
+from xcbench.objectives.double_sum import double_sum
+from xcbench.objectives.implicit import implicit
 from xcbench.objectives.nce import nce
 from xcbench.objectives.one_vs_each import one_vs_each
-from xcbench.objectives.softmax import ImportanceSampling, Softmax
+from xcbench.objectives.softmax import softmax
 from xcbench.solvers import Solver
 from xcbench.solvers.lbfgs import LBFGS
 from xcbench.solvers.minibatch import Minibatch
@@ -109,13 +111,13 @@ def _minibatch(objective: Objective, settings: Any, info: Info, sampling: str, m
 def _register(
     name: str,
     version: int,
-    objective: Callable[[Any], Objective],
+    objective: Callable[[Any, Info], Objective],
     default_rate: Callable[[Any, Info], float],
 ) -> None:
     """Register a sampled method."""
 
     def build(settings: Any, info: Info) -> Solver:
-        return _minibatch(objective(settings), settings, info, settings.sampling, settings.m)
+        return _minibatch(objective(settings, info), settings, info, settings.sampling, settings.m)
 
     REGISTRY[name] = Entry(build, version, default_rate)
 
@@ -123,7 +125,20 @@ def _register(
 def _softmax(settings: config.Softmax, info: Info) -> Solver:
     if settings.solver == "lbfgs":
         return LBFGS(_share(settings, info), settings.tolerance, settings.iterations)
-    return _minibatch(Softmax(), settings, info, "all", 0)
+    return _minibatch(Odds(softmax, is_bound=True), settings, info, "all", 0)
+
+
+def _importance_sampling(settings: config.Sampled, info: Info) -> Odds:
+    return Odds(softmax, is_bound=False, weighted=False)
+
+
+def _double_sum(settings: config.DoubleSum, info: Info, delta: float) -> Odds:
+    return Odds(double_sum, is_bound=True, start=_u0(settings, info), parameter=delta)
+
+
+def _u0(settings: config.DoubleSum, info: Info) -> float:
+    """Start of u: the optimum at W = 0 (Algorithm 1), or 0 (published code)."""
+    return float(np.log(info.classes)) if settings.u0 == "log_classes" else 0.0
 
 
 def _over_square_norm(factor: float) -> Callable[[Any, Info], float]:
@@ -147,9 +162,9 @@ def _implicit_rate(settings: config.Method, info: Info) -> float:
 
 # Default rates: found on digits, zipf, bibtex, mnist and the twin of eurlex at the default budget.
 REGISTRY["softmax"] = Entry(_softmax, 1, _over_square_norm(1.0), lambda s: s.solver != "lbfgs")
-_register("ove", 1, lambda s: Pairs(one_vs_each, is_bound=True), _ove_rate)
-_register("nce", 1, lambda s: Pairs(nce, is_bound=False), _over_square_norm(0.2))
-_register("is", 1, lambda s: ImportanceSampling(), _over_square_norm(1.0))
-_register("vanilla", 1, lambda s: DoubleSum(s.u0), _over_square_norm(0.01))
-_register("umax", 1, lambda s: DoubleSum(s.u0, s.delta), _over_square_norm(0.1))
-_register("implicit", 1, lambda s: Implicit(s.u0), _implicit_rate)
+_register("ove", 1, lambda s, info: Pairs(one_vs_each, is_bound=True), _ove_rate)
+_register("nce", 1, lambda s, info: Pairs(nce, is_bound=False), _over_square_norm(0.2))
+_register("is", 2, _importance_sampling, _over_square_norm(1.0))
+_register("vanilla", 1, lambda s, info: _double_sum(s, info, np.inf), _over_square_norm(0.01))
+_register("umax", 1, lambda s, info: _double_sum(s, info, s.delta), _over_square_norm(0.1))
+_register("implicit", 1, lambda s, info: Odds(implicit, True, _u0(s, info)), _implicit_rate)

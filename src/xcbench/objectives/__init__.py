@@ -13,8 +13,10 @@ objectives that solve for their step. All in float64; no clock, no random number
 
 There are two families. `Odds`: the objective sees the classes only through the log-odds against
 the true class, T = log sum_k omega_k e^{f_k - f_y}; exact softmax, IS, U-max, vanilla and implicit
-SGD differ in one line of T. `Pairs`: the objective is a sum over pairs (true, drawn); OVE and NCE.
-Each formula works on arrays and on numbers alike.
+SGD differ in one formula of T. `Pairs`: the objective is a sum over pairs (true, drawn); OVE, NCE.
+
+A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
+attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Numbers = np.ndarray | float
+Triple = tuple[Numbers, Numbers, Numbers]
 
 
 class Objective(ABC):
@@ -34,13 +37,11 @@ class Objective(ABC):
     Attributes
     ----------
     is_bound : whether ``-value`` is a lower bound of the log-likelihood when every class is drawn.
+    start : local state of an observation that was not visited yet.
     """
 
     is_bound: bool
-
-    def start(self, n_classes: int) -> float:
-        """Local state of an observation that was not visited yet."""
-        return 0.0
+    start: float = 0.0
 
     @abstractmethod
     def __call__(
@@ -54,25 +55,24 @@ class Objective(ABC):
         """Value, slope and new local state."""
 
 
+@dataclass(frozen=True)
 class Odds(Objective):
-    """An objective of the log-odds against the true class."""
+    """An objective of the log-odds against the true class.
 
-    @abstractmethod
-    def formula(
-        self,
-        log_odds: Numbers,
-        log_drawn: Numbers,
-        local: Numbers,
-        rate: float,
-        square_norm: Numbers,
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Value, its slope in the log-odds, new local state.
+    Attributes
+    ----------
+    formula : ``formula(log_odds, log_drawn, local, rate, square_norm, parameter)`` → value, its
+        slope in the log-odds, new local state. ``log_odds`` is T; ``log_drawn`` is the same sum
+        without weights.
+    parameter : a number of the method, such as U-max's threshold.
+    weighted : whether a drawn class stands for others too; if not, all weights are 1.
+    """
 
-        Parameters
-        ----------
-        log_odds : T = log sum_k omega_k e^{f_k - f_y}.
-        log_drawn : the same sum without weights.
-        """
+    formula: Callable[[Numbers, Numbers, Numbers, float, Numbers, float], Triple]
+    is_bound: bool
+    start: float = 0.0
+    parameter: float = 0.0
+    weighted: bool = True
 
     def __call__(
         self,
@@ -83,13 +83,17 @@ class Odds(Objective):
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Reduce the classes to the log-odds; a drawn class has its share of the slope in them."""
+        if not self.weighted:
+            log_weight = 0.0
         difference = scores[:, 1:] - scores[:, :1]
         weighted = difference + log_weight
         log_odds = np.logaddexp.reduce(weighted, axis=1)
         if isinstance(log_weight, np.ndarray):
             difference = np.where(np.isneginf(log_weight), -np.inf, difference)
         log_drawn = np.logaddexp.reduce(difference, axis=1)
-        value, pull, local_next = self.formula(log_odds, log_drawn, local, rate, square_norm)
+        value, pull, local_next = self.formula(
+            log_odds, log_drawn, local, rate, square_norm, self.parameter
+        )
         empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
         share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
         slope = np.empty_like(scores)
@@ -101,15 +105,15 @@ class Odds(Objective):
 
 @dataclass(frozen=True)
 class Pairs(Objective):
-    """A weighted sum over the drawn classes.
+    """A sum over pairs of the true class and a drawn one.
 
     Attributes
     ----------
-    formula : scores of the true class (B, 1) and of drawn classes (B, S), log-weight → value (B,),
-        slope (B, 1) in the true score, slope (B, S) in the others.
+    formula : ``formula(true, drawn, log_weight, share)`` → value of a pair, its slope in the true
+        score, and in the drawn one. ``share`` is 1 / S, for a term of the true class alone.
     """
 
-    formula: Callable[[np.ndarray, np.ndarray, Numbers], tuple[np.ndarray, np.ndarray, np.ndarray]]
+    formula: Callable[[Numbers, Numbers, Numbers, float], Triple]
     is_bound: bool
 
     def __call__(
@@ -121,5 +125,17 @@ class Pairs(Objective):
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value and slope; nothing is remembered of an observation."""
-        value, slope_true, slope_drawn = self.formula(scores[:, :1], scores[:, 1:], log_weight)
-        return value, np.concatenate([slope_true, slope_drawn], axis=1), local
+        share = 1.0 / (scores.shape[1] - 1)
+        value, of_true, of_drawn = self.formula(scores[:, :1], scores[:, 1:], log_weight, share)
+        slope = np.column_stack([np.sum(of_true, axis=1), of_drawn])
+        return np.sum(value, axis=1), slope, local
+
+
+def softplus(x: Numbers) -> Numbers:
+    """log(1 + e^x)."""
+    return np.logaddexp(0.0, x)
+
+
+def sigmoid(x: Numbers) -> Numbers:
+    """1 / (1 + e^-x), the slope of softplus."""
+    return 1.0 / (1.0 + np.exp(np.minimum(-x, 709.0)))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from xcbench.objectives import Numbers
-from xcbench.objectives.double_sum import DoubleSum
+from xcbench.objectives import Numbers, Triple
 
 NEWTON_STEPS = 14
 CONVERGED = 1e-9  # the next change of a quadratic iteration is below rounding
@@ -42,29 +39,27 @@ def implicit_step(
         bent = a * half
         change = (bent - rate + pull - u + u_old) / (bent + (1.0 + a) * (1.0 + pull))
         s = np.minimum(above, s - change)
-        if not (abs(change) > CONVERGED).any():
+        if np.all(np.abs(change) <= CONVERGED):
             break
     a = np.exp(s)
     return a, np.maximum(0.0, C - s - a)
 
 
-@dataclass(frozen=True)
-class Implicit(DoubleSum):
-    """Double sum with implicit steps on w and u together, one observation and one class.
+def implicit(
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    rate: float,
+    square_norm: Numbers,
+    parameter: float,
+) -> Triple:
+    """Double sum with an implicit step on w and u together, one observation and one class.
 
-    The slope is the one at the new point, so that a plain step of the given rate lands there; the
-    value is the double sum's at the old point.
+    Returns
+    -------
+    Value at the old point; the slope at the new point, so that a plain step of the given rate
+    lands there; the new u.
     """
-
-    def formula(
-        self,
-        log_odds: Numbers,
-        log_drawn: Numbers,
-        local: Numbers,
-        rate: float,
-        square_norm: Numbers,
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """Value, slope at the new point, the new u."""
-        value = local + np.exp(-local) + np.exp(log_odds - local) - 1.0
-        a, u = implicit_step(log_odds, local, rate, square_norm)
-        return value, a / (2.0 * np.maximum(square_norm, TINY) * rate), u
+    value = u + np.exp(-u) + np.exp(log_odds - u) - 1.0
+    a, u_next = implicit_step(log_odds, u, rate, square_norm)
+    return value, a / (2.0 * np.maximum(square_norm, TINY) * rate), u_next

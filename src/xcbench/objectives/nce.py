@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.special import expit
-
-from xcbench.objectives import Numbers
+from xcbench.objectives import Numbers, Triple, sigmoid, softplus
 
 
-def nce(
-    true: np.ndarray, drawn: np.ndarray, log_weight: Numbers
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def nce(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Triple:
     """softplus(-(f_y - log q)) + sum_k softplus(f_k - log q), q the expected count of a class.
 
-    For uniform noise -log q is the log-weight, one number for all classes. The normaliser is fixed
-    to 1, so minus the value bounds nothing.
+    For uniform noise -log q is the log-weight, one number for all classes; each pair carries its
+    share of the true class's term. The normaliser is fixed to 1, so minus the value bounds nothing.
     """
-    value = np.logaddexp(0.0, -(true + log_weight)).sum(axis=1)
-    value += np.logaddexp(0.0, drawn + log_weight).sum(axis=1)
-    return value, -expit(-(true + log_weight)), expit(drawn + log_weight)
+    logit_true, logit_drawn = true + log_weight, drawn + log_weight
+    value = share * softplus(-logit_true) + softplus(logit_drawn)
+    return value, -share * sigmoid(-logit_true) + 0.0 * drawn, sigmoid(logit_drawn)

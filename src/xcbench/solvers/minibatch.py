@@ -69,7 +69,7 @@ class Minibatch:
         """Visit minibatches until the last stop."""
         per_epoch = self.passes * len(dataset.train)
         targets = [round(stop * per_epoch) for stop in stops]
-        local = np.full(len(dataset.train), self.objective.start(model.n_classes))
+        local = np.full(len(dataset.train), self.objective.start)
         iteration = observations = since = 0
         value_sum = 0.0
         yield Progress(0, 0, 0.0)

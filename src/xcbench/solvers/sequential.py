@@ -25,7 +25,8 @@ class Sequential(Minibatch):
         """Update by each observation; gives its value."""
         assert isinstance(self.objective, Odds)
         assert isinstance(chunk.log_weight, float) and chunk.classes is not None
-        formula, log_weight = self.objective.formula, chunk.log_weight
+        formula, parameter = self.objective.formula, self.objective.parameter
+        log_weight = chunk.log_weight if self.objective.weighted else 0.0
         index, norms = chunk.index.tolist(), chunk.square_norms.tolist()
         pairs = chunk.classes.tolist()
         for (features, values), i, norm, (y, k) in zip(
@@ -33,7 +34,7 @@ class Sequential(Minibatch):
         ):
             difference = model.difference(features, values, k, y)
             value, pull, local[i] = formula(
-                difference + log_weight, difference, local[i], rate, norm
+                difference + log_weight, difference, local[i], rate, norm, parameter
             )
             if self.step.ridge:
                 model.shrink(self.step.shrinkage(rate, 1))
