@@ -21,6 +21,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
 SECONDS = 180.0
+os.environ["XCBENCH_FETCH"] = "0"  # the suite needs no network; a server on this machine serves
+os.environ["NO_PROXY"] = "127.0.0.1"
 
 # A process whose big imports are done, to fork the commands from: a launch then takes a fraction
 # of a second instead of two. The package itself is imported anew by every command.
@@ -53,7 +55,12 @@ class Workspace:
             for name, value in os.environ.items()
             if not name.startswith(("XCBENCH", "HYDRA", "PYTHON", "MLFLOW", "COV_"))
         }
-        quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+        quiet = {
+            "MLFLOW_DISABLE_TELEMETRY": "true",
+            "DO_NOT_TRACK": "true",
+            "XCBENCH_FETCH": "0",
+            "NO_PROXY": "127.0.0.1",
+        }
         return {**own, **quiet, **more}
 
     def run(self, *words: str, memory: int | None = None) -> Outcome:

@@ -363,10 +363,11 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
         "mlflow",
         "save_weights",
         "workers",
+        "fetch",
         "data_dir",
         "runs_dir",
     )
-    paths = ("reports_dir", "reader", "folders", "files", "sha256", "expected", "missing")
+    paths = ("reports_dir", "reader", "folders", "files", "sha256", "source", "expected", "missing")
     # A maker of data takes neither of two; name and sampling have few possible values, and a
     # single row is refused.
     fixed = ("divide_by", "classes", "name", "sampling", "rows")
@@ -394,6 +395,8 @@ def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
         force=True,
         mlflow=False,
         save_weights=True,
+        fetch=False,
+        dataset=replace(point.dataset, source=config.Source(page="elsewhere")),
         data_dir="elsewhere",
         runs_dir=str(tmp_path / "elsewhere"),
         reports_dir="elsewhere",

@@ -21,11 +21,11 @@ from conftest import Outcome, Workspace
 from xcbench import cells, cli, results
 from xcbench.cells import Cell
 from xcbench.commands import predict
-from xcbench.commands.clean import readable
 from xcbench.config import Synthetic
 from xcbench.datasets import synthetic
 from xcbench.errors import UserError
 from xcbench.linear import LinearModel
+from xcbench.units import readable
 
 ZIPF = (
     "dataset=zipf",

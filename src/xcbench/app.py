@@ -122,7 +122,7 @@ def run(configurations: Sequence[Config], whole: bool = True) -> int:
 
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
-    whole = ("grid", "plan", "force", "workers", "mlflow", "save_weights")
+    whole = ("grid", "plan", "force", "workers", "mlflow", "save_weights", "fetch")
     for name in (*whole, "runs_dir", "reports_dir"):
         if len({getattr(settings, name) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")
@@ -155,7 +155,9 @@ def _announce_twins(planned: Sequence[Job]) -> None:
                 f"THE FILES OF {name.upper()} ARE NOT HERE: RUNNING ON ITS SYNTHETIC TWIN "
                 f"'{info.name}' ({shape}). ITS NUMBERS SAY NOTHING ABOUT {name.upper()}."
             )
-            print(f"(README says where to get {name}; dataset.missing=error refuses instead)")
+            print(
+                "(`xcbench data list` says where they are; dataset.missing=error refuses instead)"
+            )
 
 
 def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:

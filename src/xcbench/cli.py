@@ -26,6 +26,8 @@ xcbench COMMAND [name=value ...]
   clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
   predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
              class:log-probability of the best class a row; k=5: of the best five
+  data       list: what there is of every dataset, and from where; fetch NAME …: download it;
+             verify [NAME …]: whether the files are the right ones
   report     write tables, figures and a page: name=demo writes reports/demo/
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
@@ -77,13 +79,14 @@ def _command(words: list[str]) -> int:
     if given.help or given.command == "help":
         print(f"usage: {USAGE}", end="")
         return 0
-    # Name, its function, and the words it takes besides name=value.
+    # Name, its function, and the words it takes besides name=value; the last may stand for many.
     commands: dict[str, tuple[Callable[[Given], int], tuple[str, ...]]] = {
         "results": (_results, ()),
         "show": (look.show, ("CELL",)),
         "compare": (look.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
         "predict": (_predict, ("CELL", "FILE")),
+        "data": (_data, ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
         "track": (_track, ()),
         "ui": (_ui, ()),
@@ -92,9 +95,11 @@ def _command(words: list[str]) -> int:
     if given.command not in commands:
         raise UserError(f"unknown command '{given.command}'; commands: run, {', '.join(commands)}")
     command, takes = commands[given.command]
-    plain, settings = _split(rest, len(takes))
-    if len(plain) != len(takes):
-        raise UserError(f"{given.command} needs {len(takes)} words: {' '.join(takes)}")
+    many = bool(takes) and takes[-1].endswith("…")  # any number of words, or none
+    plain, settings = _split(rest, len(rest) if many else len(takes))
+    if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
+        number = f"{len(takes)} words" if not many else "words"
+        raise UserError(f"{given.command} needs {number}: {' '.join(takes)}")
     return command(Given(given.command, plain, settings, given.curves, given.format, given.yes))
 
 
@@ -130,6 +135,12 @@ def _predict(given: Given) -> int:
     from xcbench.commands import predict
 
     return predict.predict(given)
+
+
+def _data(given: Given) -> int:
+    from xcbench.commands import data
+
+    return data.data(given)
 
 
 def _report(given: Given) -> int:

@@ -91,6 +91,28 @@ class Synthetic:
 
 
 @dataclass
+class Download:
+    """One file to fetch: a data file itself, or an archive of several."""
+
+    urls: list[str] = option([], "addresses of the same file, tried in order")
+    files: dict[str, str] = option(
+        {}, "role → member of the archive; empty: what is fetched is the file itself"
+    )
+    bytes: int = option(0, "size of what is fetched, 0: not known", at_least=0)
+
+
+@dataclass
+class Source:
+    """Where the files come from; part of no identity."""
+
+    page: str = option("", "where a person finds them")
+    downloads: list[Download] = option(
+        [], "what to fetch: a list of {urls: [URL, …], files: {role: member}, bytes: SIZE}"
+    )
+    note: str = option("", "what has to be done by hand")
+
+
+@dataclass
 class Dataset:
     """Where a dataset comes from and how it is used."""
 
@@ -99,6 +121,7 @@ class Dataset:
     folders: list[str] = option([], "folders under data_dir to look in, in order")
     files: dict[str, str] = option({}, "role → file name, also with .xz, .gz or .bz2 behind it")
     sha256: dict[str, list[str]] = option({}, "role → accepted SHA-256 of the uncompressed file")
+    source: Source = field(default_factory=Source)
     expected: Expected = field(default_factory=Expected)
     protocol: Protocol = field(default_factory=Protocol)
     synthetic: Synthetic | None = None
@@ -248,6 +271,9 @@ class Config:
     mlflow: bool = option(True, "record finished cells in MLflow")
     save_weights: bool = option(
         False, "keep the final weights in the cell's folder, for `xcbench predict`"
+    )
+    fetch: bool = option(
+        True, "fetch missing files of up to 100 MiB; XCBENCH_FETCH=0 switches this off too"
     )
     data_dir: str = option("data", "where dataset files are looked for")
     runs_dir: str = option("runs", "where cells, caches and the MLflow store go")

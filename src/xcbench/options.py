@@ -45,6 +45,9 @@ def check(settings: Any, prefix: str = "") -> None:
         name = prefix + entry.name
         if is_dataclass(value) and not isinstance(value, type):
             check(value, name + ".")
+        elif isinstance(value, list) and any(map(is_dataclass, value)):
+            for number, item in enumerate(value):
+                check(item, f"{name}.{number}.")
         elif value is not None and entry.metadata:
             problem = _problem(value, dict(entry.metadata))
             if problem:

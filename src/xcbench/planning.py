@@ -51,7 +51,12 @@ def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
     for settings in configurations:
         key = repr((settings.dataset, settings.data_dir))
         if key not in infos:
-            infos[key] = prepare(settings.dataset, Path(settings.data_dir), cache_dir(settings))
+            infos[key] = prepare(
+                settings.dataset,
+                Path(settings.data_dir),
+                cache_dir(settings),
+                fetching=settings.fetch and not settings.plan,
+            )
         job = _job(settings, infos[key])
         made.setdefault(job.cell.cell, job)
     if whole:
@@ -118,10 +123,10 @@ def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
 
 def _launch(settings: Config) -> dict[str, Any]:
     """Where the data come from: no part of the identity, but needed to run the cell again."""
-    apart = ("name", "reader", "protocol", "synthetic")
-    source = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
+    apart = ("name", "reader", "protocol", "synthetic", "source")
+    found = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
     return {
-        "dataset": source,
+        "dataset": found,
         "data_dir": settings.data_dir,
         "save_weights": settings.save_weights,
     }

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from xcbench.cells import Cell
 from xcbench.planning import Job
+from xcbench.units import duration
 
 
 class Progress:
@@ -72,11 +73,3 @@ class Progress:
             same = self.spent.get((job.cell.dataset, job.cell.method))
             total += sum(same) / len(same) if same else typical
         return total / min(self.workers, max(1, len(self.left)))
-
-
-def duration(seconds: float) -> str:
-    """Seconds for people."""
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes = seconds / 60
-    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"

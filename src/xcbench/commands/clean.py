@@ -7,6 +7,7 @@ import sys
 from xcbench import cells, results
 from xcbench.commands import Given
 from xcbench.errors import UserError
+from xcbench.units import readable
 
 LISTED = 20
 
@@ -58,12 +59,3 @@ def _confirmed(question: str) -> bool:
     except EOFError:
         print()
         return False
-
-
-def readable(size: float) -> str:
-    """A number of bytes for people."""
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} GiB"

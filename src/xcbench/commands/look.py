@@ -12,7 +12,7 @@ import pandas as pd
 from xcbench import cells, results
 from xcbench.cells import Cell
 from xcbench.commands import Given, again
-from xcbench.commands.clean import readable
+from xcbench.units import readable
 
 
 def show(given: Given) -> int:

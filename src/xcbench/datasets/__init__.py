@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from xcbench.config import Dataset as Settings
 from xcbench.config import Synthetic
-from xcbench.datasets import cache, files, protocol, synthetic
+from xcbench.datasets import cache, files, protocol, synthetic, verify
 from xcbench.datasets.readers import READERS, ROLES
 from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
 from xcbench.errors import UserError
@@ -39,7 +39,9 @@ class Missing:
     reason: str
 
 
-def prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
+def prepare(
+    settings: Settings, data_dir: Path, cache_dir: Path, fetching: bool = False
+) -> Info | Missing:
     """Find, check, parse and cache a dataset; or its twin, where the files are missing.
 
     Parameters
@@ -47,6 +49,7 @@ def prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missi
     settings : the dataset's configuration.
     data_dir : where raw files are looked for.
     cache_dir : where prepared datasets are kept.
+    fetching : whether missing files may be fetched, unless they are too large for that.
 
     Returns
     -------
@@ -62,6 +65,8 @@ def prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missi
     """
     _check_settings(settings)
     try:
+        if fetching and settings.missing != "skip":
+            _fetch(settings, data_dir)
         return _prepare(settings, data_dir, cache_dir)
     except OSError as error:
         raise UserError(
@@ -101,24 +106,30 @@ def _check_own(settings: Settings) -> None:
             raise UserError(f"dataset.{role}: there is no file {path}; correct the path")
 
 
+def _fetch(settings: Settings, data_dir: Path) -> None:
+    if settings.source.downloads and None in files.find_all(data_dir, settings).values():
+        from xcbench.datasets import fetch  # what it imports takes time
+
+        fetch.attempt(settings, data_dir)
+
+
 def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
-    folders = settings.folders or ["."]
-    paths = {role: files.find(data_dir, folders, name) for role, name in settings.files.items()}
+    paths = files.find_all(data_dir, settings)
     absent = [settings.files[role] for role, path in paths.items() if path is None]
     if absent:
-        where = " or ".join(str(data_dir / folder) for folder in folders)
+        where = " or ".join(str(data_dir / folder) for folder in settings.folders or ["."])
         reason = (
             f"{settings.name}: {', '.join(absent)} not found in {where} (plain, .xz, .gz or .bz2)"
         )
+        remedy = "put the files there, or set data_dir or XCBENCH_DATA"
+        if settings.source.downloads:
+            remedy = f"`xcbench data fetch {settings.name}` gets them; or {remedy}"
         if settings.missing == "error":
-            raise UserError(f"{reason}; put the files there, or set data_dir or XCBENCH_DATA")
+            raise UserError(f"{reason}; {remedy}")
         if settings.missing == "skip":
             return Missing(settings.name, "missing", f"not run: data ({reason})")
         if settings.synthetic is None:
-            raise UserError(
-                f"{reason}, and it has no synthetic twin; put the files there, "
-                "or set data_dir or XCBENCH_DATA"
-            )
+            raise UserError(f"{reason}, and it has no synthetic twin; {remedy}")
         return _synthetic(settings, settings.synthetic, f"{settings.name}-twin", True, cache_dir)
     return _real(settings, {role: path for role, path in paths.items() if path}, cache_dir)
 
@@ -134,12 +145,7 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
     content = {}
     for role, path in paths.items():
         content[role] = files.content_digest(path, cache_dir / "files.json")
-        accepted = settings.sha256.get(role)
-        if accepted and content[role] not in accepted:
-            raise UserError(
-                f"{path} is not the expected file: the SHA-256 of its content is {content[role]}, "
-                f"accepted is {' or '.join(accepted)}; get the file again"
-            )
+        verify.check_digest(settings, role, path, content[role])
     source = {
         "reader": settings.reader,
         "content": content,
@@ -147,12 +153,14 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
         "protocol": changed(settings.protocol),
     }
 
-    def read() -> tuple[Raw, Raw]:
-        train, test = READERS[settings.reader](paths, settings)
-        _check_shape(settings, paths, train, test)
-        return train, test
-
-    return _prepared(settings, source, settings.name, False, cache_dir, read)
+    return _prepared(
+        settings,
+        source,
+        settings.name,
+        False,
+        cache_dir,
+        lambda: verify.read(settings, paths),
+    )
 
 
 def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache_dir: Path) -> Info:
@@ -213,25 +221,3 @@ def _prepared(
 
 def _nonzeros(X: Rows) -> int:
     return int(np.count_nonzero(X)) if isinstance(X, np.ndarray) else int(X.nnz)
-
-
-def _check_shape(settings: Settings, paths: dict[str, Path], train: Raw, test: Raw) -> None:
-    source = ", ".join(str(path) for path in paths.values()) or settings.reader
-    found = {
-        "train": train.X.shape[0],
-        "test": test.X.shape[0],
-        "features": train.X.shape[1],
-        "labels": train.n_labels,
-    }
-    if test.X.shape[1] != train.X.shape[1] or test.n_labels != train.n_labels:
-        raise UserError(
-            f"{settings.name}: training rows have {train.X.shape[1]} features and "
-            f"{train.n_labels} labels, test rows {test.X.shape[1]} and {test.n_labels} ({source}); "
-            "get files that belong together"
-        )
-    for name, number in asdict(settings.expected).items():
-        if number and found[name] != number:
-            raise UserError(
-                f"{settings.name}: dataset.expected.{name} is {number}, but {found[name]} found; "
-                f"this is another version of the data ({source})"
-            )

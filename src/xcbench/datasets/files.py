@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from filelock import FileLock
 
+from xcbench.config import Dataset
 from xcbench.errors import UserError
 
 OPENERS: dict[str, Callable[..., Any]] = {
@@ -45,6 +46,12 @@ def find(data_dir: Path, folders: list[str], name: str) -> Path | None:
     return None
 
 
+def find_all(data_dir: Path, settings: Dataset) -> dict[str, Path | None]:
+    """Where the file of each role is, or None."""
+    folders = settings.folders or ["."]
+    return {role: find(data_dir, folders, name) for role, name in settings.files.items()}
+
+
 @contextmanager
 def open_content(path: Path) -> Iterator[IO[bytes]]:
     """Open the uncompressed content of a file.
@@ -60,6 +67,15 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
             yield handle
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise UserError(f"{path} cannot be read ({error}); get the file again") from None
+
+
+def fresh_digest(path: Path) -> str:
+    """SHA-256 of the uncompressed content, read now."""
+    digest = hashlib.sha256()
+    with open_content(path) as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def content_digest(path: Path, known: Path) -> str:
@@ -82,11 +98,7 @@ def _content_digest(path: Path, known: Path) -> str:
     if not isinstance(remembered, dict):
         remembered = {}
     if key not in remembered:
-        digest = hashlib.sha256()
-        with open_content(path) as handle:
-            while block := handle.read(1 << 20):
-                digest.update(block)
-        remembered[key] = digest.hexdigest()
+        remembered[key] = fresh_digest(path)
         scratch = known.with_suffix(".tmp")
         scratch.write_text(json.dumps(remembered, indent=1))
         scratch.replace(known)

@@ -1,0 +1,204 @@
+"""Downloading one file: resumable, in bounded time, and never a web page in the place of data."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pooch
+import requests
+from urllib3.exceptions import HTTPError
+
+import xcbench
+from xcbench.errors import UserError
+from xcbench.units import duration, readable
+
+TIMEOUT = (5.0, 30.0)  # seconds to connect, and without an answer
+SLOWEST = 1024.0  # bytes a second; below it a server is given up
+BLOCK = 1 << 16
+KEPT = "what came is kept, and `xcbench data fetch` goes on from there"
+PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+
+_silent: dict[str, str] = {}
+"""Hosts that could not be reached, and why: this process asks them no more."""
+
+
+class Unavailable(UserError):
+    """An address does not give the file."""
+
+
+class Downloader:
+    """What pooch lacks: goes on from what an earlier download left in a file ``.part``.
+
+    Parameters
+    ----------
+    part : where the beginning is kept until the file is whole.
+    label : what a progress line begins with.
+    """
+
+    def __init__(self, part: Path, label: str) -> None:
+        self.part, self.label = part, label
+
+    def __call__(self, url: str, output_file: Any, pooch: Any, **other: Any) -> None:
+        """Download to ``output_file``, as pooch calls it."""
+        with _answer(url, self.part) as answer:
+            total = _size(answer)
+            goes_on = answer.status_code == 206
+            blocks = _blocks(answer, url)
+            first = next(blocks, b"")
+            _refuse_page(answer, b"" if goes_on else first, url)
+            with self.part.open("ab" if goes_on else "wb") as out:
+                progress = _Progress(self.label, out.tell(), total)
+                out.write(first)
+                for block in blocks:
+                    out.write(block)
+                    progress.show(out.tell())
+                progress.close()
+        received = self.part.stat().st_size
+        if total is not None and received != total:
+            raise Unavailable(f"{url} broke off after {received:,} of {total:,} bytes; {KEPT}")
+        self.part.replace(output_file)
+
+
+def get(url: str, folder: Path, label: str) -> Path:
+    """Whole content of an address, as a file in a folder; what is there already is not asked for.
+
+    Raises
+    ------
+    Unavailable
+        If the address does not give it; what came of it stays in the folder for the next time.
+    """
+    pooch.get_logger().setLevel("WARNING")
+    name = hashlib.sha256(url.encode()).hexdigest()[:12] + ".download"
+    downloader: Any = Downloader(folder / f"{name}.part", label)
+    return Path(pooch.retrieve(url, None, fname=name, path=folder, downloader=downloader))
+
+
+def size(url: str) -> int | None:
+    """Bytes that an address announces, None if it does not say.
+
+    Raises
+    ------
+    Unavailable
+        If it does not answer, or with a web page.
+    """
+    with _asked(url, 0) as answer:
+        _refuse_page(answer, next(_blocks(answer, url), b""), url)
+        return _size(answer)
+
+
+def _answer(url: str, part: Path) -> requests.Response:
+    """Answer that goes on where the part ends; or, of a server that cannot, that starts anew."""
+    start = part.stat().st_size if part.exists() else 0
+    answer = _asked(url, start)
+    sent = re.match(r"bytes (\d+)-", answer.headers.get("Content-Range", ""))
+    other = answer.status_code == 206 and (sent is None or int(sent[1]) != start)
+    if not other and answer.status_code != 416:
+        return answer
+    answer.close()
+    part.unlink(missing_ok=True)
+    return _asked(url, 0)
+
+
+def _asked(url: str, start: int) -> requests.Response:
+    host = urlsplit(url).netloc
+    if host in _silent:
+        raise Unavailable(_silent[host])
+    headers = {"Accept-Encoding": "identity", "User-Agent": f"xcbench/{xcbench.__version__}"}
+    if start:
+        headers["Range"] = f"bytes={start}-"
+    try:
+        answer = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except (requests.ConnectionError, requests.Timeout) as error:
+        _silent[host] = f"{host} cannot be reached ({_reason(error)})"
+        raise Unavailable(_silent[host]) from None
+    except requests.RequestException as error:
+        raise Unavailable(f"{url} cannot be asked for ({error})") from None
+    if answer.status_code in (200, 206) or (start and answer.status_code == 416):
+        return answer
+    answer.close()
+    raise Unavailable(f"{url} answers {answer.status_code} {answer.reason}")
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause, in a few words."""
+    if isinstance(error, requests.ConnectTimeout):
+        return f"no connection within {TIMEOUT[0]:g} s"
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT[1]:g} s"
+    while inner := error.__cause__ or error.__context__:
+        error = inner
+    return getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+
+
+def _size(answer: requests.Response) -> int | None:
+    """Bytes of the whole file."""
+    whole = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    if answer.status_code == 206:
+        return int(whole[1]) if whole else None
+    length = answer.headers.get("Content-Length", "")
+    return int(length) if re.fullmatch(r"\d+", length) else None
+
+
+def _blocks(answer: requests.Response, url: str) -> Iterator[bytes]:
+    """What arrives, as it arrives; ends early where a server sends less than it announced."""
+    since, received = time.monotonic(), 0
+    while True:
+        try:
+            block = answer.raw.read1(BLOCK, decode_content=False)
+        except (HTTPError, OSError) as error:
+            silent = "timed out" in str(error)
+            if not silent and "Content-Length" in answer.headers:
+                return  # who asked counts what came
+            what = f"sent nothing for {TIMEOUT[1]:g} s" if silent else "broke off"
+            raise Unavailable(f"{url} {what}; {KEPT}") from None
+        if not block:
+            return
+        yield block
+        received += len(block)
+        spent = time.monotonic() - since
+        if spent > TIMEOUT[1]:
+            if received < SLOWEST * spent:
+                raise Unavailable(f"{url} sends less than {SLOWEST:g} bytes a second; {KEPT}")
+            since, received = time.monotonic(), 0
+
+
+def _refuse_page(answer: requests.Response, first: bytes, url: str) -> None:
+    kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind in ("text/html", "application/xhtml+xml") or PAGE.match(first):
+        raise Unavailable(
+            f"{url} answers with a web page instead of the data (it may want a confirmation, "
+            "or have moved)"
+        )
+
+
+class _Progress:
+    """How far a download is and how long it may take, on a terminal."""
+
+    def __init__(self, label: str, start: int, total: int | None) -> None:
+        self.label, self.start, self.total = label, start, total
+        self.began = self.shown = time.monotonic()
+        self.live = sys.stdout.isatty()
+
+    def show(self, done: int) -> None:
+        """Print at most a few times a second."""
+        now = time.monotonic()
+        if not self.live or now - self.shown < 0.2:
+            return
+        self.shown = now
+        text = f"{self.label}: {readable(done)}"
+        if self.total:
+            left = (self.total - done) * (now - self.began) / max(1, done - self.start)
+            text += f" of {readable(self.total)}, about {duration(left)} left"
+        print(f"\r\033[K{text}", end="", flush=True)
+
+    def close(self) -> None:
+        """Leave the line empty."""
+        if self.live:
+            print("\r\033[K", end="", flush=True)
