@@ -7,14 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xcbench import cells, config, registry
+from xcbench import cells, config, engines, registry
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Info, Missing, prepare
 from xcbench.errors import UserError
 from xcbench.options import changed
-
-ENGINE = "numpy"
 
 
 @dataclass(frozen=True)
@@ -71,10 +69,11 @@ def cache_dir(settings: Config) -> Path:
 
 def _job(settings: Config, info: Info | Missing) -> Job:
     entry = registry.entry(settings.method)
+    engine = engines.resolve(settings.engine)
     has_rate = entry.has_rate(settings.method)
     if not has_rate:  # whatever is swept collapses
         settings = replace(settings, method=replace(settings.method, lr=None))
-    as_skipped = _identity(settings, settings.dataset.name, "missing", entry.version)
+    as_skipped = _identity(settings, settings.dataset.name, "missing", entry.version, engine)
     if isinstance(info, Info):
         registry.check(settings.method, info)
         if settings.evaluation.top_k > info.classes:
@@ -86,12 +85,12 @@ def _job(settings: Config, info: Info | Missing) -> Job:
             rate = entry.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
     cell = Cell(
-        cell=_identity(settings, info.name, info.digest, entry.version),
+        cell=_identity(settings, info.name, info.digest, entry.version, engine),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
         seed=settings.seed,
-        engine=ENGINE,
+        engine=engine,
         method_version=entry.version,
         dataset_digest=info.digest,
         config=_shown(settings, info),
@@ -132,7 +131,7 @@ def _launch(settings: Config) -> dict[str, Any]:
     }
 
 
-def _identity(settings: Config, name: str, digest: str, version: int) -> str:
+def _identity(settings: Config, name: str, digest: str, version: int, engine: str) -> str:
     """Hash of the data (their digest holds the protocol), the method and how it is run."""
     return cells.identity(
         {
@@ -145,7 +144,7 @@ def _identity(settings: Config, name: str, digest: str, version: int) -> str:
             "evaluation": changed(settings.evaluation),
             "seed": settings.seed,
             "dtype": settings.dtype,
-            "engine": ENGINE,
+            "engine": engine,
         }
     )
 

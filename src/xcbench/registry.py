@@ -96,8 +96,7 @@ def _share(settings: config.Method, info: Info) -> float:
 
 def _minibatch(objective: Objective, settings: Any, info: Info, sampling: str, m: int) -> Minibatch:
     assert settings.lr is not None
-    one_pair = (settings.n, m) == (1, 1) and sampling in ("others", "any")
-    loop = Sequential if one_pair and isinstance(objective, Odds) else Minibatch
+    loop = Sequential if settings.n == 1 and sampling != "all" else Minibatch
     return loop(
         objective=objective,
         sampler=samplers.make(sampling, info.classes, m),

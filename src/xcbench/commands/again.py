@@ -19,6 +19,7 @@ def command(cell: Cell, runs_dir: Path) -> str:
     if cell.shape.get("twin"):
         dataset["name"] = dataset["name"].removesuffix("-twin")
     wanted = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
+    wanted["engine"] = cell.engine
     groups = [
         f"{group}={_file(group, wanted[group])}"
         for group in ("dataset", "method")
