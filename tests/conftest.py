@@ -54,7 +54,8 @@ class Workspace:
             if not name.startswith(("XCBENCH", "HYDRA", "PYTHON", "MLFLOW", "COV_"))
         }
         quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
-        return {**own, **quiet, **more}
+        this = {"PYTHONPATH": str(ROOT / "src")}  # not another checkout that is installed
+        return {**own, **quiet, **this, **more}
 
     def run(self, *words: str, memory: int | None = None) -> Outcome:
         """``python run.py``, with at most so many bytes of memory."""
