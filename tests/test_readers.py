@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from xcbench.commands import predict
 from xcbench.config import Dataset, Expected
-from xcbench.datasets import files
+from xcbench.datasets import files, svmlight
 from xcbench.datasets.readers import READERS
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
@@ -56,11 +57,22 @@ def attempt(folder: Path, reader: str, **options) -> tuple[Raw, Raw] | None:
     try:
         train, test = read(folder, reader, **options)
     except UserError as error:
-        assert len(str(error).splitlines()) == 1
-        assert str(error).isprintable()
-        assert str(folder) in str(error)
+        assert_sentence(folder, error)
         return None
-    for raw in (train, test):
+    event("read")
+    assert_sound(train, test)
+    return train, test
+
+
+def assert_sentence(folder: Path, error: UserError) -> None:
+    event("refused")
+    assert len(str(error).splitlines()) == 1
+    assert str(error).isprintable()
+    assert str(folder) in str(error)
+
+
+def assert_sound(*parts: Raw) -> None:
+    for raw in parts:
         data = raw.X if isinstance(raw.X, np.ndarray) else raw.X.data
         assert data.dtype == np.float32 and np.isfinite(data).all()
         assert raw.label_start[0] == 0 and raw.label_start[-1] == len(raw.labels)
@@ -70,7 +82,6 @@ def attempt(folder: Path, reader: str, **options) -> tuple[Raw, Raw] | None:
         if sp.issparse(raw.X):
             raw.X.check_format(full_check=True)
             assert raw.X.has_canonical_format
-    return train, test
 
 
 def refusal(folder: Path, reader: str, **options) -> str:
@@ -747,6 +758,40 @@ def test_own_files_are_refused(folder, content, line, says):
     message = refusal(folder, "own", train=content, test=content)
     assert message.startswith(f"{folder / 'train.file'}, line {line}:")
     assert says in message
+
+
+@many
+@given(content=svmlight_file().flatmap(lambda made: mutated(made[0])) | rubbish)
+@example(content=b"")
+def test_svmlight_parses_or_refuses(folder, content):
+    other = folder / "other.file"
+    other.write_bytes(b"1 1:1\n2 2:1\n")
+    (folder / "train.file").write_bytes(content)
+    try:
+        parts = svmlight.read([folder / "train.file", other])
+    except UserError as error:
+        assert_sentence(folder, error)
+    else:
+        event("read")
+        assert_sound(*parts)
+
+
+# ---------------------------------------------------------------- rows to predict
+@many
+@given(content=repository_file().flatmap(lambda made: mutated(made[0])) | rubbish)
+@example(content=b"")
+@example(content=b"1 " + b"9" * 5000 + b" 3\n0 0:1\n")
+def test_rows_to_predict_parse_or_are_refused(folder, content):
+    path = folder / "rows.file"
+    path.write_bytes(content)
+    try:
+        X = predict.read(path, 12)
+    except UserError as error:
+        assert_sentence(folder, error)
+    else:
+        event("read")
+        assert X.shape[1] == 12 and np.isfinite(X.data).all()
+        X.check_format(full_check=True)
 
 
 # ---------------------------------------------------------------- compression

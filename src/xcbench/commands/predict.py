@@ -22,7 +22,7 @@ from xcbench.errors import UserError
 from xcbench.linear import LinearModel
 
 BOM = b"\xef\xbb\xbf"
-HEADER = re.compile(rb"(\d+)\s+(\d+)\s+(\d+)")
+HEADER = re.compile(rb"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
 LABELS = re.compile(rb"\d+(?:,\d+)*+")
 APPLIED = ("divide_by", "row_norm")
 OF_ROWS = (  # these say which rows there are and what their class is, nothing about features
