@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+import resource
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -283,10 +284,10 @@ def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
 
 def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
     # The weights of 1000 classes and 3 million features take 12 GB.
-    memory = 4 * 2**30
+    limits = ((resource.RLIMIT_AS, 4 * 2**30),)
     words = ("-m", *SMALL, *ZIPF[:3], "dataset.synthetic.nonzeros=5", "method=ove", "seed=0,1")
     words = (*words, "dataset.synthetic.train=1000", "dataset.synthetic.classes=1000")
-    done = workspace.run(*words, "dataset.synthetic.features=3000000,50", memory=memory)
+    done = workspace.run(*words, "dataset.synthetic.features=3000000,50", limits=limits)
     assert done.code == 1, done.text
     assert "4 cells: 2 done, 2 failed" in done.out
     assert "out of memory" in done.out
@@ -302,7 +303,7 @@ def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
         assert json.loads(content)["traceback"].startswith("Traceback (most recent call last)")
     # Failed is not finished.
     before = workspace.cells()
-    again = workspace.run(*words, "dataset.synthetic.features=3000000,50", memory=memory)
+    again = workspace.run(*words, "dataset.synthetic.features=3000000,50", limits=limits)
     assert again.code == 1, again.text
     assert "4 cells: 2 done, 2 failed" in again.out
     assert "2 of them were there already" in again.out

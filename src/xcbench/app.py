@@ -201,4 +201,9 @@ def explain(error: BaseException) -> str:
         if parts[0].startswith("Could not override"):
             parts.append("`xcbench options` lists what there is")
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+    if isinstance(error, OSError) and not error.filename:
+        reason = error.strerror or error
+        return (
+            f"a file cannot be written ({reason}); make room where runs_dir is, or set another one"
+        )
     return " ".join(str(error).split())
