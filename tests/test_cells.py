@@ -171,7 +171,7 @@ def test_interrupted_save_leaves_nothing_that_looks_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     fail_at(monkeypatch, number)
-    with pytest.raises(UserError, match="No space left.*make room"):
+    with pytest.raises(UserError, match=r"No space left.*make room"):
         cells.save(tmp_path, make())
     assert cells.load(tmp_path, make().cell) is None
     assert list(cells.load_all(tmp_path)) == []
@@ -189,7 +189,7 @@ def test_interrupted_overwrite_keeps_the_old_cell(
     old = make(message="old")
     cells.save(tmp_path, old)
     fail_at(monkeypatch, number)
-    with pytest.raises(UserError, match="No space left.*make room"):
+    with pytest.raises(UserError, match=r"No space left.*make room"):
         cells.save(tmp_path, make(message="new"))
     assert_equal(cells.load(tmp_path, old.cell), old)
     sweep_later(tmp_path)
