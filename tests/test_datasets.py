@@ -744,6 +744,14 @@ def test_own_files_in_svmlight_format(tmp_path, cache_dir):
     assert info.features == 5 and dataset.train.X.toarray()[0].tolist() == [0, 3, 0, 4, 0]
 
 
+def test_the_name_of_a_file_becomes_one_that_tables_can_bear(tmp_path, cache_dir):
+    path = tmp_path / "my data | 2.txt"
+    path.write_bytes(OWN)
+    paths = {"train": str(path), "test": str(path)}
+    settings = config.Dataset(name="", reader="own", protocol=Protocol(classes="train"), **paths)
+    assert prepare(settings, tmp_path, cache_dir).name == "my-data-2"
+
+
 def test_own_files_in_repository_format(data_dir, cache_dir):
     toy = data_dir / "toy"
     paths = (f"dataset.train={toy / 'a.txt'}", f"dataset.test={toy / 'b.txt'}")
