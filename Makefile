@@ -32,11 +32,11 @@ clean:
 	find src tests -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp goes first and comes back last: an installation that was cut off starts afresh.
-.venv/ready-run: EXTRAS :=
-.venv/ready-test: EXTRAS := [test,lint]
+.venv/ready-run: EXTRAS := [numba]
+.venv/ready-test: EXTRAS := [numba,test,lint]
 .venv/ready-%: pyproject.toml
 	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@rm -f .venv/ready-*
 	@echo "installing xcbench$(EXTRAS) into .venv (a minute or two)"
 	$(BIN)/python -m pip install --quiet --editable '.$(EXTRAS)'
-	@touch $@ $(if $(EXTRAS),.venv/ready-run)
+	@touch $@ .venv/ready-run

@@ -59,6 +59,7 @@ def test_an_identity_stays_what_it_is(tmp_path):
     settings = config.Config(
         dataset=dataset,
         method=config.Umax(name="umax", lr=0.1),
+        engine="numpy",
         runs_dir=str(tmp_path),
         data_dir=str(Path("nowhere")),
     )
