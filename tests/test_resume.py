@@ -17,7 +17,7 @@ from conftest import Workspace
 
 SEEDS = 6
 SWEEP = (
-    *("-m", "mlflow=false", "dataset=digits", "method=umax", "budget.epochs=15"),
+    *("-m", "mlflow=false", "dataset=digits", "method=umax", "budget.epochs=15", "engine=numpy"),
     *("budget.checkpoints=3", f"seed=range({SEEDS})"),
 )
 
