@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 
@@ -10,6 +11,7 @@ from xcbench.errors import UserError
 ENGINES = ("auto", "numpy", "numba")
 
 
+@cache
 def resolve(engine: str) -> str:
     """Engine that runs: ``auto`` is Numba where it is installed.
 

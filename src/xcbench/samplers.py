@@ -13,6 +13,10 @@ from typing import Protocol
 
 import numpy as np
 
+from xcbench import engines
+
+FEW = 8  # draws a row that NumPy compares as quickly
+
 Draw = tuple[np.ndarray | None, np.ndarray | float]
 
 
@@ -26,11 +30,16 @@ class Sampler(Protocol):
 
 def distinct(rng: np.random.Generator, rows: int, size: int, m: int) -> np.ndarray:
     """Draw m distinct numbers of 0..size-1 a row, uniformly (Floyd, all rows at once)."""
-    chosen = np.empty((rows, m), np.int64)
-    for i, top in enumerate(range(size - m, size)):
-        candidate = rng.integers(0, top + 1, size=rows)
-        seen = (chosen[:, :i] == candidate[:, None]).any(axis=1)
-        chosen[:, i] = np.where(seen, top, candidate)
+    tops = range(size - m, size)
+    chosen = np.column_stack([rng.integers(0, top + 1, size=rows) for top in tops])
+    if m > FEW and engines.resolve("auto") == "numba":  # whole numbers: the same on every engine
+        from xcbench.kernels import without_repetition
+
+        without_repetition(chosen, size - m)
+        return chosen
+    for i, top in enumerate(tops):
+        seen = (chosen[:, :i] == chosen[:, i, None]).any(axis=1)
+        chosen[seen, i] = top
     return chosen
 
 
