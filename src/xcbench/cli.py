@@ -177,11 +177,17 @@ def _ui(given: Given) -> int:
 
 
 def _options(given: Given) -> int:
+    from xcbench import registry
+
     _print_options(config.Config, "")
-    for group, schemas in config.SCHEMAS.items():
-        for name, schema in schemas.items():
-            print(f"\n{group} ({name}):")
-            _print_options(schema, f"{group}.")
+    print("\ndataset:")
+    _print_options(config.Dataset, "dataset.")
+    for name in registry.names():
+        print(f"\nmethod={name}:")
+        try:
+            _print_options(registry.find(name).thing.schema, "method.")
+        except UserError as error:
+            print(f"  {error}")
     return 0
 
 
