@@ -121,6 +121,10 @@ def test_a_left_out_class_counts_nothing():
     u = np.full(4, 1.3)
     nothing_left = call(OBJECTIVES["umax"], scores, np.full((4, 2), -np.inf), u)
     assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
+    with np.errstate(invalid="ignore"):
+        step = Odds(implicit, is_bound=True)
+        nothing_left = call(step, scores, np.full((4, 2), -np.inf), u)
+    assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
 
 
 @pytest.mark.parametrize("name", ["softmax", "is", "ove", "nce", "umax"])

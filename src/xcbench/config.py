@@ -13,6 +13,7 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING, DictConfig, OmegaConf
 
+from xcbench.engines import ENGINES
 from xcbench.options import check, option
 
 
@@ -260,6 +261,11 @@ class Config:
     evaluation: Evaluation = field(default_factory=Evaluation)
     seed: int = option(0, "seed of every random draw of a cell", at_least=0)
     dtype: str = option("float32", "weights and scores", choices=("float32", "float64"))
+    engine: str = option(
+        "auto",
+        "what runs the hot loops; auto: Numba where it is installed, else NumPy",
+        choices=ENGINES,
+    )
     experiment: Any = None
     grid: str = option("last", "name under which the launch's cells are remembered")
     plan: bool = option(False, "list the cells and their memory, run nothing")

@@ -2,7 +2,7 @@
 
 The only place that touches X and W. Three verbs, for sparse and dense rows alike:
 ``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; and the pair of
-``difference`` and ``move`` for the loop over single rows.
+``difference`` and ``move`` for the loop over single rows. `make` gives the model of an engine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench.datasets.value import Rows
+from xcbench.datasets.value import Rows, Split
 
 BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
 
@@ -100,6 +100,8 @@ class LinearModel:
     ``scale`` is kept in float64 and folded into V before it can underflow.
     """
 
+    engine = "numpy"
+
     def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
         self.dtype = np.dtype(dtype)
         self.V = np.zeros((n_classes, n_features), self.dtype)
@@ -123,6 +125,10 @@ class LinearModel:
         """K."""
         return len(self.V)
 
+    def take(self, X: Rows, index: np.ndarray) -> SparseRows | DenseRows:
+        """Rows of a dataset, as the verbs over chosen classes want them."""
+        return take(X, index, self.dtype)
+
     def at(self, rows: SparseRows | DenseRows, classes: np.ndarray) -> np.ndarray:
         """Scores (B, C) in float64 of chosen classes (B, C)."""
         if isinstance(rows, DenseRows):
@@ -132,6 +138,10 @@ class LinearModel:
             scores = np.take_along_axis(whole, place, axis=1).astype(np.float64)
         else:
             scores = self._gathered(rows, classes)
+        return self._finished(scores, classes)
+
+    def _finished(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Scores with scale and bias."""
         scores *= self.scale
         if self.b is not None:
             scores += self.scale * self.b[classes]
@@ -163,6 +173,20 @@ class LinearModel:
             if transposed is None:
                 transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
+
+    def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
+        """Of every row: -log softmax_y in nats, and the class of the highest score.
+
+        The first of equal scores counts as the highest.
+        """
+        loss, best = np.empty(len(split)), np.empty(len(split), np.int64)
+        for block, scores in self.passes(split.X):
+            highest = scores.max(axis=1, keepdims=True)
+            total = np.exp(scores - highest).sum(axis=1, dtype=np.float64)
+            true_score = scores[np.arange(len(scores)), split.y[block]].astype(np.float64)
+            loss[block] = np.log(total) + highest[:, 0] - true_score
+            best[block] = scores.argmax(axis=1)
+        return loss, best
 
     def blocks(self, X: Rows) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
         """Consecutive rows of X, as many as their scores may be held at a time."""
@@ -242,7 +266,9 @@ class LinearModel:
 
     def square_norm(self) -> float:
         """||W||² + ||b||²."""
-        total = float(np.sum(np.square(self.V, dtype=np.float64)))
+        size = max(1, BLOCK_SCORES // max(1, self.V.shape[1]))
+        blocks = (self.V[first : first + size] for first in range(0, len(self.V), size))
+        total = sum(float(np.einsum("ij,ij->", V, V, dtype=np.float64)) for V in blocks)
         if self.b is not None:
             total += float(np.sum(np.square(self.b, dtype=np.float64)))
         return self.scale**2 * total
@@ -250,3 +276,12 @@ class LinearModel:
     def finite(self) -> bool:
         """Whether no weight overflowed."""
         return bool(np.isfinite(self.square_norm()))
+
+
+def make(engine: str, n_classes: int, n_features: int, bias: bool, dtype: str) -> LinearModel:
+    """Model of an engine, ``numpy`` or ``numba``, with weights 0."""
+    if engine == "numba":
+        from xcbench.compiled import CompiledModel
+
+        return CompiledModel(n_classes, n_features, bias, dtype)
+    return LinearModel(n_classes, n_features, bias, dtype)

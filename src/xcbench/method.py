@@ -11,7 +11,7 @@ from typing import Any
 
 from xcbench import config, samplers
 from xcbench.datasets import Info
-from xcbench.objectives import Objective, Odds
+from xcbench.objectives import Objective
 from xcbench.solvers import Solver
 from xcbench.solvers.minibatch import Minibatch
 from xcbench.solvers.sequential import Sequential
@@ -64,8 +64,7 @@ def minibatch(objective: Objective, settings: config.Stochastic, info: Info) -> 
     sampling, m = "all", 0
     if isinstance(settings, config.Sampled):
         sampling, m = settings.sampling, settings.m
-    one_pair = (settings.n, m) == (1, 1) and sampling in ("others", "any")
-    loop = Sequential if one_pair and isinstance(objective, Odds) else Minibatch
+    loop = Sequential if settings.n == 1 and sampling != "all" else Minibatch
     return loop(
         objective=objective,
         sampler=samplers.make(sampling, info.classes, m),

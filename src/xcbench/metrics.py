@@ -33,22 +33,13 @@ def evaluate(
     n_rows = len(split)
     if n_rows == 0:
         return {}
-    loss, twice = np.empty(n_rows), np.empty(n_rows)
-    best = np.empty((n_rows, max(1, top_k)), np.int64)
-    for block, scores in model.passes(split.X):
-        row, y = np.arange(len(scores)), split.y[block]
-        highest = scores.max(axis=1, keepdims=True)
-        exponential = np.exp(scores - highest)
-        total = exponential.sum(axis=1, dtype=np.float64)
-        loss[block] = np.log(total) + highest[:, 0] - scores[row, y].astype(np.float64)
-        if softmax_twice:
-            probability = exponential / total[:, None]
-            log_total = np.log(np.exp(probability).sum(axis=1, dtype=np.float64))
-            twice[block] = log_total - probability[row, y]
-        best[block] = top_classes(scores, best.shape[1])
+    loss, highest = model.summarise(split)
+    best, twice = highest[:, None], None
+    if softmax_twice or top_k > 1:
+        best, twice = _further(model, split, max(1, top_k))
     hit = best == split.y[:, None]
     result = {"log_loss": float(loss.mean()), "error": float((~hit[:, 0]).mean())}
-    if softmax_twice:
+    if softmax_twice and twice is not None:
         result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
         result[f"hit_at_{top_k}"] = float(hit.any(axis=1).mean())
@@ -58,6 +49,18 @@ def evaluate(
             share = inside[:k].mean(axis=0)
             result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
     return result
+
+
+def _further(model: LinearModel, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of every row: the k best classes (N, k), and the log loss with softmax applied twice."""
+    best, twice = np.empty((len(split), k), np.int64), np.empty(len(split))
+    for block, scores in model.passes(split.X):
+        exponential = np.exp(scores - scores.max(axis=1, keepdims=True))
+        probability = exponential / exponential.sum(axis=1, dtype=np.float64, keepdims=True)
+        log_total = np.log(np.exp(probability).sum(axis=1, dtype=np.float64))
+        twice[block] = log_total - probability[np.arange(len(scores)), split.y[block]]
+        best[block] = top_classes(scores, k)
+    return best, twice
 
 
 def top_classes(scores: np.ndarray, k: int) -> np.ndarray:

@@ -7,15 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xcbench import cells, config, registry
+from xcbench import cells, config, engines, registry
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Info, Missing, prepare
 from xcbench.datasets.external import external
 from xcbench.errors import UserError
 from xcbench.options import changed
-
-ENGINE = "numpy"
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,7 @@ def cache_dir(settings: Config) -> Path:
 def _job(settings: Config, info: Info | Missing) -> Job:
     found = registry.found(settings.method)
     method = found.thing
+    engine = engines.resolve(settings.engine)
     has_rate = method.has_rate(settings.method)
     if not has_rate:  # whatever is swept collapses
         settings = replace(settings, method=replace(settings.method, lr=None))
@@ -84,7 +83,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     versions = {"version": method.version}
     if sampler:
         versions["sampler_version"] = getattr(sampler.thing, "version", 1)
-    as_skipped = _identity(settings, settings.dataset.name, "missing", versions)
+    as_skipped = _identity(settings, settings.dataset.name, "missing", versions, engine)
     if isinstance(info, Info):
         registry.check(settings.method, info)
         if settings.evaluation.top_k > info.classes:
@@ -96,12 +95,12 @@ def _job(settings: Config, info: Info | Missing) -> Job:
             rate = method.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
     cell = Cell(
-        cell=_identity(settings, info.name, info.digest, versions),
+        cell=_identity(settings, info.name, info.digest, versions, engine),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
         seed=settings.seed,
-        engine=ENGINE,
+        engine=engine,
         method_version=method.version,
         dataset_digest=info.digest,
         config=_shown(settings, info),
@@ -146,7 +145,9 @@ def _launch(settings: Config, method: str) -> dict[str, Any]:
     }
 
 
-def _identity(settings: Config, name: str, digest: str, versions: dict[str, int]) -> str:
+def _identity(
+    settings: Config, name: str, digest: str, versions: dict[str, int], engine: str
+) -> str:
     """Hash of the data (their digest holds the protocol), the method and how it is run."""
     return cells.identity(
         {
@@ -159,7 +160,7 @@ def _identity(settings: Config, name: str, digest: str, versions: dict[str, int]
             "evaluation": changed(settings.evaluation),
             "seed": settings.seed,
             "dtype": settings.dtype,
-            "engine": ENGINE,
+            "engine": engine,
         }
     )
 

@@ -17,10 +17,9 @@ import scipy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import xcbench
-from xcbench import datasets, registry, trace
+from xcbench import datasets, engines, linear, registry, trace
 from xcbench.cells import Cell
 from xcbench.datasets import Missing
-from xcbench.linear import LinearModel
 from xcbench.planning import Job, cache_dir
 
 
@@ -52,12 +51,16 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     dataset = datasets.load(job.info, cache_dir(settings))
     load_seconds = time.perf_counter() - started
     solver = registry.find(job.method).thing.build(settings.method, job.info)
-    model = LinearModel(
+    model = linear.make(
+        job.cell.engine,
         job.info.classes,
         job.info.features,
         settings.method.bias,
         solver.precision or settings.dtype,
     )
+    if job.cell.engine != "numpy":
+        trace.warm_up(solver, model, dataset)
+        cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
     made = trace.run(
         solver,
         model,

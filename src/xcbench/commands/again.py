@@ -20,6 +20,7 @@ def command(cell: Cell, runs_dir: Path) -> str:
     if cell.shape.get("twin"):
         dataset["name"] = dataset["name"].removesuffix("-twin")
     wanted = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
+    wanted["engine"] = cell.engine
     method = wanted.pop("method_target", wanted["method"]["name"])
     groups = [f"dataset={_dataset(dataset)}"] if _dataset(dataset) else []
     groups.append(f"method={method}")

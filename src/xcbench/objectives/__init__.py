@@ -95,10 +95,11 @@ class Odds(Objective):
             log_odds, log_drawn, local, rate, square_norm, self.parameter
         )
         empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
+        pull = np.where(empty, 0.0, pull)
         share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
         slope = np.empty_like(scores)
-        slope[:, 0] = -np.where(empty, 0.0, pull)
-        slope[:, 1:] = share * np.asarray(pull)[:, None]
+        slope[:, 0] = -pull
+        slope[:, 1:] = share * pull[:, None]
         local_next = np.where(empty, local, local_next)
         return np.asarray(value), slope, np.asarray(local_next)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import square_norms
-from xcbench.linear import DenseRows, LinearModel, SparseRows, take
+from xcbench.linear import LinearModel, take
 from xcbench.objectives import Objective
 from xcbench.samplers import Sampler
 from xcbench.solvers import Progress, Streams
@@ -30,12 +31,27 @@ class Chunk:
     y, log_weight : true classes; log-weights of the drawn classes.
     """
 
-    rows: SparseRows | DenseRows
+    rows: Any
     index: np.ndarray
     square_norms: np.ndarray
     y: np.ndarray
     classes: np.ndarray | None
     log_weight: np.ndarray | float
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def part(self, first: int, last: int) -> Chunk:
+        """Observations first..last-1."""
+        part, log_weight = slice(first, last), self.log_weight
+        return Chunk(
+            rows=self.rows.part(first, last),
+            index=self.index[part],
+            square_norms=self.square_norms[part],
+            y=self.y[part],
+            classes=None if self.classes is None else self.classes[part],
+            log_weight=log_weight[part] if isinstance(log_weight, np.ndarray) else log_weight,
+        )
 
 
 @dataclass
@@ -75,45 +91,43 @@ class Minibatch:
         yield Progress(0, 0, 0.0)
         for chunk in self._chunks(dataset, model, streams):
             rate = self.step.rate(observations // per_epoch)
-            for visited, value in self._updates(model, chunk, local, rate):
-                iteration += 1
-                observations += visited
-                since += visited
-                value_sum += value
+            first = 0
+            while first < len(chunk):
+                missing = -(-(targets[0] - observations) // self.n) * self.n
+                last = min(len(chunk), first + max(self.n, missing))
+                value_sum += self._run(model, chunk.part(first, last), local, rate)
+                iteration += -(-(last - first) // self.n)
+                observations += last - first
+                since += last - first
+                first = last
                 if observations >= targets[0]:
                     targets.pop(0)
                     epoch = observations / per_epoch
-                    yield Progress(iteration, observations, epoch, float(value_sum / since))
+                    yield Progress(iteration, observations, epoch, value_sum / since)
                     since, value_sum = 0, 0.0
                     if not targets:
                         return
 
-    def _updates(
-        self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float
-    ) -> Iterator[tuple[int, float]]:
-        """Update by each minibatch; gives its size and the sum of its values."""
-        for first in range(0, len(chunk.index), self.n):
-            part = slice(first, min(first + self.n, len(chunk.index)))
-            rows, index, y = (
-                chunk.rows.part(part.start, part.stop),
-                chunk.index[part],
-                chunk.y[part],
-            )
-            log_weight = chunk.log_weight
-            if isinstance(log_weight, np.ndarray):
-                log_weight = log_weight[part]
-            classes = None if chunk.classes is None else chunk.classes[part]
-            if classes is None:
-                scores = _swapped(model.all(rows).astype(np.float64), y)
-            else:
-                scores = model.at(rows, classes)
-            value, slope, local[index] = self.objective(
-                scores, log_weight, local[index], rate, chunk.square_norms[part]
-            )
-            if classes is None:
-                slope = _swapped(slope, y)
-            self.step.apply(model, rows, classes, slope, rate)
-            yield len(index), value.sum()
+    def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
+        """Update by one minibatch after the other; gives the sum of their values."""
+        total = 0.0
+        for first in range(0, len(chunk), self.n):
+            part = chunk.part(first, min(first + self.n, len(chunk)))
+            total += self._update(model, part, local, rate)
+        return total
+
+    def _update(self, model: LinearModel, batch: Chunk, local: np.ndarray, rate: float) -> float:
+        if batch.classes is None:
+            scores = _swapped(model.all(batch.rows).astype(np.float64), batch.y)
+        else:
+            scores = model.at(batch.rows, batch.classes)
+        value, slope, local[batch.index] = self.objective(
+            scores, batch.log_weight, local[batch.index], rate, batch.square_norms
+        )
+        if batch.classes is None:
+            slope = _swapped(slope, batch.y)
+        self.step.apply(model, batch.rows, batch.classes, slope, rate)
+        return float(value.sum())
 
     def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Chunk]:
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
@@ -126,7 +140,7 @@ class Minibatch:
                 index = order[first : first + size]
                 drawn, log_weight = self.sampler.draw(streams.classes, y[index], self.n)
                 yield Chunk(
-                    rows=take(X, index, model.dtype),
+                    rows=take(X, index, model.dtype) if drawn is None else model.take(X, index),
                     index=index,
                     square_norms=square_norm[index],
                     y=y[index],

@@ -1,0 +1,32 @@
+"""Engines: what runs the hot loops. NumPy is always there; Numba is an extra."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from importlib.util import find_spec
+
+from xcbench.errors import UserError
+
+ENGINES = ("auto", "numpy", "numba")
+
+
+def resolve(engine: str) -> str:
+    """Engine that runs: ``auto`` is Numba where it is installed.
+
+    Raises
+    ------
+    UserError
+        If Numba is asked for and is not there.
+    """
+    installed = find_spec("numba") is not None
+    if engine == "numba" and not installed:
+        raise UserError(
+            "engine=numba is not possible: Numba is not installed; "
+            "pip install 'xcbench[numba]', or engine=numpy"
+        )
+    return ("numba" if installed else "numpy") if engine == "auto" else engine
+
+
+def versions(engine: str) -> dict[str, str]:
+    """What a cell records of its engine besides NumPy's version."""
+    return {} if engine == "numpy" else {engine: metadata.version(engine)}
