@@ -32,6 +32,7 @@ xcbench COMMAND [name=value ...]
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
   options    list every option of a run
+  new        write a method of your own: `xcbench new method NAME` makes a package that works
 
 name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
   xcbench results dataset=bibtex method=umax,implicit status=done
@@ -91,6 +92,7 @@ def _command(words: list[str]) -> int:
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),
+        "new": (_new, ("method", "NAME")),
     }
     if given.command not in commands:
         raise UserError(f"unknown command '{given.command}'; commands: run, {', '.join(commands)}")
@@ -189,6 +191,12 @@ def _options(given: Given) -> int:
         except UserError as error:
             print(f"  {error}")
     return 0
+
+
+def _new(given: Given) -> int:
+    from xcbench.commands import new
+
+    return new.new(given)
 
 
 def _print_options(schema: Any, prefix: str) -> None:
