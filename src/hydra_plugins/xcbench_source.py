@@ -46,11 +46,14 @@ class XcbenchSource(ConfigSource):
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Names of methods or of datasets from outside."""
         from xcbench import door, registry
+        from xcbench.datasets import external
 
         group = config_path.strip("/")
         if results_filter == ObjectType.GROUP or group not in ("method", "dataset"):
             return []
-        return registry.names() if group == "method" else sorted(door.announced("dataset"))
+        if group == "method":
+            return registry.names()
+        return sorted(set(door.announced("dataset")) - set(external.own()))
 
     def is_group(self, config_path: str) -> bool:
         """Whether there are such things at all."""
@@ -62,11 +65,11 @@ class XcbenchSource(ConfigSource):
 
 
 class XcbenchSearchPath(SearchPathPlugin):
-    """Ask our source first: it refuses a dataset that has the name of one of ours."""
+    """Makes the source known."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Put the source at the top."""
-        search_path.prepend("xcbench", PATH)
+        """Put the source behind the files."""
+        search_path.append("xcbench", PATH)
 
 
 def _parts(config_path: str) -> tuple[str, str]:

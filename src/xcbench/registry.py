@@ -44,7 +44,6 @@ def find(reference: str) -> Found:
         If there is none, its name is taken, or a piece of it is missing.
     """
     if reference in own():
-        door.refuse_clash("method", reference)
         return Found(own()[reference], reference)
     found = door.find("method", reference)
     trial.definition(found)
@@ -81,6 +80,8 @@ def found(settings: config.Method) -> Found:
     name = settings.name
     if name not in _by_target and name not in names():
         raise UserError(f"method.name={name} is unknown; methods: {', '.join(names())}")
+    if name in own():
+        door.refuse_clash("method", name)
     there = _by_target.get(name) or find(name)
     if not isinstance(settings, there.thing.schema):
         raise UserError(f"method.name={name} is not possible here; choose it by method={name}")

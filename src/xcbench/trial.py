@@ -177,7 +177,7 @@ def sampler(found: Found, n_classes: int, m: int, n: int) -> None:
             f"{who} failed on a trial with {n_classes} classes, m={m}: {failure(error)}"
         ) from error
     if not isinstance(given, tuple) or len(given) != 2:
-        raise UserError(f"{who} gives {_kind(given)}, it must give classes and log-weights")
+        raise UserError(f"{who} draws {_kind(given)}, it must give classes and log-weights")
     classes, log_weight = given
     if classes is None:
         return
@@ -187,19 +187,19 @@ def sampler(found: Found, n_classes: int, m: int, n: int) -> None:
             f"{who}: its classes have the shape {shape}, they must have a row for each of the "
             f"{B} observations"
         )
-    if not np.issubdtype(np.asarray(classes).dtype, np.integer):
-        raise UserError(f"{who}: its classes are {np.asarray(classes).dtype}, not whole numbers")
+    if not np.can_cast(np.asarray(classes).dtype, np.int64):
+        raise UserError(f"{who}: its classes are {np.asarray(classes).dtype}, they must be int64")
     if np.min(classes) < 0 or np.max(classes) >= n_classes:
+        strange = np.min(classes) if np.min(classes) < 0 else np.max(classes)
+        raise UserError(f"{who}: it draws class {strange}, there are classes 0 to {n_classes - 1}")
+    number = isinstance(log_weight, float | int)
+    if not number and not (isinstance(log_weight, np.ndarray) and log_weight.shape == shape):
         raise UserError(
-            f"{who}: it draws class {np.max(classes)} of 0 to {n_classes - 1}"
-            if np.min(classes) >= 0
-            else f"{who}: it draws class {np.min(classes)}; classes count from 0"
+            f"{who}: its log-weights are {_kind(log_weight)} of the shape {np.shape(log_weight)}, "
+            f"they must be a number or an array of the shape {shape}"
         )
-    if np.shape(log_weight) not in ((), shape) or np.any(np.isnan(log_weight)):
-        raise UserError(
-            f"{who}: its log-weights have the shape {np.shape(log_weight)}, they must be a number "
-            f"or {shape}, none of them NaN"
-        )
+    if np.isnan(log_weight).any() or np.isposinf(log_weight).any():
+        raise UserError(f"{who}: its log-weights must be finite, or minus infinity")
 
 
 def _kind(thing: Any) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock
 
+from xcbench import door
 from xcbench.config import Dataset as Settings
 from xcbench.config import Synthetic
 from xcbench.datasets import cache, external, files, protocol, synthetic, verify
@@ -82,6 +83,8 @@ def _check_settings(settings: Settings) -> None:
         raise UserError(
             f"dataset.reader={settings.reader} is unknown; readers: {', '.join(READERS)}, synthetic"
         )
+    if known and settings.name in external.own():
+        door.refuse_clash("dataset", settings.name)
     if settings.reader == "synthetic" and settings.synthetic is None:
         raise UserError(f"{settings.name}: reader synthetic needs dataset.synthetic")
     if settings.reader == "own":

@@ -39,6 +39,11 @@ class External:
         return self.settings.name
 
 
+def own() -> list[str]:
+    """Names of our datasets."""
+    return sorted(path.stem for path in (config.folder() / "dataset").glob("*.yaml"))
+
+
 def find(reference: str) -> Found:
     """Find the dataset of a name or a target.
 
@@ -47,9 +52,6 @@ def find(reference: str) -> Found:
     UserError
         If there is none, its name is taken, or a piece of it is missing.
     """
-    ours = [path.stem for path in (config.folder() / "dataset").glob("*.yaml")]
-    if reference in ours:
-        door.refuse_clash("dataset", reference)
     found = door.find("dataset", reference)
     thing, who = found.thing, f"dataset {found.label}"
     if not isinstance(thing, External):
@@ -58,9 +60,10 @@ def find(reference: str) -> Found:
         raise UserError(f"{who}: its settings must be a config.Dataset, its read a function")
     if not isinstance(thing.version, int):
         raise UserError(f"{who}: its version is {thing.version!r}, it must be a whole number")
-    if thing.name in ours or (not door.is_target(reference) and thing.name != reference):
-        taken = ", which is one of ours" if thing.name in ours else "; both must be the same"
-        raise UserError(f"{who} calls itself '{thing.name}'{taken}")
+    if thing.name in own():
+        raise UserError(f"{who} calls itself '{thing.name}', which is one of ours")
+    if not door.is_target(reference) and thing.name != reference:
+        raise UserError(f"{who} calls itself '{thing.name}'; both must be the same")
     return found
 
 
