@@ -48,6 +48,7 @@ class Workspace:
     """A folder in which commands run, with nothing of the user's environment."""
 
     path: Path
+    packages: tuple[Path, ...] = ()  # folders of installed packages besides the environment's
 
     def environment(self, **more: str) -> dict[str, str]:
         own = {
@@ -61,7 +62,8 @@ class Workspace:
             "XCBENCH_FETCH": "0",
             "NO_PROXY": "127.0.0.1",
         }
-        return {**own, **quiet, **more}
+        places = (*self.packages, ROOT / "src")  # not another checkout that is installed
+        return {**own, **quiet, "PYTHONPATH": os.pathsep.join(map(str, places)), **more}
 
     def run(self, *words: str, memory: int | None = None) -> Outcome:
         """``python run.py``, with at most so many bytes of memory."""
@@ -140,6 +142,7 @@ def _program(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [program, *words]
+    sys.path[:0] = environment["PYTHONPATH"].split(os.pathsep)
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     if program.endswith(".py"):
