@@ -6,6 +6,8 @@ namespace package ``hydra_plugins`` alone, which is why it stands here.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.object_type import ObjectType
 from hydra.plugins.config_source import ConfigResult, ConfigSource
@@ -65,11 +67,15 @@ class XcbenchSource(ConfigSource):
 
 
 class XcbenchSearchPath(SearchPathPlugin):
-    """Makes the source known."""
+    """Makes the source known, to our launches alone: every Hydra program here loads this plugin."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """Put the source behind the files."""
-        search_path.append("xcbench", PATH)
+        from xcbench import config
+
+        places = [str(place.path).removeprefix("file://") for place in search_path.get_path()]
+        if config.folder().resolve() in [Path(place).resolve() for place in places]:
+            search_path.append("xcbench", PATH)
 
 
 def _parts(config_path: str) -> tuple[str, str]:
