@@ -23,6 +23,7 @@ SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
 SECONDS = 180.0
 os.environ["XCBENCH_FETCH"] = "0"  # the suite needs no network; a server on this machine serves
 os.environ["NO_PROXY"] = "127.0.0.1"
+Limits = tuple[tuple[int, int], ...]  # of resources, for a command
 
 # A process whose big imports are done, to fork the commands from: a launch then takes a fraction
 # of a second instead of two. The package itself is imported anew by every command.
@@ -65,17 +66,17 @@ class Workspace:
         places = (*self.packages, ROOT / "src")  # not another checkout that is installed
         return {**own, **quiet, "PYTHONPATH": os.pathsep.join(map(str, places)), **more}
 
-    def run(self, *words: str, memory: int | None = None) -> Outcome:
-        """``python run.py``, with at most so many bytes of memory."""
-        return self._forked(str(ROOT / "run.py"), words, memory)
+    def run(self, *words: str, limits: Limits = ()) -> Outcome:
+        """``python run.py``, with limits of resources such as memory."""
+        return self._forked(str(ROOT / "run.py"), words, limits)
 
     def xcbench(self, *words: str) -> Outcome:
-        return self._forked("xcbench", words, None)
+        return self._forked("xcbench", words, ())
 
-    def _forked(self, program: str, words: tuple[str, ...], memory: int | None) -> Outcome:
+    def _forked(self, program: str, words: tuple[str, ...], limits: Limits) -> Outcome:
         with TemporaryDirectory() as scratch:
             out, err = Path(scratch) / "out", Path(scratch) / "err"
-            settings = (str(self.path), self.environment(), str(out), str(err), memory)
+            settings = (str(self.path), self.environment(), str(out), str(err), limits)
             process = FORKS.Process(target=_program, args=(program, words, *settings))
             process.start()
             process.join(SECONDS)
@@ -131,7 +132,7 @@ def _program(
     environment: dict[str, str],
     out: str,
     err: str,
-    memory: int | None,
+    limits: Limits,
 ) -> None:
     """A script or module as the main program of a process that was just forked."""
     for path, descriptor in ((out, 1), (err, 2)):
@@ -143,8 +144,8 @@ def _program(
     os.environ.update(environment)
     sys.argv = [program, *words]
     sys.path[:0] = environment["PYTHONPATH"].split(os.pathsep)
-    if memory is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    for name, most in limits:
+        resource.setrlimit(name, (most, most))
     if program.endswith(".py"):
         runpy.run_path(program, run_name="__main__")
     else:

@@ -171,7 +171,7 @@ def test_interrupted_save_leaves_nothing_that_looks_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     fail_at(monkeypatch, number)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(UserError, match=r"No space left.*make room"):
         cells.save(tmp_path, make())
     assert cells.load(tmp_path, make().cell) is None
     assert list(cells.load_all(tmp_path)) == []
@@ -189,7 +189,7 @@ def test_interrupted_overwrite_keeps_the_old_cell(
     old = make(message="old")
     cells.save(tmp_path, old)
     fail_at(monkeypatch, number)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(UserError, match=r"No space left.*make room"):
         cells.save(tmp_path, make(message="new"))
     assert_equal(cells.load(tmp_path, old.cell), old)
     sweep_later(tmp_path)
@@ -238,6 +238,10 @@ def test_another_launch_may_finish_the_same_cell_first(
 
 
 # ---------------------------------------------------------------- damaged files
+def cut(path: Path, lines: int) -> None:
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-lines]))
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "truncated": lambda where: os.truncate(where / "cell.json", 100),
     "empty": lambda where: (where / "cell.json").write_text(""),
@@ -245,6 +249,10 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no curve.csv": lambda where: (where / "curve.csv").unlink(),
     "empty curve": lambda where: (where / "curve.csv").write_text(""),
     "ragged curve": lambda where: (where / "curve.csv").write_text("a,b\n1,2\n1,2,3,4\n"),
+    "curve without its last row": lambda where: cut(where / "curve.csv", 1),
+    "curve without its last digits": lambda where: os.truncate(
+        where / "curve.csv", (where / "curve.csv").stat().st_size - 3
+    ),
     "binary curve": lambda where: (where / "curve.csv").write_bytes(b"\xff\xfe\x00" * 99),
     "a list": lambda where: (where / "cell.json").write_text("[1, 2]"),
     "null": lambda where: (where / "cell.json").write_text("null"),

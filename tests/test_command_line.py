@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
-import shutil
+import resource
 import sqlite3
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -283,10 +280,10 @@ def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
 
 def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
     # The weights of 1000 classes and 3 million features take 12 GB.
-    memory = 4 * 2**30
+    limits = ((resource.RLIMIT_AS, 4 * 2**30),)
     words = ("-m", *SMALL, *ZIPF[:3], "dataset.synthetic.nonzeros=5", "method=ove", "seed=0,1")
     words = (*words, "dataset.synthetic.train=1000", "dataset.synthetic.classes=1000")
-    done = workspace.run(*words, "dataset.synthetic.features=3000000,50", memory=memory)
+    done = workspace.run(*words, "dataset.synthetic.features=3000000,50", limits=limits)
     assert done.code == 1, done.text
     assert "4 cells: 2 done, 2 failed" in done.out
     assert "out of memory" in done.out
@@ -302,7 +299,7 @@ def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
         assert json.loads(content)["traceback"].startswith("Traceback (most recent call last)")
     # Failed is not finished.
     before = workspace.cells()
-    again = workspace.run(*words, "dataset.synthetic.features=3000000,50", memory=memory)
+    again = workspace.run(*words, "dataset.synthetic.features=3000000,50", limits=limits)
     assert again.code == 1, again.text
     assert "4 cells: 2 done, 2 failed" in again.out
     assert "2 of them were there already" in again.out
@@ -354,146 +351,6 @@ def test_missing_data_leave_a_row_until_they_are_there(
     assert done.code == 0, done.text
     assert f"{number} cells: {number} done" in done.out
     assert list(workspace.frame()["status"]) == ["done"] * number
-
-
-# ---------------------------------------------------------------- mistakes
-def truncate_a_cell(folder: Path) -> None:
-    """A finished cell of the smallest launch, cut off."""
-    (path,) = folder.glob("runs/cells/*/cell.json")
-    os.truncate(path, 100)
-
-
-def write_rubbish(folder: Path) -> None:
-    home = folder / "data" / "eurlex"
-    home.mkdir(parents=True)
-    for role in ("train", "test"):
-        (home / f"eurlex_{role}.txt").write_text("2 3 4\n0 0:1\nnonsense\n")
-
-
-def write_another_bibtex(folder: Path) -> None:
-    home = folder / "data" / "bibtex"
-    home.mkdir(parents=True)
-    for role in ("train", "test"):
-        (home / f"bibtex-{role}.arff").write_text("@data\n{1 1}\n")
-
-
-def cut_off_mnist(folder: Path) -> None:
-    home = folder / "data" / "mnist"
-    home.mkdir(parents=True)
-    for part in ("train", "t10k"):
-        (home / f"{part}-images-idx3-ubyte.gz").write_bytes(b"\x1f\x8b\x08\x00")
-        (home / f"{part}-labels-idx1-ubyte").write_bytes(b"\0\0\x08\x01\0\0\0\1\0")
-
-
-def write_a_file(folder: Path) -> None:
-    (folder / "file").write_text("")
-
-
-ONE = ("dataset=digits", "method=umax")
-MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
-    # The words behind `run.py`, and what the sentence must mention.
-    "unknown dataset": (("dataset=nope",), "nope.*digits"),
-    "unknown dataset of a sweep": (("-m", "dataset=digits,nope"), "nope.*digits"),
-    "unknown method": (("method=nope",), "nope.*umax"),
-    "unknown name of a method": (("method.name=nope",), "nope.*umax"),
-    "unknown preset": (("experiment=nope",), "nope"),
-    "swept preset": (("-m", "experiment=a,b"), "preset|experiment"),
-    "unknown key": (("seeed=1",), "seeed"),
-    "unknown group": (("budjet.epochs=1",), "budjet"),
-    "added key": (("+foo=1",), "foo"),
-    "added key of a sweep": (("-m", "+foo=1,2"), "foo"),
-    "removed group": (("~method",), "method"),
-    "empty group": (("method=null",), "method"),
-    "key of another method": (("-m", "method=umax,softmax", "method.delta=1,2"), "delta"),
-    "key of a maker": (("dataset.synthetic.train=300",), "synthetic"),
-    "reader without numbers": (("dataset.reader=synthetic",), "synthetic"),
-    "type": (("method.m=many",), "method.m.*many"),
-    "type of a sweep": (("-m", "method.lr=0.1,abc"), "method.lr.*abc"),
-    "flag": (("force=maybe",), "force.*maybe"),
-    "range": (("method.lr=-1",), "method.lr.*greater than 0"),
-    "range of a sweep": (("-m", "method.lr=0.1,-1"), "method.lr.*greater than 0"),
-    "zero": (("budget.epochs=0",), "budget.epochs"),
-    "not a number": (("budget.epochs=nan",), "budget.epochs.*finite"),
-    "choice": (("dtype=float16",), "dtype.*float64"),
-    "choice of a dataset": (("dataset.missing=perhaps",), "dataset.missing.*twin.*error.*skip"),
-    "more classes than there are": (("method=ove", "method.m=11"), "method.m.*10"),
-    "more best classes than there are": (("evaluation.top_k=11",), "evaluation.top_k=11.*10"),
-    "impossible sampling": (("method.sampling=shared",), "method.sampling.*others"),
-    "fewer rows than classes": (
-        ("dataset=zipf", "dataset.synthetic.classes=100", "dataset.synthetic.train=50"),
-        "100.*50",
-    ),
-    "empty grid": (("-m", "method.lr="), "method.lr"),
-    "syntax": (("method.lr=[1",), r"\[1"),
-    "syntax of a sweep": (("-m", "method.lr=choice(1"), r"choice\(1"),
-    "no sign": (("seed",), "seed"),
-    "sweep without -m": (("seed=0,1",), "seed"),
-    "swept folder": (("-m", "runs_dir=a,b"), "runs_dir"),
-    "swept weights": (("-m", "save_weights=true,false"), "save_weights"),
-    "swept flag": (("-m", "plan=true,false"), "plan"),
-    "grid outside": (("grid=../outside",), "grid"),
-    "grid without a name": (("grid=",), "grid"),
-    "no files": (("dataset=eurlex", "dataset.missing=error"), "eurlex_train.txt.*eurlex_test.txt"),
-    "file of wrong content": (("dataset=eurlex", "data_dir=rubbish/data"), "line 3.*nonsense"),
-    "another file": (("dataset=bibtex", "data_dir=another/data"), "bibtex-train.arff.*SHA-256"),
-    "file cut off": (("dataset=mnist", "data_dir=cut/data"), "train-images"),
-    "folder below a file": (("runs_dir=file/runs",), "file/runs"),
-    "folder below a file of a sweep": (("-m", "runs_dir=file/runs", "seed=0,1"), "file/runs"),
-    "truncated cell": (("runs_dir=truncated/runs",), "delete the folder"),
-}
-RESULTS_MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
-    # The words behind `xcbench`, and what the sentence must mention.
-    "unknown command": (("resluts",), "resluts.*results"),
-    "unknown column": (("results", "nope=1", "runs_dir=truncated/copy"), "nope.*method"),
-    "unknown launch": (("results", "grid=nope", "runs_dir=truncated/copy"), "nope.*last"),
-    "unknown format": (("results", "--format", "xml"), "xml.*csv"),
-    "unknown flag": (("results", "--curvse"), "--curvse"),
-    "no filter": (("results", "umax"), "umax"),
-    "result cut off": (("results", "runs_dir=truncated/runs"), "delete the folder"),
-}
-
-
-@pytest.fixture(scope="module")
-def mistakes(new_workspace: NewWorkspace) -> Iterator[dict[str, Future[Outcome]]]:
-    """Every mistake made, two at a time."""
-    workspace = new_workspace("mistakes")
-    truncated = workspace.path / "truncated"
-    first = workspace.run(*SMALL, *ONE, "runs_dir=truncated/runs")
-    assert first.code == 0, first.text
-    shutil.copytree(truncated / "runs", truncated / "copy")
-    truncate_a_cell(truncated)
-    write_rubbish(workspace.path / "rubbish")
-    write_another_bibtex(workspace.path / "another")
-    cut_off_mnist(workspace.path / "cut")
-    write_a_file(workspace.path)
-    with ThreadPoolExecutor(2) as pool:
-        made = {}
-        for name, (words, _) in MISTAKES.items():
-            flags = [word for word in words if word.startswith("-")]
-            rest = [word for word in words if not word.startswith("-")]
-            keys = {word.split("=")[0] for word in rest}
-            defaults = [word for word in ONE if word.split("=")[0] not in keys]
-            made[name] = pool.submit(workspace.run, *flags, *SMALL, *defaults, *rest)
-        for name, (words, _) in RESULTS_MISTAKES.items():
-            made[name] = pool.submit(workspace.xcbench, *words)
-        yield made
-        for future in made.values():
-            future.cancel()
-
-
-@pytest.mark.parametrize("name", [*MISTAKES, *RESULTS_MISTAKES])
-def test_mistake_is_one_sentence(mistakes: dict[str, Future[Outcome]], name: str) -> None:
-    done = mistakes[name].result()
-    assert_one_error(done)
-    assert done.code == 2, done.text
-    assert done.out == ""
-    mention = {**MISTAKES, **RESULTS_MISTAKES}[name][1]
-    assert re.search(mention, done.err), done.text
-
-
-def test_mistakes_run_nothing(mistakes: dict[str, Future[Outcome]]) -> None:
-    for name in MISTAKES:
-        assert "cells:" not in mistakes[name].result().out, name
 
 
 def test_sweep_flag_may_stand_behind_overrides(workspace: Workspace) -> None:

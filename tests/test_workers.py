@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 
-from conftest import NewWorkspace
+from conftest import NewWorkspace, Workspace
 from xcbench import cells, config, results, trace
 from xcbench.linear import LinearModel
 from xcbench.solvers import Progress
@@ -22,20 +22,36 @@ GRID = (
 )
 
 
-def curves(workspace):
+def curves(workspace: Workspace):
     frame = results.frame(cells.load_all(workspace.path / "runs"), curves=True)
     return frame.drop(columns="train_seconds")
 
 
-def test_two_workers_give_the_numbers_of_one(new_workspace: NewWorkspace) -> None:
-    one, two = new_workspace("one"), new_workspace("two")
-    assert one.run(*GRID).code == 0
-    done = two.run_fresh(*GRID, "workers=2")
+@pytest.fixture(scope="module")
+def alone(new_workspace: NewWorkspace) -> Workspace:
+    """A grid that one process ran, one cell after the other."""
+    workspace = new_workspace("one")
+    done = workspace.run_fresh(*GRID, "workers=1")
     assert done.code == 0, done.text
-    assert_frame_equal(curves(one), curves(two), check_exact=True)
+    return workspace
+
+
+def test_two_workers_give_the_numbers_of_one(alone: Workspace, workspace: Workspace) -> None:
+    done = workspace.run_fresh(*GRID, "workers=2")
+    assert done.code == 0, done.text
+    assert_frame_equal(curves(alone), curves(workspace), check_exact=True)
     lines = [line for line in done.out.splitlines() if line.startswith("[")]
     assert [line.split()[0] for line in lines] == [f"[{i}/8]" for i in range(1, 9)]
     assert "8 cells: 8 done" in done.out
+
+
+def test_another_launcher_gives_the_same_numbers(alone: Workspace, workspace: Workspace) -> None:
+    pytest.importorskip(
+        "hydra_plugins.hydra_joblib_launcher", reason="hydra-joblib-launcher is not installed"
+    )
+    done = workspace.run_fresh(*GRID, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+    assert done.code == 0, done.text
+    assert_frame_equal(curves(alone), curves(workspace), check_exact=True)
 
 
 def test_a_killed_worker_costs_its_cell_alone(tmp_path: Path) -> None:

@@ -34,6 +34,8 @@ class SweepLauncher(Launcher):
         """Compose every point, then run them together."""
         from xcbench import app
 
+        if not job_overrides:
+            raise UserError("the grid is empty: something that is swept has no value")
         presets = {
             item for point in job_overrides for item in point if item.startswith("experiment=")
         }

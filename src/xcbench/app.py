@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import hydra
@@ -19,9 +19,11 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import cells, config, results, workers
+from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Missing
 from xcbench.errors import UserError
+from xcbench.options import check_name
 from xcbench.planning import Job, jobs, memory_estimate
 from xcbench.progress import Progress
 
@@ -98,6 +100,8 @@ def run(configurations: Sequence[Config], whole: bool = True) -> int:
     _check_launch(configurations)
     planned = jobs(configurations, whole)
     _announce_twins(planned)
+    if whole and len(planned) < len(configurations):
+        print(f"the grid has {len(configurations)} points, of which {len(planned)} are different")
     if launch.plan:
         _print_plan(planned, runs_dir)
         return 0
@@ -110,22 +114,26 @@ def run(configurations: Sequence[Config], whole: bool = True) -> int:
         len(planned), todo, alone=whole and launch.workers == 1, workers=launch.workers
     )
     statuses = Counter(status for status in known.values() if status)
+    usable = launch.mlflow  # a store that fails is left alone: it may cost seconds every time
     try:
         ran = workers.run(todo, launch.workers, progress.begin, progress.inside)
         for job, cell, seconds in ran:
-            cells.save(runs_dir, cell)
+            try:
+                cells.save(runs_dir, cell)
+            except UserError:
+                progress.end(job, replace(cell, status="failed", message="not saved"), seconds)
+                raise
             statuses[cell.status] += 1
             if cell.status != "skipped" and not cell.shape["twin"]:
                 cells.remove(runs_dir, job.as_skipped)
             progress.end(job, cell, seconds)
-            if launch.mlflow:
-                _track(runs_dir, [cell])
+            usable = usable and _track(runs_dir, [cell])
         code = 1 if statuses["failed"] else 0
     except KeyboardInterrupt:
         print("\ninterrupted: what is finished is saved; the same command goes on from here")
         code = 130
-    if launch.mlflow:  # cells whose recording was cut off earlier
-        _track(runs_dir, filter(None, (cells.load(runs_dir, job.cell.cell) for job in planned)))
+    if usable:  # cells whose recording was cut off earlier
+        _track(runs_dir, (cells.load(runs_dir, job.cell.cell) for job in planned))
     _summarise(planned, todo, statuses)
     if whole:
         grid = f"grid={launch.grid}"
@@ -139,9 +147,7 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     for name in (*whole, "runs_dir", "reports_dir"):
         if len({getattr(settings, name) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")
-    grid = configurations[0].grid
-    if not re.fullmatch(r"[\w.+-]+", grid):
-        raise UserError(f"grid={grid} is not possible: letters, digits and . _ + - make a name")
+    check_name("grid", configurations[0].grid)
 
 
 def _finished(runs_dir: Path, job: Job) -> str | None:
@@ -150,13 +156,16 @@ def _finished(runs_dir: Path, job: Job) -> str | None:
     return cell.status if cell and cell.status in cells.FINAL else None
 
 
-def _track(runs_dir: Path, found: object) -> None:
+def _track(runs_dir: Path, found: Iterable[Cell | None]) -> bool:
+    """Record cells in MLflow and return whether that worked; if not, they are no less finished."""
     from xcbench import tracking
 
     try:
-        tracking.track(runs_dir, list(found))  # type: ignore[call-overload]
-    except UserError as error:
-        print(f"warning: {error}", file=sys.stderr)
+        tracking.track(runs_dir, [cell for cell in found if cell is not None])
+    except (UserError, OSError) as error:
+        print(f"warning: {explain(error)}", file=sys.stderr)
+        return False
+    return True
 
 
 def _announce_twins(planned: Sequence[Job]) -> None:
@@ -207,4 +216,9 @@ def explain(error: BaseException) -> str:
         if parts[0].startswith("Could not override"):
             parts.append("`xcbench options` lists what there is")
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+    if isinstance(error, OSError) and not error.filename:
+        reason = error.strerror or error
+        return (
+            f"a file cannot be written ({reason}); make room where runs_dir is, or set another one"
+        )
     return " ".join(str(error).split())

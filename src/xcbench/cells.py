@@ -7,12 +7,14 @@ A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import shutil
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench.errors import UserError
+from xcbench.errors import UserError, writing
 
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
@@ -103,8 +105,18 @@ def folder(runs_dir: Path, cell: str) -> Path:
 
 
 def save(runs_dir: Path, cell: Cell) -> None:
-    """Write a cell into a temporary sibling, sync it, then rename it into its place."""
-    target = folder(runs_dir, cell.cell)
+    """Write a cell into a temporary sibling, sync it, then rename it into its place.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+    with writing(folder(runs_dir, cell.cell)):
+        _save(folder(runs_dir, cell.cell), cell)
+
+
+def _save(target: Path, cell: Cell) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{cell.cell}-", dir=target.parent))
     try:
@@ -139,9 +151,11 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
         return None
     try:
         content = json.loads((where / "cell.json").read_text())
-        curve = pd.read_csv(where / "curve.csv")
-        return Cell(**content, curve=curve)
-    except (OSError, ValueError, TypeError) as error:
+        text = (where / "curve.csv").read_bytes()
+        if content.pop("curve_checksum", zlib.crc32(text)) != zlib.crc32(text):
+            raise ValueError("curve.csv is cut off or changed")
+        return Cell(**content, curve=pd.read_csv(io.BytesIO(text)))
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(
             f"{where} cannot be read ({' '.join(str(error).split())}); "
             "delete the folder to run the cell again"
@@ -160,8 +174,10 @@ def _write(scratch: Path, cell: Cell) -> None:
     content = {
         entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
     }
+    curve = cell.curve.to_csv(index=False)
+    content["curve_checksum"] = zlib.crc32(curve.encode())  # a curve without its end is a curve too
     _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
-    _write_synced(scratch / "curve.csv", cell.curve.to_csv(index=False))
+    _write_synced(scratch / "curve.csv", curve)
     if cell.weights:
         with (scratch / WEIGHTS).open("wb") as handle:
             np.savez(handle, allow_pickle=False, **cell.weights)
@@ -246,7 +262,7 @@ def sweep_leftovers(runs_dir: Path) -> None:
 
 
 def _write_synced(path: Path, text: str) -> None:
-    with path.open("w") as handle:
-        handle.write(text)
+    with path.open("wb") as handle:
+        handle.write(text.encode())
         handle.flush()
         os.fsync(handle.fileno())

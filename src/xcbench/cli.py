@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from xcbench import cells, config, results
 from xcbench.commands import Given, clean, look
 from xcbench.errors import UserError
+from xcbench.options import check_name
 
 USAGE = """\
 xcbench COMMAND [name=value ...]
@@ -149,6 +150,7 @@ def _report(given: Given) -> int:
     from xcbench import report
 
     name = given.settings.pop("name", "last")
+    check_name("name", name)
     out = Path(given.settings.pop("reports_dir", "reports")) / name
     found = results.select(given.runs_dir(), given.settings)
     table = report.build(found, out, title=name)

@@ -6,6 +6,7 @@ The files under ``conf/`` fill these dataclasses; Hydra refuses unknown keys and
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,8 @@ class Dataset:
             self.files = {
                 role: str(Path(path).expanduser().absolute()) for role, path in own.items() if path
             }
-            self.name = self.name or Path(self.train).name.split(".")[0]
+            stem = Path(self.train).name.split(".")[0]
+            self.name = self.name or re.sub(r"[^\w+-]+", "-", stem)
 
 
 # ---------------------------------------------------------------- methods

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import MISSING, field, fields, is_dataclass
 from typing import Any
@@ -30,6 +31,22 @@ def option(
     if isinstance(default, list | dict):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def check_name(what: str, value: str) -> None:
+    """Check a name that file names and tables are made of.
+
+    Raises
+    ------
+    UserError
+        If it could break them.
+    """
+    if not re.fullmatch(r"\w[\w.+-]{0,79}", value):
+        shown = value[:80] if value.isprintable() else ascii(value[:80])
+        raise UserError(
+            f"{what}={shown} is not possible: a name begins with a letter or digit, and "
+            "letters, digits and . _ + - make it, at most 80"
+        )
 
 
 def check(settings: Any, prefix: str = "") -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from xcbench import cells, config
 from xcbench.cells import CURVE_COLUMNS, Cell
-from xcbench.errors import UserError
+from xcbench.errors import UserError, writing
 
 COLUMNS = ["cell", "status", "dataset", "method", "lr", "seed", "engine", *CURVE_COLUMNS]
 
@@ -148,10 +148,11 @@ def _matches(value: Any, accepted: list[str]) -> bool:
 def save_grid(runs_dir: Path, name: str, names: list[str]) -> None:
     """Remember the cells of a launch under a name."""
     path = runs_dir / "grids" / f"{name}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".tmp")
-    scratch.write_text(json.dumps(names, indent=1))
-    scratch.replace(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(json.dumps(names, indent=1))
+        scratch.replace(path)
 
 
 def grid_cells(runs_dir: Path, name: str) -> list[str]:
@@ -160,4 +161,13 @@ def grid_cells(runs_dir: Path, name: str) -> list[str]:
     if not path.exists():
         known = sorted(entry.stem for entry in path.parent.glob("*.json"))
         raise UserError(f"no grid '{name}' under {runs_dir}; known: {', '.join(known) or 'none'}")
-    return list(json.loads(path.read_text()))
+    try:
+        names = json.loads(path.read_text())
+        if not isinstance(names, list):
+            raise ValueError("it is no list of cells")
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            "launch the grid again, finished cells stay finished"
+        ) from None
+    return names

@@ -225,7 +225,7 @@ def _one_sentence(store: Path) -> Iterator[None]:
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
     try:
         yield
-    except (MlflowException, SQLAlchemyError, sqlite3.Error) as error:
+    except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:
         reason = str(error).splitlines()[0].split(". ")[0]
         raise UserError(
             f"{store} cannot be used ({reason}); the cells are safe and `xcbench track` rebuilds "

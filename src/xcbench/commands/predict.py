@@ -17,13 +17,13 @@ from xcbench.cells import Cell
 from xcbench.commands import Given, again
 from xcbench.datasets.files import open_content
 from xcbench.datasets.protocol import column_factors, scaled
-from xcbench.datasets.sparse_text import shown, sparse_rows
+from xcbench.datasets.sparse_text import bad_line, shown, sparse_rows
 from xcbench.errors import UserError
 from xcbench.linear import LinearModel
 from xcbench.metrics import top_classes
 
 BOM = b"\xef\xbb\xbf"
-HEADER = re.compile(rb"(\d+)\s+(\d+)\s+(\d+)")
+HEADER = re.compile(rb"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
 LABELS = re.compile(rb"\d+(?:,\d+)*+")
 APPLIED = ("divide_by", "row_norm")
 OF_ROWS = (  # these say which rows there are and what their class is, nothing about features
@@ -89,7 +89,7 @@ def read(path: Path, n_features: int) -> sp.csr_array:
             if int(header[2]) != n_features:
                 raise UserError(
                     f"{path}, line 1: the header says {int(header[2])} features, "
-                    f"the cell was trained on {n_features}"
+                    f"the cell was trained on {n_features}; give rows with the same features"
                 )
         X, _ = sparse_rows(_rows(handle, path, b"" if header else first), n_features, path)
     if expected not in (None, X.shape[0]):
@@ -98,7 +98,7 @@ def read(path: Path, n_features: int) -> sp.csr_array:
             "its header is wrong"
         )
     if not X.shape[0]:
-        raise UserError(f"{path} has no rows")
+        raise UserError(f"{path} has no rows; give it at least one")
     return X
 
 
@@ -115,9 +115,10 @@ def _pairs(line: bytes, path: Path, number: int) -> bytes:
     if b":" in head:  # a row without label
         return line
     if head.strip() and not LABELS.fullmatch(head.strip()):
-        raise UserError(
-            f"{path}, line {number}: {shown(head)} is neither a list of labels l1,l2 "
-            "nor a pair feature:value"
+        raise bad_line(
+            path,
+            number,
+            f"{shown(head)} is neither a list of labels l1,l2 nor a pair feature:value",
         )
     return tail
 

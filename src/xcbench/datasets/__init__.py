@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 from filelock import FileLock
+from omegaconf import DictConfig, OmegaConf
 
-from xcbench import door
+from xcbench import config, door
 from xcbench.config import Dataset as Settings
 from xcbench.config import Synthetic
 from xcbench.datasets import cache, external, files, protocol, synthetic, verify
@@ -25,7 +26,7 @@ from xcbench.datasets.external import External
 from xcbench.datasets.readers import READERS, ROLES
 from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
 from xcbench.errors import UserError
-from xcbench.options import changed
+from xcbench.options import changed, check_name
 
 __all__ = ["Dataset", "External", "Info", "Missing", "Raw", "load", "prepare"]
 
@@ -75,6 +76,11 @@ def prepare(
             f"{settings.name}: the cache {cache_dir} cannot be used ({error}); "
             "make room there, or set runs_dir"
         ) from None
+    except MemoryError:
+        raise UserError(
+            f"{settings.name}: out of memory while its rows are prepared; look for a far too "
+            "large number of a feature in its files, or use a machine with more memory"
+        ) from None
 
 
 def _check_settings(settings: Settings) -> None:
@@ -91,11 +97,33 @@ def _check_settings(settings: Settings) -> None:
         _check_own(settings)
     elif settings.train or settings.test:
         raise UserError("dataset.train and dataset.test name files of your own; add dataset=file")
+    _check_name(settings)
     lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
     if lacking:
         raise UserError(
             f"{settings.name}: reader {settings.reader} needs dataset.files.{lacking[0]}"
         )
+
+
+def _check_name(settings: Settings) -> None:
+    """A name says which data they are: those of the catalogue have theirs for themselves."""
+    check_name("dataset.name", settings.name)
+    if settings.name.lower().endswith("-twin"):
+        raise UserError(
+            f"dataset.name={settings.name} is not possible: '-twin' marks synthetic stand-ins; "
+            "choose another dataset.name"
+        )
+    for path in (config.folder() / "dataset").glob("*.yaml"):
+        if path.stem != settings.name.lower() or path.stem == "file":
+            continue
+        known = OmegaConf.load(path)
+        assert isinstance(known, DictConfig)
+        its = (path.stem, known.reader, known.get("files", {}))
+        if (settings.name, settings.reader, settings.files) != its:
+            raise UserError(
+                f"dataset.name={settings.name} is a dataset of the catalogue, and these are other "
+                "files; choose another dataset.name"
+            )
 
 
 def _check_own(settings: Settings) -> None:

@@ -26,6 +26,16 @@ def save(where: Path, info: Info, train: Split, test: Split) -> None:
     for left in where.parent.glob(f".{where.name}-*"):
         shutil.rmtree(left, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{where.name}-", dir=where.parent))
+    try:
+        _write(scratch, info, train, test)
+    except OSError:  # on a full disk, what was written so far would keep it full
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+    shutil.rmtree(where, ignore_errors=True)
+    scratch.rename(where)
+
+
+def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
     checksums = {}
     for role, split in (("train", train), ("test", test)):
         arrays: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
@@ -47,8 +57,6 @@ def save(where: Path, info: Info, train: Split, test: Split) -> None:
     content = {"info": asdict(info), "checksums": checksums}
     (scratch / "info.json").write_text(json.dumps(content, indent=1))
     scratch.chmod(0o755)
-    shutil.rmtree(where, ignore_errors=True)
-    scratch.rename(where)
 
 
 def info(where: Path) -> Info | None:

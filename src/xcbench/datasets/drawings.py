@@ -32,7 +32,7 @@ def omniglot(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
         wrong = int(np.argmax((y < 0) | (y >= n_labels)))
         raise UserError(
             f"{path}: label {y[wrong]} of image {wrong} is out of range, "
-            f"there are {n_labels} labels counted from 0"
+            f"there are {n_labels} labels counted from 0; get the file again"
         )
     flat = X.reshape(len(X), -1).astype(np.float32)
     trains = drawer <= LAST_TRAINING_DRAWER

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
 from xcbench.datasets.files import open_content
-from xcbench.datasets.sparse_text import LARGEST, shown, sparse_rows
+from xcbench.datasets.sparse_text import LARGEST, bad_line, shown, sparse_rows
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
 
@@ -51,9 +51,7 @@ def _table(path: Path, columns: int) -> np.ndarray:
         for number, found in enumerate(text.split(b"\n"), start=1):
             if not re.fullmatch(line, found):
                 what = "a whole number" if columns == 1 else f"{columns} whole numbers"
-                raise UserError(
-                    f"{path}, line {number}: here must stand {what}, not {shown(found)}"
-                )
+                raise bad_line(path, number, f"here must stand {what}, not {shown(found)}")
     return np.array(text.split(), np.int64).reshape(-1, columns)
 
 
@@ -61,9 +59,11 @@ def _check_range(path: Path, values: np.ndarray, largest: int, what: str) -> Non
     """Values counted from 1 must lie between 1 and the largest, which fits 32 bits."""
     wrong = np.flatnonzero((values < 1) | (values > min(largest, LARGEST)))
     if len(wrong):
-        raise UserError(
-            f"{path}, line {wrong[0] + 1}: {what} {values[wrong[0]]} is out of range, "
-            f"they are counted from 1 to {min(largest, LARGEST)}"
+        raise bad_line(
+            path,
+            wrong[0] + 1,
+            f"{what} {values[wrong[0]]} is out of range, "
+            f"they are counted from 1 to {min(largest, LARGEST)}",
         )
 
 
@@ -73,8 +73,8 @@ def _count_matrix(path: Path, table: np.ndarray, shape: tuple[int, int]) -> sp.c
     twice = np.flatnonzero((row[1:] == row[:-1]) & (column[1:] == column[:-1]))
     if len(twice):
         at = twice[0] + 1
-        raise UserError(
-            f"{path}, line {order[at] + 1}: word {column[at]} of document {row[at]} is given twice"
+        raise bad_line(
+            path, order[at] + 1, f"word {column[at]} of document {row[at]} is given twice"
         )
     start = np.searchsorted(row, np.arange(1, shape[0] + 2))
     X = sp.csr_array((count.astype(np.float32), (column - 1).astype(np.int32), start), shape)
@@ -108,9 +108,11 @@ def _counted_lines(lines: Iterator[bytes], path: Path, pairs: bool) -> Iterator[
         tail = rest[0] if rest else b""
         follow = tail.count(b":") if pairs else len(tail.split())
         if not re.fullmatch(rb"\d{1,15}", head) or int(head) != follow:
-            raise UserError(
-                f"{path}, line {number}: a line begins with the number of what follows, "
-                f"this is {shown(line)}, and {follow} follow"
+            raise bad_line(
+                path,
+                number,
+                "a line begins with the number of what follows, "
+                f"this is {shown(line)}, and {follow} follow",
             )
         yield number, tail
 
@@ -122,15 +124,17 @@ def _tags(path: Path, n_articles: int) -> tuple[np.ndarray, np.ndarray, int]:
         for number, text in _counted_lines(handle, path, pairs=False):
             words = text.split()
             if not all(word.isdigit() and len(word) < 16 for word in words):
-                raise UserError(f"{path}, line {number}: {shown(text)} is not a list of articles")
+                raise bad_line(path, number, f"{shown(text)} is not a list of articles")
             own = np.array(words, np.int64)
             if own.max(initial=0) >= n_articles:
-                raise UserError(
-                    f"{path}, line {number}: article {own.max()} is out of range, "
-                    f"there are {n_articles} articles counted from 0"
+                raise bad_line(
+                    path,
+                    number,
+                    f"article {own.max()} is out of range, "
+                    f"there are {n_articles} articles counted from 0",
                 )
             if len(np.unique(own)) < len(own):
-                raise UserError(f"{path}, line {number}: an article is given twice")
+                raise bad_line(path, number, "an article is given twice")
             article.append(own)
             tag.append(np.full(len(own), n_tags))
             n_tags += 1

@@ -22,7 +22,7 @@ from xcbench.datasets import svmlight
 from xcbench.datasets.drawings import omniglot
 from xcbench.datasets.files import open_content
 from xcbench.datasets.lists import bydate, citeulike
-from xcbench.datasets.sparse_text import LARGEST, shown, sparse_rows
+from xcbench.datasets.sparse_text import LARGEST, bad_line, shown, sparse_rows
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
 
@@ -79,9 +79,11 @@ def _repository_header(line: bytes, path: Path) -> tuple[int, int, int]:
         )
     n_rows, n_features, n_labels = map(int, line.removeprefix(BOM).split())
     if not 1 <= min(n_rows, n_features, n_labels) <= max(n_rows, n_features, n_labels) <= LARGEST:
-        raise UserError(
-            f"{path}, line 1: the header {shown(line)} is not possible, "
-            f"its numbers of rows, features and labels must lie between 1 and {LARGEST}"
+        raise bad_line(
+            path,
+            1,
+            f"the header {shown(line)} is not possible, "
+            f"its numbers of rows, features and labels must lie between 1 and {LARGEST}",
         )
     return n_rows, n_features, n_labels
 
@@ -91,14 +93,14 @@ def _label_list(text: bytes, n_labels: int, path: Path, number: int) -> list[int
     if not text:
         return []
     if not LABELS.fullmatch(text):
-        raise UserError(
-            f"{path}, line {number}: {shown(text)} is not a list of labels l1,l2 counted from 0"
-        )
+        raise bad_line(path, number, f"{shown(text)} is not a list of labels l1,l2 counted from 0")
     labels = list(map(int, text.split(b",")))
     if max(labels) >= n_labels:
-        raise UserError(
-            f"{path}, line {number}: label {max(labels)} is out of range, "
-            f"the header says {n_labels} labels counted from 0"
+        raise bad_line(
+            path,
+            number,
+            f"label {max(labels)} is out of range, "
+            f"the header says {n_labels} labels counted from 0",
         )
     return labels
 
@@ -160,9 +162,11 @@ def _arff_split(path: Path, n_features: int) -> tuple[Raw, list[bytes]]:
     strange = np.flatnonzero(whole.data[is_label] != 1)
     if len(strange):
         at = strange[0]
-        raise UserError(
-            f"{path}, line {numbers[row[at]]}: label {whole.indices[is_label][at]} has the value "
-            f"{whole.data[is_label][at]:g}, it must be 0 or 1"
+        raise bad_line(
+            path,
+            numbers[row[at]],
+            f"label {whole.indices[is_label][at]} has the value "
+            f"{whole.data[is_label][at]:g}, it must be 0 or 1",
         )
     start = np.searchsorted(row, np.arange(whole.shape[0] + 1))
     labels = whole.indices[is_label] - n_features
@@ -190,9 +194,10 @@ def _arff_rows(handle: IO[bytes], path: Path, first_line: int) -> Iterator[tuple
         if not line or line.startswith(b"%"):
             continue
         if not ARFF_ROW.fullmatch(line):
-            raise UserError(
-                f"{path}, line {number}: a sparse ARFF row stands in braces {{i v,j v}}, "
-                f"this is {shown(line)}"
+            raise bad_line(
+                path,
+                number,
+                f"a sparse ARFF row stands in braces {{i v,j v}}, this is {shown(line)}",
             )
         yield number, b" ".join(b":".join(pair.split()) for pair in line[1:-1].split(b","))
 
@@ -212,7 +217,7 @@ def idx(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
         if y.max(initial=0) >= n_labels:
             raise UserError(
                 f"{path}: label {y.max()} of image {y.argmax()} is out of range, "
-                f"dataset.expected.labels says {n_labels} labels counted from 0"
+                f"dataset.expected.labels says {n_labels} labels counted from 0; get both again"
             )
         flat = X.reshape(len(X), math.prod(X.shape[1:])).astype(np.float32)
         splits.append(Raw.single(flat, y.astype(np.int64), n_labels))

@@ -76,7 +76,7 @@ def _refuse_duplicates(X: sp.csr_array, path: Path, lines: array[int]) -> None:
     if twice.any():
         position = int(twice.argmax()) + 1
         row = int(np.searchsorted(X.indptr, position, side="right")) - 1
-        raise UserError(f"{path}, line {lines[row]}: feature {X.indices[position]} is given twice")
+        raise bad_line(path, lines[row], f"feature {X.indices[position]} is given twice")
 
 
 def _numbers(text: bytes, expected: int) -> np.ndarray | None:
@@ -96,23 +96,33 @@ def _complaint(block: list[tuple[int, bytes]], n_features: int, path: Path) -> U
     """What is wrong with the first bad pair of a block."""
     for number, text in block:
         for pair in text.split():
-            where = f"{path}, line {number}"
             feature, _, value = pair.partition(b":")
             if not PAIR.fullmatch(pair):
-                return UserError(
-                    f"{where}: {shown(pair)} is not a pair feature:value with a finite number"
+                return bad_line(
+                    path,
+                    number,
+                    f"{shown(pair)} is not a pair feature:value with a finite number",
                 )
             if not float(feature) < n_features:
-                return UserError(
-                    f"{where}: feature {shown(feature)} is out of range, "
-                    f"there are {n_features} features counted from 0"
+                return bad_line(
+                    path,
+                    number,
+                    f"feature {shown(feature)} is out of range, "
+                    f"there are {n_features} features counted from 0",
                 )
             with np.errstate(over="ignore"):
                 if not np.isfinite(np.float32(float(value))):
-                    return UserError(f"{where}: {shown(pair)} is too large a number for float32")
+                    return bad_line(
+                        path, number, f"{shown(pair)} is too large a number for float32"
+                    )
     return UserError(
         f"{path}, lines {block[0][0]} to {block[-1][0]}: a number cannot be read; mend the file"
     )
+
+
+def bad_line(path: Path, number: int, what: str) -> UserError:
+    """Say what is wrong with a line, and what to do about it."""
+    return UserError(f"{path}, line {number}: {what}; mend the line, or get the file again")
 
 
 def shown(text: bytes) -> str:

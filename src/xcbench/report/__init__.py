@@ -10,7 +10,7 @@ import pandas as pd
 
 from xcbench import results
 from xcbench.cells import Cell
-from xcbench.errors import UserError
+from xcbench.errors import UserError, writing
 from xcbench.report import figures, page, summary, variants
 from xcbench.report.formats import markdown, terminal_table
 
@@ -49,6 +49,11 @@ def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
             "there are no cells to report: run an experiment first, or select with wider filters"
         )
     _check_replaceable(out)
+    with writing(out, "reports_dir"):
+        return _build(found, out, title)
+
+
+def _build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
     found = sorted(found, key=lambda cell: cell.cell)
     rows = results.frame(found)
     labelled = variants.label(rows, found)

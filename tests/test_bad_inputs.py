@@ -1,0 +1,80 @@
+"""Every bad input of the table: one readable sentence, and what was finished stays."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future
+
+import pytest
+
+import bad_inputs
+from bad_inputs import CASES, FORMATS, REMEDY, Case, NotPossible, Tried
+from conftest import NewWorkspace, Outcome, Workspace
+
+OF_FILES = {*FORMATS, "Compressed files"}
+
+
+def assert_one_error(done: Outcome) -> None:
+    """One line for people on stderr, and nothing of the inside."""
+    assert done.code == 2, done.text
+    assert "Traceback" not in done.text, done.text
+    assert done.err.startswith("error: "), done.text
+    assert done.err.count("\n") == 1, done.text
+    assert done.err.strip().isprintable(), done.text
+
+
+@pytest.fixture(scope="module")
+def tried(new_workspace: NewWorkspace) -> Iterator[dict[str, Future[Tried]]]:
+    with bad_inputs.attempts(new_workspace("bad")) as all_of_them:
+        yield all_of_them
+
+
+def test_cases_have_names_of_their_own() -> None:
+    assert [
+        name for name, number in Counter(case.label for case in CASES).items() if number > 1
+    ] == []
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_good_files_run_with_the_same_command(
+    tried: object, workspace: Workspace, form: str
+) -> None:
+    done = bad_inputs.good(workspace, form)
+    assert done.code == 0, done.text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+def test_bad_input_is_one_sentence(tried: dict[str, Future[Tried]], case: Case) -> None:
+    try:
+        result = tried[case.label].result()
+    except NotPossible as reason:
+        pytest.skip(str(reason))
+    done, before, after = result.done, result.before, result.after
+    assert {name: after.get(name) for name in before} == before  # what was finished stays
+    if case.code == 0:
+        assert done.code == 0, done.text
+        assert len(after) > len(before)
+        assert "Traceback" not in done.text, done.text
+        assert len(re.findall(case.says, done.out + done.err)) == 1, done.text
+        assert done.err.count("\n") <= 1, done.text
+        return
+    assert_one_error(done)
+    assert re.search(case.says, done.err), done.text
+    assert set(after) == set(before), "something looks finished"
+    assert case.begun or done.out == "", done.text
+    if case.group in OF_FILES:
+        assert re.search(REMEDY, done.err), done.text
+
+
+@pytest.mark.parametrize("label", ["Settings: rate that is no number", "svmlight: 4. "])
+def test_a_fresh_interpreter_says_the_same(
+    tried: dict[str, Future[Tried]], workspace: Workspace, label: str
+) -> None:
+    (case,) = (case for case in CASES if case.label.startswith(label))
+    bad_inputs.write(workspace, case)
+    done = workspace.run_fresh(*case.command())
+    assert_one_error(done)
+    assert re.search(case.says, done.err), done.text
+    assert not workspace.cells()
