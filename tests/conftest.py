@@ -49,6 +49,7 @@ class Workspace:
     """A folder in which commands run, with nothing of the user's environment."""
 
     path: Path
+    packages: tuple[Path, ...] = ()  # folders of installed packages besides the environment's
 
     def environment(self, **more: str) -> dict[str, str]:
         own = {
@@ -62,8 +63,8 @@ class Workspace:
             "XCBENCH_FETCH": "0",
             "NO_PROXY": "127.0.0.1",
         }
-        this = {"PYTHONPATH": str(ROOT / "src")}  # not another checkout that is installed
-        return {**own, **quiet, **this, **more}
+        places = (*self.packages, ROOT / "src")  # not another checkout that is installed
+        return {**own, **quiet, "PYTHONPATH": os.pathsep.join(map(str, places)), **more}
 
     def run(self, *words: str, limits: Limits = ()) -> Outcome:
         """``python run.py``, with limits of resources such as memory."""
@@ -142,6 +143,7 @@ def _program(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [program, *words]
+    sys.path[:0] = environment["PYTHONPATH"].split(os.pathsep)
     for name, most in limits:
         resource.setrlimit(name, (most, most))
     if program.endswith(".py"):

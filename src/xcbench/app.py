@@ -37,7 +37,8 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # not every terminal has "…"
     config.register()
     sweep = [word for word in sys.argv[1:] if word in ("-m", "--multirun")]
-    sys.argv[1:] = sweep + [word for word in sys.argv[1:] if word not in sweep]  # in any place
+    rest = [word for word in sys.argv[1:] if word not in sweep]
+    sys.argv[1:] = sweep + _targets_as_choices(rest)  # -m in any place
     try:
         hydra.main(version_base="1.3", config_path=str(config.folder()), config_name="config")(
             _task
@@ -55,6 +56,18 @@ def main() -> None:
     except KeyboardInterrupt:
         print("\ninterrupted before the first cell: nothing was run", file=sys.stderr)
         sys.exit(130)
+
+
+def _targets_as_choices(words: Sequence[str]) -> list[str]:
+    """``method._target_=module.thing`` as ``method=module.thing``, beside another ``method=…``."""
+    made = list(words)
+    for group in ("method", "dataset"):
+        named = [word for word in made if word.lstrip("+").startswith(f"{group}._target_=")]
+        if named:
+            chosen = [word for word in made if word in named or word.startswith(f"{group}=")]
+            made = [word for word in made if word not in chosen]
+            made.append(f"{group}={','.join(word.partition('=')[2] for word in chosen)}")
+    return made
 
 
 def _raised_by_hydra(error: BaseException) -> bool:

@@ -33,6 +33,7 @@ xcbench COMMAND [name=value ...]
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
   options    list every option of a run
+  new        write a method of your own: `xcbench new method NAME` makes a package that works
 
 name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
   xcbench results dataset=bibtex method=umax,implicit status=done
@@ -92,6 +93,7 @@ def _command(words: list[str]) -> int:
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),
+        "new": (_new, ("method", "NAME")),
     }
     if given.command not in commands:
         raise UserError(f"unknown command '{given.command}'; commands: run, {', '.join(commands)}")
@@ -179,12 +181,24 @@ def _ui(given: Given) -> int:
 
 
 def _options(given: Given) -> int:
+    from xcbench import registry
+
     _print_options(config.Config, "")
-    for group, schemas in config.SCHEMAS.items():
-        for name, schema in schemas.items():
-            print(f"\n{group} ({name}):")
-            _print_options(schema, f"{group}.")
+    print("\ndataset:")
+    _print_options(config.Dataset, "dataset.")
+    for name in registry.names():
+        print(f"\nmethod={name}:")
+        try:
+            _print_options(registry.find(name).thing.schema, "method.")
+        except UserError as error:
+            print(f"  {error}")
     return 0
+
+
+def _new(given: Given) -> int:
+    from xcbench.commands import new
+
+    return new.new(given)
 
 
 def _print_options(schema: Any, prefix: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -125,6 +127,16 @@ class CompiledModel(LinearModel):
                     self.V, self.biases, scale, first, part, *rows.arrays, *running
                 )
         return np.log(total) + top.astype(np.float64) - true_score, best
+
+
+@cache
+def compiles(formula: Callable[..., Any], of_odds: bool) -> bool:
+    """Whether a formula can be compiled; one from outside may use what Numba does not know."""
+    try:
+        kernels.compiled(formula, kernels.ODDS if of_odds else kernels.PAIRS)
+    except Exception:  # of every kind, for whatever is no plain function of numbers
+        return False
+    return True
 
 
 def descend(

@@ -151,7 +151,7 @@ class Dataset:
 class Method:
     """Options every method has. The model is f_c(x) = x·w_c + b_c."""
 
-    name: str = option(MISSING, "name in the solver registry")
+    name: str = option(MISSING, "name of the method")
     lr: float | None = option(
         None,
         "learning rate of the first epoch; empty: the method's default rule",
@@ -201,8 +201,7 @@ class Sampled(Stochastic):
         "`others`: distinct classes an observation, never the true one; "
         "`any`: an observation's draws over all classes, a hit of the true class kept; "
         "`drop_hits`: the same with hits removed and the rest rescaled; "
-        "`all`: every other class, m is ignored",
-        choices=("shared", "others", "any", "drop_hits", "all"),
+        "`all`: every other class, m is ignored; or the name of a sampler from outside",
     )
 
 
@@ -212,9 +211,7 @@ class DoubleSum(Sampled):
 
     n: int = option(1, "observations in a minibatch", at_least=1)
     m: int = option(1, "classes drawn", at_least=1)
-    sampling: str = option(
-        "others", "as for sampled methods", choices=("shared", "others", "any", "drop_hits", "all")
-    )
+    sampling: str = option("others", "as for sampled methods")
     u0: str = option("log_classes", "start of u: log K, or 0", choices=("log_classes", "zero"))
 
 
@@ -288,24 +285,11 @@ class Config:
     reports_dir: str = option("reports", "where reports go")
 
 
-SCHEMAS: dict[str, dict[str, type]] = {
-    "dataset": {"dataset": Dataset},
-    "method": {
-        "softmax": Softmax,
-        "sampled": Sampled,
-        "double_sum": DoubleSum,
-        "umax": Umax,
-    },
-}
-
-
 def register() -> None:
     """Make the schemas known to Hydra; the files under ``conf/`` refer to them."""
     store = ConfigStore.instance()
     store.store(group="schema", name="config", node=Config, package="_global_")
-    for group, schemas in SCHEMAS.items():
-        for name, schema in schemas.items():
-            store.store(group=f"schema/{group}", name=name, node=schema)
+    store.store(group="schema/dataset", name="dataset", node=Dataset)
 
 
 def folder() -> Path:

@@ -11,6 +11,7 @@ from xcbench import cells, config, engines, registry
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Info, Missing, prepare
+from xcbench.datasets.external import external
 from xcbench.errors import UserError
 from xcbench.options import changed
 
@@ -24,6 +25,10 @@ class Job:
     cell: Cell
     as_skipped: str
     """Identity that the same cell has while its data are missing."""
+    method: str
+    """What names the method to another process: its name, or its target."""
+    origins: dict[str, str]
+    """Where that comes from which is not ours."""
 
     @property
     def label(self) -> str:
@@ -68,12 +73,17 @@ def cache_dir(settings: Config) -> Path:
 
 
 def _job(settings: Config, info: Info | Missing) -> Job:
-    entry = registry.entry(settings.method)
+    found = registry.found(settings.method)
+    method = found.thing
     engine = engines.resolve(settings.engine)
-    has_rate = entry.has_rate(settings.method)
+    has_rate = method.has_rate(settings.method)
     if not has_rate:  # whatever is swept collapses
         settings = replace(settings, method=replace(settings.method, lr=None))
-    as_skipped = _identity(settings, settings.dataset.name, "missing", entry.version, engine)
+    sampler = registry.check_sampling(settings.method)
+    versions = {"version": method.version}
+    if sampler:
+        versions["sampler_version"] = getattr(sampler.thing, "version", 1)
+    as_skipped = _identity(settings, settings.dataset.name, "missing", versions, engine)
     if isinstance(info, Info):
         registry.check(settings.method, info)
         if settings.evaluation.top_k > info.classes:
@@ -82,22 +92,24 @@ def _job(settings: Config, info: Info | Missing) -> Job:
                 f"it has {info.classes} classes"
             )
         if has_rate and settings.method.lr is None:
-            rate = entry.default_rate(settings.method, info)
+            rate = method.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
     cell = Cell(
-        cell=_identity(settings, info.name, info.digest, entry.version, engine),
+        cell=_identity(settings, info.name, info.digest, versions, engine),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
         seed=settings.seed,
         engine=engine,
-        method_version=entry.version,
+        method_version=method.version,
         dataset_digest=info.digest,
         config=_shown(settings, info),
         shape=info.shape() if isinstance(info, Info) else {},
-        launch=_launch(settings),
+        launch=_launch(settings, found.reference),
     )
-    return Job(settings, info, cell, as_skipped)
+    outside = {"method": found, "sampler": sampler, "dataset": external(settings.dataset)}
+    origins = {f"{kind}_from": it.origin for kind, it in outside.items() if it and it.origin}
+    return Job(settings, info, cell, as_skipped, found.reference, origins)
 
 
 def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
@@ -120,18 +132,22 @@ def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
     }
 
 
-def _launch(settings: Config) -> dict[str, Any]:
-    """Where the data come from: no part of the identity, but needed to run the cell again."""
+def _launch(settings: Config, method: str) -> dict[str, Any]:
+    """Where data and method come from: no part of the identity, but needed to run it again."""
+    target = {"method_target": method} if method != settings.method.name else {}
     apart = ("name", "reader", "protocol", "synthetic", "source")
     found = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
     return {
         "dataset": found,
         "data_dir": settings.data_dir,
         "save_weights": settings.save_weights,
+        **target,
     }
 
 
-def _identity(settings: Config, name: str, digest: str, version: int, engine: str) -> str:
+def _identity(
+    settings: Config, name: str, digest: str, versions: dict[str, int], engine: str
+) -> str:
     """Hash of the data (their digest holds the protocol), the method and how it is run."""
     return cells.identity(
         {
@@ -139,7 +155,7 @@ def _identity(settings: Config, name: str, digest: str, version: int, engine: st
             "digest": digest,
             "protocol": changed(settings.dataset.protocol),
             "method": changed(settings.method),
-            "version": version,
+            **versions,
             "budget": changed(settings.budget),
             "evaluation": changed(settings.evaluation),
             "seed": settings.seed,

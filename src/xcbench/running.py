@@ -33,7 +33,7 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
         return replace(cell, status="skipped", message=job.info.reason)
     try:
         with threadpool_limits(1):
-            cell.environment = environment()
+            cell.environment = {**environment(), **job.origins}
             return _run(job, cell, watch)
     except MemoryError:
         return replace(
@@ -50,7 +50,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     started = time.perf_counter()
     dataset = datasets.load(job.info, cache_dir(settings))
     load_seconds = time.perf_counter() - started
-    solver = registry.entry(settings.method).build(settings.method, job.info)
+    solver = registry.find(job.method).thing.build(settings.method, job.info)
     model = linear.make(
         job.cell.engine,
         job.info.classes,

@@ -8,12 +8,13 @@ constant) at the true class.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from xcbench import engines
+from xcbench import door, engines
 
 FEW = 8  # draws a row that NumPy compares as quickly
 
@@ -105,19 +106,26 @@ class DropHits:
 class Every:
     """Every class but the true one, each standing for itself."""
 
+    n_classes: int
+    m: int
+
     def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
         """No list of classes: the solver takes the model's scores of all."""
         return None, 0.0
 
 
+OWN: dict[str, Callable[[int, int], Sampler]] = {
+    "shared": Shared,
+    "others": Others,
+    "any": Any,
+    "drop_hits": DropHits,
+    "all": Every,
+}
+
+
 def make(sampling: str, n_classes: int, m: int) -> Sampler:
-    """Sampler of a name in the configuration."""
-    if sampling == "all":
-        return Every()
-    named: dict[str, type[Shared | Others | Any | DropHits]] = {
-        "shared": Shared,
-        "others": Others,
-        "any": Any,
-        "drop_hits": DropHits,
-    }
-    return named[sampling](n_classes, m)
+    """Sampler of a name in the configuration; ours, or one from outside."""
+    if sampling in OWN:
+        return OWN[sampling](n_classes, m)
+    sampler: Sampler = door.find("sampler", sampling).thing(n_classes, m)
+    return sampler

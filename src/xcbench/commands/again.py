@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from xcbench import config, results
+from xcbench import config, door, results
 from xcbench.cells import Cell
+from xcbench.errors import UserError
 
 
 def command(cell: Cell, runs_dir: Path) -> str:
@@ -20,11 +21,9 @@ def command(cell: Cell, runs_dir: Path) -> str:
         dataset["name"] = dataset["name"].removesuffix("-twin")
     wanted = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
     wanted["engine"] = cell.engine
-    groups = [
-        f"{group}={_file(group, wanted[group])}"
-        for group in ("dataset", "method")
-        if _file(group, wanted[group])
-    ]
+    method = wanted.pop("method_target", wanted["method"]["name"])
+    groups = [f"dataset={_dataset(dataset)}"] if _dataset(dataset) else []
+    groups.append(f"method={method}")
     default = results.flatten(asdict(_composed(groups)))
     words = [
         _word(name, value)
@@ -34,12 +33,12 @@ def command(cell: Cell, runs_dir: Path) -> str:
     return shlex.join(["python", "run.py", *groups, *words, "force=true"])
 
 
-def _file(group: str, wanted: dict[str, Any]) -> str | None:
-    """File under ``conf/`` a dataset or method was made from: of its name, else of its reader."""
+def _dataset(wanted: dict[str, Any]) -> str | None:
+    """Choice of a dataset: the file under ``conf/`` of its name, else of its reader."""
     from omegaconf import DictConfig, OmegaConf
 
     known = {}
-    for path in sorted((config.folder() / group).glob("*.yaml")):
+    for path in sorted((config.folder() / "dataset").glob("*.yaml")):
         content = OmegaConf.load(path)
         if isinstance(content, DictConfig):
             known[path.stem] = content
@@ -47,16 +46,21 @@ def _file(group: str, wanted: dict[str, Any]) -> str | None:
         for stem, content in known.items():
             if key in wanted and content.get(key) == wanted[key]:
                 return stem
-    return None
+    reader = str(wanted.get("reader", ""))
+    return reader if door.is_target(reader) or reader in door.announced("dataset") else None
 
 
 def _composed(groups: list[str]) -> config.Config:
-    """Settings of a launch with nothing but these groups."""
+    """Settings of a launch with nothing but these groups, or with fewer if one is not here now."""
     from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
 
     config.register()
     with initialize_config_dir(version_base="1.3", config_dir=str(config.folder().resolve())):
-        return config.read(compose("config", overrides=groups))
+        try:
+            return config.read(compose("config", overrides=groups))
+        except (HydraException, UserError):
+            return config.Config()
 
 
 def _word(name: str, value: Any) -> str:

@@ -18,16 +18,17 @@ import numpy as np
 from filelock import FileLock
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import config
+from xcbench import config, door
 from xcbench.config import Dataset as Settings
 from xcbench.config import Synthetic
-from xcbench.datasets import cache, files, protocol, synthetic, verify
+from xcbench.datasets import cache, external, files, protocol, synthetic, verify
+from xcbench.datasets.external import External
 from xcbench.datasets.readers import READERS, ROLES
 from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
 from xcbench.errors import UserError
 from xcbench.options import changed, check_name
 
-__all__ = ["Dataset", "Info", "Missing", "load", "prepare"]
+__all__ = ["Dataset", "External", "Info", "Missing", "Raw", "load", "prepare"]
 
 VERSION = 2  # of readers and protocols; a change parses everything again
 
@@ -83,10 +84,13 @@ def prepare(
 
 
 def _check_settings(settings: Settings) -> None:
-    if settings.reader != "synthetic" and settings.reader not in READERS:
+    known = settings.reader in READERS or settings.reader == "synthetic"
+    if not known and not external.external(settings):
         raise UserError(
             f"dataset.reader={settings.reader} is unknown; readers: {', '.join(READERS)}, synthetic"
         )
+    if known and settings.name in external.own():
+        door.refuse_clash("dataset", settings.name)
     if settings.reader == "synthetic" and settings.synthetic is None:
         raise UserError(f"{settings.name}: reader synthetic needs dataset.synthetic")
     if settings.reader == "own":
@@ -177,6 +181,7 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
         verify.check_digest(settings, role, path, content[role])
     source = {
         "reader": settings.reader,
+        **_external(settings),
         "content": content,
         "expected": asdict(settings.expected),
         "protocol": changed(settings.protocol),
@@ -190,6 +195,12 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
         cache_dir,
         lambda: verify.read(settings, paths),
     )
+
+
+def _external(settings: Settings) -> dict[str, Any]:
+    """Name and version of a dataset from outside, wherever it was found."""
+    found = external.external(settings)
+    return {"reader": found.thing.name, "version": found.thing.version} if found else {}
 
 
 def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache_dir: Path) -> Info:

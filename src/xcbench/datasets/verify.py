@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from xcbench.config import Dataset
+from xcbench.datasets import external
 from xcbench.datasets.readers import READERS
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
@@ -35,7 +36,11 @@ def read(settings: Dataset, paths: dict[str, Path]) -> tuple[Raw, Raw]:
     UserError
         If a file is damaged, or another version of the data.
     """
-    train, test = READERS[settings.reader](paths, settings)
+    outside = external.external(settings)
+    if outside:
+        train, test = external.read(outside, paths, settings)
+    else:
+        train, test = READERS[settings.reader](paths, settings)
     _check_shape(settings, paths, train, test)
     return train, test
 

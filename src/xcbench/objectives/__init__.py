@@ -17,6 +17,9 @@ SGD differ in one formula of T. `Pairs`: the objective is a sum over pairs (true
 
 A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
 attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
+
+A file here is a formula and, at its end, the methods that minimise it: each a value of
+`xcbench.method.Method`, found by looking through these files. A new method is a new file.
 """
 
 from __future__ import annotations

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcbench.objectives import Numbers, Triple, softplus
+from xcbench import config
+from xcbench.datasets import Info
+from xcbench.method import Method, over_square_norm
+from xcbench.objectives import Numbers, Odds, Triple, softplus
 
 
 def double_sum(
@@ -15,7 +18,7 @@ def double_sum(
     square_norm: Numbers,
     delta: float,
 ) -> Triple:
-    """U + e^{-u} + e^{T - u} - 1, with a gradient step on u (Eq. 6 and 7).
+    """Value u + e^{-u} + e^{T - u} - 1, with a gradient step on u (Eq. 6 and 7).
 
     Its minimum over u is the exact negative log-likelihood, at u* = log(1 + e^T); so minus the
     value is a lower bound of the log-likelihood for every u.
@@ -36,3 +39,25 @@ def double_sum(
     shrunk = np.exp(-u)
     u_next = np.maximum(0.0, u - rate * (1.0 - shrunk - excess))
     return u + shrunk + excess - 1.0, excess, u_next
+
+
+def start(settings: config.DoubleSum, info: Info) -> float:
+    """Start of u: the optimum at W = 0 (Algorithm 1), or 0 (published code)."""
+    return float(np.log(info.classes)) if settings.u0 == "log_classes" else 0.0
+
+
+vanilla = Method(
+    "vanilla",
+    config.DoubleSum,
+    lambda settings, info: Odds(double_sum, True, start(settings, info), np.inf),
+    over_square_norm(0.01),
+    samplings=("others", "any", "drop_hits", "all"),
+)
+umax = Method(
+    "umax",
+    config.Umax,
+    lambda settings, info: Odds(double_sum, True, start(settings, info), settings.delta),
+    over_square_norm(0.1),
+    samplings=("others", "any", "drop_hits", "all"),
+    slope_is_gradient=False,  # u is reset first
+)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcbench.objectives import Numbers, Triple
+from xcbench import config
+from xcbench.datasets import Info
+from xcbench.method import Method
+from xcbench.objectives import Numbers, Odds, Triple
+from xcbench.objectives.double_sum import start
 
 NEWTON_STEPS = 14
 CONVERGED = 1e-9  # the next change of a quadratic iteration is below rounding
@@ -63,3 +67,28 @@ def implicit(
     value = u + np.exp(-u) + np.exp(log_odds - u) - 1.0
     a, u_next = implicit_step(log_odds, u, rate, square_norm)
     return value, a / (2.0 * np.maximum(square_norm, TINY) * rate), u_next
+
+
+def default_rate(settings: config.Method, info: Info) -> float:
+    """Implicit steps bound themselves: a constant serves."""
+    return 1.0
+
+
+def impossible(settings: config.DoubleSum) -> str:
+    """The step is solved for one pair."""
+    if (settings.n, settings.m) == (1, 1):
+        return ""
+    return (
+        "method implicit takes one observation and one class a step; set method.n=1 and method.m=1"
+    )
+
+
+method = Method(
+    "implicit",
+    config.DoubleSum,
+    lambda settings, info: Odds(implicit, True, start(settings, info)),
+    default_rate,
+    samplings=("others", "any", "drop_hits"),
+    slope_is_gradient=False,
+    impossible=impossible,
+)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xcbench.objectives import Numbers, Triple, sigmoid, softplus
+from xcbench import config
+from xcbench.method import Method, over_square_norm
+from xcbench.objectives import Numbers, Pairs, Triple, sigmoid, softplus
 
 
 def nce(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Triple:
@@ -14,3 +16,12 @@ def nce(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Tri
     logit_true, logit_drawn = true + log_weight, drawn + log_weight
     value = share * softplus(-logit_true) + softplus(logit_drawn)
     return value, -share * sigmoid(-logit_true) + 0.0 * drawn, sigmoid(logit_drawn)
+
+
+method = Method(
+    "nce",
+    config.Sampled,
+    lambda settings, info: Pairs(nce, is_bound=False),
+    over_square_norm(0.2),
+    samplings=("shared", "others", "all"),
+)

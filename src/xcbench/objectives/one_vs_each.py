@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcbench.objectives import Numbers, Triple, sigmoid, softplus
+from xcbench import config
+from xcbench.datasets import Info
+from xcbench.method import Method, over_square_norm
+from xcbench.objectives import Numbers, Pairs, Triple, sigmoid, softplus
 
 
 def one_vs_each(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Triple:
@@ -16,3 +19,17 @@ def one_vs_each(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float
     weight = np.exp(log_weight)
     slope = weight * sigmoid(drawn - true)
     return weight * softplus(drawn - true), -slope, slope
+
+
+def default_rate(settings: config.Method, info: Info) -> float:
+    """The estimated sum over K - 1 pairs makes a step K times as long."""
+    return over_square_norm(10.0)(settings, info) / info.classes
+
+
+method = Method(
+    "ove",
+    config.Sampled,
+    lambda settings, info: Pairs(one_vs_each, is_bound=True),
+    default_rate,
+    samplings=("shared", "others", "all"),
+)

@@ -23,21 +23,22 @@ class Sequential(Minibatch):
         assert chunk.classes is not None
         shrinkage = self.step.shrinkage(rate, 1)
         if model.engine == "numba" and isinstance(self.objective, Odds | Pairs):
-            from xcbench.compiled import CompiledModel, descend
+            from xcbench.compiled import CompiledModel, compiles, descend
 
             assert isinstance(model, CompiledModel)
-            return descend(
-                model,
-                chunk.rows,
-                chunk.index,
-                chunk.classes,
-                chunk.log_weight,
-                local,
-                chunk.square_norms,
-                rate,
-                shrinkage,
-                self.objective,
-            )
+            if compiles(self.objective.formula, isinstance(self.objective, Odds)):
+                return descend(
+                    model,
+                    chunk.rows,
+                    chunk.index,
+                    chunk.classes,
+                    chunk.log_weight,
+                    local,
+                    chunk.square_norms,
+                    rate,
+                    shrinkage,
+                    self.objective,
+                )
         one_pair = chunk.classes.shape[1] == 2 and isinstance(chunk.log_weight, float)
         if model.engine == "numpy" and one_pair and isinstance(self.objective, Odds):
             return _descend(model, chunk, local, rate, shrinkage, self.objective)

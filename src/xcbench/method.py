@@ -1,0 +1,91 @@
+"""What a method is: its settings, its objective, its default rate. One value, in one file.
+
+Ours stand at the end of the files under ``objectives/``; one from outside is the same value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from xcbench import config, samplers
+from xcbench.datasets import Info
+from xcbench.objectives import Objective
+from xcbench.solvers import Solver
+from xcbench.solvers.minibatch import Minibatch
+from xcbench.solvers.sequential import Sequential
+from xcbench.steps import SGD
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method.
+
+    Attributes
+    ----------
+    name : in commands, tables and figures.
+    schema : dataclass of its settings: `config.Sampled`, or derived from it, with the defaults;
+        `config.Stochastic` for a method that draws no classes.
+    objective : settings and dataset to what is minimised; ``settings.lr`` is filled in.
+    default_rate : the rate where none is set.
+    version : of its maths and loop. A change of either raises it, which changes the identity of
+        its cells.
+    samplings : ways of drawing classes it allows (`config.Sampled.sampling`). With ``others``, it
+        also allows samplers from outside.
+    slope_is_gradient : whether the slope is the gradient of the value at the same local state;
+        not so where the local state moves first, or the step is implicit.
+    has_rate : whether a method with these settings has a rate at all.
+    impossible : why its settings are impossible, in one sentence, or nothing.
+    solver : a solver of its own, or None where the loop over minibatches serves.
+    """
+
+    name: str
+    schema: type[config.Method]
+    objective: Callable[[Any, Info], Objective]
+    default_rate: Callable[[Any, Info], float]
+    version: int = 1
+    samplings: tuple[str, ...] = ("shared", "others", "any", "drop_hits", "all")
+    slope_is_gradient: bool = True
+    has_rate: Callable[[Any], bool] = lambda settings: True
+    impossible: Callable[[Any], str] = lambda settings: ""
+    solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None
+
+    def build(self, settings: Any, info: Info) -> Solver:
+        """Solver for settings and a dataset; ``settings.lr`` is filled in."""
+        return self.solver(settings, info) or minibatch(
+            self.objective(settings, info), settings, info
+        )
+
+
+def minibatch(objective: Objective, settings: config.Stochastic, info: Info) -> Minibatch:
+    """Stochastic descent on an objective."""
+    assert settings.lr is not None
+    sampling, m = "all", 0
+    if isinstance(settings, config.Sampled):
+        sampling, m = settings.sampling, settings.m
+    loop = Sequential if settings.n == 1 and sampling != "all" else Minibatch
+    return loop(
+        objective=objective,
+        sampler=samplers.make(sampling, info.classes, m),
+        step=SGD(settings.lr, settings.decay, ridge_share(settings, info)),
+        n=settings.n,
+        order=settings.order,
+        passes=settings.passes,
+    )
+
+
+def ridge_share(settings: config.Method, info: Info) -> float:
+    """Ridge of one observation, lambda / N."""
+    return settings.ridge / info.train
+
+
+# Our default rates were found on digits, zipf, bibtex, mnist and the twin of eurlex, at the default
+# budget.
+def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
+    """Rate factor / mean |x|²: a unit of rate moves a row's own score by |x|² (bias included)."""
+
+    def rate(settings: config.Method, info: Info) -> float:
+        return factor / max(info.mean_square_norm + settings.bias, 1e-12)
+
+    return rate
