@@ -26,12 +26,12 @@ class Sampler(Protocol):
 
 def distinct(rng: np.random.Generator, rows: int, size: int, m: int) -> np.ndarray:
     """Draw m distinct numbers of 0..size-1 a row, uniformly (Floyd, all rows at once)."""
-    chosen = np.empty((rows, m), np.int64)
+    chosen = np.empty((m, rows), np.int64)
     for i, top in enumerate(range(size - m, size)):
         candidate = rng.integers(0, top + 1, size=rows)
-        seen = (chosen[:, :i] == candidate[:, None]).any(axis=1)
-        chosen[:, i] = np.where(seen, top, candidate)
-    return chosen
+        seen = (chosen[:i] == candidate).any(axis=0)
+        chosen[i] = np.where(seen, top, candidate)
+    return np.ascontiguousarray(chosen.T)
 
 
 @dataclass(frozen=True)
