@@ -100,6 +100,19 @@ def _dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
     return (total + second) + (third + fourth)
 
 
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def _short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
+    """w·x, summed in the precision of the weights, in as many sums as a register holds."""
+    total = w.dtype.type(0)
+    if features is None:
+        for j in range(b - a):
+            total += w[j] * values[a + j]
+    else:
+        for j in range(a, b):
+            total += w[features[j]] * values[j]
+    return np.float64(total)
+
+
 @_kernel
 def _dots(
     w: Any, other: Any, features: Any, values: Any, a: int, b: int
@@ -154,10 +167,10 @@ def _adds(
 def scores_at(
     V: Any, begin: Any, end: Any, features: Any, values: Any, classes: Any, scores: Any
 ) -> None:
-    """Scores (B, C) of chosen classes, without scale and bias."""
+    """Scores (B, C) of chosen classes, without scale and bias; summed as `_short_dot` does."""
     for i in range(classes.shape[0]):
         for c in range(classes.shape[1]):
-            scores[i, c] = _dot(V[classes[i, c]], features, values, begin[i], end[i])
+            scores[i, c] = _short_dot(V[classes[i, c]], features, values, begin[i], end[i])
 
 
 @_kernel
