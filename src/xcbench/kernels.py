@@ -114,9 +114,7 @@ def _short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
 
 
 @_kernel
-def _dots(
-    w: Any, other: Any, features: Any, values: Any, a: int, b: int
-) -> tuple[float, float]:
+def _dots(w: Any, other: Any, features: Any, values: Any, a: int, b: int) -> tuple[float, float]:
     """As `_dot`, of two classes in one pass: twice as many weights are on their way at a time."""
     if features is None:
         return _dot(w, features, values, a, b), _dot(other, features, values, a, b)
@@ -321,9 +319,7 @@ def _descend(
     for i in range(index.size):
         y = classes[i, 0]
         if width == 2:
-            scores[0], scores[1] = _dots(
-                V[y], V[classes[i, 1]], features, values, begin[i], end[i]
-            )
+            scores[0], scores[1] = _dots(V[y], V[classes[i, 1]], features, values, begin[i], end[i])
         else:
             for c in range(width):
                 scores[c] = _dot(V[classes[i, c]], features, values, begin[i], end[i])
