@@ -1,4 +1,4 @@
-"""Run benchmarks by name; without names all but the slow ones."""
+"""Run benchmarks by name; without names all of them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,18 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "memory": memory.run,
     "sweep": sweep.run,
 }
-SLOW = ("sweep",)
 
 
 def main() -> None:
     """Print a table a benchmark, and keep each in ``reports/`` as soon as it is there."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=", ".join(BENCHMARKS))
-    parser.add_argument("--slow", action="store_true", help=f"also {', '.join(SLOW)}")
     parser.add_argument("--out", type=Path, default=Path("reports"), help="folder of the tables")
     options = parser.parse_args()
     unknown = set(options.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(BENCHMARKS)}")
-    names = options.names or [n for n in BENCHMARKS if options.slow or n not in SLOW]
-    for name in names:
+    for name in options.names or BENCHMARKS:
         started = time.perf_counter()
         rows = BENCHMARKS[name]()
         save(name, rows, options.out)

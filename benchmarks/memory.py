@@ -92,7 +92,7 @@ def shares() -> list[Row]:
     ):
         work = Work.of(dataset, settings, "numba", rows=count)
         begin, end, features, _ = work.chunk.rows.arrays
-        V, classes = work.model.V, work.chunk.classes
+        V, classes = np.ones_like(work.model.V), work.chunk.classes
         found = interleaved(
             {
                 "ours": work.updates,

@@ -18,7 +18,7 @@ from benchmarks.timing import interleaved
 from xcbench import config
 from xcbench.objectives.implicit import CONVERGED, NEWTON_STEPS
 
-ROWS = 2048
+ROWS = 4096
 GOALS = {"umax": 8.0, "implicit": 15.0}
 SETTINGS = {
     "umax": config.Umax(name="umax", lr=0.1, bias=False),

@@ -14,14 +14,16 @@ COLUMNS = ["benchmark", "shape", "ours", "peer", "ratio", "goal", "held"]
 INTRODUCTION = """# Benchmarks
 
 Made by `make bench`. Times are medians of 5 rounds in CPU seconds (`sweep`: wall clock, once), our
-code and its peers in turn in one process, on one core with one thread in every library; `ratio` is
-peer / ours. Rows without a goal are for information. `held` says whether the goal was reached in
-this run. Data are synthetic, of the named datasets' shapes.
+code and its peers in turn in one process, each with warm caches, on one core with one thread in
+every library; `ratio` is peer / ours. Rows without a goal are for information; among the peers of a
+library, the fastest counts. `held` says whether the goal was reached in this run. Data are
+synthetic, of the named datasets' shapes.
 
 - `sequential`, `minibatch`: drawing classes and fetching rows stand outside the clock, for all.
 - `scaling`: `ours` is the time at the smallest size, `peer` at the largest; behind the colon stands
-  the fitted exponent. Growth with K beyond none is the price of weights outside the caches, which
-  the control shows alone. With N, a chunk of at most 4096 rows is timed.
+  the fitted exponent. The control is the cost of reaching the weights of a U-max update, with no
+  other work; a minibatch of OVE has none of its own (with few classes its pairs share rows of W).
+  With N, a chunk of at most 4096 rows is timed.
 - `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.
 """

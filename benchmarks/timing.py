@@ -17,12 +17,15 @@ ROUNDS = 5
 def interleaved(
     candidates: Mapping[str, Callable[[], object]], rounds: int = ROUNDS, units: int = 1
 ) -> dict[str, float]:
-    """Median seconds a unit of every candidate; each is called once before, to warm up."""
-    for run in candidates.values():
-        run()
+    """Median seconds a unit of every candidate.
+
+    At its turn a candidate runs once untimed, so that the caches hold its data and not those of
+    the one before it: training and evaluation are repeated in this state.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, run in candidates.items():
+            run()
             started = time.process_time()
             run()
             seconds[name].append((time.process_time() - started) / units)
