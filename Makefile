@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo test lint ui report clean
+.PHONY: demo test lint ui report bench clean
 
 demo: .venv/ready-run
 	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
@@ -27,13 +27,17 @@ report: .venv/ready-run
 	$(BIN)/python run.py experiment=first
 	$(BIN)/xcbench report grid=first name=first
 
+bench: .venv/ready-bench
+	$(BIN)/python -m benchmarks
+
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache reports/demo
-	find src tests -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp goes first and comes back last: an installation that was cut off starts afresh.
 .venv/ready-run: EXTRAS := [numba]
 .venv/ready-test: EXTRAS := [numba,test,lint]
+.venv/ready-bench: EXTRAS := [bench]
 .venv/ready-%: pyproject.toml
 	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@rm -f .venv/ready-*

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from test_solvers import digits, small  # noqa: F401
-from xcbench import config, linear, metrics, registry, samplers
+from xcbench import config, linear, metrics, registry
 from xcbench.linear import LinearModel
 from xcbench.options import check
 from xcbench.solvers import Streams
@@ -79,14 +79,3 @@ def test_both_engines_end_at_the_same_place(small, name):  # noqa: F811
         model = LinearModel.of(weights["W"].astype(float), weights["b"].astype(float))
         losses.append(metrics.evaluate(model, small.test)["log_loss"])
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)
-
-
-@pytest.mark.parametrize("rows, size, m", [(500, 30, 20), (300, 12, 12), (50, 1000, 40)])
-def test_compiled_draws_are_those_of_numpy(monkeypatch, rows, size, m):
-    drawn = []
-    for few in (0, m):  # compiled, then in NumPy
-        monkeypatch.setattr(samplers, "FEW", few)
-        drawn.append(samplers.distinct(np.random.default_rng(7), rows, size, m))
-    np.testing.assert_array_equal(*drawn)
-    assert all(len(set(row)) == m for row in drawn[0].tolist())
-    assert drawn[0].min() >= 0 and drawn[0].max() < size

@@ -18,6 +18,7 @@ from xcbench.objectives.softmax import softmax
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 PANEL_CLASSES = (64, 512)
+LINE = 16  # float32 numbers of a cache line
 
 
 @dataclass(slots=True)
@@ -77,6 +78,13 @@ def _fixed(array: np.ndarray) -> np.ndarray:
     return plain
 
 
+def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
+    """Uninitialised array that begins with a cache line."""
+    room = np.empty(size * dtype.itemsize + 64, np.uint8)
+    first = -room.ctypes.data % 64
+    return room[first : first + size * dtype.itemsize].view(dtype)
+
+
 class CompiledModel(LinearModel):
     """`LinearModel` whose verbs over chosen classes and over all rows are compiled."""
 
@@ -119,12 +127,15 @@ class CompiledModel(LinearModel):
                 kernels.absorb_block(scores, block.start, *running)
         else:
             rows, scale = RowView.of(split.X, slice(None)), self.dtype.type(self.scale)
-            size = int(np.clip(PANEL_BYTES // (4 * self.V.shape[1]), *PANEL_CLASSES))
-            panel = np.empty((self.V.shape[1], size), self.dtype)
+            n_features = self.V.shape[1]
+            size = int(np.clip(PANEL_BYTES // (4 * n_features), *PANEL_CLASSES))
+            size = min(size, self.n_classes) // LINE * LINE or self.n_classes
+            room = _aligned(n_features * size, self.dtype)
             for first in range(0, self.n_classes, size):
-                part = panel[:, : min(size, self.n_classes - first)]
+                shape = n_features, min(size, self.n_classes - first)
+                panel = room[: shape[0] * shape[1]].reshape(shape)
                 kernels.absorb_panel(
-                    self.V, self.biases, scale, first, part, *rows.arrays, *running
+                    self.V, self.biases, scale, first, panel, *rows.arrays, *running
                 )
         return np.log(total) + top.astype(np.float64) - true_score, best
 

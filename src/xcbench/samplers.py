@@ -14,9 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from xcbench import door, engines
-
-FEW = 8  # draws a row that NumPy compares as quickly
+from xcbench import door
 
 Draw = tuple[np.ndarray | None, np.ndarray | float]
 
@@ -31,17 +29,12 @@ class Sampler(Protocol):
 
 def distinct(rng: np.random.Generator, rows: int, size: int, m: int) -> np.ndarray:
     """Draw m distinct numbers of 0..size-1 a row, uniformly (Floyd, all rows at once)."""
-    tops = range(size - m, size)
-    chosen = np.column_stack([rng.integers(0, top + 1, size=rows) for top in tops])
-    if m > FEW and engines.resolve("auto") == "numba":  # whole numbers: the same on every engine
-        from xcbench.kernels import without_repetition
-
-        without_repetition(chosen, size - m)
-        return chosen
-    for i, top in enumerate(tops):
-        seen = (chosen[:, :i] == chosen[:, i, None]).any(axis=1)
-        chosen[seen, i] = top
-    return chosen
+    chosen = np.empty((m, rows), np.int64)
+    for i, top in enumerate(range(size - m, size)):
+        candidate = rng.integers(0, top + 1, size=rows)
+        seen = (chosen[:i] == candidate).any(axis=0)
+        chosen[i] = np.where(seen, top, candidate)
+    return np.ascontiguousarray(chosen.T)
 
 
 @dataclass(frozen=True)

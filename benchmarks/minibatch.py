@@ -1,0 +1,230 @@
+"""A minibatch of one-vs-each with classes drawn for each observation (``sampling=others``).
+
+Drawing classes, fetching rows and every layout of them (dense, padded, transposed) stand outside
+the clock, for all candidates; what is timed are scores, objective, gradient and step. All
+candidates move the same weights by the same step, which is checked before.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.shapes import Work, eurlex, omniglot, shape
+from benchmarks.table import Row
+from benchmarks.timing import interleaved
+from xcbench import config
+from xcbench.datasets import Dataset
+
+GOAL = 2.5
+RATE = 1e-3
+
+
+class Batch:
+    """A minibatch as peers want it.
+
+    Attributes
+    ----------
+    W, turned : weights (K, D), and (D, K) for `csr`; a variant moves one of them in place.
+    rows, columns, X : the rows (B, D), sparse; transposed; dense.
+    classes : (B, 1+S), the true class first.
+    weight : classes that a drawn class stands for.
+    """
+
+    def __init__(self, work: Work, W: np.ndarray) -> None:
+        chunk = work.chunk
+        assert chunk.classes is not None
+        self.W, self.turned = W.copy(), np.ascontiguousarray(W.T)
+        self.rows = sp.csr_array(chunk.rows.matrix())
+        self.columns = sp.csr_array(self.rows.T)
+        self.X = self.rows.toarray()
+        self.classes = chunk.classes
+        self.row = np.arange(len(self.classes))[:, None]
+        self.weight = float(np.exp(chunk.log_weight))
+
+    def numbers(self, scores: np.ndarray) -> np.ndarray:
+        """What a row is multiplied by before it is added to a class: minus rate times slope."""
+        slope = self.weight / (1 + np.exp(scores[:, :1] - scores[:, 1:]))
+        return np.asarray(-RATE * np.column_stack([-slope.sum(axis=1), slope]))
+
+    def coefficients(self, numbers: np.ndarray) -> np.ndarray:
+        """The numbers (B, C) among zeros (B, K)."""
+        found = np.zeros((len(numbers), len(self.W)), np.float32)
+        found[self.row, self.classes] = numbers
+        return found
+
+
+def per_observation(batch: Batch) -> None:
+    """Gather and scatter the cells of an observation's classes and features."""
+    W, rows = batch.W, batch.rows
+    bounds = list(zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True))
+    cells = [
+        (np.ix_(chosen, rows.indices[a:b]), rows.data[a:b])
+        for chosen, (a, b) in zip(batch.classes, bounds, strict=True)
+    ]
+    scores = np.stack([W[cell] @ values for cell, values in cells])
+    numbers = batch.numbers(scores).astype(np.float32)
+    for (cell, values), number in zip(cells, numbers, strict=True):
+        W[cell] += np.multiply.outer(number, values)
+
+
+def by_class(batch: Batch) -> None:
+    """A class's observations together: a product of their dense rows with its weights."""
+    W, width = batch.W, batch.classes.shape[1]
+    flat = batch.classes.ravel()
+    order = np.argsort(flat, kind="stable")
+    distinct, first = np.unique(flat[order], return_index=True)
+    groups = np.split(order, first[1:])
+    scores = np.empty(flat.size, np.float32)
+    taken = [batch.X[group // width] for group in groups]
+    for k, group, X in zip(distinct, groups, taken, strict=True):
+        scores[group] = X @ W[k]
+    numbers = batch.numbers(scores.reshape(-1, width)).astype(np.float32).ravel()
+    for k, group, X in zip(distinct, groups, taken, strict=True):
+        W[k] += numbers[group] @ X
+
+
+def gathered(batch: Batch) -> None:
+    """W[S] and einsum, 16 observations at a time; the gradient is a dense product."""
+    scores = np.concatenate(
+        [
+            np.einsum("bcd,bd->bc", batch.W[batch.classes[i : i + 16]], batch.X[i : i + 16])
+            for i in range(0, len(batch.X), 16)
+        ]
+    )
+    batch.W += batch.coefficients(batch.numbers(scores)).T @ batch.X
+
+
+def dense(batch: Batch) -> None:
+    """All scores by a dense product, and a dense product for the gradient."""
+    scores = (batch.X @ batch.W.T)[batch.row, batch.classes]
+    batch.W += batch.coefficients(batch.numbers(scores)).T @ batch.X
+
+
+def csr(batch: Batch) -> None:
+    """All scores by SciPy's sparse product, which wants weights (D, K)."""
+    scores = (batch.rows @ batch.turned)[batch.row, batch.classes]
+    batch.turned += batch.columns @ batch.coefficients(batch.numbers(scores))
+
+
+NUMPY: dict[str, Callable[[Batch], None]] = {
+    "gather per observation": per_observation,
+    "grouped by class": by_class,
+    "W[S], einsum": gathered,
+    "dense BLAS, all scores": dense,
+    "SciPy CSR, all scores": csr,
+}
+
+
+def torch_variants(batch: Batch) -> dict[str, tuple[Callable[[], None], Callable[[], np.ndarray]]]:
+    """Steps in PyTorch and the weights (K, D) they move, each with weights of its own."""
+    import torch
+    from torch.nn.functional import embedding_bag, softplus
+
+    classes = torch.from_numpy(batch.classes)
+    weight = batch.weight
+    features = torch.from_numpy(batch.rows.indices.astype(np.int64))
+    offsets = torch.from_numpy(batch.rows.indptr[:-1].astype(np.int64))
+    values = torch.from_numpy(batch.rows.data)
+    X = torch.from_numpy(batch.X)
+
+    warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch: CSR is young, unchecked
+
+    def sparse(rows: sp.csr_array) -> torch.Tensor:
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(rows.indptr.astype(np.int64)),
+            torch.from_numpy(rows.indices.astype(np.int64)),
+            torch.from_numpy(rows.data),
+            rows.shape,
+        )
+
+    rows, columns = sparse(batch.rows), sparse(batch.columns)
+
+    def loss(scores: torch.Tensor) -> torch.Tensor:
+        chosen = scores.gather(1, classes)
+        return weight * softplus(chosen[:, 1:] - chosen[:, :1]).sum()
+
+    def stepping(
+        W: torch.Tensor, scores: Callable[[torch.Tensor], torch.Tensor]
+    ) -> Callable[[], None]:
+        def step() -> None:
+            (gradient,) = torch.autograd.grad(loss(scores(W)), W)
+            with torch.no_grad():
+                W.sub_(gradient, alpha=RATE)
+
+        return step
+
+    def transposed() -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(batch.W.T)).requires_grad_()
+
+    bag, dense_W, sparse_W = transposed(), torch.from_numpy(batch.W.copy()), transposed()
+    dense_W.requires_grad_()
+
+    def by_hand() -> None:
+        with torch.no_grad():
+            scores = (rows @ sparse_W).requires_grad_()
+        (slope,) = torch.autograd.grad(loss(scores), scores)
+        with torch.no_grad():
+            sparse_W.sub_(columns @ slope, alpha=RATE)
+
+    return {
+        "torch EmbeddingBag, all scores": (
+            stepping(
+                bag,
+                lambda W: embedding_bag(
+                    features, W, offsets, mode="sum", per_sample_weights=values
+                ),
+            ),
+            lambda: bag.detach().numpy().T,
+        ),
+        "torch dense GEMM, all scores": (
+            stepping(dense_W, lambda W: X @ W.T),
+            lambda: dense_W.detach().numpy(),
+        ),
+        "torch sparse CSR, all scores": (by_hand, lambda: sparse_W.detach().numpy().T),
+    }
+
+
+def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
+    """Seconds an iteration, against the fastest of the NumPy and of the PyTorch variants."""
+    settings = config.Sampled(name="ove", lr=RATE, n=n, m=m, sampling="others", bias=False)
+    work = Work.of(dataset, settings, "numba", rows=n)
+    plain = Work.of(dataset, settings, "numpy", rows=n)
+    start = np.asarray(np.random.default_rng(0).normal(size=work.model.V.shape), np.float32)
+    work.model.V[:] = start
+    work.updates()
+    moved: np.ndarray = work.model.V - start
+    steps: dict[str, Callable[[], object]] = {"ours": work.updates}
+    for name, variant in NUMPY.items():
+        batch = Batch(plain, start)
+        steps[name] = lambda variant=variant, batch=batch: variant(batch)  # type: ignore[misc]
+        steps[name]()
+        _same(name, (batch.turned.T if variant is csr else batch.W) - start, moved)
+    for name, (step, weights) in torch_variants(Batch(plain, start)).items():
+        steps[name] = step
+        step()
+        _same(name, weights() - start, moved)
+    found = interleaved(steps)
+    ours = found.pop("ours")
+    fastest = {
+        min((name for name in found if ("torch" in name) == kind), key=lambda name: found[name])
+        for kind in (False, True)
+    }
+    where = f"{n} x {m}, {shape(dataset)}"
+    return [
+        Row(f"vs {name}, s/iteration", where, ours, seconds, GOAL if name in fastest else 0.0)
+        for name, seconds in sorted(found.items(), key=lambda item: item[1])
+    ]
+
+
+def _same(name: str, moved: np.ndarray, expected: np.ndarray) -> None:
+    error = np.linalg.norm(moved - expected) / np.linalg.norm(expected)
+    assert error < 1e-4, f"{name} takes another step: relative difference {error:.1e}"
+
+
+def run() -> list[Row]:
+    """EURLex's and Omniglot's shapes, with the minibatches of the augment-and-reduce paper."""
+    return compare(eurlex(), 379, 50) + compare(omniglot(), 541, 50)

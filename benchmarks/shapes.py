@@ -1,0 +1,118 @@
+"""Synthetic rows of the papers' shapes, and a solver's first chunk on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench import config, linear, registry
+from xcbench.datasets import Dataset, Info, synthetic
+from xcbench.datasets.value import Split, square_norms
+from xcbench.linear import LinearModel
+from xcbench.solvers import Streams
+from xcbench.solvers.minibatch import Chunk, Minibatch
+
+
+@cache
+def twin(train: int, features: int, classes: int, nonzeros: float) -> Dataset:
+    """Rows of length 1 with power laws of features and classes."""
+    spec = config.Synthetic(
+        train=train, test=1, features=features, classes=classes, nonzeros=nonzeros
+    )
+    X = synthetic.make(spec)[0]
+    rows = X.X
+    assert isinstance(rows, sp.csr_array)
+    length = np.sqrt(np.repeat(square_norms(rows), np.diff(rows.indptr)))
+    return of(rows.data / length, rows.indices, rows.indptr, X.labels, features, classes)
+
+
+def of(
+    values: np.ndarray,
+    indices: np.ndarray,
+    start: np.ndarray,
+    y: np.ndarray,
+    features: int,
+    classes: int,
+) -> Dataset:
+    """Dataset of these rows, in the types that a prepared dataset has."""
+    X = sp.csr_array(
+        (values.astype(np.float32), indices.astype(np.int32), start.astype(np.int32)),
+        shape=(len(y), features),
+    )
+    split = Split(X, y)
+    info = Info(
+        name="synthetic",
+        digest="",
+        twin=True,
+        train=len(y),
+        test=len(y),
+        features=features,
+        classes=classes,
+        sparse=True,
+        nonzeros_per_row=X.nnz / len(y),
+        mean_square_norm=1.0,
+        test_dropped=0,
+        multi_label=False,
+        accuracy_ceiling=1.0,
+    )
+    return Dataset(info, split, split, np.bincount(y, minlength=classes))
+
+
+def eurlex() -> Dataset:
+    """EURLex's shape."""
+    return twin(15539, 5000, 896, 237)
+
+
+def omniglot() -> Dataset:
+    """Omniglot's shape; its images as sparse rows."""
+    return twin(25968, 784, 1623, 113)
+
+
+def shape(dataset: Dataset) -> str:
+    """N, D, K and non-zeros a row, as they stand in the table."""
+    info = dataset.info
+    return (
+        f"N={info.train} D={info.features} K={info.classes} {info.nonzeros_per_row:.0f} non-zeros"
+    )
+
+
+@dataclass
+class Work:
+    """A method's first chunk on a dataset, drawn and fetched: what is left are the updates."""
+
+    solver: Minibatch
+    model: LinearModel
+    chunk: Chunk
+    local: np.ndarray
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, settings: Any, engine: str, bias: bool = False, rows: int = 0
+    ) -> Work:
+        """Prepare; the draws depend on dataset and settings alone."""
+        solver = registry.entry(settings).build(settings, dataset.info)
+        assert isinstance(solver, Minibatch)
+        info = dataset.info
+        model = linear.make(engine, info.classes, info.features, bias, "float32")
+        chunk = next(solver._chunks(dataset, model, Streams.of(0)))
+        chunk = chunk.part(0, min(len(chunk), rows or len(chunk)))
+        return cls(solver, model, chunk, np.full(info.train, solver.objective.start))
+
+    def updates(self) -> float:
+        """Run the chunk's updates once more, from where the weights are."""
+        return self.solver._run(self.model, self.chunk, self.local, self.solver.step.rate(0))
+
+
+def uniform_rows(train: int = 20_000, features: int = 20_000, classes: int = 2_000) -> Dataset:
+    """Rows of 50 features each, made without much memory; all features and classes alike."""
+    rng = np.random.default_rng(0)
+    indices = rng.integers(0, features // 50, (train, 50), dtype=np.int32)
+    indices += np.arange(50, dtype=np.int32) * (features // 50)
+    start = np.arange(train + 1, dtype=np.int32) * 50
+    values = np.full(indices.size, 50**-0.5, np.float32)
+    y = rng.integers(0, classes, train)
+    return of(values, indices.ravel(), start, y, features, classes)

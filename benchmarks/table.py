@@ -1,0 +1,91 @@
+"""The table of results: one row a comparison, kept benchmark by benchmark."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+from tabulate import tabulate
+
+from benchmarks.machine import describe
+
+COLUMNS = ["benchmark", "shape", "ours", "peer", "ratio", "goal", "held"]
+INTRODUCTION = """# Benchmarks
+
+Made by `make bench`. Times are medians of 5 rounds in CPU seconds (`sweep`: wall clock, once), our
+code and its peers in turn in one process, each with warm caches, on one core with one thread in
+every library; `ratio` is peer / ours. Rows without a goal are for information; among the peers of a
+library, the fastest counts. `held` says whether the goal was reached in this run. Data are
+synthetic, of the named datasets' shapes.
+
+- `sequential`, `minibatch`: drawing classes and fetching rows stand outside the clock, for all.
+- `scaling`: `ours` is the time at the smallest size, `peer` at the largest; behind the colon stands
+  the fitted exponent. The control is the cost of reaching the weights of a U-max update, with no
+  other work; a minibatch of OVE has none of its own (with few classes its pairs share rows of W).
+  With N, a chunk of at most 4096 rows is timed.
+- `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
+  Peaks are those of training and evaluation, W included, above the process with its data loaded.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A comparison; ``goal`` is the least ratio wanted, 0 for none.
+
+    A row of another kind brings its own ``verdict``: what was wanted, and whether it held.
+    """
+
+    benchmark: str
+    shape: str
+    ours: float
+    peer: float | None = None
+    goal: float = 0.0
+    verdict: tuple[str, bool] | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Peer / ours."""
+        return None if self.peer is None else self.peer / self.ours
+
+    def cells(self) -> dict[str, str]:
+        """What stands in the table."""
+        ratio = self.ratio
+        goal, held = f">= {self.goal:g}" if self.goal else "", ""
+        if self.goal and ratio is not None:
+            held = "yes" if ratio >= self.goal else "no"
+        if self.verdict:
+            goal, held = self.verdict[0], "yes" if self.verdict[1] else "no"
+        numbers = {"ours": self.ours, "peer": self.peer, "ratio": ratio}
+        shown = {name: "" if x is None else f"{x:.3g}" for name, x in numbers.items()}
+        return {**asdict(self), **shown, "goal": goal, "held": held}
+
+
+def frame(rows: list[Row]) -> pd.DataFrame:
+    """Rows as text."""
+    return pd.DataFrame([row.cells() for row in rows], columns=COLUMNS)
+
+
+def _pretty(table: pd.DataFrame, kind: str) -> str:
+    return tabulate(table.values.tolist(), COLUMNS, tablefmt=kind, disable_numparse=True)
+
+
+def text(rows: list[Row]) -> str:
+    """Table for the terminal."""
+    return _pretty(frame(rows), "simple")
+
+
+def save(name: str, rows: list[Row], folder: Path) -> None:
+    """Put a benchmark's rows in the place of its former ones, and write both files again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    csv = folder / "benchmarks.csv"
+    new = frame(rows).assign(benchmark=lambda t: f"{name}: " + t["benchmark"])
+    if csv.exists():
+        old = pd.read_csv(csv, dtype=str, keep_default_na=False)
+        new = pd.concat([old[~old["benchmark"].str.startswith(f"{name}: ")], new])
+    new.to_csv(csv, index=False)
+    machine = "\n".join(f"- {key}: {value}" for key, value in describe().items())
+    body = _pretty(new, "github")
+    (folder / "benchmarks.md").write_text(
+        f"{INTRODUCTION}\n{body}\n\n## Machine of the last run\n\n{machine}\n"
+    )
