@@ -17,6 +17,7 @@ from xcbench.objectives.one_vs_each import one_vs_each
 from xcbench.objectives.softmax import softmax
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
+CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class
 PANEL_CLASSES = (64, 512)
 LINE = 16  # float32 numbers of a cache line
 
@@ -106,13 +107,16 @@ class CompiledModel(LinearModel):
     def at(self, rows: Any, classes: np.ndarray) -> np.ndarray:
         """Scores (B, C) in float64 of chosen classes (B, C)."""
         scores = np.empty(classes.shape)
-        kernels.scores_at(self.V, *rows.arrays, classes, scores)
+        large = self.V.nbytes > CACHED_BYTES
+        order = kernels.by_class(classes, *self.room) if large else np.arange(classes.size)
+        kernels.scores_at(self.V, *rows.arrays, classes, order, scores)
         return self._finished(scores, classes)
 
     def add(self, rows: Any, classes: np.ndarray, numbers: np.ndarray) -> None:
         """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
         changes = (numbers / self.scale).astype(self.dtype)
-        kernels.scatter(self.V, self.biases, *rows.arrays, classes, changes, *self.room)
+        order = kernels.by_class(classes, *self.room)
+        kernels.scatter(self.V, self.biases, *rows.arrays, classes, order, changes)
 
     def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""

@@ -162,37 +162,14 @@ def _adds(
 
 # ---------------------------------------------------------------- minibatches
 @_kernel
-def scores_at(
-    V: Any, begin: Any, end: Any, features: Any, values: Any, classes: Any, scores: Any
-) -> None:
-    """Scores (B, C) of chosen classes, without scale and bias; summed as `_short_dot` does."""
-    for i in range(classes.shape[0]):
-        for c in range(classes.shape[1]):
-            scores[i, c] = _short_dot(V[classes[i, c]], features, values, begin[i], end[i])
-
-
-@_kernel
-def scatter(
-    V: Any,
-    b: Any,
-    begin: Any,
-    end: Any,
-    features: Any,
-    values: Any,
-    classes: Any,
-    numbers: Any,
-    head: Any,
-    tail: Any,
-) -> None:
-    """w_c += number · x, class after class, each in the order of its pairs.
+def by_class(classes: Any, head: Any, tail: Any) -> Any:
+    """Places of all pairs in ``classes`` (B, C), class after class, each in its own order.
 
     ``head`` and ``tail`` are room for K numbers; ``head`` is -1 everywhere, before and after, so
     that the work depends on the pairs alone.
     """
-    width = classes.shape[1]
-    pairs = classes.size
-    following = np.empty(pairs, np.int64)
-    distinct = np.empty(pairs, np.int64)
+    width, pairs = classes.shape[1], classes.size
+    following, distinct = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
     found = 0
     for p in range(pairs):
         k = classes[p // width, p % width]
@@ -204,18 +181,47 @@ def scatter(
         else:
             following[tail[k]] = p
         tail[k] = p
-    for place in range(found):
-        k = distinct[place]
+    order = np.empty(pairs, np.int64)
+    place = 0
+    for k in distinct[:found]:
         p = head[k]
         head[k] = -1
-        w = V[k]
         while p >= 0:
-            i = p // width
-            change = numbers[i, p % width]
-            _add(w, change, features, values, begin[i], end[i])
-            if b.size:
-                b[k] += change
+            order[place] = p
+            place += 1
             p = following[p]
+    return order
+
+
+@_kernel
+def scores_at(
+    V: Any, begin: Any, end: Any, features: Any, values: Any, classes: Any, order: Any, scores: Any
+) -> None:
+    """Scores (B, C) of chosen classes, without scale and bias; summed as `_short_dot` does."""
+    for p in order:
+        i, c = p // classes.shape[1], p % classes.shape[1]
+        scores[i, c] = _short_dot(V[classes[i, c]], features, values, begin[i], end[i])
+
+
+@_kernel
+def scatter(
+    V: Any,
+    b: Any,
+    begin: Any,
+    end: Any,
+    features: Any,
+    values: Any,
+    classes: Any,
+    order: Any,
+    numbers: Any,
+) -> None:
+    """w_c += number · x, pair after pair."""
+    for p in order:
+        i, c = p // classes.shape[1], p % classes.shape[1]
+        k = classes[i, c]
+        _add(V[k], numbers[i, c], features, values, begin[i], end[i])
+        if b.size:
+            b[k] += numbers[i, c]
 
 
 # ---------------------------------------------------------------- one observation at a time
