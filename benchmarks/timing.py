@@ -20,15 +20,12 @@ def interleaved(
     """Median seconds a unit of every candidate.
 
     At its turn a candidate runs once untimed, so that the caches hold its data and not those of
-    the one before it: training and evaluation are repeated in this state.
+    the one before it, then for at least a tenth of a second: training goes on and on.
     """
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, run in candidates.items():
-            run()
-            started = time.process_time()
-            run()
-            seconds[name].append((time.process_time() - started) / units)
+            seconds[name].append(repeated(run, least=0.1, rounds=1) / units)
     return {name: float(np.median(found)) for name, found in seconds.items()}
 
 

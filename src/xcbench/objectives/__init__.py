@@ -136,8 +136,8 @@ class Pairs(Objective):
 
 
 def softplus(x: Numbers) -> Numbers:
-    """log(1 + e^x)."""
-    return np.logaddexp(0.0, x)
+    """log(1 + e^x), several times faster on arrays than `numpy.logaddexp`."""
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
 
 def sigmoid(x: Numbers) -> Numbers:

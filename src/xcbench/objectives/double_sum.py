@@ -7,7 +7,7 @@ import numpy as np
 from xcbench import config
 from xcbench.datasets import Info
 from xcbench.method import Method, over_square_norm
-from xcbench.objectives import Numbers, Odds, Triple, softplus
+from xcbench.objectives import Numbers, Odds, Triple
 
 
 def double_sum(
@@ -33,7 +33,7 @@ def double_sum(
     Value, e^{T - u} and the next u >= 0; all of them at the same u.
     """
     if delta < np.inf:
-        floor = softplus(log_drawn)
+        floor = np.logaddexp(0.0, log_drawn)
         u = u + (u < floor - delta) * (floor - u)
     excess = np.exp(log_odds - u)
     shrunk = np.exp(-u)
