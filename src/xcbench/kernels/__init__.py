@@ -1,0 +1,23 @@
+"""The few hot loops, compiled with Numba; import this package only where Numba is installed.
+
+Each is the counterpart of a verb of `xcbench.linear.LinearModel`, or of the loop over single
+observations. Rows are ``values[begin[i]:end[i]]`` at ``features[begin[i]:end[i]]``; dense rows have
+no ``features``. Formulas of methods come in as compiled functions, so nothing here knows a method.
+"""
+
+from xcbench.kernels.compiling import ODDS, PAIRS, compiled
+from xcbench.kernels.evaluation import absorb_block, absorb_panel
+from xcbench.kernels.minibatch import by_class, scatter, scores_at
+from xcbench.kernels.sequential import descend
+
+__all__ = [
+    "ODDS",
+    "PAIRS",
+    "absorb_block",
+    "absorb_panel",
+    "by_class",
+    "compiled",
+    "descend",
+    "scatter",
+    "scores_at",
+]
