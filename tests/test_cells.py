@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from xcbench import cells, config
+from xcbench import cells, config, engines
 from xcbench.cells import CURVE_COLUMNS, Cell
 from xcbench.errors import UserError
 from xcbench.planning import jobs
@@ -378,7 +378,7 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     paths = ("reports_dir", "reader", "folders", "files", "sha256", "source", "expected", "missing")
     # A maker of data takes neither of two; name and sampling have few possible values, and a
     # single row is refused.
-    fixed = ("divide_by", "classes", "name", "sampling", "rows")
+    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine")
     point = settings(tmp_path)
     found = {"as it is": identity(point)}
     for name, changed in changed_options(point, (*launch, *paths, *fixed)):
@@ -388,6 +388,8 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     found["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
     fewer = replace(point.dataset, protocol=config.Protocol(rows=50))
     found["rows"] = identity(replace(point, dataset=fewer))
+    if engines.resolve("auto") != "numpy":
+        found["engine"] = identity(replace(point, engine="numpy"))
     found["sampling"] = identity(replace(point, method=config.Umax(name="umax", sampling="any")))
     assert len(found) > 20
     same = {name for name in found if list(found.values()).count(found[name]) > 1}
