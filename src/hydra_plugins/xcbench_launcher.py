@@ -1,4 +1,4 @@
-"""Hydra launcher: a whole sweep is composed and checked before its first cell runs.
+"""Hydra launcher and sweeper: a whole sweep is composed and checked before its first cell runs.
 
 Hydra takes plugins from the namespace package ``hydra_plugins`` alone, which is why it stands here.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from xcbench import config
 from xcbench.errors import UserError
+from xcbench.sweeps import Composer
 
 
 class SweepLauncher(Launcher):
@@ -44,13 +45,10 @@ class SweepLauncher(Launcher):
                 "a preset cannot itself be swept, its own grid would be lost: "
                 "launch the presets one after the other"
             )
-        if len(job_overrides) > 20:
-            print(f"reading {len(job_overrides)} configurations …", flush=True)
-        points = [
-            config.read(self.loader.load_sweep_config(self.base, list(point)))
-            for point in job_overrides
-        ]
-        code = app.run(points)
+        if len(job_overrides) > 200:
+            print(f"reading {len(job_overrides):,} configurations …", flush=True)
+        composer = Composer(lambda point: self.loader.load_sweep_config(self.base, point))
+        code = app.run([composer.read(point) for point in job_overrides])
         if code:
             sys.exit(code)
         return [
@@ -58,9 +56,19 @@ class SweepLauncher(Launcher):
         ]
 
 
-ConfigStore.instance().store(
-    group="hydra/launcher",
-    name="xcbench",
-    node={"_target_": "hydra_plugins.xcbench_launcher.SweepLauncher"},
-    provider="xcbench",
-)
+class Sweeper(BasicSweeper):
+    """Hydra's own sweeper, without composing every point once more where our launcher does it."""
+
+    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
+        """Leave it to our launcher."""
+        if not isinstance(self.launcher, SweepLauncher):
+            super().validate_batch_is_legal(batch)
+
+
+HERE = "hydra_plugins.xcbench_launcher"
+NODES = {
+    "hydra/launcher": {"_target_": f"{HERE}.SweepLauncher"},
+    "hydra/sweeper": {"_target_": f"{HERE}.Sweeper", "max_batch_size": None, "params": None},
+}
+for group, node in NODES.items():
+    ConfigStore.instance().store(group=group, name="xcbench", node=node, provider="xcbench")

@@ -207,7 +207,7 @@ def explain(error: BaseException) -> str:
     """One line for a mistake in the configuration or on the disk."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = str(error.missing_cfg_file).rpartition("/")
-        options = ", ".join(error.options or [])
+        options = ", ".join(error.options or _configurations(config.folder() / group))
         return f"unknown {group or 'configuration'} '{name}'; available: {options}"
     if isinstance(error, HydraException | OmegaConfBaseException):
         parts = [str(error).strip().splitlines()[0]]
@@ -222,3 +222,9 @@ def explain(error: BaseException) -> str:
             f"a file cannot be written ({reason}); make room where runs_dir is, or set another one"
         )
     return " ".join(str(error).split())
+
+
+def _configurations(folder: Path) -> list[str]:
+    """Names of the configuration files in a folder and below it."""
+    found = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.yaml"))
+    return sorted(path.as_posix() for path in found)

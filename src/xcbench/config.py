@@ -231,6 +231,13 @@ class Budget:
     checkpoints: int = option(
         10, "evenly spaced evaluations after the one at the start", at_least=1
     )
+    share: float = option(
+        1.0,
+        "share of the training rows, the first ones, that training sees; epochs are passes over "
+        "them, losses and errors are still those of all rows",
+        above=0,
+        at_most=1,
+    )
     seconds: float | None = option(
         None, "training seconds after which a cell ends with status timeout", above=0
     )
@@ -269,6 +276,7 @@ class Config:
         choices=ENGINES,
     )
     experiment: Any = None
+    rates: Any = None
     grid: str = option("last", "name under which the launch's cells are remembered")
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
@@ -306,8 +314,26 @@ def read(composed: DictConfig) -> Config:
     UserError
         If a value is out of range.
     """
+    return resolved(typed(composed))
+
+
+def typed(composed: DictConfig) -> DictConfig:
+    """Our own part of a composed configuration, with the type of every option."""
     own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), own))
+    made = OmegaConf.merge(OmegaConf.structured(Config), own)
+    assert isinstance(made, DictConfig)
+    return made
+
+
+def resolved(composed: DictConfig) -> Config:
+    """Checked `Config` of a typed configuration.
+
+    Raises
+    ------
+    UserError
+        If a value is out of range.
+    """
+    settings = OmegaConf.to_object(composed)
     assert isinstance(settings, Config)
     check(settings)
     return settings

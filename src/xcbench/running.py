@@ -50,7 +50,8 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     started = time.perf_counter()
     dataset = datasets.load(job.info, cache_dir(settings))
     load_seconds = time.perf_counter() - started
-    solver = registry.find(job.method).thing.build(settings.method, job.info)
+    seen = dataset.first(settings.budget.share).info
+    solver = registry.find(job.method).thing.build(settings.method, seen)
     model = linear.make(
         job.cell.engine,
         job.info.classes,

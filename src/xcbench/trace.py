@@ -62,7 +62,8 @@ def run(
 
     Parameters
     ----------
-    ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||².
+    ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||², N
+        the rows that training sees.
     watch : told the share of the work done after every checkpoint.
 
     Returns
@@ -71,12 +72,14 @@ def run(
         The first number that is not finite ends the curve with status ``diverged``.
     """
     trace = Trace()
+    seen = dataset.first(budget.share)
+    ridge_share = ridge / len(seen.train)
     parts = PARTS if budget.seconds and solver.interruptible else 1
     count = budget.checkpoints * parts
     stops = [budget.epochs * (i + 1) / count for i in range(count)]
     value = Mean()
     with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
-        progresses = solver.fit(dataset, model, Streams.of(seed), stops)
+        progresses = solver.fit(seen, model, Streams.of(seed), stops)
         for number in itertools.count():
             started = time.perf_counter()
             progress = next(progresses, None)
@@ -89,7 +92,9 @@ def run(
                 continue
             started = time.perf_counter()
             progress = replace(progress, objective=value.take())
-            finite = _record(trace, progress, model, dataset, solver.is_bound, evaluation, ridge)
+            finite = _record(
+                trace, progress, model, dataset, solver.is_bound, evaluation, ridge_share
+            )
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
                 trace.status = "diverged"
@@ -143,7 +148,7 @@ def _record(
     dataset: Dataset,
     is_bound: bool,
     evaluation: Evaluation,
-    ridge: float,
+    ridge_share: float,
 ) -> bool:
     """Append a checkpoint; False where something is not finite."""
     row = {
@@ -162,8 +167,8 @@ def _record(
     for role, split in (("train", dataset.train), ("test", dataset.test)):
         found = evaluate(model, split, evaluation.softmax_twice, evaluation.top_k)
         measured |= {f"{role}_{name}": value for name, value in found.items()}
-    if ridge:
-        measured["ridge_term"] = ridge / 2 * model.square_norm() / len(dataset.train)
+    if ridge_share:
+        measured["ridge_term"] = ridge_share / 2 * model.square_norm()
     if not all(
         math.isfinite(v) for name, v in measured.items() if name not in ("bound", "objective")
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,10 @@ class Split:
     def __len__(self) -> int:
         return len(self.y)
 
+    def first(self, size: int) -> Split:
+        """The first rows, without their label sets."""
+        return Split(self.X[:size], self.y[:size])
+
 
 @dataclass(frozen=True)
 class Info:
@@ -144,6 +148,14 @@ class Dataset:
     train: Split
     test: Split
     class_counts: np.ndarray
+
+    def first(self, share: float) -> Dataset:
+        """The problem with the first floor(share · N) training rows alone, at least one."""
+        if share == 1:
+            return self
+        train = self.train.first(max(1, int(share * len(self.train) + 1e-9)))
+        counts = np.bincount(train.y, minlength=len(self.class_counts))
+        return Dataset(replace(self.info, train=len(train)), train, self.test, counts)
 
 
 def square_norms(X: Rows) -> np.ndarray:
