@@ -88,6 +88,15 @@ def _task(composed: DictConfig) -> None:
 
 
 def run(configurations: Sequence[Config], whole: bool = True) -> int:
+    """`execute` a launch, and say what can be done with what it gave."""
+    code = execute(configurations, whole)
+    if whole and not configurations[0].plan:
+        grid = f"grid={configurations[0].grid}"
+        print(f"next: xcbench report {grid}    xcbench results {grid}    make ui")
+    return code
+
+
+def execute(configurations: Sequence[Config], whole: bool = True) -> int:
     """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0.
 
     Parameters
@@ -135,9 +144,6 @@ def run(configurations: Sequence[Config], whole: bool = True) -> int:
     if usable:  # cells whose recording was cut off earlier
         _track(runs_dir, (cells.load(runs_dir, job.cell.cell) for job in planned))
     _summarise(planned, todo, statuses)
-    if whole:
-        grid = f"grid={launch.grid}"
-        print(f"next: xcbench report {grid}    xcbench results {grid}    make ui")
     return code
 
 

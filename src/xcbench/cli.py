@@ -30,6 +30,8 @@ xcbench COMMAND [name=value ...]
   data       list: what there is of every dataset, and from where; fetch NAME …: download it;
              verify [NAME …]: whether the files are the right ones
   report     write tables, figures and a page: name=demo writes reports/demo/
+  paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
+             part=tuning|runs|report, force=true (all again), and overrides such as dataset=mnist
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
   options    list every option of a run
@@ -90,6 +92,7 @@ def _command(words: list[str]) -> int:
         "predict": (_predict, ("CELL", "FILE")),
         "data": (_data, ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
+        "paper": (_paper, ("NAME",)),
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),
@@ -157,6 +160,12 @@ def _report(given: Given) -> int:
     print(report.terminal_table(table))
     print(f"report: {out / 'index.html'}")
     return 0
+
+
+def _paper(given: Given) -> int:
+    from xcbench.commands import paper
+
+    return paper.paper(given)
 
 
 def _track(given: Given) -> int:

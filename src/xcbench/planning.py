@@ -80,10 +80,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     if not has_rate:  # whatever is swept collapses
         settings = replace(settings, method=replace(settings.method, lr=None))
     sampler = registry.check_sampling(settings.method)
-    versions = {"version": method.version}
-    if sampler:
-        versions["sampler_version"] = getattr(sampler.thing, "version", 1)
-    as_skipped = _identity(settings, settings.dataset.name, "missing", versions, engine)
+    as_skipped = identity(settings, settings.dataset.name, "missing", engine)
     if isinstance(info, Info):
         registry.check(settings.method, info)
         if settings.evaluation.top_k > info.classes:
@@ -95,7 +92,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
             rate = method.default_rate(settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
     cell = Cell(
-        cell=_identity(settings, info.name, info.digest, versions, engine),
+        cell=identity(settings, info.name, info.digest, engine),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
@@ -145,10 +142,18 @@ def _launch(settings: Config, method: str) -> dict[str, Any]:
     }
 
 
-def _identity(
-    settings: Config, name: str, digest: str, versions: dict[str, int], engine: str
-) -> str:
-    """Hash of the data (their digest holds the protocol), the method and how it is run."""
+def identity(settings: Config, name: str, digest: str, engine: str) -> str:
+    """Hash of the data (their digest holds the protocol), the method and how it is run.
+
+    Parameters
+    ----------
+    settings : with the rate filled in, or without one for a method that has none.
+    name, digest : of the prepared dataset.
+    """
+    versions = {"version": registry.entry(settings.method).version}
+    sampler = registry.check_sampling(settings.method)
+    if sampler:
+        versions["sampler_version"] = getattr(sampler.thing, "version", 1)
     return cells.identity(
         {
             "dataset": name,

@@ -15,6 +15,7 @@ from dataclasses import fields
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -88,10 +89,21 @@ def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
 
 @contextmanager
 def hydra() -> Iterator[None]:
-    """Composing outside of a launch."""
+    """Composing outside of a launch.
+
+    Raises
+    ------
+    UserError
+        If something cannot be composed.
+    """
+    from xcbench.app import explain
+
     config.register()
-    with initialize_config_dir(version_base="1.3", config_dir=str(config.folder().resolve())):
-        yield
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(config.folder().resolve())):
+            yield
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(explain(error)) from None
 
 
 def of_experiment(name: str, overrides: Mapping[str, str]) -> list[Config]:
@@ -100,10 +112,22 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> list[Config]:
     Parameters
     ----------
     name : of the file below ``conf/experiment/``.
-    overrides : what replaces the experiment's own values, swept or not.
+    overrides : of what the experiment sweeps, the values that are wanted among its own (none of
+        them may be left); else settings of all its points.
     """
     chosen = f"experiment={name}"
     whole = compose("config", overrides=[chosen], return_hydra_config=True)
     swept = {key: str(value) for key, value in (whole.hydra.sweeper.params or {}).items()}
     composer = Composer(lambda point: compose("config", overrides=[chosen, *point]))
-    return [composer.read(point) for point in points({**swept, **overrides})]
+    wanted = {key: _words(overrides[key]) for key in swept if key in overrides}
+    rest = {key: value for key, value in overrides.items() if key not in swept}
+    for key, values in wanted.items():
+        left = [word for word in _words(swept[key]) if word in values]
+        if not left:
+            return []
+        swept[key] = ",".join(left)
+    return [composer.read(point) for point in points({**swept, **rest})]
+
+
+def _words(values: str) -> list[str]:
+    return [word.strip() for word in values.split(",")]

@@ -54,15 +54,15 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def at_best_rate(variant: pd.DataFrame) -> pd.DataFrame:
+def at_best_rate(variant: pd.DataFrame, criterion: str = "train_log_loss") -> pd.DataFrame:
     """Cells of one variant at its best rate, or all of them where no rate has a loss.
 
-    The best rate has the lowest mean training log loss among the rates at which most seeds
-    ended, which is every seed if there is such a rate.
+    The best rate has the lowest mean training log loss, or other criterion, among the rates at
+    which most seeds ended, which is every seed if there is such a rate.
     """
     rate = variant["lr"].fillna(0.0)  # 0 stands for a method without a rate
     ended = variant["status"].isin(ENDED)
-    loss = variant["train_log_loss"].where(ended).groupby(rate).mean().dropna()
+    loss = variant[criterion].where(ended).groupby(rate).mean().dropna()
     if loss.empty:
         return variant
     seeds = ended.groupby(rate).sum()[loss.index]

@@ -1,0 +1,94 @@
+"""The five papers: their grids, their tables and figures, what they published.
+
+A paper is a list of grids, in the order in which they run, and a function that turns what they
+measured into a report. Everything else is shared: `run` runs grids and keeps what they gave,
+`published` are the printed numbers, `verdicts` compares, `page` shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.errors import UserError
+
+NAMES = ("umax", "ove", "ar", "adv", "memoir")
+PARTS = ("tuning", "runs")
+LOSS = "train_log_loss"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """An experiment of a paper, ``conf/experiment/<paper>/<name>.yaml``.
+
+    Attributes
+    ----------
+    part : ``tuning`` or ``runs``, each a table of results of its own.
+    rates_from : grid whose best rate for a dataset and a method this one takes; empty: as the
+        experiment says.
+    extended : whether rates are added, a decade at a time, while a best one ends the grid.
+    criterion : column by which the best rate of a method is chosen; of methods that are not
+        named, the training log loss.
+    """
+
+    name: str
+    part: str = "runs"
+    rates_from: str = ""
+    extended: bool = False
+    criterion: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the grids of a paper gave.
+
+    Attributes
+    ----------
+    results : one row for each cell of each grid (column ``grid``).
+    curves : one row a checkpoint.
+    """
+
+    results: pd.DataFrame
+    curves: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper.
+
+    Attributes
+    ----------
+    name, title : short name, and title with authors and year.
+    grids : in the order in which they run.
+    report : writes the report into a folder, and returns the rows of the replication table.
+    """
+
+    name: str
+    title: str
+    grids: tuple[Grid, ...]
+    report: Callable[[Measured, Path], pd.DataFrame]
+
+
+def find(name: str) -> Paper:
+    """Paper of a name.
+
+    Raises
+    ------
+    UserError
+        If there is none, or its turn has not come yet.
+    """
+    if name not in NAMES:
+        raise UserError(f"there is no paper '{name}'; papers: {', '.join(NAMES)}")
+    try:
+        module = import_module(f"xcbench.papers.{name}")
+    except ModuleNotFoundError:
+        raise UserError(
+            f"the experiments of the paper '{name}' are not there yet; "
+            "its published numbers are, in reports/replication.csv"
+        ) from None
+    paper: Paper = module.paper
+    return paper

@@ -1,0 +1,37 @@
+"""What the papers printed, one row a number, as transcribed from their texts.
+
+``NA`` is printed as not available. ``umax_author_runs.csv`` are the learning curves that the
+authors of the U-max paper store beside their code, not part of the printed numbers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+HERE = Path(__file__).parent
+AUTHOR_RUNS = "umax_author_runs"
+NAMES = {"text_numbers": "text", "synthetic": "Section 4.1", "appendix_a2": "Appendix A.2"}
+
+
+@cache
+def numbers() -> pd.DataFrame:
+    """All printed numbers: paper, table, dataset, method, metric, value (as printed), unit."""
+    frames = []
+    for path in sorted(HERE.glob("*.csv")):
+        if path.stem == AUTHOR_RUNS:
+            continue
+        paper, _, part = path.stem.partition("_")
+        table = NAMES.get(part, part.replace("table", "Table "))
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frames.append(frame.drop(columns="source").assign(paper=paper, table=table))
+    columns = ["paper", "table", "dataset", "method", "metric", "value", "unit"]
+    return pd.concat(frames, ignore_index=True)[columns]
+
+
+@cache
+def author_runs() -> pd.DataFrame:
+    """Stored curves of the U-max authors, one row a checkpoint."""
+    return pd.read_csv(HERE / f"{AUTHOR_RUNS}.csv")

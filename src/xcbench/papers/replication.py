@@ -1,0 +1,137 @@
+"""``replication.csv``: every printed number of the five papers beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcbench.errors import writing
+from xcbench.papers import published, verdicts
+
+COLUMNS = [
+    "paper",
+    "table",
+    "dataset",
+    "method",
+    "metric",
+    "published",
+    "measured",
+    "spread",
+    "seeds",
+    "difference",
+    "verdict",
+    "reason",
+    "command",
+    "reading",
+]
+KEY = ["paper", "table", "dataset", "method", "metric"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Measurements of a printed number, one a seed, under one reading of the paper.
+
+    Attributes
+    ----------
+    name : ``as_text`` or ``as_published``.
+    command : what measures it.
+    note : what should be known of it, such as seeds that diverged.
+    """
+
+    name: str
+    values: Sequence[float]
+    command: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is known of a printed number: its readings, and why it deviates or was not run."""
+
+    readings: Sequence[Reading] = field(default_factory=tuple)
+    reason: str = ""
+    verdict: str = ""
+    command: str = ""
+
+
+def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
+    """Row of a printed number; of the readings that agree, the text's comes first."""
+    made = {name: printed[name] for name in KEY} | {"published": printed["value"]}
+    if claim is None:
+        return made | {"verdict": verdicts.without_run(printed["metric"], printed["value"])}
+    run = [reading for reading in claim.readings if len(reading.values)]
+    if not run:
+        return made | {
+            "verdict": claim.verdict or verdicts.NO_DATA,
+            "reason": claim.reason,
+            "command": claim.command,
+        }
+    good = [r for r in run if verdicts.agrees(printed["value"], printed["unit"], r.values)]
+    preferred = "as_text" if good else "as_published"
+    shown = min(good or run, key=lambda reading: reading.name != preferred)
+    if not good:
+        verdict = verdicts.DEVIATES
+    elif shown.name == "as_text":
+        verdict = verdicts.REPRODUCED
+    else:
+        verdict = verdicts.ONLY_AS_PUBLISHED
+    mean = float(np.mean(shown.values))
+    several = len(shown.values) > 1
+    return made | {
+        "measured": mean,
+        "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
+        "seeds": len(shown.values),
+        "difference": mean - float(printed["value"]),
+        "verdict": claim.verdict or verdict,
+        "reason": "; ".join(part for part in (claim.reason, shown.note) if part),
+        "command": shown.command,
+        "reading": shown.name,
+    }
+
+
+def rows(paper: str, claims: dict[tuple[str, str, str, str], Claim]) -> pd.DataFrame:
+    """Rows of a paper; claims by table, dataset, method and metric as printed."""
+    printed = published.numbers()
+    printed = printed[printed["paper"] == paper]
+    made = [
+        row(
+            {str(name): value for name, value in record.items()},
+            claims.get((record["table"], record["dataset"], record["method"], record["metric"])),
+        )
+        for record in printed.to_dict("records")
+    ]
+    return pd.DataFrame(made).reindex(columns=COLUMNS)
+
+
+def write(reports: Path, paper: str, own: pd.DataFrame) -> None:
+    """Write ``replication.csv`` anew: a paper's rows; those of the others stay as they are."""
+    target = reports / "replication.csv"
+    others = {}
+    if target.exists():
+        there = pd.read_csv(target, dtype=str, keep_default_na=False)
+        others = {name: part for name, part in there.groupby("paper")}
+    parts = []
+    for name in published.numbers()["paper"].unique():
+        if name == paper:
+            parts.append(_as_text(own))
+        else:
+            parts.append(others.get(name, _as_text(rows(name, {}))))
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = target.with_suffix(".tmp")
+        pd.concat(parts, ignore_index=True).to_csv(scratch, index=False)
+        scratch.replace(target)
+
+
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Numbers in the digits of the file."""
+    made = frame.copy()
+    for name in ("measured", "spread", "difference"):
+        made[name] = made[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
+    made["seeds"] = made["seeds"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}")
+    return made.fillna("").astype(str)
