@@ -197,7 +197,7 @@ def test_a_step_is_algorithm_1(tiny):
 def test_gradients_stay_below_their_bound(tiny):
     problem = convergence.Problem.tiny(100.0)
     bounds, rng = convergence.Bounds.of(problem), np.random.default_rng(2)
-    assert bounds.W == pytest.approx(np.sqrt(2 * 20 * np.log(4) / 100))
+    assert pytest.approx(np.sqrt(2 * 20 * np.log(4) / 100)) == bounds.W
     assert bounds.u == pytest.approx(np.log(1 + 3 * np.exp(2 * bounds.W)))
     for _ in range(20):
         W = rng.normal(size=(4, 3))

@@ -142,7 +142,7 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
     right.set_ylim(1e-4, 4)
     right.axhline(1, color=style.OTHERS[4], **style.REFERENCE)
     right.set_ylabel("Eq. 6 / Eq. 8")
-    right.legend(title="u is")
+    right.legend(title="u is", loc="lower right")
     left.legend(handles=left.lines[:2], labels=["Eq. 6 (U-max)", "Eq. 8 (Raman et al.)"])
     for ax in (left, right):
         ax.set_xlabel("s, W = s W*")
