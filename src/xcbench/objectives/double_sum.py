@@ -14,7 +14,7 @@ def double_sum(
     log_odds: Numbers,
     log_drawn: Numbers,
     u: Numbers,
-    rate: float,
+    rate: Numbers,
     square_norm: Numbers,
     delta: float,
 ) -> Triple:

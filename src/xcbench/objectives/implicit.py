@@ -16,7 +16,7 @@ TINY = 1e-30  # stands for |x|² = 0: w does not move, u takes its own step
 
 
 def implicit_step(
-    log_odds: Numbers, u_old: Numbers, rate: float, square_norm: Numbers
+    log_odds: Numbers, u_old: Numbers, rate: Numbers, square_norm: Numbers
 ) -> tuple[Numbers, Numbers]:
     """Solve min_{u, a >= 0} 2c(u + e^{-u} + e^{T - a - u}) + (u - u_old)² + a²/(2q).
 

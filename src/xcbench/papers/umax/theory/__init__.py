@@ -1,0 +1,71 @@
+"""The theory of the U-max paper as small measured results: no data, seeds fixed, seconds.
+
+Each file here is a result: ``measure()`` gives its frames, ``caption(frames)`` says what was found
+and ``draw(frames)`` makes its figure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
+from xcbench.report import style
+
+PARTS: dict[str, ModuleType] = {
+    "step_size": step_size,
+    "bisection": bisection,
+    "convergence": convergence,
+    "second_moment": second_moment,
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A measured statement.
+
+    Attributes
+    ----------
+    name : of the figure and the first word of its frames' names.
+    caption : what was measured and found, with numbers from the frames.
+    frames : tidy frames by name; the figure shows the one of its own name.
+    """
+
+    name: str
+    caption: str
+    frames: dict[str, pd.DataFrame]
+    figure: Figure
+
+
+def measure() -> dict[str, pd.DataFrame]:
+    """Measure everything, in about half a minute; nothing is written.
+
+    Returns
+    -------
+    dict
+        Tidy frames by name; their columns are described where they are made.
+    """
+    return {name: frame for part in PARTS.values() for name, frame in part.measure().items()}
+
+
+def draw(frames: dict[str, pd.DataFrame]) -> dict[str, Figure]:
+    """Draw a figure for each part, by name."""
+    with style.look():
+        return {name: part.draw(frames) for name, part in PARTS.items()}
+
+
+def results(frames: dict[str, pd.DataFrame]) -> list[Result]:
+    """Measured statements in the paper's order of topics, with caption, frames and figure."""
+    figures = draw(frames)
+    return [
+        Result(
+            name,
+            part.caption(frames),
+            {key: frame for key, frame in frames.items() if key.startswith(name)},
+            figures[name],
+        )
+        for name, part in PARTS.items()
+    ]

@@ -1,0 +1,189 @@
+"""Proposition 4: what the implicit step costs by bisection, by Brent's method and by Newton's.
+
+With c = eta N, q = |x|², T = x·(w_k - w_y) + log(K - 1) at the old point and u~ the old u, the
+new u is the root of the increasing function of Eq. 16,
+
+    F(u) = 2c (1 - e^{-u}) - a(u)/q + 2 (u - u~),   a + log a = T - u + log(2cq).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.optimize import brentq
+from scipy.special import wrightomega
+
+from xcbench.objectives import Numbers
+from xcbench.objectives.implicit import CONVERGED, implicit_step
+from xcbench.report import style
+
+ACCURACY = 1e-9
+STATES = 20_000
+BRENT: dict[str, Any] = {"xtol": ACCURACY, "full_output": True}
+
+
+def slope(u: Numbers, T: Numbers, u_old: Numbers, rate: Numbers, q: Numbers) -> np.ndarray:
+    """F(u); a is Lambert's W of e^{T - u + log(2cq)}, which is Wright's omega of the exponent."""
+    a = wrightomega(T - u + np.log(2 * rate * q))
+    return np.asarray(-2 * rate * np.expm1(-u) - a / q + 2 * (u - u_old))
+
+
+def bracket(
+    T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the paper's interval (appendix F.1), cut at u >= 0."""
+    rises = slope(u_old, T, u_old, rate, q) < 0
+    low = np.where(rises, u_old, np.maximum(0.0, T - 2 * rate * q))
+    return low, np.where(rises, np.logaddexp(0.0, T), u_old)
+
+
+def bisect(
+    T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Halve the interval until its middle is within `ACCURACY` of the root.
+
+    Returns
+    -------
+    u, and how often F was evaluated, with the one evaluation that chooses the interval.
+    """
+    low, high = bracket(T, u_old, rate, q)
+    evaluations = np.ones(len(T), int)
+    while (wide := high - low > 2 * ACCURACY).any():
+        middle = (low + high) / 2
+        left = slope(middle, T, u_old, rate, q) < 0
+        low, high = np.where(wide & left, middle, low), np.where(wide & ~left, middle, high)
+        evaluations += wide
+    return (low + high) / 2, evaluations
+
+
+def brent(
+    T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Brent's method from the same interval: u, and evaluations with both ends."""
+    found = [
+        brentq(lambda u, *state: float(slope(u, *state)), low, high, tuple(state), **BRENT)
+        for low, high, *state in zip(*bracket(T, u_old, rate, q), T, u_old, rate, q, strict=True)
+    ]
+    return np.array([u for u, _ in found]), np.array([info.function_calls for _, info in found])
+
+
+def newton(
+    T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """`implicit_step`: u, and steps until a change is below its threshold, for each state.
+
+    All states take their steps together; an array that keeps what `numpy.abs` made of it tells
+    when each of them would have stopped.
+    """
+    changes: list[np.ndarray] = []
+
+    class Watched(np.ndarray):
+        def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **settings: Any) -> Any:
+            plain = [np.asarray(x) if isinstance(x, Watched) else x for x in inputs]
+            result = getattr(ufunc, method)(*plain, **settings)
+            if ufunc is np.absolute:
+                changes.append(result)
+            return result.view(Watched) if isinstance(result, np.ndarray) else result
+
+    _, u = implicit_step(T.view(Watched), u_old, rate, q)
+    return np.asarray(u), 1 + np.argmax(np.array(changes) <= CONVERGED, axis=0)
+
+
+def bound(
+    difference: np.ndarray,
+    u_old: np.ndarray,
+    rate: np.ndarray,
+    q: np.ndarray,
+    inside: np.ndarray,
+) -> np.ndarray:
+    """Proposition 4's number of evaluations, rounded up; ``inside`` is its log(K - 1)."""
+    width = np.abs(u_old - difference) + 2 * rate * q + inside
+    return np.ceil(np.log2(width / ACCURACY)).astype(int)
+
+
+def measure() -> dict[str, pd.DataFrame]:
+    """Evaluations over random states; a summary and the distribution.
+
+    Returns
+    -------
+    dict
+        ``bisection``: by ``solver``: ``mean``, ``median``, ``largest`` number of evaluations,
+        ``above_bound``, the share of states with more of them than Proposition 4 allows,
+        ``above_mended``, the same with log(2(K - 1)) in the place of log(K - 1), as in the proof
+        (its last step loses the 2), and ``difference``, the largest between its u and Newton's,
+        over 1 + u. ``bisection_counts``: ``states`` by ``solver`` and ``evaluations``.
+    """
+    rng = np.random.default_rng(0)
+    others = np.floor(10 ** rng.uniform(0, 5, STATES))  # K - 1
+    difference = rng.normal(size=STATES) * 10 ** rng.uniform(-1, 2, STATES)
+    rate, q = (10 ** rng.uniform(*ends, STATES) for ends in ((-6, 4), (-1, 1)))
+    u_old = rng.uniform(0, 2, STATES) * np.log1p(others)
+    T = difference + np.log(others)
+    printed = bound(difference, u_old, rate, q, np.log(others))
+    mended = bound(difference, u_old, rate, q, np.log(2 * others))
+    solved = {name: solve(T, u_old, rate, q) for name, solve in SOLVERS.items()}
+    reference = solved["Newton"][0]
+    counts = {name: count for name, (_, count) in solved.items()} | {"bound": printed}
+    summary = pd.DataFrame(
+        {
+            "solver": name,
+            "mean": count.mean(),
+            "median": np.median(count),
+            "largest": count.max(),
+            "above_bound": np.mean(count > printed),
+            "above_mended": np.mean(count > mended),
+            "difference": np.max(np.abs(solved[name][0] - reference) / (1 + reference))
+            if name in solved
+            else np.nan,
+        }
+        for name, count in counts.items()
+    )
+    distribution = pd.concat(
+        pd.Series(count).value_counts().sort_index().rename("states").reset_index(name="states")
+        .rename(columns={"index": "evaluations"}).assign(solver=name)
+        for name, count in counts.items()
+    )  # fmt: skip
+    return {"bisection": summary, "bisection_counts": distribution}
+
+
+SOLVERS = {"bisection": bisect, "Brent": brent, "Newton": newton}
+
+
+def caption(frames: dict[str, pd.DataFrame]) -> str:
+    """What was measured and found."""
+    by = frames["bisection"].set_index("solver")
+    of = by.to_dict("index")
+    return (
+        f"Evaluations to an accuracy of {ACCURACY:g} for the new u of an implicit step, over "
+        f"{STATES:,} random states. Bisection on the paper's interval needs "
+        f"{of['bisection']['mean']:.1f} on average and {of['bisection']['largest']:.0f} at most, "
+        f"Brent's method {of['Brent']['mean']:.1f} and {of['Brent']['largest']:.0f}, and ours, "
+        f"Newton's on log a, {of['Newton']['mean']:.1f} and {of['Newton']['largest']:.0f}; their "
+        f"u agree to {by['difference'].max():.0e} of 1 + u. Bisection needs more than "
+        f"Proposition 4's bound (mean {of['bound']['mean']:.1f}) in "
+        f"{of['bisection']['above_bound']:.2%} of the states: its last step loses a log 2 of the "
+        f"proof; with log(2(K - 1)) for log(K - 1) it is {of['bisection']['above_mended']:.2%}."
+    )
+
+
+def draw(frames: dict[str, pd.DataFrame]) -> Figure:
+    """Draw the distribution of the evaluations."""
+    fig = Figure(figsize=(6, 2.8), layout="constrained")
+    ax = fig.subplots()
+    colours = {
+        "bisection": style.OTHERS[0],
+        "Brent": style.OTHERS[3],
+        "Newton": style.KNOWN["implicit"],
+        "bound": "black",
+    }
+    for name, part in frames["bisection_counts"].groupby("solver", sort=False):
+        look: dict[str, Any] = style.REFERENCE if name == "bound" else {}
+        label = "bound of Proposition 4" if name == "bound" else str(name)
+        ax.plot(part["evaluations"], part["states"], color=colours[str(name)], label=label, **look)
+    ax.set_xlabel("evaluations")
+    ax.set_ylabel(f"states of {STATES:,}")
+    ax.legend(loc="upper center")
+    return fig

@@ -1,0 +1,274 @@
+"""Theorem 1: the rate it allows on a tiny problem, and rates at which U-max converges.
+
+The theorem asks for eta <= delta² / (4 B_f²), where B_f bounds the gradient of every term of the
+double sum f(u, W) over the compact set of appendix A. Here as there, eta multiplies the gradient
+of Eq. 7, with its factor N; the product's rate is eta N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from xcbench.objectives import Numbers
+from xcbench.objectives.double_sum import double_sum
+from xcbench.report import style
+
+DELTA = 1.0
+RIDGE = 0.1
+RIDGES = 10.0 ** np.arange(-2, 3)
+SEEDS = 10
+FIXED = (1e-4, 5e-5)  # eta, for the number of steps until half
+RUNNABLE = 1e-7  # Theorem 1's eta from which its steps are run
+STARTS = (0.1, 1.0, 10.0)  # eta N, for rates that decay
+DECAY = 200.0  # steps until half of the rate: ten epochs
+STEPS = 30_000
+CHECKPOINTS = np.unique(np.geomspace(10, STEPS, 40).astype(int))
+YEAR = 365.25 * 86400
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Softmax regression with a ridge: rows X (N, D) of norm 1, classes y, mu of Eq. 2."""
+
+    X: np.ndarray
+    y: np.ndarray
+    classes: int
+    mu: float
+
+    @classmethod
+    def tiny(cls, mu: float = RIDGE) -> Problem:
+        """N = 20 random directions in D = 3, K = 4 classes of five rows."""
+        X = np.random.default_rng(0).normal(size=(20, 3))
+        return cls(X / np.linalg.norm(X, axis=1, keepdims=True), np.arange(20) % 4, 4, mu)
+
+    @property
+    def beta(self) -> np.ndarray:
+        """One over the probability that a step touches a class, by class (Eq. 6)."""
+        share = np.bincount(self.y, minlength=self.classes) / len(self.y)
+        return np.asarray(1 / (share + (1 - share) / (self.classes - 1)))
+
+    def log_odds(self, W: np.ndarray) -> np.ndarray:
+        """T = log sum_{k != y} e^{x·(w_k - w_y)}, (..., N), of W (..., K, D)."""
+        scores = np.einsum("nd,...kd->...nk", self.X, W)
+        true = self.y[:, None] == np.arange(self.classes)
+        others = logsumexp(np.where(true, -np.inf, scores), axis=-1)
+        return np.asarray(others - np.sum(np.where(true, scores, 0.0), axis=-1))
+
+    def double_sum(self, u: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """f(u, W) of Eq. 5."""
+        terms = u + np.exp(-u) + np.exp(self.log_odds(W) - u)
+        return np.asarray(terms.sum(axis=-1) + self.mu / 2 * np.sum(W**2, axis=(-2, -1)))
+
+    def best(self) -> tuple[np.ndarray, float]:
+        """W at the optimum of the softmax (Eq. 3), by BFGS, and f there, at the best u."""
+        shape = self.classes, self.X.shape[1]
+
+        def loss(w: np.ndarray) -> float:
+            return float(self.profile(w.reshape(shape)))
+
+        def gradient(w: np.ndarray) -> np.ndarray:
+            p = self.X @ w.reshape(shape).T
+            p = np.exp(p - logsumexp(p, axis=1, keepdims=True))
+            p[np.arange(len(self.y)), self.y] -= 1
+            return np.asarray(p.T @ self.X + self.mu * w.reshape(shape)).ravel()
+
+        found = minimize(
+            loss, np.zeros(np.prod(shape)), jac=gradient, method="BFGS", options={"gtol": 1e-9}
+        )
+        return found.x.reshape(shape), float(found.fun)
+
+    def profile(self, W: np.ndarray) -> np.ndarray:
+        """Minimum of f over u, at log(1 + e^T): N plus the negative of Eq. 3."""
+        return self.double_sum(np.logaddexp(0.0, self.log_odds(W)), W)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The compact set that holds the optimum, and the gradient's bound on it (appendix A)."""
+
+    W: float  # B_W, Lemma 1
+    u: float  # B_u, Lemma 2
+    gradient: float  # B_f, Lemma 4
+
+    @classmethod
+    def of(cls, problem: Problem) -> Bounds:
+        """Bounds of a problem."""
+        n, x = len(problem.y), np.linalg.norm(problem.X, axis=1).max()
+        W = np.sqrt(2 * n * np.log(problem.classes) / problem.mu)
+        u = np.logaddexp(0.0, np.log(problem.classes - 1) + 2 * x * W)
+        along_u = n * max(1.0, np.expm1(u))
+        along_w = n * np.exp(u) * x + problem.mu * problem.beta.max() * W
+        return cls(float(W), float(u), float(along_u + 2 * along_w))
+
+    @property
+    def rate(self) -> float:
+        """The largest eta of Theorem 1."""
+        return DELTA**2 / (4 * self.gradient**2)
+
+
+def umax(
+    problem: Problem, rate: Callable[[int], Numbers], delta: float, runs: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Algorithm 1, several runs side by side: u (runs, N) and W (runs, K, D), changed in place.
+
+    Parameters
+    ----------
+    rate : eta of step t = 0, 1, …, for all runs or for each; it multiplies Eq. 7.
+    delta : infinity for vanilla SGD, projected all the same.
+    """
+    n, others, bounds, beta = len(problem.y), problem.classes - 1, Bounds.of(problem), problem.beta
+    rng, run = np.random.default_rng(0), np.arange(runs)
+    u = np.full((runs, n), np.log(problem.classes))
+    W = np.zeros((runs, problem.classes, problem.X.shape[1]))
+    t = 0
+    while True:
+        yield u, W
+        i, eta = rng.integers(n, size=runs), np.broadcast_to(rate(t), runs)
+        x, y, k = problem.X[i], problem.y[i], rng.integers(others, size=runs)
+        k += k >= y
+        difference = np.sum(x * (W[run, k] - W[run, y]), axis=1)
+        _, excess, u_next = double_sum(
+            difference + np.log(others), difference, u[run, i], eta * n, 1.0, delta
+        )
+        for c, sign in ((k, 1.0), (y, -1.0)):
+            w = W[run, c]
+            pull = sign * n * np.asarray(excess)[:, None] * x
+            w = w - eta[:, None] * (pull + problem.mu * beta[c][:, None] * w)
+            size = np.linalg.norm(w, axis=1, keepdims=True)
+            W[run, c] = w * np.minimum(1.0, bounds.W / np.maximum(size, bounds.W))
+        u[run, i] = np.minimum(bounds.u, u_next)
+        t += 1
+
+
+def until_half(problem: Problem, rate: float) -> float:
+    """Steps at a fixed rate until f - min f has halved for the first time, mean over seeds."""
+    least = problem.best()[1]
+    every = max(1, round(1e-5 / rate))
+    reached = np.full(SEEDS, np.nan)
+    half = np.inf
+    for t, (u, W) in enumerate(umax(problem, lambda t: rate, DELTA, SEEDS)):
+        if t % every == 0:
+            gap = problem.double_sum(u, W) - least
+            if t == 0:
+                half = gap[0] / 2
+            reached[np.isnan(reached) & (gap < half)] = t
+            if not np.isnan(reached).any():
+                break
+    return float(reached.mean())
+
+
+def halving(mu: float) -> pd.DataFrame:
+    """Theorem 1's rate, and the steps until f - min f has halved, for a ridge.
+
+    Returns
+    -------
+    DataFrame
+        ``mu``; ``B_W``, ``B_u``, ``B_f``; ``rate``: of `FIXED` or, the last, of the theorem
+        (``theorem``); ``steps``; ``time``, rate times steps. In the limit of low rates stochastic
+        descent follows the gradient, whatever the rate, and only ``time`` counts: where
+        ``measured`` is false, the theorem's steps are the time of the lowest rate run over its own.
+    """
+    problem = Problem.tiny(mu)
+    bounds = Bounds.of(problem)
+    measured = bounds.rate > RUNNABLE
+    runs = FIXED + (bounds.rate,) * measured
+    steps = [until_half(problem, rate) for rate in runs]
+    if not measured:
+        steps.append(runs[-1] * steps[-1] / bounds.rate)
+    rows = pd.DataFrame(
+        {
+            "mu": mu,
+            "B_W": bounds.W,
+            "B_u": bounds.u,
+            "B_f": bounds.gradient,
+            "rate": (*FIXED, bounds.rate),
+            "theorem": [False] * len(FIXED) + [True],
+            "measured": [True] * len(FIXED) + [measured],
+            "steps": steps,
+        }
+    )
+    return rows.assign(time=rows["rate"] * rows["steps"])
+
+
+def decaying(problem: Problem) -> pd.DataFrame:
+    """Suboptimality at checkpoints, by method, start of the rate and seed.
+
+    The rate is start / (1 + t / `DECAY`) for eta N. ``suboptimality`` is f(u, W) - min f over N;
+    ``softmax`` is the same at the best u, of W alone.
+    """
+    least, n = problem.best()[1], len(problem.y)
+    starts = np.repeat(STARTS, SEEDS)
+    runs = pd.DataFrame({"start": starts, "seed": np.tile(np.arange(SEEDS), len(STARTS))})
+    parts = []
+    for method, delta in (("umax", DELTA), ("vanilla", np.inf)):
+        steps = umax(problem, lambda t: starts / n / (1 + t / DECAY), delta, len(starts))
+        for t, (u, W) in zip(range(STEPS + 1), steps, strict=False):
+            if t in CHECKPOINTS:
+                above = (problem.double_sum(u, W) - least) / n
+                softmax = (problem.profile(W) - least) / n
+                here = runs.assign(method=method, step=t, suboptimality=above, softmax=softmax)
+                parts.append(here)
+    return pd.concat(parts, ignore_index=True)
+
+
+def measure() -> dict[str, pd.DataFrame]:
+    """Theorem 1's rate and its steps; suboptimality at rates that decay."""
+    theorem = pd.concat([halving(mu) for mu in RIDGES], ignore_index=True)
+    return {"convergence": decaying(Problem.tiny()), "convergence_theorem": theorem}
+
+
+def caption(frames: dict[str, pd.DataFrame]) -> str:
+    """What was measured and found."""
+    every, runs = frames["convergence_theorem"], frames["convergence"]
+    theorem = every[every["theorem"]].set_index("mu")
+    own, best = theorem.loc[RIDGE], theorem.loc[RIDGES[np.argmax(theorem["rate"])]]
+    end = runs[runs["step"] == runs["step"].max()]
+    median = end.groupby(["method", "start"])["suboptimality"].median()
+    start, late = median["umax"].idxmin(), runs[runs["step"] >= runs["step"].max() / 30]
+    line = late[(late["method"] == "umax") & (late["start"] == start)]
+    line = line.groupby("step")["suboptimality"].median()
+    order = np.polyfit(np.log(line.index), np.log(line), 1)[0]
+    return (
+        f"A softmax with ridge, N = 20, K = 4, D = 3, mu = {RIDGE:g}; B_W = {own['B_W']:.3g}, "
+        f"B_u = {own['B_u']:.3g} and B_f = {own['B_f']:.2g}, so Theorem 1 covers rates eta up to "
+        f"{own['rate']:.1g}: the suboptimality would halve in {own['steps']:.1g} steps (from a "
+        f"measured time eta·t = {own['time']:.2g}), {own['steps'] / 1e9 / YEAR:.0g} years at 10⁹ "
+        f"steps a second; of the ridges tried, mu = {best.name:g} has "
+        f"the largest rate, {best['rate']:.1g}, and takes {best['steps']:,.0f} steps, which were "
+        f"run. At eta N = "
+        f"{start:g} / (1 + t/{DECAY:g}) U-max falls to {median['umax', start]:.1e} per observation "
+        f"after {end['step'].max():,} steps (median of {SEEDS} seeds), as t^{order:.2f}; vanilla "
+        f"SGD with the same draws and projections ends at {median['vanilla', start]:.1e}."
+    )
+
+
+def draw(frames: dict[str, pd.DataFrame]) -> Figure:
+    """Draw steps until half at the theorem's rate by ridge, and the decaying rates."""
+    fig = Figure(figsize=(10, 2.8), layout="constrained")
+    left, *panels = fig.subplots(1, 1 + len(STARTS))
+    every = frames["convergence_theorem"]
+    theorem = every[every["theorem"]]
+    left.loglog(theorem["mu"], theorem["steps"], "o-", color=style.KNOWN["umax"])
+    left.set_title("steps to half, Theorem 1")
+    left.set_xlabel("ridge mu")
+    runs = frames["convergence"]
+    for ax, start in zip(panels, STARTS, strict=True):
+        for method, dashes in (("umax", "-"), ("vanilla", "--")):
+            part = runs[(runs["start"] == start) & (runs["method"] == method)]
+            by_step = part.groupby("step")["suboptimality"]
+            low, high = by_step.min(), by_step.max()
+            colour = style.KNOWN[method]
+            ax.fill_between(low.index, low, high, color=colour, alpha=0.25, linewidth=0)
+            ax.loglog(by_step.median(), dashes, color=colour, label=method)
+        ax.set_title(f"ηN = {start:g} / (1 + t/{DECAY:g})")
+        ax.set_xlabel("steps t")
+    panels[0].set_ylabel("(f - min f) / N")
+    panels[0].legend()
+    return fig
