@@ -1,0 +1,1 @@
+"""The five papers: their grids, their tables and figures, what they published."""

@@ -1,0 +1,1 @@
+"""Unbiased scalable softmax optimization (Fagan and Iyengar 2018): U-max and Implicit SGD."""
