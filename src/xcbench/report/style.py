@@ -120,7 +120,7 @@ def scale_y(ax: Axes, values: pd.Series, log: bool) -> None:
     low, high = values.min(), values.max()
     if log:
         ax.set_yscale("log")
-        few = high < 10 * low
+        few = high < 4 * low
         ax.yaxis.set_major_locator(MaxNLocator(5) if few else LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         ax.yaxis.set_minor_formatter(NullFormatter())
