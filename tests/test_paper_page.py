@@ -269,6 +269,14 @@ def test_no_line_is_absent_in_silence(part, said):
     assert ax.get_ylim()[1] < 30 * 6.5
 
 
+def test_a_note_is_folded_between_names():
+    parts = [run(f"{rate:g}", [6.0, 1e6 * rate]) for rate in range(10, 19)]
+    ax, _ = drawn(run("1", [6.0, 5.0]), *parts, labels=("1", *map(str, range(10, 19))))
+    note = ax.texts[0].get_text().splitlines()
+    assert len(note) > 2 and max(map(len, note)) <= panels.FOLD
+    assert all(line.endswith(("),", ")")) for line in note)
+
+
 def test_panel_without_data_says_so():
     assert drawn(run("10", [NAN], status="skipped"))[1] == "not run: data"
     assert drawn()[1] == "no run"
@@ -303,6 +311,8 @@ def measured(grid, dataset, method, lr=0.1, seed=0, status="done", end=1.0, **se
     curve = pd.DataFrame(
         {
             "cell": cell,
+            "status": status,
+            "method": method,
             "epoch": EPOCHS,
             "train_log_loss": loss,
             "train_log_loss_softmax_twice": loss + 100,
@@ -454,8 +464,8 @@ def test_figure3():
         "NCE (n=1,m=1)",
         "IS",
         "U-max",
-        "OVE",
         "U-max (Raman double sum)",
+        "OVE",
     ]
     ends = {
         name: [lines_of(ax).get("1", [NAN])[-1] for ax in axes[1:]] for name, axes in rows.items()

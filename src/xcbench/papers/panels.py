@@ -6,6 +6,7 @@ to), ``cell``, ``status``, ``epoch`` and ``loss``. A cell without a curve has on
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 
@@ -140,9 +141,10 @@ def notes(runs: pd.DataFrame, labels: Iterable[str]) -> list[str]:
 
 def _write_above(ax: Axes, text: str) -> int:
     """Write a note above a panel and return its number of lines."""
-    folded = textwrap.wrap(text, FOLD)
+    whole = re.sub(r" \([^)]*\)", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    folded = textwrap.wrap(whole, FOLD, break_on_hyphens=False)
     ax.annotate(
-        "\n".join(folded),
+        "\n".join(folded).replace("\N{NO-BREAK SPACE}", " "),
         (0, 1),
         (0, 2),
         xycoords="axes fraction",
