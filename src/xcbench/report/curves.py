@@ -96,7 +96,12 @@ def _draw(ax: Axes, line: pd.DataFrame, look: dict[str, Any], only_end: bool) ->
         at, value = line["at"].iloc[-1], line["mean"].iloc[-1]
         ax.axhline(value, **look | style.REFERENCE)
         ax.plot([at], [value], marker="D", markersize=5, color=look["color"])
-        return
+    else:
+        draw_line(ax, line, look)
+
+
+def draw_line(ax: Axes, line: pd.DataFrame, look: dict[str, Any]) -> None:
+    """Draw the mean over seeds, and a band from the lowest to the highest seed."""
     ax.plot(line["at"], line["mean"], **look)
     band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
     ax.fill_between(line["at"], line["low"], line["high"], **band)

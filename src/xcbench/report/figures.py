@@ -13,7 +13,7 @@ from xcbench.report.curves import draw_curves
 from xcbench.report.rates import draw_rates
 
 
-class Drawn(NamedTuple):
+class Picture(NamedTuple):
     """A figure on disk, the text that replaces it, and how to read it."""
 
     png: Path
@@ -37,7 +37,7 @@ OUTSIDE = (
 )
 
 
-def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, list[Drawn]]:
+def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, list[Picture]]:
     """Draw and save the figures of every dataset.
 
     Parameters
@@ -53,7 +53,7 @@ def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, li
     """
     folder.mkdir()
     styles = style.line_styles(rows)
-    drawn: dict[str, list[Drawn]] = {}
+    drawn: dict[str, list[Picture]] = {}
     for dataset, part in rows.groupby("dataset_label"):
         own = curves[curves["cell"].isin(part["cell"])]
         drawn[str(dataset)] = []
@@ -68,7 +68,7 @@ def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, li
                 png = folder / f"{slug(str(dataset))}-{kind}.png"
                 style.save(figure, png)
                 alt = f"{caption.split('.')[0]}: {dataset}. The numbers are in the table."
-                drawn[str(dataset)].append(Drawn(png, alt, f"{caption} {OUTSIDE}"))
+                drawn[str(dataset)].append(Picture(png, alt, f"{caption} {OUTSIDE}"))
     return drawn
 
 

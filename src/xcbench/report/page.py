@@ -1,17 +1,15 @@
-"""The page: one file that a browser shows without a server and without a network."""
+"""The page of a report."""
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from xcbench.cells import STATUSES, Cell
-from xcbench.report import formats
-from xcbench.report.figures import Drawn, slug
+from xcbench.report import formats, templates
+from xcbench.report.figures import Picture, slug
 from xcbench.report.variants import pairs, split, text
 
 
@@ -20,7 +18,7 @@ def render(
     found: list[Cell],
     rows: pd.DataFrame,
     table: pd.DataFrame,
-    figures: dict[str, list[Drawn]],
+    figures: dict[str, list[Picture]],
 ) -> str:
     """Render a report as HTML.
 
@@ -33,26 +31,24 @@ def render(
     figures : what `figures.draw` returned.
     """
     counts = rows["status"].value_counts()
-    environment = Environment(
-        loader=PackageLoader("xcbench.report", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(
-        title=title,
-        cells=len(rows),
-        counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
-        sections=[
-            _section(str(label), found, rows, table, figures[str(label)])
-            for label in table["dataset"].unique()
-        ],
-        right=formats.RIGHT,
-        edge=formats.EDGE,
-        twin=formats.TWIN,
-        not_done=_not_done(rows),
-        settings=_settings_of_methods(rows),
-        conventions=formats.CONVENTIONS,
+    return (
+        templates.environment()
+        .get_template("report/page.html")
+        .render(
+            title=title,
+            cells=len(rows),
+            counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
+            sections=[
+                _section(str(label), found, rows, table, figures[str(label)])
+                for label in table["dataset"].unique()
+            ],
+            right=formats.RIGHT,
+            edge=formats.EDGE,
+            twin=formats.TWIN,
+            not_done=_not_done(rows),
+            settings=_settings_of_methods(rows),
+            conventions=formats.CONVENTIONS,
+        )
     )
 
 
@@ -61,7 +57,7 @@ def _section(
     found: list[Cell],
     rows: pd.DataFrame,
     table: pd.DataFrame,
-    figures: list[Drawn],
+    figures: list[Picture],
 ) -> dict[str, Any]:
     part = rows[rows["dataset_label"] == label]
     own = [cell for cell in found if cell.cell in set(part["cell"])]
@@ -75,15 +71,7 @@ def _section(
         "columns": [name for name in words[0] if name != "dataset"],
         "results": words,
         "edge": results["edge"].any(),
-        "figures": [
-            {
-                "source": "data:image/png;base64,"
-                + base64.b64encode(figure.png.read_bytes()).decode(),
-                "alt": figure.alt,
-                "caption": figure.caption,
-            }
-            for figure in figures
-        ],
+        "figures": figures,
     }
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.style import context
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from xcbench.report.variants import natural
 
@@ -97,30 +97,15 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
     if values.empty:
         return np.inf
     sign = -1 if values.max() <= 0 else 1
-    values *= sign
-    top = 2 * np.fmax(start, values.min())
-    inside = values[values <= top]
-    low, high = inside.min(), inside.max()
-    if sign > 0 and low > 0 and high > WIDE * low:
-        ax.set_yscale("log")
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        ax.yaxis.set_minor_formatter(NullFormatter())
-        margin = (high / low) ** 0.05
-        ax.set_ylim(low / margin, high * margin)
-    else:
-        margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
-        ax.set_ylim(*sorted((sign * (low - margin), sign * (high + margin))))
-    outside = [
-        f"{label} (to {sign * (sign * line).max():.3g})"
-        for label, line in drawn.items()
-        if (sign * line).max() > top
-    ]
-    if outside:
+    top = 2 * np.fmax(start, (sign * values).min())
+    inside = values[sign * values <= top]
+    scale_y(ax, inside, log=0 < WIDE * inside.min() < inside.max())
+    names = outside(drawn, top, sign)
+    if names:
         ax.text(
             0.99,
             0.98 if sign > 0 else 0.02,
-            "off the axis: " + ", ".join(outside),
+            "off the axis: " + ", ".join(names),
             transform=ax.transAxes,
             ha="right",
             va="top" if sign > 0 else "bottom",
@@ -128,6 +113,31 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
         )
     return float(ax.get_ylim()[1])
+
+
+def scale_y(ax: Axes, values: pd.Series, log: bool) -> None:
+    """Let the y axis hold all values, with a margin; ``log`` asks for a logarithmic one."""
+    low, high = values.min(), values.max()
+    if log:
+        ax.set_yscale("log")
+        few = high < 4 * low
+        ax.yaxis.set_major_locator(MaxNLocator(5) if few else LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        margin = max((high / low) ** 0.05, 1.01)
+        ax.set_ylim(low / margin, high * margin)
+    else:
+        margin = 0.05 * (high - low) or 0.05 * abs(high) or 0.05
+        ax.set_ylim(low - margin, high + margin)
+
+
+def outside(drawn: dict[str, pd.Series], top: float, sign: int = 1) -> list[str]:
+    """Name the lines that leave an axis which ends at ``sign * top``, and how far they go."""
+    return [
+        f"{label} (to {sign * (sign * line).max():.3g})"
+        for label, line in drawn.items()
+        if (sign * line).max() > top
+    ]
 
 
 def fit_seconds(ax: Axes, ends: list[float]) -> None:
@@ -138,7 +148,7 @@ def fit_seconds(ax: Axes, ends: list[float]) -> None:
 
 
 def legend(fig: Figure, title: str, looks: Styles) -> None:
-    """Put one legend above all panels, under the name of the dataset."""
+    """Put one legend above all panels, under a title, as the name of the dataset."""
     handles = [Line2D([], [], **look) for look in looks.values()]
     widths = [0.65 + 0.075 * len(label) for label in looks]  # inches, about
     room = fig.get_figwidth() - 0.2

@@ -1,0 +1,262 @@
+"""The figures of the U-max paper: what its authors stored beside what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from xcbench.papers import panels
+from xcbench.papers.umax import stored
+from xcbench.papers.umax.names import DATASETS, METHODS
+from xcbench.report import style
+from xcbench.report.figures import Picture
+
+# The grids that the figures are made of.
+FIGURE1_GRIDS = ["table3_as_published"]
+FIGURE2_GRIDS = ["figure2"]
+FIGURE3_GRIDS = ["figure3", "figure3_one_pair"]
+
+TWICE = ["ove", "nce", "is"]  # evaluated with two softmaxes by the authors
+DASHES = {"ove": "--", "nce": "-.", "is": ":", "vanilla": (0, (8, 2))}
+RECORDED = "train_log_loss_softmax_twice"
+FIGURE2_RATES = [1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4]
+FIGURE3_RATES = [1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3]
+DOUBLE_SUMS = {  # our name: its heading, and what the authors call the U-max they ran on it
+    "proposed": ("double sum of the paper", "U-max"),
+    "raman": ("double sum of Raman et al.", ""),  # never run by them as it is meant
+    "raman_as_published": ("Raman et al., as published", "U-max (Raman double sum)"),
+}
+EPOCHS = 50
+FAR = 30.0  # times the loss before training: where axes of Figures 2 and 3 end
+
+READING = (
+    "Lines are means over seeds, bands reach from the lowest to the highest seed; a line that ends "
+    "in a cross diverged there. The note above a panel names what is not all there and what goes "
+    "far beyond the loss before training, where the axis ends."
+)
+CAPTIONS = {
+    "figure1": "Figure 1: training log loss of six methods at their tuned rates. Left: the curves "
+    "that the authors stored (vanilla SGD on AmazonCat, Wiki10 and Wiki-small: their re-run of "
+    "February 2018, which gives the ratios of Table 3). Middle: measured here as they did it, with "
+    "their evaluation, which applies softmax twice for OVE, NCE and IS. Right: the same runs with "
+    "the correct log loss.",
+    "figure2": "Figure 2: U-max on the double sum of the paper and on that of Raman et al., one "
+    "line a learning rate, logarithmic axis. Top: the curves that the authors stored, on Eurlex; "
+    "their code for the second sum has two errors, which 'as published' repeats.",
+    "figure3": "Figure 3: sensitivity to the learning rate, one line a rate. Left: the curves that "
+    "the authors stored, on Eurlex. Middle: measured here on {dataset} as they did it, with two "
+    "softmaxes in the evaluation of OVE, NCE and IS and the errors of their code for the double "
+    "sum of Raman et al. Right: correct log losses and gradients.",
+}
+
+
+def draw(
+    results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame, folder: Path
+) -> dict[str, Picture]:
+    """Draw and save every figure as PNG and PDF.
+
+    Parameters
+    ----------
+    results : one row a cell and grid, from `xcbench.results.frame`, with a column ``grid``.
+    curves : one row a checkpoint.
+    authors : the curves that the authors stored.
+    folder : where the files go; it exists.
+
+    Returns
+    -------
+    dict
+        Pictures by name: ``figure1``, ``figure2``, and ``figure3-DATASET`` for every dataset.
+    """
+    with style.look():
+        made = {
+            "figure1": figure1(results, curves, authors),
+            "figure2": figure2(results, curves, authors),
+        }
+        for dataset, figure in figure3(results, curves, authors).items():
+            made[f"figure3-{dataset}"] = figure
+        pictures = {}
+        for name, figure in made.items():
+            png = folder / f"{name}.png"
+            style.save(figure, png)
+            kind, _, dataset = name.partition("-")
+            caption = CAPTIONS[kind].format(dataset=printed(dataset))
+            alt = f"{caption.split('.')[0]}. The numbers are in the tables."
+            pictures[name] = Picture(png, alt, f"{caption} {READING}")
+    return pictures
+
+
+def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
+    """Draw Figure 1, a row of panels a dataset: stored, measured as published, correct.
+
+    Parameters
+    ----------
+    results, curves, authors : see `draw`.
+    """
+    cells = in_grids(results, FIGURE1_GRIDS)
+    cells["label"] = cells["method"].map({ours: name for name, ours in METHODS.items()})
+    looks = {
+        name: {"color": style.KNOWN[ours], "linestyle": DASHES.get(ours, "-")}
+        for name, ours in METHODS.items()
+    }
+    rows = {}
+    for name, ours in DATASETS.items():
+        own = cells[cells["dataset"] == ours]
+        rows[name] = [stored.tuned(authors, name), runs(own, curves, twice=True), runs(own, curves)]
+    headings = ["stored by the authors", "measured, their evaluation", "measured, log loss"]
+    fig = _draw(rows, headings, looks, shared=True, times=2, log=False)
+    style.legend(fig, "", looks)
+    return fig
+
+
+def figure2(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
+    """Draw Figure 2, a column a double sum: the stored curves on top, below a row a dataset.
+
+    Parameters
+    ----------
+    results, curves, authors : see `draw`.
+    """
+    cells = _by_rate(in_grids(results, FIGURE2_GRIDS))
+    cells = cells[cells["method"] == "umax"]
+    looks = panels.by_rate([*FIGURE2_RATES, *cells["lr"].dropna()])
+    rows = {"Eurlex, stored": [stored.sweep(authors, name) for _, name in DOUBLE_SUMS.values()]}
+    for dataset, own in cells.groupby("dataset"):
+        rows[f"{printed(str(dataset))}, measured"] = [
+            runs(own[double_sum(own) == which], curves) for which in DOUBLE_SUMS
+        ]
+    headings = [heading for heading, _ in DOUBLE_SUMS.values()]
+    fig = _draw(rows, headings, looks, shared=True, times=FAR, log=True)
+    style.legend(fig, "initial learning rate", looks)
+    return fig
+
+
+def figure3(
+    results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame
+) -> dict[str, Figure]:
+    """Draw Figure 3 for every dataset, a row of panels a method: stored, as published, correct.
+
+    Parameters
+    ----------
+    results, curves, authors : see `draw`.
+
+    Returns
+    -------
+    dict
+        Figures by our name of the dataset.
+    """
+    cells = _by_rate(in_grids(results, FIGURE3_GRIDS))
+    looks = panels.by_rate([*FIGURE3_RATES, *cells["lr"].dropna()])
+    figures = {}
+    for dataset, own in cells.groupby("dataset"):
+        rows = {
+            name: [
+                stored.sweep(authors, name),
+                runs(as_published, curves, twice=True),
+                runs(correct, curves),
+            ]
+            for name, (as_published, correct) in _methods_of_figure3(own).items()
+        }
+        here = printed(str(dataset))
+        headings = ["Eurlex, stored by the authors", f"{here}, as published", f"{here}, correct"]
+        fig = _draw(rows, headings, looks, shared=False, times=FAR, log=True)
+        style.legend(fig, "initial learning rate", looks)
+        figures[str(dataset)] = fig
+    return figures
+
+
+def _draw(
+    rows: dict[str, list[pd.DataFrame]],
+    headings: list[str],
+    looks: style.Styles,
+    *,
+    shared: bool,
+    times: float,
+    log: bool,
+) -> Figure:
+    """Draw rows of three panels over the epochs of the paper.
+
+    Parameters
+    ----------
+    rows : runs of the panels, by the label of the row.
+    headings : of the columns.
+    looks : what every panel is expected to show.
+    shared : the panels of a row share their axis.
+    times, log : where the axes end, and whether they are logarithmic (see `panels`).
+    """
+    fig = Figure(figsize=(10, 0.8 + 2.1 * len(rows)), layout="constrained")
+    grid = fig.subplots(len(rows), 3, sharex=True, sharey="row" if shared else False, squeeze=False)
+    above = {}
+    for (label, found), axes in zip(rows.items(), grid, strict=True):
+        parts = [part[part["label"].isin(looks)] for part in found]
+        for ax, part in zip(axes, parts, strict=True):
+            compared = parts if shared else [part]
+            end = panels.top(pd.concat(compared), times)
+            panels.fit([ax], compared, end, log)
+            above[ax] = panels.draw(ax, part, looks, end)
+        axes[0].set_ylabel(label.replace(" (", "\n(") + "\ntrain log loss (nats)")
+    panels.head(grid[0], headings, max(above[ax] for ax in grid[0]))
+    grid[0, 0].set_xlim(0, EPOCHS)
+    for ax in grid[-1]:
+        ax.set_xlabel("epochs")
+    return fig
+
+
+def _methods_of_figure3(cells: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """Cells of each row of Figure 3, by the name in the authors' file: as published, correct."""
+    one_pair = (setting(cells, "method.n", 0) == 1) & (setting(cells, "method.m", 0) == 1)
+    method, sum_ = cells["method"], double_sum(cells)
+    umax = method == "umax"
+    published = {
+        "Implicit SGD": method == "implicit",
+        "NCE": (method == "nce") & ~one_pair,
+        "NCE (n=1,m=1)": (method == "nce") & one_pair,
+        "IS": method == "is",
+        "U-max": umax & (sum_ == "proposed"),
+        "U-max (Raman double sum)": umax & (sum_ == "raman_as_published"),
+        "OVE": method == "ove",
+    }
+    correct = published | {"U-max (Raman double sum)": umax & (sum_ == "raman")}
+    return {name: (cells[published[name]], cells[correct[name]]) for name in published}
+
+
+def in_grids(results: pd.DataFrame, grids: Iterable[str]) -> pd.DataFrame:
+    """Cells of some grids, each once."""
+    return results[results["grid"].isin(list(grids))].drop_duplicates("cell").copy()
+
+
+def runs(cells: pd.DataFrame, curves: pd.DataFrame, twice: bool = False) -> pd.DataFrame:
+    """Make the runs of a panel from labelled cells.
+
+    Parameters
+    ----------
+    cells : rows of the results, with a column ``label``.
+    curves : one row a checkpoint.
+    twice : take the authors' evaluation of OVE, NCE and IS, which applies softmax twice.
+    """
+    losses = curves.filter(["cell", "epoch", "train_log_loss", RECORDED])
+    own = cells[["label", "cell", "status", "method"]].merge(losses, "left", on="cell")
+    correct = own["train_log_loss"]
+    recorded = setting(own, RECORDED, float("nan"))
+    loss = correct.where(~own["method"].isin(TWICE), recorded) if twice else correct
+    return own.assign(loss=loss)[panels.COLUMNS]
+
+
+def setting(rows: pd.DataFrame, name: str, missing: str | float) -> pd.Series:
+    """Read a column that only some methods have."""
+    return rows[name].fillna(missing) if name in rows else pd.Series(missing, rows.index)
+
+
+def double_sum(cells: pd.DataFrame) -> pd.Series:
+    """Read which double sum a cell minimised; cells from before there was a choice: the paper's."""
+    return setting(cells, "method.double_sum", "proposed")
+
+
+def printed(dataset: str) -> str:
+    """Name a dataset as the paper prints it, or as we do where it has no such dataset."""
+    return {ours: name for name, ours in DATASETS.items()}.get(dataset, dataset)
+
+
+def _by_rate(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells.assign(label=cells["lr"].map(lambda rate: f"{rate:g}"))
