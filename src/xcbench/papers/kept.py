@@ -102,6 +102,8 @@ def paths(folder: Path, part: str) -> tuple[Path, Path]:
 def rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
     frame = results.frame(found)
+    if not found:
+        return frame.assign(grid=grid)
     known: dict[str, dict[str, Any]] = {
         cell.cell: {
             "method_version": cell.method_version,
@@ -120,6 +122,6 @@ def rows(grid: str, found: list[Cell]) -> pd.DataFrame:
 def curves(found: list[Cell]) -> pd.DataFrame:
     """Checkpoints of cells, without their settings."""
     frame = results.frame(found, curves=True)
-    own = [name for name in frame if "." not in str(name) and name not in results.COLUMNS]
-    own.remove("message")
+    apart = {*results.COLUMNS, "message"}
+    own = [name for name in frame if "." not in str(name) and name not in apart]
     return frame[["cell", *CURVE_COLUMNS, *own]]

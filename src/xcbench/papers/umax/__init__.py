@@ -1,1 +1,40 @@
 """Unbiased scalable softmax optimization (Fagan and Iyengar 2018): U-max and Implicit SGD."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers.umax.frames import RECORDED
+
+
+def _report(measured: Measured, folder: Path) -> pd.DataFrame:
+    from xcbench.papers.umax import report  # draws, which takes a second to import
+
+    return report.write(measured, folder)
+
+
+paper = Paper(
+    "umax",
+    "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)",
+    (
+        Grid("table2_as_published", "tuning", criterion=RECORDED),
+        Grid("table2_as_text", "tuning", extended=True),
+        Grid("table3_as_published"),
+        Grid("table3_as_text"),
+        Grid("table3_tuned", rates_from="table2_as_text"),
+        Grid("optimum"),
+        Grid("steps_split"),
+        Grid("steps_split_biased"),
+        Grid("steps_order"),
+        Grid("steps_u0"),
+        Grid("steps_work"),
+        Grid("figure2"),
+        Grid("figure3", extended=True),
+        Grid("figure3_one_pair"),
+        Grid("pairs", rates_from="table2_as_text"),
+    ),
+    _report,
+)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from omegaconf import OmegaConf
 
+from xcbench import config
 from xcbench.papers import published
 from xcbench.papers.replication import Claim, Reading
 from xcbench.papers.umax import frames
@@ -63,9 +65,22 @@ def _table1(results: pd.DataFrame) -> dict[Key, Claim]:
             reason = _size_reason(printed, metric) if readings else _absent(dataset)
             command = _command("table3_as_text", dataset)
             made["Table 1", name, "", metric] = Claim(readings, reason, command=command)
-            original = Claim((), "size of the files before the protocol: checked when they are read")
+            original = Claim(
+                (), "size of the files before the protocol: checked when they are read"
+            )
             made["Table 1", name, "", f"{metric}_original"] = original
     return made
+
+
+def _original(dataset: str, metric: str, here: bool) -> Claim:
+    """Size of the files before the protocol, which they must have to be read."""
+    command = f"xcbench data verify {dataset}"
+    if not here:
+        return Claim((), _absent(dataset), command=command)
+    known = OmegaConf.load(config.folder() / "dataset" / f"{dataset}.yaml")
+    name = {"classes": "labels", "dimension": "features", "examples": "train"}[metric]
+    size = float(OmegaConf.select(known, f"expected.{name}"))
+    return Claim([Reading("as_text", [size], command)], "the files are refused if it differs")
 
 
 def _size_reason(printed: str, metric: str) -> str:
@@ -196,7 +211,11 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     rows = part(results, "figure2")
     made = {}
     for dataset, own in rows[rows["status"] == "done"].groupby("dataset"):
-        loss = own.groupby(["method.double_sum", "lr"])[frames.LOSS].mean().unstack("method.double_sum")
+        loss = (
+            own.groupby(["method.double_sum", "lr"])[frames.LOSS]
+            .mean()
+            .unstack("method.double_sum")
+        )
         both = [
             float((loss[name] / loss["proposed"]).dropna().mean()) if name in loss else float("nan")
             for name in ("raman_as_published", "raman")
