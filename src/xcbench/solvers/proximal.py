@@ -98,7 +98,7 @@ class Step:
     def start(self) -> np.ndarray:
         """Smallest sum_k |a_k|_1 at which no exponent is positive (the linear programme, Eq. 22).
 
-        Where none is at A = 0, that is A = 0.
+        Where none is at A = 0, that is A = 0. Its time grows faster than that of the step itself.
         """
         n, C = self.scores.shape
         r = self.basis.shape[1]
