@@ -131,6 +131,11 @@ SETTINGS = [
     settings("added key", ("+foo=1",), "foo"),
     settings("added key of a sweep", ("-m", "+foo=1,2"), "foo"),
     settings("removed group", ("~method",), "method"),
+    settings(
+        "implicit draws outside the labels",
+        ("method=implicit", "method.m=5", "method.sampling=any"),
+        "sampling=others",
+    ),
     settings("empty group", ("method=null",), "method"),
     settings("key of another method", ("-m", "method=umax,softmax", "method.delta=1,2"), "delta"),
     settings("key of a maker", ("dataset.synthetic.train=300",), "synthetic"),

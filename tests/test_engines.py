@@ -34,6 +34,7 @@ METHODS = {
     "umax, n=10": config.Umax(name="umax", lr=0.02, n=10, m=4),
     "umax, all": config.Umax(name="umax", lr=0.02, n=10, sampling="all"),
     "implicit": config.DoubleSum(name="implicit", lr=0.5),
+    "implicit, n=5": config.DoubleSum(name="implicit", lr=0.5, n=5, m=3),
     "implicit, any": config.DoubleSum(name="implicit", lr=0.5, sampling="any"),
     "implicit, drop_hits": config.DoubleSum(name="implicit", lr=0.5, sampling="drop_hits"),
 }

@@ -97,6 +97,18 @@ def test_add_all_and_move(rows):
     np.testing.assert_allclose(found_b, b, atol=1e-12)
 
 
+def test_shrinking_some_classes_leaves_the_others():
+    model = model_with_weights()
+    model.shrink(2.0)
+    W, b = (part.copy() for part in weights(model))
+    model.shrink_classes(np.array([4, 1]), np.array([0.5, 0.1]))
+    factor = np.ones(len(W))
+    factor[[4, 1]] = 0.5, 0.1
+    found_W, found_b = weights(model)
+    np.testing.assert_allclose(found_W, factor[:, None] * W, rtol=1e-12)
+    np.testing.assert_allclose(found_b, factor * b, rtol=1e-12)
+
+
 def test_the_scale_is_folded_in_before_it_runs_out_of_range():
     model = model_with_weights(dtype="float32")
     norm = model.square_norm()

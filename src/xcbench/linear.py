@@ -85,6 +85,13 @@ def take(X: Rows, index: np.ndarray | slice, dtype: np.dtype) -> SparseRows | De
     )
 
 
+def gram(X: Rows, index: np.ndarray) -> np.ndarray:
+    """Inner products (B, B) of rows of a dataset, in float64."""
+    chosen = take(X, index, np.dtype(np.float64)).matrix()
+    inner = chosen @ chosen.T
+    return inner if isinstance(inner, np.ndarray) else np.asarray(inner.todense())
+
+
 class LinearModel:
     """Scores f_c(x) = x·w_c + b_c of K classes.
 
@@ -256,6 +263,12 @@ class LinearModel:
         self.scale *= factor
         if not 1e-6 < abs(self.scale) < 1e6:
             self._fold()
+
+    def shrink_classes(self, classes: np.ndarray, factors: np.ndarray) -> None:
+        """Multiply the weights and bias of distinct classes (C,) by factors (C,); O(C D)."""
+        self.V[classes] *= factors[:, None].astype(self.dtype)
+        if self.b is not None:
+            self.b[classes] *= factors.astype(self.dtype)
 
     def _fold(self) -> None:
         if self.scale != 1.0:

@@ -37,6 +37,17 @@ def distinct(rng: np.random.Generator, rows: int, size: int, m: int) -> np.ndarr
     return np.ascontiguousarray(chosen.T)
 
 
+def outside(
+    rng: np.random.Generator, n_classes: int, labels: np.ndarray, m: int
+) -> tuple[np.ndarray, float]:
+    """Draw m distinct classes outside increasing labels, or all there are, and their log-weight."""
+    others = n_classes - len(labels)
+    m = min(m, others)
+    drawn = rng.choice(others, m, replace=False, shuffle=False)
+    moved = drawn + np.searchsorted(labels - np.arange(len(labels)), drawn, side="right")
+    return moved, float(np.log(others / m)) if m else 0.0
+
+
 @dataclass(frozen=True)
 class Shared:
     """m distinct classes of all K a minibatch, hits of a true class kept; weight K/m."""

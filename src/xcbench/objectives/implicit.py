@@ -6,9 +6,12 @@ import numpy as np
 
 from xcbench import config
 from xcbench.datasets import Info
-from xcbench.method import Method
+from xcbench.method import Method, ridge_share
 from xcbench.objectives import Numbers, Odds, Triple
 from xcbench.objectives.double_sum import start
+from xcbench.solvers import Solver
+from xcbench.solvers.proximal import Proximal
+from xcbench.steps import SGD
 
 NEWTON_STEPS = 14
 CONVERGED = 1e-9  # the next change of a quadratic iteration is below rounding
@@ -74,12 +77,34 @@ def default_rate(settings: config.Method, info: Info) -> float:
     return 1.0
 
 
+def several(settings: config.DoubleSum) -> bool:
+    """Whether a step takes more than one observation or class."""
+    return settings.n > 1 or settings.m > 1
+
+
+def solver(settings: config.DoubleSum, info: Info) -> Solver | None:
+    """A solver of its own for several observations or classes a step."""
+    if not several(settings):
+        return None
+    assert settings.lr is not None
+    return Proximal(
+        SGD(settings.lr, settings.decay, ridge_share(settings, info)),
+        settings.n,
+        settings.m,
+        settings.order,
+        settings.passes,
+        start(settings, info),
+    )
+
+
 def impossible(settings: config.DoubleSum) -> str:
-    """The step is solved for one pair."""
-    if (settings.n, settings.m) == (1, 1):
+    """Several classes are drawn outside the labels of the minibatch, by construction."""
+    if not several(settings) or settings.sampling == "others":
         return ""
     return (
-        "method implicit takes one observation and one class a step; set method.n=1 and method.m=1"
+        f"method.sampling={settings.sampling} is not possible for implicit with n={settings.n}, "
+        f"m={settings.m}: its classes are never labels of the minibatch; "
+        "set method.sampling=others"
     )
 
 
@@ -91,4 +116,5 @@ method = Method(
     samplings=("others", "any", "drop_hits"),
     slope_is_gradient=False,
     impossible=impossible,
+    solver=solver,
 )
