@@ -488,7 +488,7 @@ def test_files_are_the_same_bytes_twice(tmp_path):
         folder.mkdir()
         pictures = figures.draw(results, curves, AUTHORS, folder)
     assert list(pictures) == ["figure1", "figure2", "figure3-delicious"]
-    assert "on Delicious as they did it" in pictures["figure3-delicious"].caption
+    assert "on Delicious with the settings" in pictures["figure3-delicious"].caption
     names = sorted(path.name for path in first.iterdir())
     assert len(names) == 6
     for name in names:
