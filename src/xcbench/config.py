@@ -203,6 +203,12 @@ class Sampled(Stochastic):
         "`drop_hits`: the same with hits removed and the rest rescaled; "
         "`all`: every other class, m is ignored; or the name of a sampler from outside",
     )
+    ridge_on: str = option(
+        "all",
+        "classes that feel the ridge in a step: `all`, or `drawn`: the true and the drawn ones, "
+        "each by 1 over the probability of a visit, weights projected (double sums; n=1)",
+        choices=("all", "drawn"),
+    )
 
 
 @dataclass
