@@ -75,7 +75,9 @@ def default_rate(settings: config.Method, info: Info) -> float:
 
 
 def impossible(settings: config.DoubleSum) -> str:
-    """The step is solved for one pair."""
+    """The step is solved for one pair, and for Eq. 6."""
+    if settings.double_sum != "proposed":
+        return "method implicit solves the paper's own double sum; set method.double_sum=proposed"
     if (settings.n, settings.m) == (1, 1):
         return ""
     return (
