@@ -20,11 +20,13 @@ METHODS = {
     "ove": config.Sampled(name="ove", n=10, m=3, lr=0.02),
     "ove, others": config.Sampled(name="ove", n=10, m=3, lr=0.02, sampling="others"),
     "ove, n=1": config.Sampled(name="ove", n=1, m=3, lr=0.02, sampling="others"),
+    "ove, one pair": config.Sampled(name="ove", n=1, m=1, lr=0.02, sampling="others"),
     "ove, shared, n=1": config.Sampled(name="ove", n=1, m=3, lr=0.02),
     "nce": config.Sampled(name="nce", n=10, m=3, lr=0.05),
-    "nce, n=1": config.Sampled(name="nce", n=1, m=1, lr=0.05, sampling="others"),
+    "nce, one pair": config.Sampled(name="nce", n=1, m=1, lr=0.05, sampling="others"),
     "is": config.Sampled(name="is", n=10, m=3, lr=0.05),
     "is, n=1": config.Sampled(name="is", n=1, m=2, lr=0.05, sampling="others"),
+    "is, one pair": config.Sampled(name="is", n=1, m=1, lr=0.05, sampling="others"),
     "vanilla": config.DoubleSum(name="vanilla", lr=0.02),
     "vanilla, n=5": config.DoubleSum(name="vanilla", lr=0.02, n=5, m=3),
     "umax": config.Umax(name="umax", lr=0.02),
@@ -33,6 +35,18 @@ METHODS = {
     "umax, any": config.Umax(name="umax", lr=0.02, sampling="any"),
     "umax, n=10": config.Umax(name="umax", lr=0.02, n=10, m=4),
     "umax, all": config.Umax(name="umax", lr=0.02, n=10, sampling="all"),
+    "vanilla, raman": config.DoubleSum(name="vanilla", lr=0.02, double_sum="raman"),
+    "umax, raman": config.Umax(name="umax", lr=0.02, double_sum="raman"),
+    "umax, raman, any": config.Umax(name="umax", lr=0.02, double_sum="raman", sampling="any"),
+    "umax, raman, drop_hits": config.Umax(
+        name="umax", lr=0.02, m=3, double_sum="raman", sampling="drop_hits"
+    ),
+    "umax, raman, n=10": config.Umax(name="umax", lr=0.02, n=10, m=4, double_sum="raman"),
+    "umax, raman, all": config.Umax(name="umax", lr=0.02, n=10, double_sum="raman", sampling="all"),
+    "umax, raman as published": config.Umax(
+        name="umax", lr=0.002, m=5, double_sum="raman_as_published", sampling="drop_hits"
+    ),
+    "umax, ridge on drawn": config.Umax(name="umax", lr=0.02, m=2, ridge_on="drawn"),
     "implicit": config.DoubleSum(name="implicit", lr=0.5),
     "implicit, n=5": config.DoubleSum(name="implicit", lr=0.5, n=5, m=3),
     "implicit, any": config.DoubleSum(name="implicit", lr=0.5, sampling="any"),

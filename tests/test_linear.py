@@ -101,7 +101,7 @@ def test_shrinking_some_classes_leaves_the_others():
     model = model_with_weights()
     model.shrink(2.0)
     W, b = (part.copy() for part in weights(model))
-    model.shrink_classes(np.array([4, 1]), np.array([0.5, 0.1]))
+    model.scale_at(np.array([4, 1]), np.array([0.5, 0.1]))
     factor = np.ones(len(W))
     factor[[4, 1]] = 0.5, 0.1
     found_W, found_b = weights(model)

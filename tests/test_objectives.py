@@ -3,11 +3,12 @@
 import mpmath
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import log_softmax
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, logsumexp
 
-from xcbench.objectives import Odds, Pairs
-from xcbench.objectives.double_sum import double_sum
+from xcbench import samplers
+from xcbench.objectives import Odds, Pairs, ScoredOdds
+from xcbench.objectives.double_sum import double_sum, raman, raman_as_published
 from xcbench.objectives.implicit import implicit, implicit_step
 from xcbench.objectives.nce import nce
 from xcbench.objectives.one_vs_each import one_vs_each
@@ -20,6 +21,8 @@ OBJECTIVES = {
     "nce": Pairs(nce, is_bound=False),
     "vanilla": Odds(double_sum, is_bound=True, parameter=np.inf),
     "umax": Odds(double_sum, is_bound=True, parameter=1.0),
+    "vanilla, raman": ScoredOdds(raman, is_bound=True, parameter=np.inf),
+    "umax, raman": ScoredOdds(raman, is_bound=True, parameter=1.0),
 }
 
 
@@ -48,7 +51,7 @@ def test_slope_is_the_gradient_of_the_value(name, log_weight):
         np.testing.assert_allclose(slope[:, column], central, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["vanilla", "umax"])
+@pytest.mark.parametrize("name", ["vanilla", "umax", "vanilla, raman", "umax, raman"])
 def test_u_moves_along_its_gradient(name):
     scores = np.random.default_rng(2).normal(size=(6, 4))
     u, rate, step = np.full(6, 1.9), 1e-3, 1e-6
@@ -73,6 +76,35 @@ def test_double_sum_over_all_classes_is_exact_at_the_best_u():
     for name in ("vanilla", "umax"):
         value = call(OBJECTIVES[name], scores, local=exact)[0]  # u* = log(1 + e^T)
         np.testing.assert_allclose(value, exact, rtol=1e-12, atol=1e-12)
+
+
+def test_the_double_sum_of_raman_et_al_is_written_as_in_the_paper():
+    """Eq. 8 term by term, for either sign of u, and its published step on u."""
+    rng = np.random.default_rng(14)
+    scores, u, rate = rng.normal(size=(6, 4)), rng.uniform(-3, 3, 6), 0.01
+    true, drawn = np.exp(scores[:, 0] - u), 1.5 * np.exp(scores[:, 1:] - u[:, None])
+    total = drawn.sum(axis=1)
+    objective = OBJECTIVES["vanilla, raman"]
+    value, slope, moved = call(objective, scores, np.log(1.5), u, rate)
+    np.testing.assert_allclose(value, u - scores[:, 0] + true + total - 1, rtol=1e-12)
+    np.testing.assert_allclose(slope, np.column_stack([true - 1, drawn]), rtol=1e-12)
+    np.testing.assert_allclose(moved, u - rate * (1 - true - total), rtol=1e-12)
+    published = ScoredOdds(raman_as_published, is_bound=True, parameter=np.inf)
+    _, same, moved = call(published, scores, np.log(1.5), u, rate)
+    np.testing.assert_array_equal(same, slope)
+    np.testing.assert_allclose(moved, u - rate * (1 - np.exp(true) - total), rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0])
+def test_the_least_of_raman_et_al_over_u_is_the_exact_negative_log_likelihood(scale):
+    for row in np.random.default_rng(15).normal(scale=scale, size=(5, 6)) - 2:
+
+        def value(u, row=row):
+            return call(OBJECTIVES["vanilla, raman"], row[None], local=np.array([u]))[0][0]
+
+        found = minimize_scalar(value, bounds=(-12, 12), method="bounded", options={"xatol": 1e-9})
+        assert found.x == pytest.approx(logsumexp(row), abs=1e-5)
+        assert found.fun == pytest.approx(-log_softmax(row)[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
@@ -111,7 +143,7 @@ def test_importance_sampling_ignores_how_many_a_draw_stands_for():
 def test_a_left_out_class_counts_nothing():
     scores = np.random.default_rng(7).normal(size=(4, 3))
     masked = np.tile([0.5, -np.inf], (4, 1))
-    for name in ("softmax", "vanilla", "umax"):
+    for name in ("softmax", "vanilla", "umax", "umax, raman"):
         whole = call(OBJECTIVES[name], scores, masked)
         short = call(OBJECTIVES[name], scores[:, :2], 0.5)
         np.testing.assert_allclose(whole[0], short[0], rtol=1e-14)
@@ -119,15 +151,16 @@ def test_a_left_out_class_counts_nothing():
         np.testing.assert_allclose(whole[2], short[2], rtol=1e-14)
         assert (whole[1][:, 2] == 0).all()
     u = np.full(4, 1.3)
-    nothing_left = call(OBJECTIVES["umax"], scores, np.full((4, 2), -np.inf), u)
-    assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
+    for name in ("umax", "umax, raman"):
+        nothing_left = call(OBJECTIVES[name], scores, np.full((4, 2), -np.inf), u)
+        assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
     with np.errstate(invalid="ignore"):
         step = Odds(implicit, is_bound=True)
         nothing_left = call(step, scores, np.full((4, 2), -np.inf), u)
     assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
 
 
-@pytest.mark.parametrize("name", ["softmax", "is", "ove", "nce", "umax"])
+@pytest.mark.parametrize("name", ["softmax", "is", "ove", "nce", "umax", "umax, raman"])
 @pytest.mark.parametrize("scores", [[1000.0, -1000.0], [-1000.0, 1000.0], [1000.0, 1000.0]])
 def test_stable_at_extreme_scores(name, scores):
     exact = mpmath.log(1 + mpmath.exp(mpmath.mpf(scores[1]) - mpmath.mpf(scores[0])))
@@ -151,6 +184,15 @@ def test_umax_resets_u_only_far_below_its_bound():
     floor = np.log1p(np.exp(5.0))
     value = call(OBJECTIVES["umax"], scores, local=np.array([floor - 1.01, floor - 0.99]))[0]
     plain = call(OBJECTIVES["vanilla"], scores, local=np.array([floor, floor - 0.99]))[0]
+    np.testing.assert_allclose(value, plain, rtol=1e-14)
+
+
+def test_umax_resets_u_of_raman_et_al_to_the_sum_over_true_and_drawn():
+    scores = np.array([[-3.0, 1.0, 0.5], [-3.0, 1.0, 0.5]])
+    floor = np.log(np.exp(scores[0]).sum())  # weights do not count
+    u = np.array([floor - 1.01, floor - 0.99])
+    value = call(OBJECTIVES["umax, raman"], scores, 0.7, u)[0]
+    plain = call(OBJECTIVES["vanilla, raman"], scores, 0.7, np.array([floor, floor - 0.99]))[0]
     np.testing.assert_allclose(value, plain, rtol=1e-14)
 
 
@@ -229,3 +271,55 @@ def test_formulas_work_on_numbers_as_on_arrays(formula, parameter):
         np.testing.assert_allclose(
             [float(v) for v in single], [float(v[i]) for v in arrays], rtol=1e-12
         )
+
+
+@pytest.mark.parametrize("formula", [raman, raman_as_published])
+@pytest.mark.parametrize("delta", [1.0, np.inf])
+def test_scored_formulas_work_on_numbers_as_on_arrays(formula, delta):
+    rng = np.random.default_rng(9)
+    true, T, u = rng.normal(size=20), rng.normal(size=20), rng.uniform(-3, 3, 20)
+    arrays = formula(true, T + 1, T, u, 0.3, delta)
+    for i in range(20):
+        single = formula(true[i], T[i] + 1, T[i], u[i], 0.3, delta)
+        np.testing.assert_allclose(
+            [float(v) for v in single], [float(v[i]) for v in arrays], rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("n, sampling", [(1, "others"), (4, "others"), (4, "shared")])
+def test_one_vs_each_estimates_its_sum_without_bias(n, sampling):
+    """The mean slope over every class that can be drawn is the slope over all classes."""
+    K, y = 6, np.full(n, 2)
+    scores = np.random.default_rng(16).normal(size=(n, K))
+    possible = [k for k in range(K) if sampling == "shared" or k != 2]
+    log_weight = samplers.make(sampling, K, 1).draw(np.random.default_rng(0), y, n)[1]
+    mean = np.zeros((n, K))
+    for k in possible:
+        slope = call(OBJECTIVES["ove"], scores[:, [2, k]], log_weight)[1] / len(possible)
+        mean[:, 2] += slope[:, 0]
+        mean[:, k] += slope[:, 1]
+    others = [k for k in range(K) if k != 2]
+    exact = expit(scores[:, others] - scores[:, [2]])
+    np.testing.assert_allclose(mean[:, others], exact, rtol=1e-12)
+    np.testing.assert_allclose(mean[:, 2], -exact.sum(axis=1), rtol=1e-12)
+
+
+def test_baselines_with_one_drawn_class():
+    """K = 6, one class drawn among the others: its expected count is 1/5."""
+    true, drawn = scores = np.array([0.4, -1.1])
+    log_weight = samplers.make("others", 6, 1).draw(np.random.default_rng(0), np.zeros(1, int), 1)[
+        1
+    ]
+    gap = drawn - true
+    expected = {
+        "ove": (5 * np.log1p(np.exp(gap)), [-5 * expit(gap), 5 * expit(gap)]),
+        "is": (np.log1p(np.exp(gap)), [-expit(gap), expit(gap)]),
+        "nce": (
+            -np.log(expit(true + np.log(5)) * expit(-drawn - np.log(5))),
+            [expit(true + np.log(5)) - 1, expit(drawn + np.log(5))],
+        ),
+    }
+    for name, (value, slope) in expected.items():
+        found = call(OBJECTIVES[name], scores[None], log_weight)
+        np.testing.assert_allclose(found[0], value, rtol=1e-12)
+        np.testing.assert_allclose(found[1], [slope], rtol=1e-12)

@@ -1,17 +1,23 @@
 """Solvers: against scikit-learn, against each other, against the optimum they must reach."""
 
 from dataclasses import replace
+from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from xcbench import config, datasets, metrics, registry, trace
+from xcbench import config, datasets, linear, metrics, registry, trace
 from xcbench.datasets.value import LabelSets, Split
-from xcbench.linear import LinearModel
+from xcbench.errors import UserError
+from xcbench.linear import DenseRows, LinearModel
 from xcbench.options import check
 from xcbench.solvers import Progress, Streams
+from xcbench.solvers.ridge_on_drawn import visits
+from xcbench.steps import VisitedRidge
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +92,8 @@ STOCHASTIC = {
     "umax, all classes": config.Umax(name="umax", sampling="all", n=10, lr=0.1, decay=0.98),
     "vanilla": config.DoubleSum(name="vanilla", lr=0.03, decay=0.985),
     "implicit": config.DoubleSum(name="implicit", lr=0.1, decay=0.98),
+    "umax, raman": config.Umax(name="umax", lr=0.05, decay=0.985, double_sum="raman"),
+    "umax, ridge on drawn": config.Umax(name="umax", lr=0.05, decay=0.985, m=2, ridge_on="drawn"),
 }
 
 
@@ -173,6 +181,126 @@ def test_a_minibatch_step_is_the_papers_formula(small):
     np.testing.assert_allclose(model.V, expected, rtol=1e-6, atol=1e-7)
 
 
+def test_a_step_of_the_published_raman_is_its_formula(small):
+    """One step from given weights, both mistakes written out, one of the features a 0."""
+    settings = config.Umax(
+        name="umax",
+        m=5,
+        sampling="drop_hits",
+        lr=0.05,
+        order="file",
+        double_sum="raman_as_published",
+    )
+    X = small.train.X.copy()
+    X.data[...] = np.random.default_rng(8).normal(size=X.nnz)
+    X.data[0] = 0.0
+    dataset = replace(small, train=Split(X, small.train.y))
+    solver = registry.entry(settings).build(settings, small.info)
+    drawn = solver.sampler.draw(Streams.of(0).classes, small.train.y[:300], 1)[0]
+    for engine in ("numpy", "numba") if find_spec("numba") else ("numpy",):
+        model = linear.make(engine, 8, 40, True, "float64")
+        start, b = np.random.default_rng(9).normal(size=(8, 40)), np.linspace(-1, 1, 8)
+        model.V[...], model.b[...] = start, b
+        list(solver.fit(dataset, model, Streams.of(0), [1 / 300]))
+        x, y, u = X[[0]].toarray()[0], small.train.y[0], np.log(8)
+        scores = start @ x + b
+        kept = [k for k in drawn[0] if k != y]
+        bound = np.log(np.exp(scores[y]) + np.exp(scores[kept]).sum())
+        u = bound if u < bound - 1 else u
+        excess = 7 / len(kept) * np.exp(scores - u)
+        expected, expected_b = start.copy(), b.copy()
+        for k in kept:
+            expected[k] -= 0.05 * excess[k] * x
+            expected_b[k] -= 0.05 * excess[k]
+        expected[y, x != 0] += 0.05 * (1 - np.exp(scores[y] - u))
+        expected_b[y] += 0.05 * (1 - np.exp(scores[y] - u))
+        np.testing.assert_allclose(model.V, expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(model.b, expected_b, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("m, sampling", [(1, "others"), (2, "others"), (1, "all")])
+def test_the_ridge_on_drawn_classes_is_the_ridge_on_average(small, m, sampling):
+    """The steps of every row and every draw, added up; the last class has no row."""
+    y, K = np.minimum(small.train.y[:40], 5), 7
+    counts = np.bincount(y, minlength=K)
+    rng = np.random.default_rng(3)
+    W, b, rate, ridge = rng.normal(size=(K, 4)), rng.normal(size=K), 1e-7, 0.3
+    step = VisitedRidge(1.0, 1.0, ridge, visits=visits(counts, K - 1 if sampling == "all" else m))
+    mean, steps = np.zeros((K, 5)), 0
+    for true in y:
+        others = [k for k in range(K) if k != true]
+        for drawn in combinations(others, m) if sampling == "others" else [None]:
+            model = LinearModel.of(W.copy(), b.copy())
+            classes = None if drawn is None else np.array([[true, *drawn]])
+            slope = np.zeros((1, K if drawn is None else 1 + m))
+            step.apply(model, DenseRows(np.ones((1, 4))), classes, slope, rate)
+            mean += np.column_stack([W - model.V, b - model.b]) / rate
+            steps += 1
+    np.testing.assert_allclose(mean / steps, ridge * np.column_stack([W, b]), rtol=1e-5)
+
+
+def test_projection_brings_visited_classes_back_into_their_ball():
+    rng = np.random.default_rng(4)
+    W, b = rng.normal(size=(5, 3)), rng.normal(size=5)
+    model = LinearModel.of(W.copy(), b.copy())
+    lengths = np.linalg.norm(np.column_stack([W, b]), axis=1)
+    radius = np.median(lengths[:4])
+    step = VisitedRidge(1.0, 1.0, 0.0, visits=np.ones(5), radius=radius)
+    rows, classes = DenseRows(np.ones((1, 3))), np.array([[0, 1, 2, 3]])
+    step.apply(model, rows, classes, np.zeros((1, 4)), 1.0)
+    expected = np.minimum(lengths, radius)
+    expected[4] = lengths[4]  # not visited
+    np.testing.assert_allclose(model.lengths(np.arange(5)), expected, rtol=1e-12)
+    cosine = np.sum(model.V * W, axis=1) + model.b * b
+    np.testing.assert_allclose(cosine, expected * lengths, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ridge", [1.0, 1e5])
+def test_the_bounds_of_algorithm_1_hold_at_a_rate_that_would_break_them(small, ridge):
+    settings = config.DoubleSum(
+        name="vanilla", lr=100.0, ridge=ridge, ridge_on="drawn", u0="zero", order="file"
+    )
+    solver = registry.entry(settings).build(settings, small.info)
+    model = LinearModel(8, 40, True, "float64")
+    next(solver.fit(small, model, Streams.of(0), [1.0]))
+    longest = np.sqrt(np.square(small.train.X.toarray()).sum(axis=1).max() + 1)
+    radius = np.sqrt(2 * 300 * np.log(8) / ridge)
+    highest = float(mpmath.log(1 + 7 * mpmath.exp(2 * longest * radius)))
+    local = np.zeros(300)
+    with np.errstate(over="ignore"):
+        solver._run(model, next(solver._chunks(small, model, Streams.of(0))), local, 100.0)
+    lengths = model.lengths(np.arange(8))
+    assert lengths.max() == pytest.approx(radius) and (lengths <= radius * (1 + 1e-12)).all()
+    assert local.max() == pytest.approx(highest) and (local >= 0).all()
+
+
+def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
+    models = [
+        fit(small, config.Umax(name="umax", lr=0.05, ridge_on=ridge_on))[0]
+        for ridge_on in ("all", "drawn")
+    ]
+    np.testing.assert_array_equal(models[0].V, models[1].V)
+
+
+@pytest.mark.parametrize(
+    "settings, remedy",
+    [
+        (config.Sampled(name="ove", ridge_on="drawn", sampling="others"), "method.n=1"),
+        (config.Sampled(name="ove", ridge_on="drawn", n=1), "method.sampling=others"),
+        (config.Umax(name="umax", ridge_on="drawn", sampling="any"), "method.sampling=others"),
+        (config.Umax(name="umax", ridge_on="drawn", double_sum="raman"), "double_sum=proposed"),
+        (config.DoubleSum(name="implicit", double_sum="raman"), "double_sum=proposed"),
+        (
+            config.Umax(name="umax", sampling="all", double_sum="raman_as_published"),
+            "method.sampling to others",
+        ),
+    ],
+)
+def test_what_the_formulas_do_not_cover_is_refused(small, settings, remedy):
+    with pytest.raises(UserError, match=remedy):
+        registry.check(settings, small.info)
+
+
 def test_passes_and_decay_count_epochs(small):
     settings = config.DoubleSum(name="implicit", lr=0.1, passes=3)
     _, run = fit(small, settings, epochs=2, checkpoints=2)
@@ -214,8 +342,15 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
     assert 0.05 <= made.train_seconds < made.evaluate_seconds / 2
 
 
-def test_divergence_ends_the_curve(small):
-    settings = config.DoubleSum(name="vanilla", lr=1e6)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        config.DoubleSum(name="vanilla", lr=1e6),
+        config.DoubleSum(name="vanilla", lr=1e6, m=5, double_sum="raman_as_published"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_divergence_ends_the_curve(small, settings):
     _, run = fit(small, settings, epochs=4, checkpoints=4)
     last = run.curve.iloc[-1]
     assert run.status == "diverged" and len(run.curve) < 5
@@ -272,9 +407,19 @@ def test_precision_counts_the_labels_among_the_best(k):
     assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
 
 
-@pytest.mark.parametrize("sampling", ["shared", "others"])
-def test_baselines_learn(digits, sampling):
+def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
+    """softplus(f_k - f_y) against (K - 1) softplus(f_k - f_y)."""
+    one = {"n": 1, "m": 1, "sampling": "others"}
+    single, _ = fit(small, config.Sampled(name="is", lr=0.14, **one))
+    weighted, _ = fit(small, config.Sampled(name="ove", lr=0.02, **one))
+    np.testing.assert_allclose(single.V, weighted.V, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "n, m, sampling", [(100, 5, "shared"), (100, 5, "others"), (1, 1, "others")]
+)
+def test_baselines_learn(digits, n, m, sampling):
     for name in ("ove", "nce", "is"):
-        settings = config.Sampled(name=name, sampling=sampling, lr=0.05)
+        settings = config.Sampled(name=name, n=n, m=m, sampling=sampling, lr=0.05)
         _, run = fit(digits, settings, epochs=10, dtype="float32")
         assert run.curve["test_error"].iloc[-1] < 0.15, name

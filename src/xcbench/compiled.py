@@ -12,7 +12,8 @@ import numpy as np
 from xcbench import kernels
 from xcbench.datasets.value import Rows, Split
 from xcbench.linear import DenseRows, LinearModel, SparseRows, take
-from xcbench.objectives import Objective, Odds, Pairs
+from xcbench.objectives import Odds, Pairs, ScoredOdds
+from xcbench.objectives.double_sum import raman
 from xcbench.objectives.one_vs_each import one_vs_each
 from xcbench.objectives.softmax import softmax
 
@@ -20,6 +21,13 @@ PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all cl
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class
 PANEL_CLASSES = (64, 512)
 LINE = 16  # float32 numbers of a cache line
+
+# Family, signature of its formulas, and the one that a kernel gets where it calls another family's.
+FAMILIES = (
+    (Odds, kernels.ODDS, softmax),
+    (ScoredOdds, kernels.SCORED_ODDS, raman),
+    (Pairs, kernels.PAIRS, one_vs_each),
+)
 
 
 @dataclass(slots=True)
@@ -144,11 +152,16 @@ class CompiledModel(LinearModel):
         return np.log(total) + top.astype(np.float64) - true_score, best
 
 
+def compiles(objective: Odds | ScoredOdds | Pairs) -> bool:
+    """Whether its formula can be compiled; one from outside may use what Numba does not know."""
+    (signature,) = (s for family, s, _ in FAMILIES if isinstance(objective, family))
+    return _compiles(objective.formula, signature)
+
+
 @cache
-def compiles(formula: Callable[..., Any], of_odds: bool) -> bool:
-    """Whether a formula can be compiled; one from outside may use what Numba does not know."""
+def _compiles(formula: Callable[..., Any], signature: Any) -> bool:
     try:
-        kernels.compiled(formula, kernels.ODDS if of_odds else kernels.PAIRS)
+        kernels.compiled(formula, signature)
     except Exception:  # of every kind, for whatever is no plain function of numbers
         return False
     return True
@@ -164,7 +177,7 @@ def descend(
     square_norm: np.ndarray,
     rate: float,
     shrinkage: float,
-    objective: Objective,
+    objective: Odds | ScoredOdds | Pairs,
 ) -> float:
     """Update by one observation after the other; gives the sum of their values.
 
@@ -173,10 +186,8 @@ def descend(
     rows, index, classes, log_weight, square_norm : B observations as in a minibatch's chunk.
     local : state of every observation, moved in place.
     shrinkage : the ridge's factor of all weights, an update.
-    objective : of the family `Odds` or `Pairs`.
+    objective : of one of the three families.
     """
-    assert isinstance(objective, Odds | Pairs)
-    of_odds = isinstance(objective, Odds)
     if isinstance(objective, Odds) and not objective.weighted:
         log_weight = 0.0
     scale = np.array([model.scale])
@@ -193,10 +204,15 @@ def descend(
         square_norm,
         rate,
         shrinkage,
-        objective.parameter if isinstance(objective, Odds) else 0.0,
-        of_odds,
-        kernels.compiled(objective.formula if of_odds else softmax, kernels.ODDS),
-        kernels.compiled(one_vs_each if of_odds else objective.formula, kernels.PAIRS),
+        0.0 if isinstance(objective, Pairs) else objective.parameter,
+        isinstance(objective, Pairs),
+        isinstance(objective, ScoredOdds),
+        *(
+            kernels.compiled(
+                objective.formula if isinstance(objective, family) else stand_in, signature
+            )
+            for family, signature, stand_in in FAMILIES
+        ),
     )
     model.scale = float(scale[0])
     return total

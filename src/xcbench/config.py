@@ -203,6 +203,12 @@ class Sampled(Stochastic):
         "`drop_hits`: the same with hits removed and the rest rescaled; "
         "`all`: every other class, m is ignored; or the name of a sampler from outside",
     )
+    ridge_on: str = option(
+        "all",
+        "classes that feel the ridge in a step: `all`, or `drawn`: the true and the drawn ones, "
+        "each by 1 over the probability of a visit, weights projected (double sums; n=1)",
+        choices=("all", "drawn"),
+    )
 
 
 @dataclass
@@ -213,6 +219,12 @@ class DoubleSum(Sampled):
     m: int = option(1, "classes drawn", at_least=1)
     sampling: str = option("others", "as for sampled methods")
     u0: str = option("log_classes", "start of u: log K, or 0", choices=("log_classes", "zero"))
+    double_sum: str = option(
+        "proposed",
+        "the U-max paper's own double sum (Eq. 6); the one of Raman et al. (Eq. 8); or that one "
+        "with the two mistakes of the code published with the paper",
+        choices=("proposed", "raman", "raman_as_published"),
+    )
 
 
 @dataclass

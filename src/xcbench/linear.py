@@ -264,11 +264,20 @@ class LinearModel:
         if not 1e-6 < abs(self.scale) < 1e6:
             self._fold()
 
-    def shrink_classes(self, classes: np.ndarray, factors: np.ndarray) -> None:
-        """Multiply the weights and bias of distinct classes (C,) by factors (C,); O(C D)."""
-        self.V[classes] *= factors[:, None].astype(self.dtype)
+    def scale_at(self, classes: np.ndarray, factors: np.ndarray) -> None:
+        """Multiply weights and biases of distinct classes (C,), each by its own factor."""
+        factors = factors.astype(self.dtype)
+        self.V[classes] *= factors[:, None]
         if self.b is not None:
-            self.b[classes] *= factors.astype(self.dtype)
+            self.b[classes] *= factors
+
+    def lengths(self, classes: np.ndarray) -> np.ndarray:
+        """Euclidean norms (C,) of (w_k, b_k), in float64."""
+        V = self.V[classes].astype(np.float64)
+        square = np.einsum("kj,kj->k", V, V)
+        if self.b is not None:
+            square += self.b[classes].astype(np.float64) ** 2
+        return np.asarray(self.scale * np.sqrt(square))
 
     def _fold(self) -> None:
         if self.scale != 1.0:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from xcbench import config, samplers
@@ -14,6 +15,7 @@ from xcbench.datasets import Info
 from xcbench.objectives import Objective
 from xcbench.solvers import Solver
 from xcbench.solvers.minibatch import Minibatch
+from xcbench.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.solvers.sequential import Sequential
 from xcbench.steps import SGD
 
@@ -58,13 +60,22 @@ class Method:
         )
 
 
-def minibatch(objective: Objective, settings: config.Stochastic, info: Info) -> Minibatch:
-    """Stochastic descent on an objective."""
+def minibatch(
+    objective: Objective,
+    settings: config.Stochastic,
+    info: Info,
+    loop: Callable[..., Minibatch] | None = None,
+) -> Minibatch:
+    """Stochastic descent on an objective; in a loop of its own, or the one that serves."""
     assert settings.lr is not None
     sampling, m = "all", 0
     if isinstance(settings, config.Sampled):
         sampling, m = settings.sampling, settings.m
-    loop = Sequential if settings.n == 1 and sampling != "all" else Minibatch
+        if settings.ridge and settings.ridge_on == "drawn":
+            others = info.classes - 1 if sampling == "all" else m
+            double_sum = isinstance(settings, config.DoubleSum)
+            loop = partial(RidgeOnDrawn, m=others, project=double_sum)
+    loop = loop or (Sequential if settings.n == 1 and sampling != "all" else Minibatch)
     return loop(
         objective=objective,
         sampler=samplers.make(sampling, info.classes, m),

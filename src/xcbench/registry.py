@@ -93,6 +93,7 @@ def check(settings: config.Method, info: Info) -> None:
     method = entry(settings)
     if isinstance(settings, config.Sampled):
         _check_classes(settings, info)
+        _check_ridge(settings)
     reason = method.impossible(settings)
     if reason:
         raise UserError(reason)
@@ -123,6 +124,16 @@ def check_sampling(settings: config.Method) -> Found | None:
         f"method.sampling={settings.sampling} is not possible for {settings.name}: "
         f"choose one of {', '.join(allowed)}"
     )
+
+
+def _check_ridge(settings: config.Sampled) -> None:
+    """Whether the probability that a step visits a class is known, where the ridge needs it."""
+    known = settings.n == 1 and settings.sampling in ("others", "all")
+    if settings.ridge_on == "drawn" and not known:
+        raise UserError(
+            "method.ridge_on=drawn needs the probability that a step visits a class, known for one "
+            "observation and other classes; set method.n=1 and method.sampling=others or all"
+        )
 
 
 def _check_classes(settings: config.Sampled, info: Info) -> None:

@@ -5,7 +5,7 @@ observations. Rows are ``values[begin[i]:end[i]]`` at ``features[begin[i]:end[i]
 no ``features``. Formulas of methods come in as compiled functions, so nothing here knows a method.
 """
 
-from xcbench.kernels.compiling import ODDS, PAIRS, compiled
+from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, compiled
 from xcbench.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.kernels.minibatch import by_class, scatter, scores_at
 from xcbench.kernels.sequential import descend
@@ -13,6 +13,7 @@ from xcbench.kernels.sequential import descend
 __all__ = [
     "ODDS",
     "PAIRS",
+    "SCORED_ODDS",
     "absorb_block",
     "absorb_panel",
     "by_class",

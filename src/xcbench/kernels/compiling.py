@@ -43,7 +43,9 @@ numba.config.CACHE_DIR = _cache_dir()  # type: ignore[attr-defined]
 
 number = types.float64
 triple = types.UniTuple(number, 3)
+quadruple = types.UniTuple(number, 4)
 ODDS = triple(number, number, number, number, number, number)
+SCORED_ODDS = quadruple(number, number, number, number, number, number)
 PAIRS = triple(number, number, number, number)
 
 

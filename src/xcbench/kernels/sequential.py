@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numba import njit, types
 
-from xcbench.kernels.compiling import ODDS, PAIRS, kernel
+from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, kernel
 from xcbench.kernels.rows import add, adds, dot, dots
 
 
@@ -34,11 +34,13 @@ def _odds(
     u: float,
     rate: float,
     square_norm: float,
-    formula: Any,
     parameter: float,
+    scored: bool,
+    formula: Any,
+    scored_formula: Any,
     slope: Any,
 ) -> tuple[float, float]:
-    """As `xcbench.objectives.Odds`, of one observation: value and new local state."""
+    """As `xcbench.objectives.Odds` or `ScoredOdds`, of one observation: value, new local state."""
     S = scores.size - 1
     top, top_drawn = -np.inf, -np.inf
     for c in range(S):
@@ -56,10 +58,16 @@ def _odds(
                 total += np.exp(difference + log_weight[c] - top)
                 total_drawn += np.exp(difference - top_drawn)
         log_odds, log_drawn = top + np.log(total), top_drawn + np.log(total_drawn)
-    value, pull, u_next = formula(log_odds, log_drawn, u, rate, square_norm, parameter)
+    if scored:
+        value, of_true, pull, u_next = scored_formula(
+            scores[0], log_odds, log_drawn, u, rate, parameter
+        )
+    else:
+        value, pull, u_next = formula(log_odds, log_drawn, u, rate, square_norm, parameter)
+        of_true = -pull
     if log_odds == -np.inf:  # no class left: the observation changes nothing
         return value, u
-    slope[0] = -pull
+    slope[0] = of_true
     for c in range(S):
         if log_weight[c] > -np.inf:
             share = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds)
@@ -97,8 +105,10 @@ def _descend(
     rate: float,
     shrinkage: float,
     parameter: float,
-    of_odds: bool,
+    of_pairs: bool,
+    scored: bool,
     odds_formula: Any,
+    scored_formula: Any,
     pairs_formula: Any,
 ) -> float:
     """Update by one observation after the other; gives the sum of their values.
@@ -121,19 +131,21 @@ def _descend(
             if b.size:
                 scores[c] += b[classes[i, c]]
             scores[c] *= scale[0]
-        if of_odds:
+        if of_pairs:
+            value = _pairs(scores, log_weight[i], pairs_formula, slope)
+        else:
             value, local[index[i]] = _odds(
                 scores,
                 log_weight[i],
                 local[index[i]],
                 rate,
                 square_norm[i],
-                odds_formula,
                 parameter,
+                scored,
+                odds_formula,
+                scored_formula,
                 slope,
             )
-        else:
-            value = _pairs(scores, log_weight[i], pairs_formula, slope)
         total += value
         if shrinkage != 1.0:
             scale[0] *= shrinkage
@@ -161,11 +173,12 @@ def descend(*arguments: Any) -> float:
 
     Otherwise each formula would need a kernel of its own, which Numba's cache cannot find again.
     """
-    kinds = tuple(numba.typeof(argument) for argument in arguments[:-2])
+    kinds = tuple(numba.typeof(argument) for argument in arguments[:-3])
     return float(_descend_of(kinds)(*arguments))
 
 
 @cache
 def _descend_of(kinds: tuple[Any, ...]) -> Any:
-    signature = (*kinds, types.FunctionType(ODDS), types.FunctionType(PAIRS))
+    formulas = (types.FunctionType(signature) for signature in (ODDS, SCORED_ODDS, PAIRS))
+    signature = (*kinds, *formulas)
     return njit(signature, cache=True, error_model="numpy")(_descend)

@@ -11,9 +11,10 @@ log-weights and a little state per observation to numbers::
 ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
 objectives that solve for their step. All in float64; no clock, no random numbers, no X.
 
-There are two families. `Odds`: the objective sees the classes only through the log-odds against
+There are three families. `Odds`: the objective sees the classes only through the log-odds against
 the true class, T = log sum_k omega_k e^{f_k - f_y}; exact softmax, IS, U-max, vanilla and implicit
-SGD differ in one formula of T. `Pairs`: the objective is a sum over pairs (true, drawn); OVE, NCE.
+SGD differ in one formula of T. `ScoredOdds`: it sees the true score too; the double sum of Raman
+et al. `Pairs`: the objective is a sum over pairs (true, drawn); OVE, NCE.
 
 A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
 attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
@@ -32,6 +33,7 @@ import numpy as np
 
 Numbers = np.ndarray | float
 Triple = tuple[Numbers, Numbers, Numbers]
+Quadruple = tuple[Numbers, Numbers, Numbers, Numbers]
 
 
 class Objective(ABC):
@@ -88,23 +90,67 @@ class Odds(Objective):
         """Reduce the classes to the log-odds; a drawn class has its share of the slope in them."""
         if not self.weighted:
             log_weight = 0.0
-        difference = scores[:, 1:] - scores[:, :1]
-        weighted = difference + log_weight
-        log_odds = np.logaddexp.reduce(weighted, axis=1)
-        if isinstance(log_weight, np.ndarray):
-            difference = np.where(np.isneginf(log_weight), -np.inf, difference)
-        log_drawn = np.logaddexp.reduce(difference, axis=1)
+        weighted, log_odds, log_drawn = _reduced(scores, log_weight)
         value, pull, local_next = self.formula(
             log_odds, log_drawn, local, rate, square_norm, self.parameter
         )
-        empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
-        pull = np.where(empty, 0.0, pull)
-        share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
-        slope = np.empty_like(scores)
-        slope[:, 0] = -pull
-        slope[:, 1:] = share * pull[:, None]
-        local_next = np.where(empty, local, local_next)
-        return np.asarray(value), slope, np.asarray(local_next)
+        slope = _slope(weighted, log_odds, -pull, pull)
+        return np.asarray(value), slope, np.where(np.isneginf(log_odds), local, local_next)
+
+
+@dataclass(frozen=True)
+class ScoredOdds(Objective):
+    """An objective of the true score and the log-odds against the true class.
+
+    Attributes
+    ----------
+    formula : ``formula(true, log_odds, log_drawn, local, rate, parameter)`` → value, its slope in
+        the true score with the drawn ones held, its slope in the log-odds, new local state.
+        ``log_odds``, ``log_drawn`` and ``parameter`` as in `Odds`.
+    """
+
+    formula: Callable[[Numbers, Numbers, Numbers, Numbers, float, float], Quadruple]
+    is_bound: bool
+    start: float = 0.0
+    parameter: float = 0.0
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `Odds`, with the true class's own slope."""
+        weighted, log_odds, log_drawn = _reduced(scores, log_weight)
+        value, of_true, pull, local_next = self.formula(
+            scores[:, 0], log_odds, log_drawn, local, rate, self.parameter
+        )
+        slope = _slope(weighted, log_odds, of_true, pull)
+        return np.asarray(value), slope, np.where(np.isneginf(log_odds), local, local_next)
+
+
+def _reduced(scores: np.ndarray, log_weight: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Terms log(omega_k e^{f_k - f_y}) (B, S), the log of their sum, and that without weights."""
+    difference = scores[:, 1:] - scores[:, :1]
+    weighted = difference + log_weight
+    log_odds = np.logaddexp.reduce(weighted, axis=1)
+    if isinstance(log_weight, np.ndarray):
+        difference = np.where(np.isneginf(log_weight), -np.inf, difference)
+    return weighted, log_odds, np.logaddexp.reduce(difference, axis=1)
+
+
+def _slope(
+    weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, pull: Numbers
+) -> np.ndarray:
+    """Slopes (B, 1+S): a drawn class has its share of the slope in the log-odds."""
+    empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
+    share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
+    slope = np.empty((weighted.shape[0], 1 + weighted.shape[1]))
+    slope[:, 0] = np.where(empty, 0.0, of_true)
+    slope[:, 1:] = share * np.where(empty, 0.0, pull)[:, None]
+    return slope
 
 
 @dataclass(frozen=True)

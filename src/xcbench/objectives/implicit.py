@@ -98,7 +98,9 @@ def solver(settings: config.DoubleSum, info: Info) -> Solver | None:
 
 
 def impossible(settings: config.DoubleSum) -> str:
-    """Several classes are drawn outside the labels of the minibatch, by construction."""
+    """The step is solved for Eq. 6, and several classes are drawn outside all labels of a step."""
+    if settings.double_sum != "proposed":
+        return "method implicit solves the paper's own double sum; set method.double_sum=proposed"
     if not several(settings) or settings.sampling == "others":
         return ""
     return (

@@ -235,7 +235,7 @@ class Proximal:
         step = Step(scores / damping, weights, true, vectors * lengths, u[index], rate, damping)
         A = step.solve()
         if self.step.ridge:
-            model.shrink_classes(classes, 1.0 / damping)
+            model.scale_at(classes, 1.0 / damping)
         model.add(rows, table, vectors / lengths @ A.T)  # V = X^T vectors / lengths
         u[index] += step.terms(A)[0]
         return float(value.sum())

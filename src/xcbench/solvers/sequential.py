@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xcbench.linear import LinearModel
-from xcbench.objectives import Odds, Pairs
+from xcbench.objectives import Odds, Pairs, ScoredOdds
 from xcbench.solvers.minibatch import Chunk, Minibatch
 
 
@@ -22,11 +22,11 @@ class Sequential(Minibatch):
     def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
         assert chunk.classes is not None
         shrinkage = self.step.shrinkage(rate, 1)
-        if model.engine == "numba" and isinstance(self.objective, Odds | Pairs):
+        if model.engine == "numba" and isinstance(self.objective, Odds | ScoredOdds | Pairs):
             from xcbench.compiled import CompiledModel, compiles, descend
 
             assert isinstance(model, CompiledModel)
-            if compiles(self.objective.formula, isinstance(self.objective, Odds)):
+            if compiles(self.objective):
                 return descend(
                     model,
                     chunk.rows,
