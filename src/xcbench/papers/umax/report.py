@@ -106,7 +106,7 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
             orderings.winners(results),
             [tables.beyond(results), orderings.order(results), orderings.plateaus(results, curves)],
         ),
-        Section("Appendix F.3: several observations and classes a step", tables=[_several(results)]),
+        Section("Appendix F.3: several rows and classes a step", tables=[_several(results)]),
         Section("Beyond the paper: tens of thousands of classes", tables=[_pairs(results)]),
         *_theory(folder),
     ]
