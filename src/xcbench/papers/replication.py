@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from xcbench.errors import writing
+from xcbench.errors import UserError, writing
 from xcbench.papers import published, verdicts
 
 COLUMNS = [
@@ -51,11 +51,18 @@ class Reading:
 
 @dataclass(frozen=True)
 class Claim:
-    """What is known of a printed number: its readings, and why it deviates or was not run."""
+    """What is known of a printed number.
 
-    readings: Sequence[Reading] = field(default_factory=tuple)
+    Attributes
+    ----------
+    reason : why it deviates or was not run.
+    verdict : where nothing was run.
+    command : what would measure it.
+    """
+
+    readings: Sequence[Reading] = ()
     reason: str = ""
-    verdict: str = ""
+    verdict: str = verdicts.NO_DATA
     command: str = ""
 
 
@@ -67,7 +74,7 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     run = [reading for reading in claim.readings if len(reading.values)]
     if not run:
         return made | {
-            "verdict": claim.verdict or verdicts.NO_DATA,
+            "verdict": claim.verdict,
             "reason": claim.reason,
             "command": claim.command,
         }
@@ -80,6 +87,9 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
         verdict = verdicts.REPRODUCED
     else:
         verdict = verdicts.ONLY_AS_PUBLISHED
+    reason = "; ".join(part for part in (claim.reason, shown.note) if part)
+    if verdict == verdicts.DEVIATES and not reason:
+        reason = "no reason is known"
     mean = float(np.mean(shown.values))
     several = len(shown.values) > 1
     return made | {
@@ -87,8 +97,8 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
         "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
         "seeds": len(shown.values),
         "difference": mean - float(printed["value"]),
-        "verdict": claim.verdict or verdict,
-        "reason": "; ".join(part for part in (claim.reason, shown.note) if part),
+        "verdict": verdict,
+        "reason": reason,
         "command": shown.command,
         "reading": shown.name,
     }
@@ -111,21 +121,34 @@ def rows(paper: str, claims: dict[tuple[str, str, str, str], Claim]) -> pd.DataF
 def write(reports: Path, paper: str, own: pd.DataFrame) -> None:
     """Write ``replication.csv`` anew: a paper's rows; those of the others stay as they are."""
     target = reports / "replication.csv"
-    others = {}
-    if target.exists():
-        there = pd.read_csv(target, dtype=str, keep_default_na=False)
-        others = {name: part for name, part in there.groupby("paper")}
+    others = _read(target)
     parts = []
     for name in published.numbers()["paper"].unique():
         if name == paper:
             parts.append(_as_text(own))
         else:
             parts.append(others.get(name, _as_text(rows(name, {}))))
-    with writing(target):
+    with writing(target, "reports_dir"):
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = target.with_suffix(".tmp")
         pd.concat(parts, ignore_index=True).to_csv(scratch, index=False)
         scratch.replace(target)
+
+
+def _read(path: Path) -> dict[str, pd.DataFrame]:
+    """Rows of the file by paper, as text."""
+    if not path.exists():
+        return {}
+    try:
+        there = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if list(there) != COLUMNS:
+            raise ValueError("its columns are not those of a replication table")
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            "restore it, or remove it and write the reports of all papers again"
+        ) from None
+    return {str(name): part for name, part in there.groupby("paper")}
 
 
 def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
