@@ -89,15 +89,19 @@ def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def hydra() -> Iterator[None]:
+def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
     """Composing outside of a launch.
+
+    Parameters
+    ----------
+    overrides : that a person gave.
 
     Raises
     ------
     UserError
         If something cannot be composed.
     """
-    from xcbench.app import explain
+    from xcbench.app import explain, raised_by_hydra
 
     config.register()
     try:
@@ -105,6 +109,11 @@ def hydra() -> Iterator[None]:
             yield
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(explain(error)) from None
+    except (AssertionError, ValueError) as error:
+        if not raised_by_hydra(error):
+            raise
+        words = " ".join(f"{key}={value}" for key, value in overrides.items())
+        raise UserError(f"{words} is not possible: {explain(error)}") from None
 
 
 @dataclass(frozen=True)
@@ -145,7 +154,7 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
 
 def _values(key: str, text: str) -> dict[Any, str]:
     """Values of a sweep, with the words that say them: 1 and 1.0 are the same."""
-    override = OverridesParser.create().parse_override(f"{key}={text}")
+    override = OverridesParser.create().parse_overrides([f"{key}={text}"])[0]
     if not override.is_sweep_override():
         return {override.value(): override.get_value_element_as_str()}
     return dict(zip(override.sweep_iterator(), override.sweep_string_iterator(), strict=True))

@@ -35,9 +35,9 @@ def paper(given: Given) -> int:
         if part in ("", name) and code != INTERRUPTED:
             code = max(code, runner.run(name))
     if part != REPORT and not runner.points:
-        given_settings = " ".join(f"{name}={value}" for name, value in settings.items())
+        wanted = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
         raise UserError(
-            f"no grid of the paper '{found.name}' has a point with {given_settings}; "
+            f"no grid of the paper '{found.name}' has a point with {wanted}; "
             f"what its grids sweep is in conf/experiment/{found.name}/"
         )
     planned = settings.get("plan", "false").lower() != "false"

@@ -73,17 +73,18 @@ class Kept:
                 frame.to_csv(scratch, index=False, float_format="%.8g")
                 scratch.replace(path)
 
-    def holds(self, job: Job) -> str | None:
-        """Identity of the row of a job, if there is one that holds."""
-        cell = job.cell
+    def holds(self, job: Job, grid: str) -> str | None:
+        """Identity of the row of a job of a grid, if there is one that holds."""
+        settings, cell = job.settings, job.cell
+        known = isinstance(job.info, Info)
         for row in self.finished.get((cell.dataset, cell.method, cell.seed), []):
-            settings, digest = job.settings, cell.dataset_digest
-            if not isinstance(job.info, Info):
-                digest = row["dataset_digest"]
-                if settings.method.lr is None and pd.notna(row["lr"]):  # a rule that needs the data
-                    method = replace(settings.method, lr=float(row["lr"]))
-                    settings = replace(settings, method=method)
-            if row["cell"] == planning.identity(settings, cell.dataset, digest, row["engine"]):
+            rate = None if pd.isna(row["lr"]) else float(row["lr"])
+            unknown = not known and cell.lr is None and row["grid"] == grid  # a rule needs the data
+            if rate != cell.lr and not unknown:
+                continue
+            own = replace(settings, method=replace(settings.method, lr=rate))
+            digest = cell.dataset_digest if known else row["dataset_digest"]
+            if row["cell"] == planning.identity(own, cell.dataset, digest, row["engine"]):
                 return str(row["cell"])
         return None
 
@@ -91,8 +92,7 @@ class Kept:
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
         """Rows of finished cells by dataset, method and seed."""
         found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        rows = self.rows.loc[self.rows["status"].isin(FINAL), HEAD]
-        for row in rows.drop_duplicates("cell").to_dict("records"):
+        for row in self.rows.loc[self.rows["status"].isin(FINAL), HEAD].to_dict("records"):
             own = found.setdefault((row["dataset"], row["method"], row["seed"]), [])
             own.append({str(name): value for name, value in row.items()})
         return found

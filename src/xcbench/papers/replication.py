@@ -157,4 +157,4 @@ def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
     for name in ("measured", "spread", "difference"):
         made[name] = made[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
     made["seeds"] = made["seeds"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}")
-    return made.fillna("").astype(str)
+    return made.astype(object).where(made.notna(), "").astype(str)

@@ -46,7 +46,7 @@ class Runner:
         code = 0
         for number, grid in enumerate(grids, 1):
             print(f"{self.paper.name} {part} {number}/{len(grids)}: {grid.name}", flush=True)
-            with sweeps.hydra():
+            with sweeps.hydra(self.overrides):
                 sweep = sweeps.of_experiment(f"{self.paper.name}/{grid.name}", self.overrides)
             configurations = sweep.configurations
             self.points += len(configurations)
@@ -60,17 +60,12 @@ class Runner:
             code = max(code, exit_code)
             if configurations[0].plan:
                 continue
-            swept = sweep.swept if self._narrowed else ()
+            swept = sweep.swept if any(map(narrows, self.overrides)) else ()
             known[part] = known[part].replaced(grid.name, found, swept)
             known[part].write(self.folder, part)
             if code == INTERRUPTED:
                 break
         return code
-
-    @property
-    def _narrowed(self) -> bool:
-        """Whether only some points of the grids are wanted."""
-        return any(key == "seed" or key not in sweeps.PLAIN for key in self.overrides)
 
     def _rates(self, name: str, tuned: pd.DataFrame) -> Rates:
         grid = next(grid for grid in self.paper.grids if grid.name == name)
@@ -91,11 +86,16 @@ class Runner:
         return found, code
 
 
+def narrows(key: str) -> bool:
+    """Whether only some points of the grids are wanted by an override of this name."""
+    return key == "seed" or key not in sweeps.PLAIN
+
+
 def _points(name: str, configurations: list[Config], known: Kept) -> tuple[Kept, int]:
     """Run the points for which no row holds; gives the rows of all."""
     launch = configurations[0]
     planned = planning.jobs(configurations)
-    candidates = {} if launch.force else {job.cell.cell: known.holds(job) for job in planned}
+    candidates = {} if launch.force else {job.cell.cell: known.holds(job, name) for job in planned}
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
