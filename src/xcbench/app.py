@@ -13,7 +13,7 @@ from pathlib import Path
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException, MissingConfigException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
@@ -49,7 +49,7 @@ def main() -> None:
         print(f"error: {explain(error)}", file=sys.stderr)
         sys.exit(2)
     except (AssertionError, ValueError) as error:  # Hydra's own, for example of method=null
-        if own_choice or not _raised_by_hydra(error):
+        if own_choice or not raised_by_hydra(error):
             raise
         print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)
         sys.exit(2)
@@ -70,7 +70,8 @@ def _targets_as_choices(words: Sequence[str]) -> list[str]:
     return made
 
 
-def _raised_by_hydra(error: BaseException) -> bool:
+def raised_by_hydra(error: BaseException) -> bool:
+    """Whether an error stems from composing, which takes some mistakes for impossible."""
     where = Path(traceback.extract_tb(error.__traceback__)[-1].filename).parts
     return "hydra" in where or "omegaconf" in where
 
@@ -230,6 +231,8 @@ def explain(error: BaseException) -> str:
         group, _, name = str(error.missing_cfg_file).rpartition("/")
         options = ", ".join(error.options or _configurations(config.folder() / group))
         return f"unknown {group or 'configuration'} '{name}'; available: {options}"
+    if isinstance(error, OverrideParseException):
+        return f"{error.override} is not understood ({' '.join(str(error).split())})"
     if isinstance(error, HydraException | OmegaConfBaseException):
         parts = [str(error).strip().splitlines()[0]]
         if error.__cause__ is not None and str(error.__cause__).strip():

@@ -10,11 +10,12 @@ import copy
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -69,7 +70,7 @@ def _is_value(override: Override) -> bool:
     key = override.key_or_group
     plain = key in PLAIN or ("." in key and "/" not in key and not key.startswith("hydra."))
     simple = isinstance(override.value(), bool | int | float | str | None)
-    return plain and simple and override.package is None and override.is_add() is False
+    return plain and simple and override.package is None and override.type == OverrideType.CHANGE
 
 
 def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
@@ -88,15 +89,19 @@ def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def hydra() -> Iterator[None]:
+def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
     """Composing outside of a launch.
+
+    Parameters
+    ----------
+    overrides : that a person gave.
 
     Raises
     ------
     UserError
         If something cannot be composed.
     """
-    from xcbench.app import explain
+    from xcbench.app import explain, raised_by_hydra
 
     config.register()
     try:
@@ -104,9 +109,27 @@ def hydra() -> Iterator[None]:
             yield
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(explain(error)) from None
+    except (AssertionError, ValueError) as error:
+        if not raised_by_hydra(error):
+            raise
+        words = " ".join(f"{key}={value}" for key, value in overrides.items())
+        raise UserError(f"{words} is not possible: {explain(error)}") from None
 
 
-def of_experiment(name: str, overrides: Mapping[str, str]) -> list[Config]:
+@dataclass(frozen=True)
+class Sweep:
+    """Points of an experiment.
+
+    Attributes
+    ----------
+    swept : names of what it sweeps.
+    """
+
+    swept: tuple[str, ...]
+    configurations: list[Config]
+
+
+def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     """Configurations of an experiment, inside `hydra`.
 
     Parameters
@@ -119,15 +142,19 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> list[Config]:
     whole = compose("config", overrides=[chosen], return_hydra_config=True)
     swept = {key: str(value) for key, value in (whole.hydra.sweeper.params or {}).items()}
     composer = Composer(lambda point: compose("config", overrides=[chosen, *point]))
-    wanted = {key: _words(overrides[key]) for key in swept if key in overrides}
-    rest = {key: value for key, value in overrides.items() if key not in swept}
-    for key, values in wanted.items():
-        left = [word for word in _words(swept[key]) if word in values]
+    for key in swept.keys() & overrides.keys():
+        wanted = _values(key, overrides[key])
+        left = [text for value, text in _values(key, swept[key]).items() if value in wanted]
         if not left:
-            return []
+            return Sweep(tuple(swept), [])
         swept[key] = ",".join(left)
-    return [composer.read(point) for point in points({**swept, **rest})]
+    rest = {key: value for key, value in overrides.items() if key not in swept}
+    return Sweep(tuple(swept), [composer.read(point) for point in points({**swept, **rest})])
 
 
-def _words(values: str) -> list[str]:
-    return [word.strip() for word in values.split(",")]
+def _values(key: str, text: str) -> dict[Any, str]:
+    """Values of a sweep, with the words that say them: 1 and 1.0 are the same."""
+    override = OverridesParser.create().parse_overrides([f"{key}={text}"])[0]
+    if not override.is_sweep_override():
+        return {override.value(): override.get_value_element_as_str()}
+    return dict(zip(override.sweep_iterator(), override.sweep_string_iterator(), strict=True))

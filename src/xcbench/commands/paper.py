@@ -8,7 +8,7 @@ from pathlib import Path
 from xcbench import papers
 from xcbench.commands import Given
 from xcbench.errors import UserError
-from xcbench.papers import PARTS, replication, run, verdicts
+from xcbench.papers import INTERRUPTED, PARTS, replication, run, verdicts
 from xcbench.units import duration
 
 REPORT = "report"
@@ -27,22 +27,29 @@ def paper(given: Given) -> int:
     if part and part not in (*PARTS, REPORT):
         raise UserError(f"part={part} is not possible: it is one of {', '.join((*PARTS, REPORT))}")
     reports = Path(settings.pop("reports_dir", "reports"))
-    again = settings.get("force", "false") == "true"
+    folder = reports / found.name
     started = time.monotonic()
     code = 0
+    runner = run.Runner(found, folder, settings)
     for name in PARTS:
-        if part in ("", name) and code != 130:
-            runner = run.Runner(found, reports / found.name, settings, again)
+        if part in ("", name) and code != INTERRUPTED:
             code = max(code, runner.run(name))
-    if part in ("", REPORT) and code != 130:
-        rows = found.report(run.measured(reports / found.name), reports / found.name)
-        replication.write(reports / found.name, rows)
+    if part != REPORT and not runner.points:
+        wanted = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
+        raise UserError(
+            f"no grid of the paper '{found.name}' has a point with {wanted}; "
+            f"what its grids sweep is in conf/experiment/{found.name}/"
+        )
+    planned = settings.get("plan", "false").lower() != "false"
+    if part in ("", REPORT) and code != INTERRUPTED and not planned:
+        rows = found.report(run.measured(folder), folder)
+        replication.write(folder, rows)
         if not part:
             replication.collect(reports)
         counts = rows["verdict"].value_counts()
         listed = ", ".join(f"{counts[word]} {word}" for word in verdicts.ALL if word in counts)
         print(f"{len(rows)} printed numbers: {listed}")
-        print(f"report: {reports / found.name / 'index.html'}")
+        print(f"report: {folder / 'index.html'}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code
 

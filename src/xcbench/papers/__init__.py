@@ -18,6 +18,7 @@ from xcbench.errors import UserError
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 PARTS = ("tuning", "runs")
+INTERRUPTED = 130  # exit code
 LOSS = "train_log_loss"
 
 
@@ -88,7 +89,9 @@ def find(name: str) -> Paper:
         raise UserError(f"there is no paper '{name}'; papers: {', '.join(NAMES)}")
     try:
         module = import_module(f"xcbench.papers.{name}")
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if error.name != f"xcbench.papers.{name}":
+            raise
         raise UserError(
             f"the experiments of the paper '{name}' are not there yet; "
             "its published numbers are, in reports/replication.csv"

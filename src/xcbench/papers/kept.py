@@ -6,12 +6,15 @@ are absent, or another engine is installed, the data's digest and the engine are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from xcbench import planning, results
 from xcbench.cells import CURVE_COLUMNS, FINAL, Cell
@@ -19,7 +22,9 @@ from xcbench.datasets import Info
 from xcbench.errors import UserError, writing
 from xcbench.planning import Job
 
-HEAD = ["grid", "cell"]
+HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
+NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
+TEXTS = ["cell", "dataset_digest", "commit"]  # hexadecimal: some look like numbers
 
 
 @dataclass
@@ -44,54 +49,116 @@ class Kept:
         UserError
             If they cannot be read.
         """
-        frames = []
-        for path, needed in zip(paths(folder, part), (HEAD, ["cell"]), strict=True):
-            if not path.exists():
-                frames.append(pd.DataFrame(columns=needed))
-                continue
-            try:
-                frame = pd.read_csv(path, low_memory=False, dtype={"cell": str})
-            except (OSError, ValueError) as error:
-                raise UserError(f"{path} cannot be read ({' '.join(str(error).split())})") from None
-            if not set(needed) <= set(frame):
-                raise UserError(f"{path} has no column '{needed[0]}'; restore it, or remove it")
-            frames.append(frame)
-        return cls(*frames)
+        results, checkpoints = paths(folder, part)
+        return cls(_read(results, HEAD), _read(checkpoints, ["cell", *CURVE_COLUMNS]))
+
+    @classmethod
+    def empty(cls) -> Kept:
+        """Tables without a row."""
+        return cls(pd.DataFrame(columns=HEAD), pd.DataFrame(columns=["cell", *CURVE_COLUMNS]))
+
+    @classmethod
+    def of(cls, grid: str, found: list[Cell]) -> Kept:
+        """Tables of the cells of a grid."""
+        return cls(_rows(grid, found), _curves(found))
 
     def write(self, folder: Path, part: str) -> None:
         """Write the tables, each in one move."""
-        for path, frame in zip(paths(folder, part), (self.rows, self.curves), strict=True):
-            with writing(path):
+        exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
+        tables = (self.rows.assign(lr=exact), self.curves)  # the rate is part of an identity
+        for path, frame in zip(paths(folder, part), tables, strict=True):
+            with writing(path, "reports_dir"):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 scratch = path.with_suffix(".tmp")
                 frame.to_csv(scratch, index=False, float_format="%.8g")
                 scratch.replace(path)
 
-    def holds(self, job: Job) -> str | None:
-        """Identity of the row of a job, if there is one that holds."""
-        info, settings = job.info, job.settings
-        name = info.name if isinstance(info, Info) else settings.dataset.name
-        for row in self.finished.get((name, job.cell.method, job.cell.lr, job.cell.seed), []):
-            digest = info.digest if isinstance(info, Info) else row["dataset_digest"]
-            if row["cell"] == planning.identity(settings, name, digest, row["engine"]):
+    def holds(self, job: Job, grid: str) -> str | None:
+        """Identity of the row of a job of a grid, if there is one that holds."""
+        settings, cell = job.settings, job.cell
+        known = isinstance(job.info, Info)
+        for row in self.finished.get((cell.dataset, cell.method, cell.seed), []):
+            rate = None if pd.isna(row["lr"]) else float(row["lr"])
+            unknown = not known and cell.lr is None and row["grid"] == grid  # a rule needs the data
+            if rate != cell.lr and not unknown:
+                continue
+            own = replace(settings, method=replace(settings.method, lr=rate))
+            digest = cell.dataset_digest if known else row["dataset_digest"]
+            if row["cell"] == planning.identity(own, cell.dataset, digest, row["engine"]):
                 return str(row["cell"])
         return None
 
     @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-        """Rows of finished cells by dataset, method, rate and seed."""
+        """Rows of finished cells by dataset, method and seed."""
         found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        finished = self.rows[self.rows["status"].isin(FINAL)] if len(self.rows) else self.rows
-        for row in finished.drop_duplicates("cell").to_dict("records"):
-            rate = None if pd.isna(row["lr"]) else float(row["lr"])
-            key = row["dataset"], row["method"], rate, row["seed"]
-            found.setdefault(key, []).append({str(name): value for name, value in row.items()})
+        for row in self.rows.loc[self.rows["status"].isin(FINAL), HEAD].to_dict("records"):
+            own = found.setdefault((row["dataset"], row["method"], row["seed"]), [])
+            own.append({str(name): value for name, value in row.items()})
         return found
 
-    def of(self, grid: str, names: list[str]) -> pd.DataFrame:
-        """Rows of cells, as rows of a grid."""
-        found = self.rows[self.rows["cell"].isin(names)].drop_duplicates("cell")
-        return found.assign(grid=grid)
+    def only(self, grid: str, names: Iterable[str]) -> Kept:
+        """Cells of these identities, as those of a grid."""
+        rows = self.rows[self.rows["cell"].isin(list(names))].drop_duplicates("cell")
+        curves = self.curves[self.curves["cell"].isin(rows["cell"])]
+        return Kept(rows.assign(grid=grid), curves)
+
+    def joined(self, more: Kept) -> Kept:
+        """Both, later checkpoints of a cell instead of earlier ones."""
+        curves = _stacked(self.curves[~self.curves["cell"].isin(more.rows["cell"])], more.curves)
+        return Kept(_stacked(self.rows, more.rows), curves)
+
+    def replaced(self, grid: str, new: Kept, swept: Sequence[str] = ()) -> Kept:
+        """Tables with new rows of a grid.
+
+        Parameters
+        ----------
+        swept : where only a part of the grid was wanted: what the grid sweeps; its other points
+            stay as they are.
+        """
+        mine = self.rows["grid"] == grid
+        if swept:
+            mine &= _points(self.rows, swept).isin(set(_points(new.rows, swept)))
+        whole = Kept(self.rows[~mine], self.curves).joined(new)
+        curves = whole.curves[whole.curves["cell"].isin(whole.rows["cell"])]
+        return Kept(whole.rows, curves)
+
+
+def _read(path: Path, needed: list[str]) -> pd.DataFrame:
+    if not path.exists():
+        return pd.DataFrame(columns=needed)
+    try:
+        text = path.read_text(encoding="utf-8")
+        if not text.endswith("\n"):
+            raise ValueError("its last line is cut off")
+        frame = pd.read_csv(io.StringIO(text), low_memory=False, dtype=dict.fromkeys(TEXTS, str))
+        for name in needed:
+            if name not in frame:
+                raise ValueError(f"it has no column '{name}'")
+        for name in NUMBERS:
+            if name in frame and not is_numeric_dtype(frame[name]):
+                raise ValueError(f"there is a text in its column '{name}'")
+        return frame
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            "restore it, or remove it to run its cells again"
+        ) from None
+
+
+def _stacked(*frames: pd.DataFrame) -> pd.DataFrame:
+    """Frames on top of each other; those without rows say nothing about types."""
+    full = [frame for frame in frames if len(frame)]
+    return pd.concat(full, ignore_index=True) if full else frames[0]
+
+
+def _points(rows: pd.DataFrame, swept: Sequence[str]) -> pd.Series:
+    """Where in a sweep each row stands."""
+    own = {"method.lr": "lr"}
+    names = [own.get(name, name) for name in swept]
+    known = rows.reindex(columns=names).astype(object)
+    points = known.where(known.notna(), None).itertuples(index=False, name=None)
+    return pd.Series(list(points), rows.index, dtype=object)
 
 
 def paths(folder: Path, part: str) -> tuple[Path, Path]:
@@ -99,11 +166,11 @@ def paths(folder: Path, part: str) -> tuple[Path, Path]:
     return folder / f"{part}.csv", folder / f"{part}-curves.csv"
 
 
-def rows(grid: str, found: list[Cell]) -> pd.DataFrame:
+def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
     frame = results.frame(found)
     if not found:
-        return frame.assign(grid=grid)
+        return Kept.empty().rows
     known: dict[str, dict[str, Any]] = {
         cell.cell: {
             "method_version": cell.method_version,
@@ -119,9 +186,11 @@ def rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     return frame
 
 
-def curves(found: list[Cell]) -> pd.DataFrame:
+def _curves(found: list[Cell]) -> pd.DataFrame:
     """Checkpoints of cells, without their settings."""
     frame = results.frame(found, curves=True)
+    if not found:
+        return Kept.empty().curves
     apart = {*results.COLUMNS, "message"}
     own = [name for name in frame if "." not in str(name) and name not in apart]
     return frame[["cell", *CURVE_COLUMNS, *own]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +51,18 @@ class Reading:
 
 @dataclass(frozen=True)
 class Claim:
-    """What is known of a printed number: its readings, and why it deviates or was not run."""
+    """What is known of a printed number.
 
-    readings: Sequence[Reading] = field(default_factory=tuple)
+    Attributes
+    ----------
+    reason : why it deviates or was not run.
+    verdict : where nothing was run.
+    command : what would measure it.
+    """
+
+    readings: Sequence[Reading] = ()
     reason: str = ""
-    verdict: str = ""
+    verdict: str = verdicts.NO_DATA
     command: str = ""
 
 
@@ -67,7 +74,7 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     run = [reading for reading in claim.readings if len(reading.values)]
     if not run:
         return made | {
-            "verdict": claim.verdict or verdicts.NO_DATA,
+            "verdict": claim.verdict,
             "reason": claim.reason,
             "command": claim.command,
         }
@@ -80,6 +87,9 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
         verdict = verdicts.REPRODUCED
     else:
         verdict = verdicts.ONLY_AS_PUBLISHED
+    reason = "; ".join(part for part in (claim.reason, shown.note) if part)
+    if verdict == verdicts.DEVIATES and not reason:
+        reason = "no reason is known"
     mean = float(np.mean(shown.values))
     several = len(shown.values) > 1
     return made | {
@@ -87,8 +97,8 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
         "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
         "seeds": len(shown.values),
         "difference": mean - float(printed["value"]),
-        "verdict": claim.verdict or verdict,
-        "reason": "; ".join(part for part in (claim.reason, shown.note) if part),
+        "verdict": verdict,
+        "reason": reason,
         "command": shown.command,
         "reading": shown.name,
     }
@@ -130,19 +140,22 @@ def collect(reports: Path) -> pd.DataFrame:
             parts.append(_as_text(rows(str(name), {})))
             continue
         try:
-            parts.append(pd.read_csv(own, dtype=str, keep_default_na=False)[COLUMNS])
-        except (OSError, ValueError, KeyError) as error:
+            there = pd.read_csv(own, dtype=str, keep_default_na=False)
+            if list(there) != COLUMNS:
+                raise ValueError("its columns are not those of a replication table")
+        except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise UserError(
                 f"{own} cannot be read ({reason}); `xcbench paper {name} part=report` writes it"
             ) from None
+        parts.append(there)
     whole = pd.concat(parts, ignore_index=True)
     _write(reports / "replication.csv", whole)
     return whole
 
 
 def _write(target: Path, frame: pd.DataFrame) -> None:
-    with writing(target):
+    with writing(target, "reports_dir"):
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = target.with_suffix(".tmp")
         frame.to_csv(scratch, index=False)
@@ -155,4 +168,4 @@ def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
     for name in ("measured", "spread", "difference"):
         made[name] = made[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
     made["seeds"] = made["seeds"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}")
-    return made.fillna("").astype(str)
+    return made.astype(object).where(made.notna(), "").astype(str)

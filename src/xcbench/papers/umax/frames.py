@@ -62,6 +62,11 @@ def part(results: pd.DataFrame, grid: str, **wanted: object) -> pd.DataFrame:
     return results[keep]
 
 
+def without_twins(results: pd.DataFrame) -> pd.DataFrame:
+    """Rows of real data: numbers of a synthetic stand-in have no place beside printed ones."""
+    return results[~results["dataset"].astype(str).str.endswith("-twin")]
+
+
 def values(rows: pd.DataFrame, column: str) -> Values:
     """Measurements of a column, in the order of the seeds."""
     rows = rows.sort_values("seed")

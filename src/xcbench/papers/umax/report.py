@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,6 +29,7 @@ FILES = ("index.html", "tables.md", "replication.csv")
 
 def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown, figures and the theory's numbers; returns the replication rows."""
+    measured = replace(measured, results=frames.without_twins(measured.results))
     rows = replication.rows("umax", claims.claims(measured.results))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -41,9 +41,9 @@ def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
             "± over seeds": own["spread"].map(_number),
             "seeds": own["seeds"].map(_number),
             "difference": own["difference"].map(_number),
-            "reading": own["reading"].fillna(NONE).str.replace("_", " "),
+            "reading": own["reading"].astype(object).fillna(NONE).str.replace("_", " "),
             "verdict": own["verdict"],
-            "why": own["reason"].fillna(""),
+            "why": own["reason"].astype(object).fillna(""),
         }
     )
     for name in ("metric", "method"):

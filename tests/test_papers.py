@@ -1,0 +1,420 @@
+"""Running a paper: what runs, what holds, what a table may look like. On a paper of three grids."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import tiny_paper
+from conftest import Workspace
+from xcbench import cells, config, engines, papers, registry
+from xcbench.commands import Given
+from xcbench.commands.paper import paper
+from xcbench.errors import UserError
+from xcbench.report.summary import METRICS
+
+FINAL_METRICS = [name for name in METRICS if name != "test_precision_at_1"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the tiny paper runs."""
+
+    path: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "runs_dir": str(self.path / "runs"),
+            "reports_dir": str(self.path / "reports"),
+            "data_dir": str(self.path / "data"),
+        }
+
+    def launch(self, **overrides: str) -> int:
+        return paper(Given("paper", ["tiny"], {**self.settings, **overrides}))
+
+    def forget_runs(self) -> None:
+        shutil.rmtree(self.path / "runs", ignore_errors=True)
+
+    def ran(self) -> set[str]:
+        """Identities of the cells there are."""
+        return {path.parent.name for path in self.path.glob("runs/cells/*/cell.json")}
+
+    def file(self, part: str) -> Path:
+        return self.path / "reports" / "tiny" / f"{part}.csv"
+
+    def table(self, part: str, grid: str = "") -> pd.DataFrame:
+        rows = pd.read_csv(self.file(part), dtype={"cell": str})
+        return rows[rows["grid"] == grid] if grid else rows
+
+    def bytes(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.file("runs").parent.glob("*.csv")}
+
+
+@pytest.fixture(scope="module")
+def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The tiny paper among the papers of this process."""
+    folder = tmp_path_factory.mktemp("tiny")
+    conf = tiny_paper.write(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(config, "folder", lambda: conf)
+        patch.setattr(papers, "NAMES", (*papers.NAMES, "tiny"))
+        patch.setitem(sys.modules, "xcbench.papers.tiny", tiny_paper.module())
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def finished(patched: Path) -> Place:
+    """A place where all has run once; tests take copies of it."""
+    place = Place(patched)
+    assert place.launch() == 0
+    return place
+
+
+@pytest.fixture
+def place(finished: Place, tmp_path: Path) -> Place:
+    for name in ("reports", "data"):
+        shutil.copytree(finished.path / name, tmp_path / name)
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def fresh(patched: Path, tmp_path: Path) -> Place:
+    shutil.copytree(patched / "data", tmp_path / "data")
+    return Place(tmp_path)
+
+
+# ---------------------------------------------------------------- what runs
+def test_the_search_goes_on_while_the_best_rate_ends_it(finished: Place) -> None:
+    # With one pass over 60 rows a rate of 0.01 moves nothing: a higher one is better.
+    search = finished.table("tuning", "search")
+    for _, own in search.groupby("method"):
+        assert {0.001, 0.01, 0.1} <= set(own["lr"])
+        assert own["lr"].max() <= 0.01 * 10**4
+        means = own.groupby("lr")["train_log_loss"].mean()
+        highest = means.index.max()
+        assert means.idxmin() < highest or highest == pytest.approx(100)
+        assert (own.groupby("lr")["seed"].nunique() == 2).all()
+
+
+def test_the_later_grid_takes_the_rate_with_the_lowest_loss(finished: Place) -> None:
+    search = finished.table("tuning", "search")
+    losses = search.groupby(["method", "lr"])["train_log_loss"].mean().reset_index()
+    best = losses.loc[losses.groupby("method")["train_log_loss"].idxmin()].set_index("method")["lr"]
+    tuned = finished.table("runs", "tuned").set_index("method")["lr"]
+    assert (tuned == best[tuned.index]).all()
+    assert len(tuned) == 4
+
+
+def test_the_report_sees_every_row(finished: Place) -> None:
+    seen = pd.read_csv(finished.path / "reports" / "tiny" / "seen.csv")
+    assert len(seen) == len(finished.table("tuning")) + len(finished.table("runs"))
+
+
+def test_at_most_four_decades(fresh: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    # From 1e-9 the loss falls with every decade, so that the search would go on.
+    conf = config.folder() / "experiment" / "tiny" / "search.yaml"
+    text = conf.read_text()
+    try:
+        conf.write_text(text.replace("0.001,0.01", "1e-9,1e-8").replace("0,1\n", "0\n"))
+        assert fresh.launch(part="tuning", method="ove") == 0
+    finally:
+        conf.write_text(text)
+    rates = sorted(fresh.table("tuning")["lr"])
+    assert rates == pytest.approx([10.0**power for power in range(-9, -3)], rel=1e-12)
+
+
+def test_points_without_a_tuned_rate_are_left_out(
+    fresh: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fresh.launch(part="runs", dataset="small", seed="0") == 0
+    assert "left out, as no rate was found: small ove, small umax" in capsys.readouterr().out
+    assert set(fresh.table("runs")["grid"]) == {"sums"}
+
+
+def test_a_twin_takes_its_own_tuned_rate(fresh: Place) -> None:
+    (fresh.path / "data" / "small" / "train.txt").unlink()
+    twin = {"dataset.missing": "twin", "method": "ove", "seed": "0"}
+    assert fresh.launch(dataset="small", **twin) == 0
+    search, tuned = fresh.table("tuning"), fresh.table("runs", "tuned")
+    assert set(search["dataset"]) == set(tuned["dataset"]) == {"small-twin"}
+    best = search.loc[search["train_log_loss"].idxmin(), "lr"]
+    assert list(tuned["lr"]) == [best]
+
+
+def test_a_plan_writes_nothing(fresh: Place) -> None:
+    assert fresh.launch(plan="true") == 0
+    assert not fresh.file("tuning").exists()
+    assert not fresh.ran()
+
+
+# ---------------------------------------------------------------- what holds
+def test_nothing_runs_again(place: Place) -> None:
+    before = place.bytes()
+    assert place.launch() == 0
+    assert place.ran() == set()  # not even without runs/
+    assert place.bytes() == before
+
+
+def test_a_new_version_of_a_method_runs_its_cells_alone(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ove = registry.own()["ove"]
+    known = registry.own() | {"ove": replace(ove, version=ove.version + 1)}
+    monkeypatch.setattr(registry, "own", lambda: known)
+    before = pd.concat([place.table("tuning"), place.table("runs")])
+    assert place.launch() == 0
+    after = pd.concat([place.table("tuning"), place.table("runs")])
+    old, new = (frame.set_index("cell")["method"] for frame in (before, after))
+    assert place.ran() == set(new[new == "ove"].index)
+    assert set(new[new == "umax"].index) == set(old[old == "umax"].index)
+    assert not set(new[new == "ove"].index) & set(old[old == "ove"].index)
+    assert len(after) == len(before)
+
+
+def test_rows_hold_without_data(place: Place) -> None:
+    shutil.rmtree(place.path / "data")
+    before = place.bytes()
+    assert place.launch() == 0
+    assert place.ran() == set()
+    assert place.bytes() == before
+
+
+def test_without_data_and_rows_cells_are_skipped(fresh: Place) -> None:
+    shutil.rmtree(fresh.path / "data")
+    assert fresh.launch(dataset="small", seed="0") == 0
+    assert set(fresh.table("runs")["status"]) == {"skipped"}
+    assert set(fresh.table("runs")["grid"]) == {"tuned", "sums"}
+
+
+def test_rows_hold_under_another_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = set(place.table("runs")["engine"])
+    other = "numpy" if measured == {"numba"} else "numba"
+    monkeypatch.setattr(engines, "resolve", lambda engine: other)
+    assert place.launch() == 0
+    assert place.ran() == set()
+    assert set(place.table("runs")["engine"]) == measured
+
+
+def test_default_rates_with_many_digits_hold_without_data(fresh: Place) -> None:
+    conf = config.folder() / "experiment" / "tiny" / "sums.yaml"
+    text = conf.read_text()
+    try:
+        conf.write_text(text.replace("      method.lr: 0.01\n", ""))
+        assert fresh.launch(part="runs", dataset="small") == 0
+        rate = fresh.table("runs")["lr"].iloc[0]
+        assert float(f"{rate:.8g}") != rate  # else the test shows nothing
+        shutil.rmtree(fresh.path / "data")
+        fresh.forget_runs()
+        assert fresh.launch(part="runs", dataset="small") == 0
+        rows = fresh.table("runs").groupby("grid")["status"].unique().map(list).to_dict()
+        # What one grid ran at its default rate is no substitute for a tuned one of another.
+        assert rows == {"sums": ["done"], "tuned": ["skipped"]}
+    finally:
+        conf.write_text(text)
+
+
+# ---------------------------------------------------------------- parts and force
+def test_force_runs_all_again_and_gives_the_same(place: Place) -> None:
+    before = place.table("tuning"), place.table("runs")
+    assert place.launch(force="true") == 0
+    names = {*before[0]["cell"], *before[1]["cell"]}
+    assert place.ran() == names
+    for old, part in zip(before, ("tuning", "runs"), strict=True):
+        new = place.table(part)
+        pd.testing.assert_frame_equal(
+            old.set_index(["grid", "cell"])[FINAL_METRICS].sort_index(),
+            new.set_index(["grid", "cell"])[FINAL_METRICS].sort_index(),
+        )
+
+
+@pytest.mark.parametrize(
+    "narrow",
+    [{"dataset": "digits"}, {"seed": "1"}, {"method.double_sum": "raman", "method": "umax"}],
+    ids=str,
+)
+def test_forcing_a_part_leaves_the_other_rows(place: Place, narrow: dict[str, str]) -> None:
+    sums = place.table("runs", "sums").rename(columns={"method.double_sum": "sum"})
+    before = place.table("runs")
+    part = {**narrow, "part": "runs"}
+    if "method.double_sum" in narrow:  # of the grids, only this one should run on it
+        conf = config.folder() / "experiment" / "tiny" / "tuned.yaml"
+        text = conf.read_text()
+        conf.write_text(text.replace("ove,umax", "ove"))
+    try:
+        assert place.launch(force="true", **part) == 0
+    finally:
+        if "method.double_sum" in narrow:
+            conf.write_text(text)
+    after = place.table("runs")
+    assert set(zip(after["grid"], after["cell"], strict=True)) == set(
+        zip(before["grid"], before["cell"], strict=True)
+    )
+    wanted = {
+        "dataset": sums["dataset"] == "digits",
+        "seed": sums["seed"] == 1,
+        "method.double_sum": sums["sum"] == "raman",
+    }[next(name for name in narrow if name != "method")]
+    again = set(sums.loc[wanted, "cell"])
+    assert again <= place.ran()
+    assert not place.ran() & set(sums.loc[~wanted, "cell"])
+
+
+def test_a_part_on_empty_tables(fresh: Place) -> None:
+    assert fresh.launch(method="ove", seed="1") == 0
+    assert set(fresh.table("tuning")["method"]) == {"ove"}
+    assert set(fresh.table("tuning")["seed"]) == {1}
+
+
+def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
+    narrow = {"method.lr": "1e-2", "seed": "00", "dataset": "small"}
+    assert fresh.launch(part="tuning", **{**narrow, "seed": "0"}) == 0
+    assert set(fresh.table("tuning")["lr"]) == {0.01}  # nor is a wanted rate extended
+
+
+# ---------------------------------------------------------------- interrupted
+def test_ctrl_c_keeps_what_is_finished(
+    finished: Place, fresh: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, saved = cells.save, []
+
+    def save_and_interrupt(runs_dir: Path, cell: cells.Cell) -> None:
+        save(runs_dir, cell)
+        saved.append(cell.cell)
+        if len(saved) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(cells, "save", save_and_interrupt)
+    assert fresh.launch() == 130
+    assert set(fresh.table("tuning")["cell"]) == set(saved)
+    assert not fresh.file("runs").exists()
+    assert not (fresh.path / "reports" / "replication.csv").exists()
+    monkeypatch.setattr(cells, "save", save)
+    assert fresh.launch() == 0
+    _same_numbers(finished, fresh)
+
+
+def test_a_killed_launch_is_finished_by_the_same_command(
+    finished: Place, fresh: Place, patched: Path
+) -> None:
+    words = [f"{name}={value}" for name, value in fresh.settings.items()]
+    script = [sys.executable, tiny_paper.__file__, str(config.folder()), "paper", "tiny"]
+    environment = Workspace(fresh.path).environment(KILL_AT="18")
+    done = subprocess.run(
+        [*script, *words], env=environment, capture_output=True, text=True, timeout=180
+    )
+    assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
+    assert len(fresh.ran()) == 18
+    assert fresh.launch() == 0
+    _same_numbers(finished, fresh)
+
+
+def _same_numbers(one: Place, other: Place) -> None:
+    for part in ("tuning", "runs"):
+        first, second = (
+            place.table(part).set_index(["grid", "cell"])[FINAL_METRICS] for place in (one, other)
+        )
+        pd.testing.assert_frame_equal(first, second)
+
+
+# ---------------------------------------------------------------- mistakes
+def _cut(text: str) -> str:
+    return text[: len(text) // 2]
+
+
+def _without_status(text: str) -> str:
+    return text.replace(",status,", ",state,", 1)
+
+
+def _text_in_a_number(text: str) -> str:
+    header, first, rest = text.split("\n", 2)
+    words = first.split(",")
+    words[header.split(",").index("train_log_loss")] = "many"
+    return "\n".join([header, ",".join(words), rest])
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (_cut, "cut off"),
+        (_without_status, "no column 'status'"),
+        (_text_in_a_number, "a text in its column 'train_log_loss'"),
+        (lambda text: "", "cut off"),
+        (lambda text: "\n", "No columns"),
+        (lambda text: 'a,"b\n', "EOF inside string"),
+        (lambda text: text + "1," * 500 + "\n", "Expected"),
+    ],
+    ids=["cut", "column", "text", "empty", "blank", "quote", "long"],
+)
+@pytest.mark.parametrize("part", ["tuning", "runs"])
+def test_a_damaged_table_is_one_sentence(place: Place, damage, what: str, part: str) -> None:
+    path = place.file(part)
+    path.write_text(damage(path.read_text()))
+    damaged = path.read_bytes()
+    with pytest.raises(UserError) as caught:
+        place.launch()
+    said = str(caught.value)
+    assert str(path) in said
+    assert what in said
+    assert "\n" not in said
+    assert path.read_bytes() == damaged
+
+
+def test_bytes_that_are_no_text(place: Place) -> None:
+    place.file("runs").write_bytes(b"\xff\xfe\x00\n")
+    with pytest.raises(UserError, match="cannot be read"):
+        place.launch(part="report")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"part": "all"}, "part=all is not possible"),
+        ({"nonsense": "1"}, "nonsense"),
+        ({"budget.nonsense": "1"}, "budget.nonsense"),
+        ({"budget.epochs": "many"}, "many"),
+        ({"budget.epochs": "-1"}, "must be greater than 0"),
+        ({"workers": "0"}, "workers=0"),
+        ({"seed": "'"}, "seed"),
+        ({"dataset": "nowhere"}, "has a point with seed=0 dataset=nowhere"),
+        ({"dataset": "digits", "dataset.synthetic.train": "9"}, "synthetic"),
+        ({"reading": "nowhere"}, "nowhere"),
+        ({"dataset.missing": "error", "data_dir": "/nowhere"}, "small"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_one_sentence(
+    fresh: Place, overrides: dict[str, str], said: str
+) -> None:
+    narrow = {"seed": "0"} if "seed" not in overrides else {}
+    with pytest.raises(UserError) as caught:
+        fresh.launch(**narrow, **overrides)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_papers_that_are_not_there(workspace: Workspace) -> None:
+    for name, said in (("nonsense", "there is no paper 'nonsense'"), ("memoir", "not there yet")):
+        if name in papers.NAMES and (Path(papers.__file__).parent / name).is_dir():
+            continue  # its turn has come
+        done = workspace.xcbench("paper", name)
+        assert done.code == 2, done.text
+        assert said in done.err
+        assert done.err.count("\n") == 1, done.text
+
+
+def test_a_package_that_a_paper_lacks_is_no_missing_paper(
+    patched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xcbench.papers.umax.frames", None)
+    monkeypatch.delitem(sys.modules, "xcbench.papers.umax", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="frames"):
+        papers.find("umax")

@@ -1,0 +1,161 @@
+"""Readings and rates of the papers as presets, and the experiments made of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hydra import compose
+
+from conftest import ROOT, Workspace
+from xcbench import config, sweeps
+from xcbench.config import Config
+from xcbench.papers.umax import paper
+from xcbench.papers.umax.names import DATASETS, METHODS
+
+CONF = ROOT / "conf"
+EXPERIMENTS = sorted(
+    path.relative_to(CONF / "experiment").with_suffix("").as_posix()
+    for path in (CONF / "experiment").rglob("*.yaml")
+)
+UMAX = ("umax", "vanilla", "implicit")
+BIASED = ("ove", "nce", "is")
+ALL = [*DATASETS.values(), "citeulike"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def inside() -> Iterator[None]:
+    with sweeps.hydra({}):
+        yield
+
+
+def read(*words: str) -> Config:
+    return config.read(compose("config", overrides=list(words)))
+
+
+# ---------------------------------------------------------------- experiments
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_says_how_it_is_run(name: str) -> None:
+    head, comment, *rest = (CONF / "experiment" / f"{name}.yaml").read_text().splitlines()
+    assert head == "# @package _global_"
+    assert comment.startswith(f"# python run.py experiment={name}:"), comment
+    grid = next(line for line in rest if line.startswith("grid:")).removeprefix("grid:").strip()
+    assert grid == name.replace("/", "-")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_composes_by_the_command_in_its_comment(
+    workspace: Workspace, name: str
+) -> None:
+    text = (CONF / "experiment" / f"{name}.yaml").read_text()
+    command = text.splitlines()[1].removeprefix("# python run.py ").partition(":")[0].split()
+    swept = dict(re.findall(r"^      (\S+): (.+)$", text, re.MULTILINE))
+    method = swept["method"].split(",")[0]  # one: all of them stand in the readings' tests
+    points = math.prod(len(values.split(",")) for values in {**swept, "method": method}.values())
+    done = workspace.run(*command, f"method={method}", "plan=true", "data_dir=nowhere")
+    assert done.code == 0, done.text
+    assert f"{points} cells, 0 to run; nothing was run" in done.out, done.text[-500:]
+    assert not (workspace.path / "runs" / "cells").exists()
+
+
+def test_every_grid_of_the_paper_has_its_experiment() -> None:
+    files = {name.removeprefix("umax/") for name in EXPERIMENTS if name.startswith("umax/")}
+    grids = [grid.name for grid in paper.grids]
+    assert sorted([*grids, *(name for grid in paper.grids for name in grid.also)]) == sorted(files)
+    for number, grid in enumerate(paper.grids):
+        if grid.rates_from:
+            source = next(it for it in paper.grids if it.name == grid.rates_from)
+            assert source.part == "tuning"
+            assert grid.part == "runs" or grids.index(source.name) < number
+
+
+# ---------------------------------------------------------------- readings
+@pytest.mark.parametrize("reading", ["as_text", "as_published"])
+@pytest.mark.parametrize("dataset", ALL)
+def test_what_both_readings_share(dataset: str, reading: str) -> None:
+    for method in METHODS.values():
+        made = read(f"reading=umax/{reading}", f"dataset={dataset}", f"method={method}")
+        protocol = made.dataset.protocol
+        whole = dataset == "citeulike"  # not in the paper: not truncated
+        features = {"mnist": 780, "citeulike": 0}.get(dataset, 10000)
+        assert (protocol.features, protocol.rows) == (features, 0 if whole else 100000)
+        assert protocol.row_norm == "l2"
+        assert not made.method.bias
+        assert made.method.decay == 0.9
+        assert made.budget.epochs == 50
+        assert made.evaluation.softmax_twice != whole
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
+def test_as_text(dataset: str) -> None:
+    for method in METHODS.values():
+        made = read("reading=umax/as_text", f"dataset={dataset}", f"method={method}", "seed=3")
+        own = made.method
+        assert (own.order, own.passes) == ("shuffled", 1)
+        assert made.dataset.protocol.split == "given"
+        if method in UMAX:
+            assert (own.n, own.m, own.sampling, own.u0) == (1, 1, "others", "log_classes")
+        else:
+            assert (own.n, own.m, own.sampling) == (100, 5, "shared")
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
+def test_as_published(dataset: str) -> None:
+    for method in METHODS.values():
+        made = read("reading=umax/as_published", f"dataset={dataset}", f"method={method}", "seed=3")
+        own, protocol = made.method, made.dataset.protocol
+        assert own.order == "file"
+        if method in ("umax", "vanilla"):
+            assert (own.n, own.m, own.sampling, own.u0) == (1, 5, "drop_hits", "zero")
+            assert own.passes == 1
+        elif method == "implicit":
+            assert (own.n, own.m, own.sampling, own.u0) == (1, 1, "any", "zero")
+            assert own.passes == 3
+        else:
+            assert (own.n, own.m, own.sampling, own.passes) == (100, 5, "shared", 1)
+        if dataset in ("bibtex", "delicious"):
+            assert (protocol.split, protocol.split_train) == ("random", 0.75)
+            assert protocol.split_seed == 3
+        else:
+            assert protocol.split == "given"
+
+
+def test_what_is_said_wins_over_a_reading() -> None:
+    words = "reading=umax/as_published", "dataset=bibtex", "method=umax"
+    more = "method.m=2", "method.u0=log_classes", "budget.epochs=3", "dataset.protocol.split_seed=9"
+    made = read(*words, *more, "dataset.protocol.row_norm=none", "seed=1")
+    plain = read(*words, "seed=1")
+    assert (made.method.m, made.method.u0, made.budget.epochs) == (2, "log_classes", 3)
+    assert (made.dataset.protocol.split_seed, made.dataset.protocol.row_norm) == (9, "none")
+    made.method.m, made.method.u0, made.budget.epochs = 5, "zero", 50.0
+    made.dataset.protocol.split_seed, made.dataset.protocol.row_norm = 1, "l2"
+    assert asdict(made) == asdict(plain)
+
+
+def test_another_reading_than_the_experiments() -> None:
+    words = "experiment=umax/table3_as_published", "dataset=mnist", "method=umax"
+    assert read(*words).method.m == 5
+    assert read(*words, "reading=umax/as_text").method.m == 1
+    assert read(*words, "method.lr=7").method.lr == 7
+
+
+# ---------------------------------------------------------------- rates
+def test_the_rates_are_those_of_table_2() -> None:
+    folder = Path(config.__file__).parent / "papers" / "published"
+    printed = pd.read_csv(folder / "umax_table2.csv", dtype=str)
+    assert len(printed) == len(DATASETS) * len(METHODS)
+    for row in printed.to_dict("records"):
+        dataset, method = DATASETS[row["dataset"]], METHODS[row["method"]]
+        made = read("rates=umax/table2", f"dataset={dataset}", f"method={method}")
+        # The run behind the ratio that Table 3 prints had another rate there than Table 2 prints.
+        exception = (row["dataset"], row["method"]) == ("Eurlex", "Implicit SGD")
+        assert made.method.lr == (1.0 if exception else float(row["value"]))
+
+
+def test_a_rate_that_is_said_wins() -> None:
+    assert read("rates=umax/table2", "dataset=mnist", "method.lr=3").method.lr == 3

@@ -1,0 +1,281 @@
+"""Printed numbers beside measured ones: verdicts, the replication table, and what twins are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xcbench.commands import Given
+from xcbench.commands.paper import paper
+from xcbench.errors import UserError
+from xcbench.papers import LOSS, published, replication, verdicts
+from xcbench.papers.replication import KEY, Claim, Reading
+from xcbench.papers.umax import claims, theory
+from xcbench.papers.umax.frames import ERROR, TWICE
+from xcbench.papers.umax.names import DATASETS, METHODS
+
+
+# ---------------------------------------------------------------- agreement
+@pytest.mark.parametrize(
+    ("printed", "unit", "values", "agreed"),
+    [
+        ("0.27", "nats", [0.2749], True),  # rounds to it
+        ("0.27", "nats", [0.2651], True),
+        ("0.10", "", [0.1049], True),  # 4.9 %: only the digits
+        ("0.10", "", [0.1051], False),
+        ("0.100", "", [0.1029], True),  # 2.9 %: only the share
+        ("0.100", "", [0.1031], False),
+        ("100", "", [103.0], True),
+        ("100", "", [103.1], False),
+        ("-2.62e6", "", [-2.62e6 * 1.029], True),
+        ("-2.62e6", "", [-2.62e6 * 1.031], False),
+        ("-2.62e6", "", [2.62e6], False),
+        ("2e2", "", [249.0], True),  # the printed digit is the hundreds'
+        ("2e2", "", [251.0], False),
+        ("5.73", "ratio", [5.0, 6.0], False),  # two seeds make no range
+        ("5.73", "ratio", [5.0, 5.0, 5.8], True),
+        ("5.73", "ratio", [5.0, 5.0, 5.7], False),
+        ("147", "count", [147.0], True),
+        ("147", "count", [148.0], False),  # 0.7 %
+        ("147", "count (as printed)", [148.0], False),
+        ("147", "count", [146.0, 147.5], True),  # drawn splits
+        ("1e1", "power of ten", [10.0], True),
+        ("1e-3", "power of ten", [0.1 * 0.01], True),  # 0.001 but for the last bit
+        ("1e1", "power of ten", [9.9], False),
+        ("1.0", "", [float("nan")], False),
+    ],
+)
+def test_agreement(printed: str, unit: str, values: list[float], agreed: bool) -> None:
+    assert verdicts.agrees(printed, unit, values) is agreed
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "verdict"),
+    [
+        ("accuracy", "NA", verdicts.NOT_PRINTED),
+        ("train_time", "NA", verdicts.NOT_PRINTED),
+        ("train_time", "3", verdicts.TIME),
+        ("time_per_epoch", "3", verdicts.TIME),
+        ("minibatch_observations_n", "100", verdicts.SETTING),
+        ("ridge_mu", "0", verdicts.SETTING),
+        ("test_error", "0.1", verdicts.NOT_YET),
+    ],
+)
+def test_without_a_run(metric: str, value: str, verdict: str) -> None:
+    assert verdicts.without_run(metric, value) == verdict
+
+
+def row(*readings: Reading, reason: str = "because") -> dict[str, object]:
+    printed = dict.fromkeys(KEY, "x") | {"value": "2.00", "unit": ""}
+    return replication.row(printed, Claim(readings, reason))
+
+
+def test_the_text_comes_first() -> None:
+    right, wrong = [2.0, 2.01], [3.0, 3.0]
+    text, published_one = "as_text", "as_published"
+    cases = [
+        (right, right, verdicts.REPRODUCED, text),
+        (right, wrong, verdicts.REPRODUCED, text),
+        (wrong, right, verdicts.ONLY_AS_PUBLISHED, published_one),
+        (wrong, wrong, verdicts.DEVIATES, published_one),
+        (right, [], verdicts.REPRODUCED, text),
+        ([], right, verdicts.ONLY_AS_PUBLISHED, published_one),
+        (wrong, [], verdicts.DEVIATES, text),
+    ]
+    for as_text, as_published, verdict, reading in cases:
+        made = row(Reading(text, as_text, "a"), Reading(published_one, as_published, "b"))
+        assert (made["verdict"], made["reading"]) == (verdict, reading)
+        values = as_text if reading == text else as_published
+        assert made["command"] == ("a" if reading == text else "b")
+        assert made["measured"] == pytest.approx(np.mean(values))
+        assert made["spread"] == pytest.approx(np.std(values, ddof=1))
+        assert made["difference"] == pytest.approx(np.mean(values) - 2)
+        assert made["seeds"] == 2
+
+
+def test_without_a_reading_and_without_a_reason() -> None:
+    assert row()["verdict"] == verdicts.NO_DATA
+    assert row(Reading("as_text", [3.0], ""), reason="")["reason"]
+    assert np.isnan(row(Reading("as_text", [3.0], ""))["spread"])
+
+
+# ---------------------------------------------------------------- the table of all papers
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Rows of the U-max paper's grids as if it had run: every number far from the printed ones."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for dataset in DATASETS.values():
+        for method in METHODS.values():
+            for grid in ("table2_as_text", "table2_as_published"):
+                for rate in (1e-9, 1e-8):
+                    lines.append((grid, dataset, method, rate, 0, "done"))
+            for grid in ("table3_as_text", "table3_as_published"):
+                for seed in (0, 1, 2):
+                    lines.append((grid, dataset, method, 0.1, seed, "done"))
+    columns = ["grid", "dataset", "method", "lr", "seed", "status"]
+    made = pd.DataFrame(lines, columns=columns)
+    made["cell"] = [f"{number:016x}" for number in range(len(made))]
+    for name in (LOSS, TWICE, ERROR, "test_log_loss", "test_error"):
+        made[name] = 100 + rng.random(len(made))
+    implicit = made["method"] == "implicit"
+    made.loc[implicit, LOSS] = 1e-3
+    for name in ("classes", "features", "train"):
+        made[f"shape.{name}"] = 7.0
+    made["message"] = ""
+    return made
+
+
+def test_every_deviation_has_a_reason(frame: pd.DataFrame) -> None:
+    rows = replication.rows("umax", claims.claims(frame))
+    deviates = rows[rows["verdict"] == verdicts.DEVIATES]
+    # All sizes, rates, ratios and averages but those of Implicit SGD to itself.
+    assert len(deviates) > 90
+    assert (deviates["reason"].str.len() > 10).all(), deviates[deviates["reason"] == ""]
+    assert (deviates["command"] != "").all()
+
+
+def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
+    rows = replication.rows("umax", claims.claims(frame[:0]))
+    assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.SETTING}
+    assert rows["measured"].isna().all()
+    assert not rows["reason"].fillna("").str.contains("nan").any()
+
+
+def test_ratios_are_to_implicit_seed_by_seed(frame: pd.DataFrame) -> None:
+    rows = replication.rows("umax", claims.claims(frame))
+    own = frame[(frame["grid"] == "table3_as_published") & (frame["dataset"] == "mnist")]
+    over = [
+        own.loc[(own["method"] == "ove") & (own["seed"] == seed), TWICE].item() / 1e-3
+        for seed in (0, 1, 2)
+    ]
+    found = rows[(rows["table"] == "Table 3") & (rows["dataset"] == "MNIST")]
+    ove = found[found["method"] == "OVE"].iloc[0]
+    assert ove["measured"] == pytest.approx(np.mean(over), rel=1e-12)
+    assert ove["spread"] == pytest.approx(np.std(over, ddof=1), rel=1e-9)
+    implicit = found[found["method"] == "Implicit SGD"].iloc[0]
+    assert (implicit["measured"], implicit["verdict"]) == (1, verdicts.REPRODUCED)
+
+
+def test_sizes_of_the_files_are_those_that_are_read(frame: pd.DataFrame) -> None:
+    rows = replication.rows("umax", claims.claims(frame))
+    sizes = rows[rows["metric"].str.endswith("_original")].set_index(["dataset", "metric"])
+    good = sizes[sizes["verdict"] == verdicts.REPRODUCED]
+    assert ("Bibtex", "classes_original") in good.index
+    assert ("AmazonCat-13K", "examples_original") in good.index
+    assert sizes.loc[("Wiki-small", "examples_original"), "verdict"] == verdicts.NO_DATA
+
+
+def test_every_printed_number_once(tmp_path: Path, frame: pd.DataFrame) -> None:
+    replication.write(tmp_path / "umax", replication.rows("umax", claims.claims(frame)))
+    replication.collect(tmp_path)
+    table = pd.read_csv(tmp_path / "replication.csv", dtype=str, keep_default_na=False)
+    assert list(table) == replication.COLUMNS
+    assert set(table["verdict"]) <= set(verdicts.ALL)
+    folder = Path(published.__file__).parent
+    lines = [
+        pd.read_csv(path, dtype=str, keep_default_na=False).assign(paper=path.stem.split("_")[0])
+        for path in folder.glob("*_*.csv")
+        if path.stem != "umax_author_runs"
+    ]
+    printed = pd.concat(lines)
+    names = ["paper", "dataset", "method", "metric"]
+    counted = printed.groupby([*names, "value"]).size()
+    assert counted.equals(
+        table.rename(columns={"published": "value"}).groupby(counted.index.names).size()
+    )
+    assert not table.duplicated(KEY).any()
+    deviates = table[table["verdict"] == verdicts.DEVIATES]
+    assert (deviates["reason"] != "").all()
+
+
+def test_rows_of_other_papers_are_those_in_their_folders(
+    tmp_path: Path, frame: pd.DataFrame
+) -> None:
+    replication.write(tmp_path / "umax", replication.rows("umax", claims.claims(frame)))
+    replication.write(tmp_path / "ove", replication.rows("ove", {}))
+    path = tmp_path / "ove" / "replication.csv"
+    theirs = pd.read_csv(path, dtype=str, keep_default_na=False)
+    theirs.loc[0, ["measured", "verdict", "reason"]] = ["0.0740", "deviates", 'a "b", c']
+    theirs.to_csv(path, index=False)
+    replication.collect(tmp_path)
+    table = pd.read_csv(tmp_path / "replication.csv", dtype=str, keep_default_na=False)
+    found = table[table["paper"] == "ove"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, theirs)
+    assert set(table.loc[table["paper"] == "memoir", "measured"]) == {""}
+
+
+def test_a_damaged_replication_table_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "ove" / "replication.csv"
+    path.parent.mkdir()
+    for text in ("", "paper,verdict\nove,fine\n", "\x00\n"):
+        path.write_text(text)
+        with pytest.raises(UserError, match=r"replication\.csv cannot be read"):
+            replication.collect(tmp_path)
+
+
+# ---------------------------------------------------------------- twins
+SMALL = {
+    "dataset.missing": "twin",
+    "dataset.protocol.rows": "0",
+    "dataset.synthetic.train": "80",
+    "dataset.synthetic.test": "20",
+    "dataset.synthetic.features": "30",
+    "dataset.synthetic.classes": "7",
+    "dataset.synthetic.nonzeros": "4",
+    "budget.epochs": "1",
+    "budget.checkpoints": "1",
+    "mlflow": "false",
+}
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The paper's own experiments on shrunk twins of datasets whose files are not here."""
+    folder = tmp_path_factory.mktemp("twins")
+    places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
+    wanted = {"dataset": "eurlex,amazoncat,wiki10,wiki-small", "method": "umax,implicit"}
+    wanted |= {"seed": "0", "method.lr": "1", "data_dir": f"{folder}/none"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theory, "measure", lambda: {})  # needs no data, and has tests of its own
+        patch.setattr(theory, "results", lambda frames: [])
+        assert paper(Given("paper", ["umax"], {**places, **wanted, **SMALL})) == 0
+    return folder / "reports"
+
+
+def test_a_twin_is_no_measurement_of_its_dataset(twins: Path) -> None:
+    runs = pd.read_csv(twins / "umax" / "runs.csv")
+    names = {f"{name}-twin" for name in ("eurlex", "amazoncat", "wiki10", "wiki-small")}
+    assert set(runs["dataset"]) == names
+    assert set(runs["status"]) <= {"done", "diverged"}
+    assert {"table3_as_published", "table3_as_text", "table3_tuned", "figure3"} <= set(runs["grid"])
+    table = pd.read_csv(twins / "replication.csv", dtype=str, keep_default_na=False)
+    own = table[table["paper"] == "umax"]
+    assert len(own) == len(published.numbers().query("paper == 'umax'"))
+    assert set(own["measured"]) == {""}
+    assert set(own["verdict"]) == {verdicts.NO_DATA, verdicts.SETTING}
+
+
+def test_no_printed_number_stands_beside_a_twin(twins: Path) -> None:
+    texts = [twins / "umax" / name for name in ("tables.md", "index.html")]
+    for path in (*texts, twins / "replication.csv"):
+        assert "-twin" not in path.read_text(), path
+    assert not list((twins / "umax" / "figures").glob("figure3*"))
+
+
+def test_the_same_report_twice(twins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def everything() -> dict[str, bytes]:
+        return {str(p.relative_to(twins)): p.read_bytes() for p in twins.rglob("*") if p.is_file()}
+
+    monkeypatch.setattr(theory, "measure", lambda: {})
+    monkeypatch.setattr(theory, "results", lambda frames: [])
+    before = everything()
+    assert {"replication.csv", "umax/index.html", "umax/figures/figure1.png"} <= before.keys()
+    settings = {"part": "report", "reports_dir": str(twins)}
+    assert paper(Given("paper", ["umax"], settings)) == 0
+    after = everything()
+    assert [name for name in before if after.get(name) != before[name]] == []
+    assert after.keys() == before.keys()
