@@ -13,15 +13,19 @@ from scipy.optimize import approx_fprime, brentq, minimize_scalar
 from scipy.special import expit, log_softmax, logsumexp
 
 from test_solvers import digits, fit, small  # noqa: F401
-from xcbench import config, metrics, samplers
+from xcbench import config, metrics, registry, samplers, trial
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Split
+from xcbench.door import Found
+from xcbench.errors import UserError
+from xcbench.linear import LinearModel
 from xcbench.objectives import Odds, Pairs
 from xcbench.objectives.bouchard import Tightest, best_alpha, one_vs_rest
 from xcbench.objectives.grouped import Grouped
 from xcbench.objectives.one_vs_each import one_vs_each
 from xcbench.objectives.softmax import softmax
 from xcbench.samplers import Frequency, GroupFirst
+from xcbench.solvers import Streams
 
 OVE = Pairs(one_vs_each, is_bound=True)
 EXACT = Odds(softmax, is_bound=True)
@@ -363,6 +367,44 @@ def test_the_expected_slope_from_drawn_rest_is_the_slope_over_all_classes():
 def test_samplers_without_knowledge_of_the_data_stay_as_they_are():
     others = samplers.make("others", 6, 2)
     assert samplers.fitted(others, None) is others
+
+
+class MostFrequent:
+    """A sampler from outside that has seen the data: the class of most rows, but for its own."""
+
+    def __init__(self, n_classes, m):
+        self.n_classes, self.best = n_classes, None
+
+    def fitted(self, dataset):
+        made = MostFrequent(self.n_classes, 1)
+        made.best = np.argsort(-dataset.class_counts)[:2]
+        return made
+
+    def draw(self, rng, y, n):
+        drawn = np.where(y == self.best[0], self.best[1], self.best[0])[:, None]
+        return drawn, np.log(1.0 + np.arange(len(y)))[:, None]
+
+
+def test_a_sampler_from_outside_may_see_the_data(small):  # noqa: F811
+    found = Found(MostFrequent, "mine")
+    trial.sampler(found, small.info, 1, 1)
+    solver = registry.entry(config.Umax(name="umax")).build(
+        config.Umax(name="umax", lr=0.1), small.info
+    )
+    solver.sampler = MostFrequent(8, 1)
+    model = LinearModel(8, small.info.features, True, "float64")
+    list(solver.fit(small, model, Streams.of(0), [1.0]))
+    best = np.argsort(-np.bincount(small.train.y))[:2]
+    drawn = [k for k in range(8) if model.b[k] < 0]
+    assert drawn and set(drawn) <= set(best)
+    with pytest.raises(UserError, match="weighs classes differently, but method nce"):
+        trial.sampler(found, small.info, 1, 1, uniform_for="nce")
+
+
+def test_a_group_has_a_sampler_of_its_own():
+    settings = config.Grouped(name="ove_grouped", sampling="repeat.WithRepetition")
+    reason = registry.entry(settings).impossible(settings)
+    assert "method.sampling=others or all" in reason
 
 
 # ---------------------------------------------------------------- distance of parameters
