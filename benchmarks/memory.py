@@ -86,7 +86,7 @@ def shares() -> list[Row]:
         ("U-max update", config.Umax(name="umax", lr=0.1, bias=False), 4096),
         (
             "OVE iteration",
-            config.Sampled(name="ove", lr=1e-4, n=379, m=50, sampling="others", bias=False),
+            config.OneVsEach(name="ove", lr=1e-4, n=379, m=50, sampling="others", bias=False),
             379,
         ),
     ):

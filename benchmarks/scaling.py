@@ -29,7 +29,7 @@ SIZES = {
     "non-zeros": (1, 10, 100, 1000),
 }
 UMAX = config.Umax(name="umax", lr=0.1, bias=False)
-OVE = config.Sampled(name="ove", lr=1e-4, n=100, m=5, sampling="others", bias=False)
+OVE = config.OneVsEach(name="ove", lr=1e-4, n=100, m=5, sampling="others", bias=False)
 GOAL = 0.1
 
 

@@ -111,7 +111,9 @@ def test_unbiased_methods_reach_the_exact_optimum(small, name):
 
 def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
     """The bound it reports is the one computed from its weights, pair by pair."""
-    settings = config.Sampled(name="ove", sampling="all", n=300, lr=0.002, decay=1.0, order="file")
+    settings = config.OneVsEach(
+        name="ove", sampling="all", n=300, lr=0.002, decay=1.0, order="file"
+    )
     _, run = fit(small, settings, epochs=2, checkpoints=2)
     _, before = fit(small, settings, epochs=1)
     weights, _ = fit(small, settings, epochs=1)
@@ -285,8 +287,8 @@ def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
 @pytest.mark.parametrize(
     "settings, remedy",
     [
-        (config.Sampled(name="ove", ridge_on="drawn", sampling="others"), "method.n=1"),
-        (config.Sampled(name="ove", ridge_on="drawn", n=1), "method.sampling=others"),
+        (config.OneVsEach(name="ove", ridge_on="drawn", sampling="others"), "method.n=1"),
+        (config.OneVsEach(name="ove", ridge_on="drawn", n=1), "method.sampling=others"),
         (config.Umax(name="umax", ridge_on="drawn", sampling="any"), "method.sampling=others"),
         (config.Umax(name="umax", ridge_on="drawn", double_sum="raman"), "double_sum=proposed"),
         (config.DoubleSum(name="implicit", double_sum="raman"), "double_sum=proposed"),
@@ -313,7 +315,7 @@ def test_passes_and_decay_count_epochs(small):
 def test_orders_of_rows(small):
     seen = {}
     for order in ("shuffled", "file", "iid"):
-        settings = config.Sampled(name="ove", order=order, lr=0.1)
+        settings = config.OneVsEach(name="ove", order=order, lr=0.1)
         solver = registry.entry(settings).build(settings, small.info)
         seen[order] = solver._order(np.random.default_rng(0), 300)
     assert sorted(seen["shuffled"]) == list(range(300)) == seen["file"].tolist()
@@ -359,7 +361,7 @@ def test_divergence_ends_the_curve(small, settings):
 
 
 def test_softmax_twice_is_the_published_baselines_number(digits):
-    model, _ = fit(digits, config.Sampled(name="ove", lr=0.05), dtype="float32")
+    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
     found = metrics.evaluate(model, digits.test, softmax_twice=True)
     scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -374,7 +376,7 @@ def test_softmax_twice_is_the_published_baselines_number(digits):
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
-    model, _ = fit(digits, config.Sampled(name="ove", lr=0.05), dtype="float32")
+    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
     model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
     found = metrics.evaluate(model, digits.test, top_k=k)
     scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
@@ -411,7 +413,7 @@ def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
     """softplus(f_k - f_y) against (K - 1) softplus(f_k - f_y)."""
     one = {"n": 1, "m": 1, "sampling": "others"}
     single, _ = fit(small, config.Sampled(name="is", lr=0.14, **one))
-    weighted, _ = fit(small, config.Sampled(name="ove", lr=0.02, **one))
+    weighted, _ = fit(small, config.OneVsEach(name="ove", lr=0.02, **one))
     np.testing.assert_allclose(single.V, weighted.V, rtol=1e-9, atol=1e-12)
 
 
@@ -420,6 +422,7 @@ def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
 )
 def test_baselines_learn(digits, n, m, sampling):
     for name in ("ove", "nce", "is"):
-        settings = config.Sampled(name=name, n=n, m=m, sampling=sampling, lr=0.05)
+        schema = config.OneVsEach if name == "ove" else config.Sampled
+        settings = schema(name=name, n=n, m=m, sampling=sampling, lr=0.05)
         _, run = fit(digits, settings, epochs=10, dtype="float32")
         assert run.curve["test_error"].iloc[-1] < 0.15, name

@@ -206,6 +206,7 @@ def descend(
         shrinkage,
         0.0 if isinstance(objective, Pairs) else objective.parameter,
         isinstance(objective, Pairs),
+        isinstance(objective, Pairs) and objective.shifted,
         isinstance(objective, ScoredOdds),
         *(
             kernels.compiled(

@@ -204,15 +204,25 @@ class Stochastic(Method):
     passes: int = option(1, "passes over the rows that count as one epoch", at_least=1)
 
 
+SOLVERS = ("lbfgs", "minibatch")
+
+
 @dataclass
-class Softmax(Stochastic):
-    """Options of exact softmax."""
+class FullBatch(Stochastic):
+    """Options of a method whose optimum over all rows and all classes a library can find."""
 
     solver: str = option(
-        "lbfgs", "full batch L-BFGS, or minibatch SGD", choices=("lbfgs", "minibatch")
+        "minibatch", "full batch L-BFGS over all classes, or minibatch SGD", choices=SOLVERS
     )
     tolerance: float = option(1e-5, "L-BFGS stops at this largest |gradient| per row", above=0)
     iterations: int = option(2000, "L-BFGS stops after this many iterations", at_least=1)
+
+
+@dataclass
+class Softmax(FullBatch):
+    """Options of exact softmax."""
+
+    solver: str = option("lbfgs", "full batch L-BFGS, or minibatch SGD", choices=SOLVERS)
 
 
 @dataclass
@@ -226,14 +236,39 @@ class Sampled(Stochastic):
         "`others`: distinct classes an observation, never the true one; "
         "`any`: an observation's draws over all classes, a hit of the true class kept; "
         "`drop_hits`: the same with hits removed and the rest rescaled; "
-        "`all`: every other class, m is ignored; or the name of a sampler from outside",
+        "`all`: every other class, m is ignored; "
+        "`frequency`: an observation's draws with replacement among the others, a class of c "
+        "training rows with probability ∝ (c + 1)^exponent; or the name of a sampler from outside",
     )
+    exponent: float = option(1.0, "of class frequencies in sampling=frequency", at_least=0)
     ridge_on: str = option(
         "all",
         "classes that feel the ridge in a step: `all`, or `drawn`: the true and the drawn ones, "
         "each by 1 over the probability of a visit, weights projected (double sums; n=1)",
         choices=("all", "drawn"),
     )
+
+
+@dataclass
+class OneVsEach(FullBatch, Sampled):
+    """Options of one-vs-each."""
+
+
+@dataclass
+class Grouped(OneVsEach):
+    """Options of one-vs-each with a group of classes handled exactly."""
+
+    sampling: str = option("others", "`others` or `all`, of the classes outside the group")
+    group: int = option(
+        10, "classes in the group: those of most training rows but the true one", at_least=0
+    )
+
+
+@dataclass
+class Bouchard(FullBatch, Sampled):
+    """Options of Bouchard's bound, with a local variable alpha per row."""
+
+    sampling: str = option("others", "as for sampled methods")
 
 
 @dataclass

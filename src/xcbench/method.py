@@ -13,11 +13,25 @@ from typing import Any
 from xcbench import config, samplers
 from xcbench.datasets import Info
 from xcbench.objectives import Objective
+from xcbench.samplers import Sampler
 from xcbench.solvers import Solver
+from xcbench.solvers.lbfgs import LBFGS
 from xcbench.solvers.minibatch import Minibatch
 from xcbench.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.solvers.sequential import Sequential
 from xcbench.steps import SGD
+
+
+def stochastic(settings: config.Method) -> bool:
+    """Whether it is not the full batch that is asked for; then there is a learning rate."""
+    return not (isinstance(settings, config.FullBatch) and settings.solver == "lbfgs")
+
+
+def sampler(settings: config.Method, info: Info) -> Sampler:
+    """What draws classes as the settings say; every class where nothing is to be drawn."""
+    if isinstance(settings, config.Sampled) and stochastic(settings):
+        return samplers.make(settings.sampling, info.classes, settings.m, settings.exponent)
+    return samplers.make("all", info.classes, 0)
 
 
 @dataclass(frozen=True)
@@ -34,12 +48,14 @@ class Method:
     version : of its maths and loop. A change of either raises it, which changes the identity of
         its cells.
     samplings : ways of drawing classes it allows (`config.Sampled.sampling`). With ``others``, it
-        also allows samplers from outside.
+        also allows samplers from outside; if they weigh classes differently, with ``frequency``.
     slope_is_gradient : whether the slope is the gradient of the value at the same local state;
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
-    solver : a solver of its own, or None where the loop over minibatches serves.
+    solver : a solver of its own, or None where minibatches serve (or the full batch, if its schema
+        is a `config.FullBatch`).
+    sampler : what draws its classes; under the full batch it gives every class once.
     """
 
     name: str
@@ -47,38 +63,43 @@ class Method:
     objective: Callable[[Any, Info], Objective]
     default_rate: Callable[[Any, Info], float]
     version: int = 1
-    samplings: tuple[str, ...] = ("shared", "others", "any", "drop_hits", "all")
+    samplings: tuple[str, ...] = ("shared", "others", "any", "drop_hits", "all", "frequency")
     slope_is_gradient: bool = True
-    has_rate: Callable[[Any], bool] = lambda settings: True
+    has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
     solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None
+    sampler: Callable[[Any, Info], Sampler] = sampler
 
     def build(self, settings: Any, info: Info) -> Solver:
         """Solver for settings and a dataset; ``settings.lr`` is filled in."""
-        return self.solver(settings, info) or minibatch(
-            self.objective(settings, info), settings, info
-        )
+        solver = self.solver(settings, info)
+        if solver is not None:
+            return solver
+        objective, sampler = self.objective(settings, info), self.sampler(settings, info)
+        if isinstance(settings, config.FullBatch) and not stochastic(settings):
+            share = ridge_share(settings, info)
+            return LBFGS(objective, sampler, share, settings.tolerance, settings.iterations)
+        return minibatch(objective, sampler, settings, info)
 
 
 def minibatch(
     objective: Objective,
+    sampler: Sampler,
     settings: config.Stochastic,
     info: Info,
     loop: Callable[..., Minibatch] | None = None,
 ) -> Minibatch:
     """Stochastic descent on an objective; in a loop of its own, or the one that serves."""
     assert settings.lr is not None
-    sampling, m = "all", 0
-    if isinstance(settings, config.Sampled):
-        sampling, m = settings.sampling, settings.m
-        if settings.ridge and settings.ridge_on == "drawn":
-            others = info.classes - 1 if sampling == "all" else m
-            double_sum = isinstance(settings, config.DoubleSum)
-            loop = partial(RidgeOnDrawn, m=others, project=double_sum)
+    sampling = settings.sampling if isinstance(settings, config.Sampled) else "all"
+    if isinstance(settings, config.Sampled) and settings.ridge and settings.ridge_on == "drawn":
+        others = info.classes - 1 if sampling == "all" else settings.m
+        double_sum = isinstance(settings, config.DoubleSum)
+        loop = partial(RidgeOnDrawn, m=others, project=double_sum)
     loop = loop or (Sequential if settings.n == 1 and sampling != "all" else Minibatch)
     return loop(
         objective=objective,
-        sampler=samplers.make(sampling, info.classes, m),
+        sampler=sampler,
         step=SGD(settings.lr, settings.decay, ridge_share(settings, info)),
         n=settings.n,
         order=settings.order,

@@ -190,6 +190,6 @@ def memory_estimate(job: Job) -> float:
     per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features
     rows = (info.train + info.test) * per_row
     copies = 2.0 if info.sparse else 1.0
-    if isinstance(job.settings.method, config.Softmax) and job.settings.method.solver == "lbfgs":
+    if isinstance(job.settings.method, config.FullBatch) and job.settings.method.solver == "lbfgs":
         weights, copies = 8 / item * weights, 50.0  # SciPy keeps 20 pairs of vectors
     return rows + copies * weights + 3 * 4 * 2**22

@@ -14,7 +14,7 @@ from xcbench import config, door, objectives, samplers, trial
 from xcbench.datasets import Info
 from xcbench.door import Found
 from xcbench.errors import UserError
-from xcbench.method import Method
+from xcbench.method import Method, stochastic
 
 _by_target: dict[str, Found] = {}  # methods that this process found by their target, by name
 
@@ -97,7 +97,8 @@ def check(settings: config.Method, info: Info) -> None:
             "set method.bias=true"
         )
     if isinstance(settings, config.Sampled):
-        _check_classes(settings, info)
+        if stochastic(settings):
+            _check_classes(settings, info)
         _check_ridge(settings)
     reason = method.impossible(settings)
     if reason:
@@ -133,6 +134,11 @@ def check_sampling(settings: config.Method) -> Found | None:
 
 def _check_ridge(settings: config.Sampled) -> None:
     """Whether the probability that a step visits a class is known, where the ridge needs it."""
+    if settings.ridge_on == "drawn" and not stochastic(settings):
+        raise UserError(
+            "method.ridge_on=drawn is for steps on drawn classes; set method.solver=minibatch, or "
+            "method.ridge_on=all"
+        )
     known = settings.n == 1 and settings.sampling in ("others", "all")
     if settings.ridge_on == "drawn" and not known:
         raise UserError(
@@ -145,7 +151,8 @@ def _check_classes(settings: config.Sampled, info: Info) -> None:
     """Whether there are as many classes as are to be drawn."""
     outside = check_sampling(settings)
     if outside:
-        trial.sampler(outside, info.classes, settings.m, settings.n)
+        any_weights = "frequency" in entry(settings).samplings
+        trial.sampler(outside, info, settings.m, settings.n, "" if any_weights else settings.name)
         return
     most = info.classes - 1 if settings.sampling == "others" else info.classes
     if settings.sampling != "all" and settings.m > most:

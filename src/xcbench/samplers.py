@@ -4,17 +4,21 @@
 observations with true classes y (B,). By contract the weighted sum over drawn classes is an
 unbiased estimate of the sum over all classes but the true one, for terms that vanish (or are
 constant) at the true class.
+
+A sampler that depends on the data has a second function, ``fitted(dataset)``, which gives the one
+that draws; a solver calls it once, on the training clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 
 from xcbench import door
+from xcbench.datasets import Dataset
 
 Draw = tuple[np.ndarray | None, np.ndarray | float]
 
@@ -118,18 +122,98 @@ class Every:
         return None, 0.0
 
 
+@dataclass(frozen=True)
+class Frequency:
+    """m draws with replacement an observation, never the true class, more of frequent classes.
+
+    A class of c training rows has the probability q_k ∝ (c + 1)^exponent among all classes, and
+    q_k / (1 - q_y) for an observation of class y; a draw stands for (1 - q_y) / (m q_k) classes.
+    The 1 gives classes without a training row their chance: without it their terms were lost and
+    the sum biased.
+    """
+
+    n_classes: int
+    m: int
+    exponent: float = 1.0
+    cumulative: np.ndarray = field(default_factory=lambda: np.zeros(1))
+
+    def fitted(self, dataset: Dataset) -> Frequency:
+        """The sampler that knows how frequent classes are."""
+        size = (dataset.class_counts + 1.0) ** self.exponent
+        return replace(self, cumulative=np.concatenate([[0.0], np.cumsum(size / size.sum())]))
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """Draws by the inverse of the distribution function, from which y's piece is cut out."""
+        below, above = self.cumulative[y, None], self.cumulative[y + 1, None]
+        rest = below + self.cumulative[-1] - above
+        place = rest * rng.random((len(y), self.m))
+        left = place < below
+        place += np.where(left, 0.0, above - below)
+        drawn = np.searchsorted(self.cumulative, place, side="right") - 1
+        # Rounding may put a place at an edge of y's piece, or at the end, into the next one.
+        first = np.where(left, 0, y[:, None] + 1)
+        last = np.where(left, y[:, None] - 1, self.n_classes - 1)
+        drawn = np.clip(drawn, first, last)
+        return drawn, np.log(rest / (self.m * np.diff(self.cumulative)[drawn]))
+
+
+@dataclass(frozen=True)
+class GroupFirst:
+    """The classes of most training rows but y, each for itself, then m distinct ones of the rest.
+
+    Attributes
+    ----------
+    m : all of the rest where there are not so many.
+    group : how many classes come first.
+    order : (K,) classes, the most frequent first (the lower number among equals).
+    """
+
+    n_classes: int
+    m: int
+    group: int
+    order: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def fitted(self, dataset: Dataset) -> GroupFirst:
+        """The sampler that knows the most frequent classes."""
+        return replace(self, order=np.argsort(-dataset.class_counts, kind="stable"))
+
+    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+        """Places in the order of the K-1 classes without y, those from y's place on moved up."""
+        group = min(self.group, self.n_classes - 1)
+        rest = self.n_classes - 1 - group
+        m = min(self.m, rest)
+        place = np.broadcast_to(np.arange(group + m), (len(y), group + m))
+        log_weight = 0.0
+        if m < rest:
+            place = np.hstack([place[:, :group], group + distinct(rng, len(y), rest, m)])
+            log_weight = float(np.log(rest / m))
+        rank = np.argsort(self.order)[y]
+        weights = np.where(np.arange(group + m) < group, 0.0, log_weight)
+        moved = place + (place >= rank[:, None])
+        return self.order[moved], np.broadcast_to(weights, moved.shape)
+
+
 OWN: dict[str, Callable[[int, int], Sampler]] = {
     "shared": Shared,
     "others": Others,
     "any": Any,
     "drop_hits": DropHits,
     "all": Every,
+    "frequency": Frequency,
 }
 
 
-def make(sampling: str, n_classes: int, m: int) -> Sampler:
+def make(sampling: str, n_classes: int, m: int, exponent: float = 1.0) -> Sampler:
     """Sampler of a name in the configuration; ours, or one from outside."""
+    if sampling == "frequency":
+        return Frequency(n_classes, m, exponent)
     if sampling in OWN:
         return OWN[sampling](n_classes, m)
     sampler: Sampler = door.find("sampler", sampling).thing(n_classes, m)
     return sampler
+
+
+def fitted(sampler: Sampler, dataset: Dataset) -> Sampler:
+    """The sampler itself, or what it becomes once it has seen the data."""
+    fit = getattr(sampler, "fitted", None)
+    return fit(dataset) if fit else sampler

@@ -151,17 +151,10 @@ def _record(
     ridge_share: float,
 ) -> bool:
     """Append a checkpoint; False where something is not finite."""
-    row = {
-        "iteration": progress.iteration,
-        "epoch": progress.epoch,
-        "observations": progress.observations,
-        "train_seconds": trace.train_seconds,
-    }
+    trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
+    row = _place(progress) | {"train_seconds": trace.train_seconds}
     trace.rows.append(row)
-    measured = dict(progress.extra)
-    measured["bound" if is_bound else "objective"] = (
-        -progress.objective if is_bound else progress.objective
-    )
+    measured = _value(progress, is_bound)
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
     for role, split in (("train", dataset.train), ("test", dataset.test)):
@@ -176,3 +169,19 @@ def _record(
     row |= measured
     trace.message = progress.message
     return True
+
+
+def _place(progress: Progress) -> dict[str, float]:
+    """Where in the run it is."""
+    return {
+        "iteration": progress.iteration,
+        "epoch": progress.epoch,
+        "observations": progress.observations,
+    }
+
+
+def _value(progress: Progress, is_bound: bool) -> dict[str, float]:
+    """The objective or its bound, and the numbers that the solver adds."""
+    if is_bound:
+        return progress.extra | {"bound": -progress.objective}
+    return progress.extra | {"objective": progress.objective}

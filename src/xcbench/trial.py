@@ -10,10 +10,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from omegaconf import OmegaConf
 
-from xcbench import config
-from xcbench.datasets import Info
+from xcbench import config, samplers
+from xcbench.datasets import Dataset, Info
+from xcbench.datasets.value import Split
 from xcbench.door import Found, failure
 from xcbench.errors import UserError
 from xcbench.method import Method
@@ -44,7 +46,7 @@ def definition(found: Found) -> None:
         )
     if not isinstance(method.version, int):
         raise UserError(f"{who}: its version is {method.version!r}, it must be a whole number")
-    for piece in ("objective", "default_rate", "has_rate", "impossible", "solver"):
+    for piece in ("objective", "default_rate", "has_rate", "impossible", "solver", "sampler"):
         if not callable(getattr(method, piece)):
             raise UserError(
                 f"{who}: its {piece} is {_kind(getattr(method, piece))}, it must be a function"
@@ -159,19 +161,25 @@ def rate(method: Method, settings: Any, info: Info) -> float:
     return found
 
 
-def sampler(found: Found, n_classes: int, m: int, n: int) -> None:
+def sampler(found: Found, info: Info, m: int, n: int, uniform_for: str = "") -> None:
     """Refuse a sampler whose draws cannot be classes.
+
+    Parameters
+    ----------
+    uniform_for : the method, where it takes every draw as uniform.
 
     Raises
     ------
     UserError
         Names the sampler and what is wrong.
     """
-    who, y = f"sampler {found.label}", np.arange(B) % n_classes
+    n_classes = info.classes
+    who, few = f"sampler {found.label}", _few(info)
     if not callable(found.thing):
         raise UserError(f"{who} is {_kind(found.thing)}, it must be a class or function")
     try:
-        given = found.thing(n_classes, m).draw(np.random.default_rng(0), y, n)
+        ready = samplers.fitted(found.thing(n_classes, m), few)
+        given = ready.draw(np.random.default_rng(0), few.train.y, n)
     except Exception as error:
         raise UserError(
             f"{who} failed on a trial with {n_classes} classes, m={m}: {failure(error)}"
@@ -200,6 +208,19 @@ def sampler(found: Found, n_classes: int, m: int, n: int) -> None:
         )
     if np.isnan(log_weight).any() or np.isposinf(log_weight).any():
         raise UserError(f"{who}: its log-weights must be finite, or minus infinity")
+    if uniform_for and np.unique(log_weight).size > 1:
+        raise UserError(
+            f"{who} weighs classes differently, but method {uniform_for} takes all draws as "
+            "uniform; choose another of the two"
+        )
+
+
+def _few(info: Info) -> Dataset:
+    """A dataset of B rows of ones, with the classes and features of another."""
+    X: Any = np.ones((B, info.features), np.float32)
+    y = np.arange(B) % info.classes
+    rows = Split(sp.csr_array(X) if info.sparse else X, y)
+    return Dataset(info, rows, rows, np.bincount(y, minlength=info.classes))
 
 
 def _kind(thing: Any) -> str:

@@ -76,13 +76,15 @@ def _odds(
 
 
 @kernel
-def _pairs(scores: Any, log_weight: Any, formula: Any, slope: Any) -> float:
+def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, slope: Any) -> float:
     """As `xcbench.objectives.Pairs`, of one observation: its value."""
     S = scores.size - 1
     total = 0.0
     slope[0] = 0.0
     for c in range(S):
-        value, of_true, of_drawn = formula(scores[0], scores[c + 1], log_weight[c], 1.0 / S)
+        value, of_true, of_drawn = formula(
+            scores[0] - shift, scores[c + 1] - shift, log_weight[c], 1.0 / S
+        )
         total += value
         slope[0] += of_true
         slope[c + 1] = of_drawn
@@ -106,6 +108,7 @@ def _descend(
     shrinkage: float,
     parameter: float,
     of_pairs: bool,
+    shifted: bool,
     scored: bool,
     odds_formula: Any,
     scored_formula: Any,
@@ -132,7 +135,10 @@ def _descend(
                 scores[c] += b[classes[i, c]]
             scores[c] *= scale[0]
         if of_pairs:
-            value = _pairs(scores, log_weight[i], pairs_formula, slope)
+            shift = local[index[i]] if shifted else 0.0
+            value = _pairs(scores, log_weight[i], shift, pairs_formula, slope)
+            if shifted:
+                local[index[i]] = shift + rate * slope.sum()
         else:
             value, local[index[i]] = _odds(
                 scores,

@@ -14,7 +14,7 @@ objectives that solve for their step. All in float64; no clock, no random number
 There are three families. `Odds`: the objective sees the classes only through the log-odds against
 the true class, T = log sum_k omega_k e^{f_k - f_y}; exact softmax, IS, U-max, vanilla and implicit
 SGD differ in one formula of T. `ScoredOdds`: it sees the true score too; the double sum of Raman
-et al. `Pairs`: the objective is a sum over pairs (true, drawn); OVE, NCE.
+et al. `Pairs`: the objective is a sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
 
 A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
 attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
@@ -30,6 +30,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
+WIDE = 32  # columns from which NumPy is faster by one exponential a term than by logaddexp
+MOST = np.finfo(float).max  # stands for infinity, which has no difference to itself
 
 Numbers = np.ndarray | float
 Triple = tuple[Numbers, Numbers, Numbers]
@@ -134,11 +137,21 @@ class ScoredOdds(Objective):
 def _reduced(scores: np.ndarray, log_weight: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Terms log(omega_k e^{f_k - f_y}) (B, S), the log of their sum, and that without weights."""
     difference = scores[:, 1:] - scores[:, :1]
+    if isinstance(log_weight, float) and log_weight == 0.0:
+        log_odds = _log_sum(difference)
+        return difference, log_odds, log_odds
     weighted = difference + log_weight
-    log_odds = np.logaddexp.reduce(weighted, axis=1)
     if isinstance(log_weight, np.ndarray):
         difference = np.where(np.isneginf(log_weight), -np.inf, difference)
-    return weighted, log_odds, np.logaddexp.reduce(difference, axis=1)
+    return weighted, _log_sum(weighted), _log_sum(difference)
+
+
+def _log_sum(terms: np.ndarray) -> np.ndarray:
+    """Log (B,) of the sum over columns of e^terms (B, S)."""
+    if terms.shape[1] < WIDE:
+        return np.asarray(np.logaddexp.reduce(terms, axis=1))
+    top = np.clip(terms.max(axis=1), -MOST, MOST)
+    return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
 
 
 def _slope(
@@ -161,10 +174,13 @@ class Pairs(Objective):
     ----------
     formula : ``formula(true, drawn, log_weight, share)`` → value of a pair, its slope in the true
         score, and in the drawn one. ``share`` is 1 / S, for a term of the true class alone.
+    shifted : whether scores count from the local state, which then moves along its gradient.
     """
 
     formula: Callable[[Numbers, Numbers, Numbers, float], Triple]
     is_bound: bool
+    start: float = 0.0
+    shifted: bool = False
 
     def __call__(
         self,
@@ -174,10 +190,14 @@ class Pairs(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value and slope; nothing is remembered of an observation."""
+        """Value and slope; a shift has the negative of the sum of the slopes."""
         share = 1.0 / (scores.shape[1] - 1)
+        if self.shifted:
+            scores = scores - local[:, None]
         value, of_true, of_drawn = self.formula(scores[:, :1], scores[:, 1:], log_weight, share)
         slope = np.column_stack([np.sum(of_true, axis=1), of_drawn])
+        if self.shifted:
+            local = local + rate * slope.sum(axis=1)
         return np.sum(value, axis=1), slope, local
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from xcbench import config
 from xcbench.datasets import Info
-from xcbench.method import Method, minibatch, over_square_norm
+from xcbench.method import Method, minibatch, over_square_norm, sampler
 from xcbench.objectives import Numbers, Objective, Odds, Quadruple, ScoredOdds, Triple
 from xcbench.solvers import Solver
 from xcbench.solvers.raman_as_published import RamanAsPublished
@@ -107,7 +107,8 @@ def objective(settings: config.DoubleSum, info: Info) -> Objective:
 def solver(settings: config.DoubleSum, info: Info) -> Solver | None:
     """Only the published code needs a loop of its own."""
     if settings.double_sum == "raman_as_published":
-        return minibatch(objective(settings, info), settings, info, RamanAsPublished)
+        drawing = sampler(settings, info)
+        return minibatch(objective(settings, info), drawing, settings, info, RamanAsPublished)
     return None
 
 
@@ -128,7 +129,7 @@ vanilla = Method(
     config.DoubleSum,
     objective,
     over_square_norm(0.01),
-    samplings=("others", "any", "drop_hits", "all"),
+    samplings=("others", "any", "drop_hits", "all", "frequency"),
     solver=solver,
     impossible=impossible,
 )
@@ -137,7 +138,7 @@ umax = Method(
     config.Umax,
     objective,
     over_square_norm(0.1),
-    samplings=("others", "any", "drop_hits", "all"),
+    samplings=("others", "any", "drop_hits", "all", "frequency"),
     slope_is_gradient=False,  # u is reset first
     solver=solver,
     impossible=impossible,

@@ -12,6 +12,8 @@ def nce(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Tri
 
     For uniform noise -log q is the log-weight, one number for all classes; each pair carries its
     share of the true class's term. The normaliser is fixed to 1, so minus the value bounds nothing.
+    Other noise is refused: the true class's term needs the true class's own q, which log-weights
+    of drawn classes do not tell, and noise that never hits the true class has none.
     """
     logit_true, logit_drawn = true + log_weight, drawn + log_weight
     value = share * softplus(-logit_true) + softplus(logit_drawn)

@@ -28,8 +28,8 @@ def default_rate(settings: config.Method, info: Info) -> float:
 
 method = Method(
     "ove",
-    config.Sampled,
+    config.OneVsEach,
     lambda settings, info: Pairs(one_vs_each, is_bound=True),
     default_rate,
-    samplings=("shared", "others", "all"),
+    samplings=("shared", "others", "all", "frequency"),
 )

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from xcbench import config
-from xcbench.datasets import Info
-from xcbench.method import Method, over_square_norm, ridge_share
+from xcbench.method import Method, over_square_norm
 from xcbench.objectives import Numbers, Odds, Triple, sigmoid, softplus
-from xcbench.solvers import Solver
-from xcbench.solvers.lbfgs import LBFGS
 
 
 def softmax(
@@ -28,20 +25,12 @@ def softmax(
     return softplus(log_odds), sigmoid(log_odds), local
 
 
-def solver(settings: config.Softmax, info: Info) -> Solver | None:
-    """The exact gradient, unless minibatches are asked for."""
-    if settings.solver == "lbfgs":
-        return LBFGS(ridge_share(settings, info), settings.tolerance, settings.iterations)
-    return None
-
-
 exact = Method(
     "softmax",
     config.Softmax,
     lambda settings, info: Odds(softmax, is_bound=True),
     over_square_norm(1.0),
-    has_rate=lambda settings: settings.solver != "lbfgs",
-    solver=solver,
+    version=2,
 )
 importance_sampling = Method(
     "is",

@@ -88,7 +88,8 @@ def _chosen(rows: pd.DataFrame, curves: pd.DataFrame) -> dict[str, pd.DataFrame]
 
 def _only_end(part: pd.DataFrame) -> bool:
     """Whether the curves have nothing between start and end, as of a library's L-BFGS."""
-    return bool(part.groupby("cell").size().max() <= 2)
+    evaluated = part[part["train_log_loss"].notna()]
+    return bool(evaluated.groupby("cell").size().max() <= 2)
 
 
 def _draw(ax: Axes, line: pd.DataFrame, look: dict[str, Any], only_end: bool) -> None:

@@ -28,6 +28,8 @@ class Progress:
     objective : mean of the training objective per observation since the last checkpoint, in nats.
     extra : further numbers for columns of their own.
     message : something the reader of a table should know.
+    earlier : steps since the last checkpoint that a library took without handing the model over;
+        they become rows of the curve without times, losses and errors.
     """
 
     iteration: int
@@ -36,6 +38,7 @@ class Progress:
     objective: float = float("nan")
     extra: dict[str, float] = field(default_factory=dict)
     message: str | None = None
+    earlier: list[Progress] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from xcbench import samplers
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import square_norms
 from xcbench.linear import LinearModel, take
@@ -83,6 +84,7 @@ class Minibatch:
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
+        self.sampler = samplers.fitted(self.sampler, dataset)
         per_epoch = self.passes * len(dataset.train)
         targets = [round(stop * per_epoch) for stop in stops]
         local = np.full(len(dataset.train), self.objective.start)
@@ -118,14 +120,14 @@ class Minibatch:
 
     def _update(self, model: LinearModel, batch: Chunk, local: np.ndarray, rate: float) -> float:
         if batch.classes is None:
-            scores = _swapped(model.all(batch.rows).astype(np.float64), batch.y)
+            scores = swapped(model.all(batch.rows).astype(np.float64), batch.y)
         else:
             scores = model.at(batch.rows, batch.classes)
         value, slope, local[batch.index] = self.objective(
             scores, batch.log_weight, local[batch.index], rate, batch.square_norms
         )
         if batch.classes is None:
-            slope = _swapped(slope, batch.y)
+            slope = swapped(slope, batch.y)
         self.step.apply(model, batch.rows, batch.classes, slope, rate)
         return float(value.sum())
 
@@ -156,7 +158,7 @@ class Minibatch:
         return np.arange(n_rows)
 
 
-def _swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+def swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Exchange column 0 with the column of the true class, in place; its own inverse."""
     row = np.arange(len(y))
     scores[row, y], scores[:, 0] = scores[:, 0].copy(), scores[row, y].copy()
