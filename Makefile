@@ -26,6 +26,7 @@ ui: .venv/ready-run
 report: .venv/ready-run
 	$(BIN)/python run.py experiment=first
 	$(BIN)/xcbench report grid=first name=first
+	$(BIN)/xcbench paper umax
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks

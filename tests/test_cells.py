@@ -365,6 +365,7 @@ def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, An
 def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     launch = (
         "experiment",
+        "rates",
         "grid",
         "plan",
         "force",

@@ -292,6 +292,16 @@ def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
         (config.Umax(name="umax", ridge_on="drawn", sampling="any"), "method.sampling=others"),
         (config.Umax(name="umax", ridge_on="drawn", double_sum="raman"), "double_sum=proposed"),
         (config.DoubleSum(name="implicit", double_sum="raman"), "double_sum=proposed"),
+        (config.Umax(name="umax", ridge_on="drawn", sampling="frequency"), "method.sampling="),
+        (
+            config.OneVsEach(name="ove", ridge_on="drawn", solver="lbfgs"),
+            "method.solver=minibatch",
+        ),
+        (config.Grouped(name="ove_grouped", ridge_on="drawn", n=1), "ridge_on.*set it to all"),
+        (config.Grouped(name="ove_grouped", sampling="frequency"), "choose one of others, all"),
+        (config.Sampled(name="nce", sampling="frequency"), "choose one of shared, others, all"),
+        (config.Sampled(name="is", sampling="frequency"), "choose one of shared, others, all"),
+        (config.Bouchard(name="bouchard", sampling="shared"), "choose one of others, all"),
         (
             config.Umax(name="umax", sampling="all", double_sum="raman_as_published"),
             "method.sampling to others",

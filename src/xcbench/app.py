@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import cells, config, results, workers
+from xcbench import cells, config, results, running, workers
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Missing
@@ -118,11 +118,19 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
     if whole:
         results.save_grid(runs_dir, launch.grid, [job.cell.cell for job in planned])
     known = {} if launch.force else {job.cell.cell: _finished(runs_dir, job) for job in planned}
-    todo = [job for job in planned if not known.get(job.cell.cell)]
+    absent = {job.cell.cell: job.info.reason for job in planned if isinstance(job.info, Missing)}
+    here = [job for job in planned if job.cell.cell not in absent]
+    todo = [job for job in here if not known.get(job.cell.cell)]
     progress = Progress(
-        len(planned), todo, alone=whole and launch.workers == 1, workers=launch.workers
+        len(planned) - len(absent),
+        todo,
+        alone=whole and launch.workers == 1,
+        workers=launch.workers,
     )
     statuses = Counter(status for status in known.values() if status)
+    statuses["skipped"] += _skip(runs_dir, [job for job in planned if job.cell.cell in absent])
+    for reason, number in Counter(absent.values()).items():
+        print(f"{number} cells skipped: {reason}")
     usable = launch.mlflow  # a store that fails is left alone: it may cost seconds every time
     try:
         ran = workers.run(todo, launch.workers, progress.begin, progress.inside)
@@ -133,7 +141,7 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
                 progress.end(job, replace(cell, status="failed", message="not saved"), seconds)
                 raise
             statuses[cell.status] += 1
-            if cell.status != "skipped" and not cell.shape["twin"]:
+            if not cell.shape["twin"]:
                 cells.remove(runs_dir, job.as_skipped)
             progress.end(job, cell, seconds)
             usable = usable and _track(runs_dir, [cell])
@@ -143,8 +151,16 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
         code = 130
     if usable:  # cells whose recording was cut off earlier
         _track(runs_dir, (cells.load(runs_dir, job.cell.cell) for job in planned))
-    _summarise(planned, todo, statuses)
+    _summarise(len(planned), len(here) - len(todo), statuses)
     return code
+
+
+def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
+    """Record the cells whose data are not here, and give their number."""
+    for job in absent:
+        if cells.load(runs_dir, job.cell.cell) is None:
+            cells.save(runs_dir, running.run(job))
+    return len(absent)
 
 
 def _check_launch(configurations: Sequence[Config]) -> None:
@@ -199,11 +215,10 @@ def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
     print(f"{len(planned)} cells, {todo} to run; nothing was run (plan=true)")
 
 
-def _summarise(planned: Sequence[Job], todo: Sequence[Job], statuses: Counter[str]) -> None:
+def _summarise(planned: int, cached: int, statuses: Counter[str]) -> None:
     count = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()) if number)
-    cached = len(planned) - len(todo)
-    print(f"{len(planned)} cells: {count or 'none finished'}")
-    if cached == len(planned):
+    print(f"{planned} cells: {count or 'none finished'}")
+    if cached == planned:
         print("every cell was there already: nothing was run (force=true runs them again)")
     elif cached:
         print(f"{cached} of them were there already")

@@ -32,6 +32,8 @@ xcbench COMMAND [name=value ...]
   report     write tables, figures and a page: name=demo writes reports/demo/
   paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
              part=tuning|runs|report, force=true (all again), and overrides such as dataset=mnist
+  replication  every printed number of the papers beside ours: reports/replication.csv
+  versions   versions of methods and data, which identities of cells are made of
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
   options    list every option of a run
@@ -93,6 +95,8 @@ def _command(words: list[str]) -> int:
         "data": (_data, ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
         "paper": (_paper, ("NAME",)),
+        "replication": (_replication, ()),
+        "versions": (_versions, ()),
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),
@@ -166,6 +170,18 @@ def _paper(given: Given) -> int:
     from xcbench.commands import paper
 
     return paper.paper(given)
+
+
+def _replication(given: Given) -> int:
+    from xcbench.commands import paper
+
+    return paper.collect(given)
+
+
+def _versions(given: Given) -> int:
+    from xcbench.commands import paper
+
+    return paper.versions(given)
 
 
 def _track(given: Given) -> int:

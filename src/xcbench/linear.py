@@ -195,6 +195,11 @@ class LinearModel:
             best[block] = scores.argmax(axis=1)
         return loss, best
 
+    @property
+    def untrained(self) -> bool:
+        """Whether every score is 0, as before training."""
+        return not self.V.any() and (self.b is None or not self.b.any())
+
     def blocks(self, X: Rows) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
         """Consecutive rows of X, as many as their scores may be held at a time."""
         size = max(1, BLOCK_SCORES // self.n_classes)

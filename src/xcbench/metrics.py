@@ -1,9 +1,12 @@
 """Log loss and error over all classes, a block of rows at a time, accumulated in float64.
 
-Rows without features all have the same scores: these are looked at once.
+Rows without features all have the same scores: these are looked at once. And, of two cells with
+saved weights, how far their parameters are apart.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -44,7 +47,10 @@ def evaluate(
         log_probability = log_probabilities(model)
         loss, best, twice = _of_equal_rows(log_probability, split.y, max(1, top_k))
     else:
-        loss, highest = model.summarise(split)
+        if model.untrained:  # every score is the same, which spares a pass over all classes
+            loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
+        else:
+            loss, highest = model.summarise(split)
         best = highest[:, None]
         if softmax_twice or top_k > 1:
             best, twice = _further(model, split, max(1, top_k))
@@ -103,3 +109,33 @@ def top_classes(scores: np.ndarray, k: int) -> np.ndarray:
         best[:, place] = left.argmax(axis=1)
         left[row, best[:, place]] = -np.inf
     return best
+
+
+def param_norm(
+    reference: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray], biases: bool = True
+) -> float:
+    """Distance from exact softmax's weights, |w_SOFT - w|_1 / |w_SOFT|_1 (Titsias 2016, Eq. 17).
+
+    For reports: it needs two cells, both run with ``save_weights=true``.
+
+    Parameters
+    ----------
+    reference, weights : ``W`` (K, D) and, if there are biases, ``b`` (K,), as in ``weights.npz``.
+    biases : whether b counts as part of w; the paper does not say.
+
+    Raises
+    ------
+    ValueError
+        If one has biases that count and the other has none, or their shapes differ.
+    """
+    parts = ["W", "b"] if biases and "b" in {*reference, *weights} else ["W"]
+    apart = size = 0.0
+    for part in parts:
+        if any(part not in side for side in (reference, weights)):
+            raise ValueError(f"one of two models has no {part}")
+        there, here = (np.asarray(side[part], np.float64) for side in (reference, weights))
+        if there.shape != here.shape:
+            raise ValueError(f"{part} has the shapes {there.shape} and {here.shape}")
+        apart += float(np.abs(there - here).sum())
+        size += float(np.abs(there).sum())
+    return apart / size

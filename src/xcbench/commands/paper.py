@@ -8,7 +8,7 @@ from pathlib import Path
 from xcbench import papers
 from xcbench.commands import Given
 from xcbench.errors import UserError
-from xcbench.papers import PARTS, replication, run
+from xcbench.papers import PARTS, replication, run, verdicts
 from xcbench.units import duration
 
 REPORT = "report"
@@ -36,7 +36,36 @@ def paper(given: Given) -> int:
             code = max(code, runner.run(name))
     if part in ("", REPORT) and code != 130:
         rows = found.report(run.measured(reports / found.name), reports / found.name)
-        replication.write(reports, found.name, rows)
-        print(f"report: {reports / found.name / 'index.html'}, {reports / 'replication.csv'}")
+        replication.write(reports / found.name, rows)
+        if not part:
+            replication.collect(reports)
+        counts = rows["verdict"].value_counts()
+        listed = ", ".join(f"{counts[word]} {word}" for word in verdicts.ALL if word in counts)
+        print(f"{len(rows)} printed numbers: {listed}")
+        print(f"report: {reports / found.name / 'index.html'}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code
+
+
+def collect(given: Given) -> int:
+    """``xcbench replication``: one table of the printed numbers of all papers."""
+    reports = Path(given.settings.pop("reports_dir", "reports"))
+    given.refuse_others("reports_dir=…")
+    rows = replication.collect(reports)
+    print(rows.groupby(["paper", "verdict"], sort=False).size().to_string())
+    print(f"{len(rows)} printed numbers: {reports / 'replication.csv'}")
+    return 0
+
+
+def versions(given: Given) -> int:
+    """``xcbench versions``: versions of what identities of cells are made of, as CSV."""
+    from xcbench import datasets, registry
+    from xcbench.datasets import synthetic
+
+    given.refuse_others("no settings")
+    print("kind,name,version")
+    for name, method in registry.own().items():
+        print(f"method,{name},{method.version}")
+    print(f"data,readers and protocols,{datasets.VERSION}")
+    print(f"data,synthetic,{synthetic.VERSION}")
+    return 0

@@ -106,6 +106,6 @@ method = Method(
     "bouchard",
     config.Bouchard,
     objective,
-    over_square_norm(0.2),
+    over_square_norm(0.5),
     samplings=("others", "all", "frequency"),
 )

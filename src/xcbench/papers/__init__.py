@@ -27,6 +27,8 @@ class Grid:
 
     Attributes
     ----------
+    also : further experiments whose points belong to the same grid, such as those of a dataset
+        that affords fewer seeds.
     part : ``tuning`` or ``runs``, each a table of results of its own.
     rates_from : grid whose best rate for a dataset and a method this one takes; empty: as the
         experiment says.
@@ -37,6 +39,7 @@ class Grid:
 
     name: str
     part: str = "runs"
+    also: tuple[str, ...] = ()
     rates_from: str = ""
     extended: bool = False
     criterion: Mapping[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench.errors import writing
+from xcbench.errors import UserError, writing
 from xcbench.papers import published, verdicts
 
 COLUMNS = [
@@ -108,23 +108,44 @@ def rows(paper: str, claims: dict[tuple[str, str, str, str], Claim]) -> pd.DataF
     return pd.DataFrame(made).reindex(columns=COLUMNS)
 
 
-def write(reports: Path, paper: str, own: pd.DataFrame) -> None:
-    """Write ``replication.csv`` anew: a paper's rows; those of the others stay as they are."""
-    target = reports / "replication.csv"
-    others = {}
-    if target.exists():
-        there = pd.read_csv(target, dtype=str, keep_default_na=False)
-        others = {name: part for name, part in there.groupby("paper")}
+def write(folder: Path, own: pd.DataFrame) -> None:
+    """Write the rows of a paper into its folder."""
+    _write(folder / "replication.csv", _as_text(own))
+
+
+def collect(reports: Path) -> pd.DataFrame:
+    """Write ``replication.csv`` of all papers from those in their folders; gives its rows.
+
+    Of a paper that has none every printed number stands as not run yet.
+
+    Raises
+    ------
+    UserError
+        If a paper's rows cannot be read.
+    """
     parts = []
     for name in published.numbers()["paper"].unique():
-        if name == paper:
-            parts.append(_as_text(own))
-        else:
-            parts.append(others.get(name, _as_text(rows(name, {}))))
+        own = reports / str(name) / "replication.csv"
+        if not own.exists():
+            parts.append(_as_text(rows(str(name), {})))
+            continue
+        try:
+            parts.append(pd.read_csv(own, dtype=str, keep_default_na=False)[COLUMNS])
+        except (OSError, ValueError, KeyError) as error:
+            reason = " ".join(str(error).split())
+            raise UserError(
+                f"{own} cannot be read ({reason}); `xcbench paper {name} part=report` writes it"
+            ) from None
+    whole = pd.concat(parts, ignore_index=True)
+    _write(reports / "replication.csv", whole)
+    return whole
+
+
+def _write(target: Path, frame: pd.DataFrame) -> None:
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         scratch = target.with_suffix(".tmp")
-        pd.concat(parts, ignore_index=True).to_csv(scratch, index=False)
+        frame.to_csv(scratch, index=False)
         scratch.replace(target)
 
 

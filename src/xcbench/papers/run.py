@@ -48,9 +48,13 @@ class Runner:
         for number, grid in enumerate(grids, 1):
             print(f"{self.paper.name} {part} {number}/{len(grids)}: {grid.name}", flush=True)
             with sweeps.hydra():
-                configurations = sweeps.of_experiment(
-                    f"{self.paper.name}/{grid.name}", self.overrides
-                )
+                configurations = [
+                    replace(settings, grid=f"{self.paper.name}-{grid.name}")
+                    for name in (grid.name, *grid.also)
+                    for settings in sweeps.of_experiment(
+                        f"{self.paper.name}/{name}", self.overrides
+                    )
+                ]
             if not configurations:
                 print("it has no such points")
                 continue

@@ -1,0 +1,420 @@
+"""Bounds of the one-vs-each paper: their order, optima, and estimates from drawn classes."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import approx_fprime, brentq, minimize_scalar
+from scipy.special import expit, log_softmax, logsumexp
+
+from test_solvers import digits, fit, small  # noqa: F401
+from xcbench import config, metrics, registry, samplers, trial
+from xcbench.datasets import Dataset
+from xcbench.datasets.value import Split
+from xcbench.door import Found
+from xcbench.errors import UserError
+from xcbench.linear import LinearModel
+from xcbench.objectives import Odds, Pairs
+from xcbench.objectives.bouchard import Tightest, best_alpha, one_vs_rest
+from xcbench.objectives.grouped import Grouped
+from xcbench.objectives.one_vs_each import one_vs_each
+from xcbench.objectives.softmax import softmax
+from xcbench.samplers import Frequency, GroupFirst
+from xcbench.solvers import Streams
+
+OVE = Pairs(one_vs_each, is_bound=True)
+EXACT = Odds(softmax, is_bound=True)
+BOUCHARD = Pairs(one_vs_rest, is_bound=True, shifted=True)
+
+# A row of scores, the true class first: of two to ten classes, alike or far apart.
+ROWS = st.integers(2, 10).flatmap(
+    lambda K: arrays(float, (1, K), elements=st.floats(-40, 40, allow_subnormal=False))
+)
+
+
+def value(objective, scores, local=0.0, log_weight=0.0):
+    return objective(scores, log_weight, np.full(len(scores), local), 0.1, np.ones(len(scores)))[0]
+
+
+def no_less(above, below):
+    return (above >= below - 1e-9 * (1 + np.abs(below))).all()
+
+
+# ---------------------------------------------------------------- order of the bounds
+@given(ROWS)
+@settings(deadline=None, max_examples=300)
+def test_a_larger_group_is_tighter_from_one_vs_each_to_the_exact_log_likelihood(scores):
+    K, exact = scores.shape[1], log_softmax(scores, axis=1)[:, 0]
+    bounds = [-value(Grouped(group), scores) for group in range(K)]
+    np.testing.assert_allclose(bounds[0], -value(OVE, scores), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(bounds[-1], exact, rtol=1e-10, atol=1e-14)
+    for below, above in pairwise(bounds):
+        assert no_less(above, below)
+
+
+@given(ROWS, st.floats(-50, 50))
+@settings(deadline=None, max_examples=300)
+def test_bouchards_bound_is_tightest_at_the_best_alpha_and_never_above_the_exact(scores, alpha):
+    exact = log_softmax(scores, axis=1)[:, 0]
+    tightest = -value(Tightest(BOUCHARD), scores)
+    assert no_less(exact, tightest)
+    assert no_less(tightest, -value(BOUCHARD, scores, alpha))
+    # Eq. 12 as it is printed, its product over every class.
+    printed = scores[:, 0] - alpha - np.logaddexp(0, scores - alpha).sum(axis=1)
+    np.testing.assert_allclose(-value(BOUCHARD, scores, alpha), printed, rtol=1e-9, atol=1e-9)
+
+
+@given(st.lists(st.integers(1, 1000), min_size=2, max_size=8), st.data())
+@settings(deadline=None, max_examples=200)
+def test_proposition_1(parts, data):
+    """P(A) >= prod_i P(A | A or B_i), in exact fractions; merging events makes it no looser."""
+    total = sum(parts)
+    true, *others = (Fraction(part, total) for part in parts)
+
+    def bound(events):
+        product = Fraction(1)
+        for event in events:
+            product *= true / (true + event)
+        return product
+
+    i, j = data.draw(st.integers(0, len(others) - 1)), data.draw(st.integers(0, len(others) - 1))
+    merged = [event for k, event in enumerate(others) if k not in (i, j)]
+    merged.append(others[i] + others[j] if i != j else others[i])
+    assert true >= bound(merged) >= bound(others)
+    scores = np.log(np.array([[float(p) for p in (true, *others)]]))
+    assert np.exp(-value(OVE, scores))[0] == pytest.approx(float(bound(others)), rel=1e-11)
+
+
+# ---------------------------------------------------------------- slopes
+@pytest.mark.parametrize("log_weight", [0.0, 0.8])
+@pytest.mark.parametrize(
+    "objective", [BOUCHARD, Tightest(BOUCHARD), Grouped(0), Grouped(2), Grouped(7)]
+)
+def test_slopes_are_gradients(objective, log_weight):
+    scores = np.random.default_rng(0).normal(scale=2, size=(4, 6))
+    local = np.full(4, 1.1)
+    slope = objective(scores, log_weight, local, 0.1, np.ones(4))[1]
+    for row in range(4):
+
+        def of_row(f):
+            return objective(f[None], log_weight, local[:1], 0.1, np.ones(1))[0][0]
+
+        central = approx_fprime(scores[row], of_row, 1e-7)
+        np.testing.assert_allclose(slope[row], central, atol=2e-6)
+
+
+def test_alpha_moves_along_its_gradient():
+    scores = np.random.default_rng(1).normal(size=(5, 4))
+    alpha, rate, step = np.full(5, 0.7), 1e-2, 1e-6
+    moved = BOUCHARD(scores, 0.3, alpha, rate, np.ones(5))[2]
+    above, below = (value(BOUCHARD, scores, 0.7 + s, 0.3) for s in (step, -step))
+    np.testing.assert_allclose(moved, alpha - rate * (above - below) / (2 * step), rtol=1e-8)
+
+
+# ---------------------------------------------------------------- the best alpha
+def test_the_best_alpha_of_two_classes_is_the_mean_score():
+    scores = np.random.default_rng(2).normal(scale=5, size=(50, 2))
+    alpha = best_alpha(scores, 0.0, np.zeros(50))
+    np.testing.assert_allclose(alpha, scores.mean(axis=1), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("K", [3, 50])
+def test_the_best_alpha_solves_its_equation(scale, K):
+    scores = np.random.default_rng(K).normal(scale=scale, size=(20, K))
+    for start in (np.full(20, -1e3), np.zeros(20), scores.max(axis=1)):
+        for row, alpha in zip(scores, best_alpha(scores, 0.0, start), strict=True):
+            # Where the sum is 1 over a whole range, any of it is the best: compare the values.
+            found = minimize_scalar(
+                lambda a, row=row: a + np.logaddexp(0, row - a).sum(),
+                bounds=(row.min() - 1, logsumexp(row) + 1),
+                method="bounded",
+                options={"xatol": 1e-10},
+            )
+            assert expit(row - alpha).sum() == pytest.approx(1, abs=1e-9)
+            assert alpha + np.logaddexp(0, row - alpha).sum() <= found.fun + 1e-9
+    if scale == 0:
+        assert best_alpha(scores, 0.0, np.zeros(20)) == pytest.approx(np.log(K - 1))
+
+
+# ---------------------------------------------------------------- optima
+def counted(dataset, counts):
+    """A problem without features: class k has counts[k] rows, only biases count."""
+    y = np.repeat(np.arange(len(counts)), counts)
+    rows = Split(np.zeros((len(y), 1), np.float32), y)
+    info = replace(dataset.info, train=len(y), test=len(y), features=1, classes=len(counts))
+    return Dataset(replace(info, sparse=False), rows, rows, np.asarray(counts))
+
+
+def optimum(name, **options):
+    schema = {
+        "softmax": config.Softmax,
+        "ove": config.OneVsEach,
+        "ove_grouped": config.Grouped,
+        "bouchard": config.Bouchard,
+    }[name]
+    return schema(name=name, solver="lbfgs", tolerance=1e-8, **options)
+
+
+@pytest.mark.parametrize("name", ["softmax", "ove", "ove_grouped"])
+def test_without_features_one_vs_each_finds_the_frequencies(small, name):  # noqa: F811
+    """Proposition 2: the optimum is f_k = log N_k + c."""
+    counts = [40, 20, 10, 5, 1]
+    options = {"group": 4} if name == "ove_grouped" else {}
+    model, _ = fit(counted(small, counts), optimum(name, **options))
+    np.testing.assert_allclose(model.b - model.b[0], np.log(np.array(counts) / 40), atol=1e-6)
+
+
+def test_without_features_bouchards_bound_doubles_the_log_of_the_frequencies(small):  # noqa: F811
+    """Proposition 3: f_k = 2 log N_k + c for two classes."""
+    model, _ = fit(counted(small, [30, 7]), optimum("bouchard"))
+    assert model.b[0] - model.b[1] == pytest.approx(2 * np.log(30 / 7), abs=1e-6)
+
+
+def one_row(name, f, y, frequent):
+    """Minus the bound of a row with scores f, from its equation."""
+    others = [k for k in range(len(f)) if k != y]
+    if name == "softmax":
+        return logsumexp(f) - f[y]
+    if name == "bouchard":
+        alpha = brentq(lambda a: expit(f - a).sum() - 1, f.min() - 20, logsumexp(f) + 20)
+        return alpha - f[y] + np.logaddexp(0, f - alpha).sum()
+    group = [k for k in frequent if k != y][:3] if name == "ove_grouped" else []
+    rest = [k for k in others if k not in group]
+    return logsumexp(f[[y, *group]]) - f[y] + np.logaddexp(0, f[rest] - f[y]).sum()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("name", ["softmax", "ove", "ove_grouped", "bouchard"])
+def test_the_full_batch_ends_where_the_gradient_vanishes(small, name, bias):  # noqa: F811
+    """The value from the method's equation, row by row; its gradient by finite differences."""
+    options = {"group": 3} if name == "ove_grouped" else {}
+    model, made = fit(small, optimum(name, ridge=2.0, bias=bias, **options))
+    X, y = small.train.X.toarray().astype(float), small.train.y
+    counts = np.bincount(y, minlength=8)
+    frequent = sorted(range(8), key=lambda k: (-counts[k], k))
+    scores = X @ model.V.T + (model.b if bias else 0)
+
+    def mean(scores):
+        return np.mean([one_row(name, f, k, frequent) for f, k in zip(scores, y, strict=True)])
+
+    end = made.curve.iloc[-1]
+    assert end["bound"] == pytest.approx(-mean(scores), rel=1e-9)
+    assert end["largest_gradient"] <= 1e-8
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        W = rng.normal(size=model.V.shape)
+        b = rng.normal(size=8) if bias else np.zeros(8)
+        aside, step = X @ W.T + b, 1e-4
+        central = (mean(scores + step * aside) - mean(scores - step * aside)) / (2 * step)
+        ridge = 2.0 / len(y) * ((W * model.V).sum() + (b @ model.b if bias else 0))
+        assert central + ridge == pytest.approx(0, abs=1e-6)
+
+
+def test_the_bounds_of_the_optima_are_ordered(small):  # noqa: F811
+    """A tighter bound has a higher optimum, here without the ridge's term."""
+    of = {}
+    for name, options in {
+        "softmax": {},
+        "ove_grouped": {"group": 3},
+        "ove": {},
+        "bouchard": {},
+    }.items():
+        end = fit(small, optimum(name, ridge=2.0, **options))[1].curve.iloc[-1]
+        of[name] = end["bound"] - end["ridge_term"]
+    assert of["softmax"] > of["ove_grouped"] > of["ove"] > of["bouchard"]
+
+
+def test_the_librarys_iterations_are_rows_of_the_curve(small):  # noqa: F811
+    _, made = fit(small, optimum("ove", ridge=1.0))
+    curve = made.curve
+    inside, end = curve.iloc[1:-1], curve.iloc[-1]
+    assert list(inside["iteration"]) == list(range(1, int(end["iteration"]) + 1))
+    assert (np.diff(inside["epoch"]) >= 1).all() and inside["epoch"].iloc[-1] == end["epoch"]
+    penalised = inside["bound"] - inside["ridge_term"]
+    assert (np.diff(penalised) > -1e-12).all()
+    assert inside["bound"].iloc[-1] == pytest.approx(end["bound"], rel=1e-12)
+    assert inside["train_log_loss"].isna().all() and inside["train_seconds"].isna().all()
+    assert curve["train_log_loss"].notna().sum() == 2
+
+
+@pytest.mark.parametrize(
+    "name, stochastic",
+    [
+        ("bouchard", config.Bouchard(name="bouchard", n=5, lr=0.2, sampling="all")),
+        ("bouchard", config.Bouchard(name="bouchard", n=5, lr=0.2, m=4)),
+        ("bouchard", config.Bouchard(name="bouchard", n=5, lr=0.2, m=4, sampling="frequency")),
+        ("ove", config.OneVsEach(name="ove", n=5, m=4, lr=0.01, sampling="frequency")),
+        ("ove_grouped", config.Grouped(name="ove_grouped", n=5, m=2, lr=0.01, group=3)),
+    ],
+)
+def test_minibatches_reach_the_optimum_of_the_full_batch(small, name, stochastic):  # noqa: F811
+    """Bouchard's takes a higher rate: an alpha moves once an epoch, and w and b wait for it."""
+    options = {"group": 3} if name == "ove_grouped" else {}
+    best, _ = fit(small, optimum(name, ridge=10.0, **options))
+    model, _ = fit(small, replace(stochastic, ridge=10.0, decay=0.98), epochs=200)
+    found = {"W": model.scale * model.V, "b": model.scale * model.b}
+    assert metrics.param_norm(best.weights(), found) < 0.06
+
+
+# ---------------------------------------------------------------- samplers that know the data
+COUNTS = np.array([50, 0, 8, 8, 20, 1])
+
+
+def ready(sampler):
+    rows = Split(np.zeros((1, 1)), np.zeros(1, int))
+    return sampler.fitted(Dataset(None, rows, rows, COUNTS))
+
+
+def noise(exponent, y):
+    """Probabilities of `frequency` for an observation of class y."""
+    q = (COUNTS + 1.0) ** exponent
+    q[y] = 0
+    return q / q.sum()
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("y", [0, 1, 5])
+def test_frequency_draws_classes_with_their_probabilities(exponent, y):
+    size = 60_000
+    drawn, _ = ready(Frequency(6, 2, exponent)).draw(
+        np.random.default_rng(y), np.full(size // 2, y), 1
+    )
+    count, expected = np.bincount(drawn.ravel(), minlength=6), size * noise(exponent, y)
+    assert count[y] == 0
+    others = np.arange(6) != y
+    chi_square = ((count - expected) ** 2 / np.where(others, expected, 1)).sum()
+    assert chi_square < 18.5  # 0.1 % point with 4 degrees of freedom
+
+
+def test_frequency_stays_off_the_true_class_where_all_weight_is_beside_it():
+    """Almost all rows are of the true class: its piece is nearly the whole distribution."""
+    sampler = Frequency(3, 4).fitted(
+        Dataset(None, None, None, np.array([0, 10**9, 0]))  # type: ignore[arg-type]
+    )
+    y = np.ones(20_000, int)
+    drawn, log_weight = sampler.draw(np.random.default_rng(0), y, 1)
+    assert set(np.unique(drawn)) == {0, 2} and abs((drawn == 0).mean() - 0.5) < 0.02
+    np.testing.assert_allclose(np.exp(log_weight), 2 / 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_a_draw_of_frequency_stands_for_one_over_its_expected_count(m):
+    y = np.random.default_rng(0).integers(0, 6, 500)
+    drawn, log_weight = ready(Frequency(6, m, 0.7)).draw(np.random.default_rng(1), y, 1)
+    q = np.stack([noise(0.7, k) for k in range(6)])
+    np.testing.assert_allclose(np.exp(log_weight), 1 / (m * q[y[:, None], drawn]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("objective", [OVE, BOUCHARD])
+def test_the_expected_slope_from_frequency_draws_is_the_slope_over_all_classes(objective):
+    """One draw; every class that can be drawn, times its probability."""
+    y, alpha = 2, np.full(1, 0.4)
+    scores = np.random.default_rng(4).normal(size=(1, 6))
+    q, others = noise(1.0, y), [k for k in range(6) if k != y]
+    mean, mean_value = np.zeros(6), 0.0
+    for k in others:
+        weight = np.full((1, 1), -np.log(q[k]))
+        found, slope, _ = objective(scores[:, [y, k]], weight, alpha, 0.1, np.ones(1))
+        mean[[y, k]] += q[k] * slope[0]
+        mean_value += q[k] * found[0]
+    whole, slope, _ = objective(scores[:, [y, *others]], 0.0, alpha, 0.1, np.ones(1))
+    np.testing.assert_allclose(mean[[y, *others]], slope[0], rtol=1e-12)
+    assert mean_value == pytest.approx(whole[0], rel=1e-12)
+
+
+def test_the_group_is_the_most_frequent_classes_but_the_true_one():
+    y = np.arange(6).repeat(400)
+    drawn, log_weight = ready(GroupFirst(6, 1, 2)).draw(np.random.default_rng(0), y, 1)
+    first_two = {0: {4, 2}, 1: {0, 4}, 2: {0, 4}, 3: {0, 4}, 4: {0, 2}, 5: {0, 4}}
+    for k, group in first_two.items():
+        rows = drawn[y == k]
+        assert {frozenset(row) for row in rows[:, :2].tolist()} == {frozenset(group)}
+        rest = set(range(6)) - group - {k}
+        count = np.array([(rows[:, 2] == c).sum() for c in sorted(rest)])
+        assert count.sum() == 400  # nothing else is drawn
+        assert ((count - 400 / 3) ** 2 / (400 / 3)).sum() < 13.8  # 0.1 % point, 2 degrees
+    assert (log_weight[:, :2] == 0).all()
+    np.testing.assert_allclose(np.exp(log_weight[:, 2]), 3)
+
+
+def test_a_group_and_all_of_the_rest_are_all_classes_once():
+    for group in (0, 2, 5, 9):
+        drawn, log_weight = ready(GroupFirst(6, 6, group)).draw(None, np.arange(6), 1)
+        for y, row in enumerate(drawn):
+            assert sorted(row) == [k for k in range(6) if k != y]
+        assert (log_weight == 0).all()
+
+
+def test_the_expected_slope_from_drawn_rest_is_the_slope_over_all_classes():
+    y, group, scores = 3, 2, np.random.default_rng(5).normal(size=(1, 6))
+    order = [0, 4, 2, 1, 5]  # the group, then the rest
+    mean = np.zeros(6)
+    for k in order[group:]:
+        weight = np.array([[0.0, 0.0, np.log(3)]])
+        columns = [y, *order[:group], k]
+        mean[columns] += Grouped(group)(scores[:, columns], weight, np.zeros(1), 0, None)[1][0] / 3
+    columns = [y, *order]
+    whole = Grouped(group)(scores[:, columns], 0.0, np.zeros(1), 0, None)[1][0]
+    np.testing.assert_allclose(mean[columns], whole, rtol=1e-12)
+
+
+def test_samplers_without_knowledge_of_the_data_stay_as_they_are():
+    others = samplers.make("others", 6, 2)
+    assert samplers.fitted(others, None) is others
+
+
+class MostFrequent:
+    """A sampler from outside that has seen the data: the class of most rows, but for its own."""
+
+    def __init__(self, n_classes, m):
+        self.n_classes, self.best = n_classes, None
+
+    def fitted(self, dataset):
+        made = MostFrequent(self.n_classes, 1)
+        made.best = np.argsort(-dataset.class_counts)[:2]
+        return made
+
+    def draw(self, rng, y, n):
+        drawn = np.where(y == self.best[0], self.best[1], self.best[0])[:, None]
+        return drawn, np.log(1.0 + np.arange(len(y)))[:, None]
+
+
+def test_a_sampler_from_outside_may_see_the_data(small):  # noqa: F811
+    found = Found(MostFrequent, "mine")
+    trial.sampler(found, small.info, 1, 1)
+    solver = registry.entry(config.Umax(name="umax")).build(
+        config.Umax(name="umax", lr=0.1), small.info
+    )
+    solver.sampler = MostFrequent(8, 1)
+    model = LinearModel(8, small.info.features, True, "float64")
+    list(solver.fit(small, model, Streams.of(0), [1.0]))
+    best = np.argsort(-np.bincount(small.train.y))[:2]
+    drawn = [k for k in range(8) if model.b[k] < 0]
+    assert drawn and set(drawn) <= set(best)
+    with pytest.raises(UserError, match="weighs classes differently, but method nce"):
+        trial.sampler(found, small.info, 1, 1, uniform_for="nce")
+
+
+def test_a_group_has_a_sampler_of_its_own():
+    settings = config.Grouped(name="ove_grouped", sampling="repeat.WithRepetition")
+    reason = registry.entry(settings).impossible(settings)
+    assert "method.sampling=others or all" in reason
+
+
+# ---------------------------------------------------------------- distance of parameters
+def test_param_norm_is_equation_17():
+    soft = {"W": np.array([[1.0, -2.0], [0.5, 0.0]]), "b": np.array([1.0, -1.0])}
+    other = {"W": np.array([[1.5, -2.0], [0.5, -1.0]]), "b": np.array([3.0, -1.0])}
+    assert metrics.param_norm(soft, other) == pytest.approx(3.5 / 5.5)
+    assert metrics.param_norm(soft, other, biases=False) == pytest.approx(1.5 / 3.5)
+    assert metrics.param_norm(soft, soft) == 0
+    with pytest.raises(ValueError, match="has no b"):
+        metrics.param_norm(soft, {"W": other["W"]})
+    with pytest.raises(ValueError, match="shapes"):
+        metrics.param_norm(soft, {"W": other["W"][:1]}, biases=False)
