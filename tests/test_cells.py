@@ -377,9 +377,10 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
         "runs_dir",
     )
     paths = ("reports_dir", "reader", "folders", "files", "sha256", "source", "expected", "missing")
-    # A maker of data takes neither of two; name and sampling have few possible values, and a
-    # single row is refused.
-    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine")
+    # A maker of data takes neither of two, and nothing of other makers; name and sampling have few
+    # possible values, and a single row is refused.
+    others = ("categories", "blobs")
+    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine", *others)
     point = settings(tmp_path)
     found = {"as it is": identity(point)}
     for name, changed in changed_options(point, (*launch, *paths, *fixed)):

@@ -203,8 +203,9 @@ def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as content:
             found = {name: content[name] for name in content.files}
-        shape = cell.shape["classes"], cell.shape["features"]
-        if found["W"].shape != shape or found.get("b", found["W"][:, 0]).shape != shape[:1]:
+        K, D = cell.shape["classes"], cell.shape["features"]
+        shapes = {"W": (K, D), "b": (K,)}
+        if any(found[name].shape != shapes[name] for name in {"W", *found}):
             raise ValueError("it is of another shape than the cell")
         return found
     except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:

@@ -42,8 +42,9 @@ class Protocol:
     classes: str = option(
         "train_and_test",
         "which rows define the classes; with `train`, test rows of other classes are dropped; with "
-        "`train_usable`, a test row takes its label among the classes of training",
-        choices=("train", "train_and_test", "train_usable"),
+        "`train_usable`, a test row takes its label among the classes of training; with "
+        "`declared`, every label is a class, also one without any row",
+        choices=("train", "train_and_test", "train_usable", "declared"),
     )
     divide_by: float = option(1.0, "constant that divides every feature", above=0)
     row_norm: str = option("none", "normalisation of every row", choices=("none", "l2"))
@@ -93,6 +94,28 @@ class Synthetic:
 
 
 @dataclass
+class Categories:
+    """Observations of one of K values, without features (`xcbench.datasets.categories`)."""
+
+    train: int = option(1000000, "training observations", at_least=1)
+    test: int = option(10000, "test observations", at_least=1)
+    classes: int = option(10000, "values", at_least=2)
+    seed: int = option(0, "seed of the generator", at_least=0)
+
+
+@dataclass
+class Blobs:
+    """Gaussian classes in the plane, around a circle (`xcbench.datasets.blobs`)."""
+
+    train: int = option(200, "training rows", at_least=1)
+    test: int = option(1000, "test rows", at_least=1)
+    classes: int = option(5, "classes", at_least=2)
+    radius: float = option(1.2, "distance of the centres of the classes from 0", at_least=0)
+    spread: float = option(0.5, "standard deviation of a class along either axis", above=0)
+    seed: int = option(0, "seed of the generator", at_least=0)
+
+
+@dataclass
 class Download:
     """One file to fetch: a data file itself, or an archive of several."""
 
@@ -127,6 +150,8 @@ class Dataset:
     expected: Expected = field(default_factory=Expected)
     protocol: Protocol = field(default_factory=Protocol)
     synthetic: Synthetic | None = None
+    categories: Categories | None = None
+    blobs: Blobs | None = None
     missing: str = option(
         "twin",
         "without the files: run on the synthetic twin, refuse, or record the cell as skipped",

@@ -115,9 +115,13 @@ def ridge_share(settings: config.Method, info: Info) -> float:
 # Our default rates were found on digits, zipf, bibtex, mnist and the twin of eurlex, at the default
 # budget.
 def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
-    """Rate factor / mean |x|²: a unit of rate moves a row's own score by |x|² (bias included)."""
+    """Rate factor / mean |x|²: a unit of rate moves a row's own score by |x|² (bias included).
 
-    def rate(settings: config.Method, info: Info) -> float:
-        return factor / max(info.mean_square_norm + settings.bias, 1e-12)
+    Rows without features all have the same scores, which a step moves n times.
+    """
+
+    def rate(settings: Any, info: Info) -> float:
+        rows = 1 if info.features else settings.n
+        return factor / (rows * max(info.mean_square_norm + settings.bias, 1e-12))
 
     return rate

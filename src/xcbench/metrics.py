@@ -1,6 +1,7 @@
 """Log loss and error over all classes, a block of rows at a time, accumulated in float64.
 
-And, of two cells with saved weights, how far their parameters are apart.
+Rows without features all have the same scores: these are looked at once. And, of two cells with
+saved weights, how far their parameters are apart.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from xcbench.datasets.value import Split
-from xcbench.linear import LinearModel
+from xcbench.linear import DenseRows, LinearModel
 
 
 def evaluate(
@@ -34,17 +35,25 @@ def evaluate(
         ``log_loss``, ``error`` (fraction; the first of equal scores counts as the prediction, in
         hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
         share of rows whose predicted class is in their set, rows made of one counting as one.
+        Where rows have no features, ``l1_error``: sum_k |softmax_k - N_k / N|, N_k of the N rows
+        being of class k (one-vs-each paper, Fig. 2c).
     """
     n_rows = len(split)
     if n_rows == 0:
         return {}
-    if model.untrained:  # every score is the same, which spares a pass over all classes
-        loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
+    featureless = split.X.shape[1] == 0
+    twice: np.ndarray | None = None
+    if featureless:
+        log_probability = log_probabilities(model)
+        loss, best, twice = _of_equal_rows(log_probability, split.y, max(1, top_k))
     else:
-        loss, highest = model.summarise(split)
-    best, twice = highest[:, None], None
-    if softmax_twice or top_k > 1:
-        best, twice = _further(model, split, max(1, top_k))
+        if model.untrained:  # every score is the same, which spares a pass over all classes
+            loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
+        else:
+            loss, highest = model.summarise(split)
+        best = highest[:, None]
+        if softmax_twice or top_k > 1:
+            best, twice = _further(model, split, max(1, top_k))
     hit = best == split.y[:, None]
     result = {"log_loss": float(loss.mean()), "error": float((~hit[:, 0]).mean())}
     if softmax_twice and twice is not None:
@@ -56,7 +65,26 @@ def evaluate(
         for k in sorted({1, best.shape[1]}):
             share = inside[:k].mean(axis=0)
             result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
+    if featureless:
+        frequency = np.bincount(split.y, minlength=model.n_classes) / n_rows
+        result["l1_error"] = float(np.abs(np.exp(log_probability) - frequency).sum())
     return result
+
+
+def log_probabilities(model: LinearModel) -> np.ndarray:
+    """Log softmax (K,) of a model without features, in float64."""
+    scores = model.all(DenseRows(np.empty((1, 0), model.dtype)))[0].astype(np.float64)
+    return np.asarray(scores - np.logaddexp.reduce(scores))
+
+
+def _of_equal_rows(
+    log_probability: np.ndarray, y: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every row: log loss, the k best classes (N, k), log loss with softmax applied twice."""
+    best = np.repeat(top_classes(log_probability[None], k), len(y), axis=0)
+    probability = np.exp(log_probability)
+    twice = np.log(np.exp(probability).sum()) - probability
+    return -log_probability[y], best, twice[y]
 
 
 def _further(model: LinearModel, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from typing import Any
 from xcbench import cells, config, engines, registry
 from xcbench.cells import Cell
 from xcbench.config import Config
-from xcbench.datasets import Info, Missing, prepare
+from xcbench.datasets import MAKERS, Info, Missing, made_by, prepare
 from xcbench.datasets.external import external
 from xcbench.errors import UserError
 from xcbench.options import changed
@@ -116,9 +116,9 @@ def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
         "reader": settings.dataset.reader,
         "protocol": asdict(settings.dataset.protocol),
     }
-    made = isinstance(info, Info) and (info.twin or settings.dataset.reader == "synthetic")
-    if made and settings.dataset.synthetic:
-        dataset["synthetic"] = asdict(settings.dataset.synthetic)
+    maker = made_by(settings.dataset, info.twin) if isinstance(info, Info) else None
+    if maker:
+        dataset[maker[0]] = asdict(maker[1])
     return {
         "dataset": dataset,
         "method": asdict(settings.method),
@@ -132,7 +132,7 @@ def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
 def _launch(settings: Config, method: str) -> dict[str, Any]:
     """Where data and method come from: no part of the identity, but needed to run it again."""
     target = {"method_target": method} if method != settings.method.name else {}
-    apart = ("name", "reader", "protocol", "synthetic", "source")
+    apart = ("name", "reader", "protocol", "source", *MAKERS)
     found = {name: value for name, value in asdict(settings.dataset).items() if name not in apart}
     return {
         "dataset": found,

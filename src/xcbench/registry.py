@@ -91,6 +91,11 @@ def found(settings: config.Method) -> Found:
 def check(settings: config.Method, info: Info) -> None:
     """Refuse settings that are impossible for a method or a dataset, in one sentence."""
     method = entry(settings)
+    if not (info.features or settings.bias):
+        raise UserError(
+            f"method.bias=false leaves nothing to fit on {info.name}, which has no features; "
+            "set method.bias=true"
+        )
     if isinstance(settings, config.Sampled):
         if stochastic(settings):
             _check_classes(settings, info)

@@ -10,11 +10,15 @@ import pandas as pd
 from xcbench import config
 from xcbench.commands import Given
 from xcbench.config import Dataset
-from xcbench.datasets import files, verify
+from xcbench.datasets import MAKERS, files, verify
 from xcbench.errors import UserError
 from xcbench.units import readable
 
-WITHOUT_FILES = {"synthetic": "synthetic", "digits": "embedded", "own": "your own"}
+WITHOUT_FILES = {
+    **dict.fromkeys(MAKERS, "synthetic"),
+    "digits": "embedded",
+    "own": "your own",
+}
 UNCHECKED = "not verified: no checksum known, and its shape needs the other files"
 
 

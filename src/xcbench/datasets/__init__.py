@@ -20,17 +20,27 @@ from omegaconf import DictConfig, OmegaConf
 
 from xcbench import config, door
 from xcbench.config import Dataset as Settings
-from xcbench.config import Synthetic
-from xcbench.datasets import cache, external, files, protocol, synthetic, verify
+from xcbench.datasets import (
+    blobs,
+    cache,
+    categories,
+    external,
+    files,
+    protocol,
+    synthetic,
+    verify,
+)
 from xcbench.datasets.external import External
 from xcbench.datasets.readers import READERS, ROLES
 from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
 from xcbench.errors import UserError
 from xcbench.options import changed, check_name
 
-__all__ = ["Dataset", "External", "Info", "Missing", "Raw", "load", "prepare"]
+__all__ = ["Dataset", "External", "Info", "Missing", "Raw", "load", "made_by", "prepare"]
 
 VERSION = 2  # of readers and protocols; a change parses everything again
+# Readers that make their rows; the settings of each have its name in `config.Dataset`.
+MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
 
 
 @dataclass(frozen=True)
@@ -84,15 +94,18 @@ def prepare(
 
 
 def _check_settings(settings: Settings) -> None:
-    known = settings.reader in READERS or settings.reader == "synthetic"
+    known = settings.reader in READERS or settings.reader in MAKERS
     if not known and not external.external(settings):
         raise UserError(
-            f"dataset.reader={settings.reader} is unknown; readers: {', '.join(READERS)}, synthetic"
+            f"dataset.reader={settings.reader} is unknown; "
+            f"readers: {', '.join((*READERS, *MAKERS))}"
         )
     if known and settings.name in external.own():
         door.refuse_clash("dataset", settings.name)
-    if settings.reader == "synthetic" and settings.synthetic is None:
-        raise UserError(f"{settings.name}: reader synthetic needs dataset.synthetic")
+    if settings.reader in MAKERS and getattr(settings, settings.reader) is None:
+        raise UserError(
+            f"{settings.name}: reader {settings.reader} needs dataset.{settings.reader}"
+        )
     if settings.reader == "own":
         _check_own(settings)
     elif settings.train or settings.test:
@@ -163,7 +176,7 @@ def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Miss
             return Missing(settings.name, "missing", f"not run: data ({reason})")
         if settings.synthetic is None:
             raise UserError(f"{reason}, and it has no synthetic twin; {remedy}")
-        return _synthetic(settings, settings.synthetic, f"{settings.name}-twin", True, cache_dir)
+        return _twin(settings, cache_dir)
     return _real(settings, {role: path for role, path in paths.items() if path}, cache_dir)
 
 
@@ -172,9 +185,19 @@ def load(info: Info, cache_dir: Path) -> Dataset:
     return cache.load(cache_dir / info.digest, info)
 
 
+def made_by(settings: Settings, twin: bool) -> tuple[str, Any] | None:
+    """Name and settings of what makes the rows; None where they are read from files."""
+    name = "synthetic" if twin else settings.reader
+    return (name, getattr(settings, name)) if name in MAKERS else None
+
+
 def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
-    if settings.reader == "synthetic" and settings.synthetic:
-        return _synthetic(settings, settings.synthetic, settings.name, False, cache_dir)
+    if settings.reader == "synthetic":
+        # Word counts need no division by a pixel's range, and every class has a training row.
+        made = replace(settings.protocol, divide_by=1.0, classes="train")
+        settings = replace(settings, protocol=made)
+    if settings.reader in MAKERS:
+        return _made(settings, settings.name, False, cache_dir)
     content = {}
     for role, path in paths.items():
         content[role] = files.content_digest(path, cache_dir / "files.json")
@@ -203,19 +226,22 @@ def _external(settings: Settings) -> dict[str, Any]:
     return {"reader": found.thing.name, "version": found.thing.version} if found else {}
 
 
-def _synthetic(settings: Settings, spec: Synthetic, name: str, twin: bool, cache_dir: Path) -> Info:
-    # Word counts need no division by a pixel's range, and every class has a training row. A twin
-    # has the size that the real rows have once they are chosen and split.
-    made = replace(settings.protocol, divide_by=1.0, classes="train")
-    if twin:
-        made = replace(made, split="given", min_rows=1)
-    settings = replace(settings, protocol=made)
+def _twin(settings: Settings, cache_dir: Path) -> Info:
+    """Word counts of the size that the real rows have once they are chosen and split."""
+    made = replace(settings.protocol, divide_by=1.0, classes="train", split="given", min_rows=1)
+    return _made(replace(settings, protocol=made), f"{settings.name}-twin", True, cache_dir)
+
+
+def _made(settings: Settings, name: str, twin: bool, cache_dir: Path) -> Info:
+    maker = made_by(settings, twin)
+    assert maker is not None
+    kind, spec = maker
     source = {
-        "synthetic": asdict(spec),
-        "version": synthetic.VERSION,
+        kind: asdict(spec),
+        "version": MAKERS[kind].VERSION,
         "protocol": changed(settings.protocol),
     }
-    return _prepared(settings, source, name, twin, cache_dir, lambda: synthetic.make(spec))
+    return _prepared(settings, source, name, twin, cache_dir, lambda: MAKERS[kind].make(spec))
 
 
 def _prepared(

@@ -44,7 +44,7 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int,
         test = test.take(test.label_counts > 0)
     X_test, second = _one_label(test, protocol.label, *rank)
     seen = np.concatenate([first, second]) if protocol.classes == "train_and_test" else first
-    classes = np.unique(seen)
+    classes = np.arange(train.n_labels) if protocol.classes == "declared" else np.unique(seen)
     known = np.isin(second, classes)
     if len(np.unique(first)) < 2:
         raise UserError(

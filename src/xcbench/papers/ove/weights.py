@@ -1,0 +1,93 @@
+"""Final weights of small cells as a committed table, for figures that are made of them.
+
+Weights are no part of a curve and ``runs/`` is not committed. The table is written from the cells
+that kept theirs (``save_weights=true``); as long as a cell is among the results, its rows stay.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from xcbench import cells
+from xcbench.errors import UserError, writing
+
+BIAS = -1  # in the column ``feature``
+COLUMNS = ["cell", "class", "feature", "value"]
+
+
+def collect(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.DataFrame:
+    """Write the weights of cells, and return them.
+
+    Parameters
+    ----------
+    results : rows of the cells that are wanted.
+    runs_dir : where cells are looked for; of those that are not there the table keeps its rows.
+    path : the table.
+
+    Returns
+    -------
+    DataFrame
+        One row a weight: ``cell``, ``class``, ``feature`` (`BIAS` for b), ``value``. A cell that
+        kept no weights has no rows.
+
+    Raises
+    ------
+    UserError
+        If the table cannot be read or written.
+    """
+    known = _read(path)
+    parts = [known[:0]]
+    for name in dict.fromkeys(results["cell"]):
+        cell = cells.load(runs_dir, name)
+        saved = cell is not None and (cells.folder(runs_dir, name) / cells.WEIGHTS).exists()
+        if cell is not None and saved:
+            parts.append(rows(name, **cells.weights(runs_dir, cell)))
+        else:
+            parts.append(known[known["cell"] == name])
+    table = pd.concat(parts, ignore_index=True)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(".tmp")
+        table.to_csv(scratch, index=False, float_format="%.7g")
+        scratch.replace(path)
+    return table
+
+
+def rows(cell: str, W: np.ndarray, b: np.ndarray | None = None) -> pd.DataFrame:
+    """Weights W (K, D) and b (K,) as rows of the table."""
+    whole = W if b is None else np.column_stack([W, b])
+    K, width = whole.shape
+    feature = np.arange(width)
+    if b is not None:
+        feature[-1] = BIAS
+    return pd.DataFrame(
+        {
+            "cell": cell,
+            "class": np.repeat(np.arange(K), width),
+            "feature": np.tile(feature, K),
+            "value": whole.ravel().astype(np.float64),
+        }
+    )
+
+
+def matrix(table: pd.DataFrame, cell: str) -> np.ndarray | None:
+    """Weights (K, D) of a cell, its biases as a last column; None where none were kept."""
+    own = table[table["cell"] == cell]
+    if own.empty:
+        return None
+    whole = own.pivot(index="class", columns="feature", values="value").sort_index()
+    order = sorted(whole.columns, key=lambda feature: (feature == BIAS, feature))
+    return whole[order].to_numpy()
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if not path.exists():
+        return pd.DataFrame({name: [] for name in COLUMNS})
+    try:
+        return pd.read_csv(path, dtype={"cell": str})[COLUMNS]
+    except (OSError, ValueError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path} cannot be read ({reason}); restore it, or remove it") from None
