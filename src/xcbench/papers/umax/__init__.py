@@ -31,7 +31,7 @@ paper = Paper(
         Grid("steps_order"),
         Grid("steps_u0"),
         Grid("steps_work"),
-        Grid("figure2", also=("figure2_citeulike",)),
+        Grid("figure2", also=("figure2_comparator", "figure2_citeulike")),
         Grid("figure3", also=("figure3_mnist", "figure3_citeulike"), extended=True),
         Grid("figure3_one_pair", also=("figure3_one_pair_citeulike",)),
         Grid("several"),
