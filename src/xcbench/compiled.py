@@ -163,6 +163,11 @@ def _compiles(formula: Callable[..., Any], signature: Any) -> bool:
     return True
 
 
+def _formula(objective: Any, family: type, signature: Any) -> Callable[..., Any]:
+    formula: Callable[..., Any] = kernels.STAND_INS[signature]
+    return objective.formula if isinstance(objective, family) else formula
+
+
 def descend(
     model: CompiledModel,
     rows: RowView,
@@ -204,13 +209,7 @@ def descend(
         isinstance(objective, Pairs),
         isinstance(objective, Pairs) and objective.shifted,
         isinstance(objective, ScoredOdds),
-        *(
-            kernels.compiled(
-                objective.formula if isinstance(objective, family) else kernels.STAND_INS[signature],
-                signature,
-            )
-            for family, signature in FAMILIES
-        ),
+        *(kernels.compiled(_formula(objective, *family), family[1]) for family in FAMILIES),
     )
     model.scale = float(scale[0])
     return total
