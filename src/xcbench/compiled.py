@@ -163,9 +163,9 @@ def _compiles(formula: Callable[..., Any], signature: Any) -> bool:
     return True
 
 
-def _formula(objective: Any, family: type, signature: Any) -> Callable[..., Any]:
-    formula: Callable[..., Any] = kernels.STAND_INS[signature]
-    return objective.formula if isinstance(objective, family) else formula
+def _formula(objective: Odds | ScoredOdds | Pairs, family: type, signature: Any) -> Any:
+    """The objective's formula where it is of the family, else one that is never called."""
+    return objective.formula if type(objective) is family else kernels.STAND_INS[signature]
 
 
 def descend(
