@@ -13,20 +13,16 @@ from xcbench import kernels
 from xcbench.datasets.value import Rows, Split
 from xcbench.linear import DenseRows, LinearModel, SparseRows, take
 from xcbench.objectives import Odds, Pairs, ScoredOdds
-from xcbench.objectives.double_sum import raman
-from xcbench.objectives.one_vs_each import one_vs_each
-from xcbench.objectives.softmax import softmax
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class
 PANEL_CLASSES = (64, 512)
 LINE = 16  # float32 numbers of a cache line
 
-# Family, signature of its formulas, and the one that a kernel gets where it calls another family's.
-FAMILIES = (
-    (Odds, kernels.ODDS, softmax),
-    (ScoredOdds, kernels.SCORED_ODDS, raman),
-    (Pairs, kernels.PAIRS, one_vs_each),
+FAMILIES = (  # with the signature of their formulas
+    (Odds, kernels.ODDS),
+    (ScoredOdds, kernels.SCORED_ODDS),
+    (Pairs, kernels.PAIRS),
 )
 
 
@@ -154,7 +150,7 @@ class CompiledModel(LinearModel):
 
 def compiles(objective: Odds | ScoredOdds | Pairs) -> bool:
     """Whether its formula can be compiled; one from outside may use what Numba does not know."""
-    (signature,) = (s for family, s, _ in FAMILIES if isinstance(objective, family))
+    (signature,) = (s for family, s in FAMILIES if isinstance(objective, family))
     return _compiles(objective.formula, signature)
 
 
@@ -165,6 +161,11 @@ def _compiles(formula: Callable[..., Any], signature: Any) -> bool:
     except Exception:  # of every kind, for whatever is no plain function of numbers
         return False
     return True
+
+
+def _formula(objective: Odds | ScoredOdds | Pairs, family: type, signature: Any) -> Any:
+    """The objective's formula where it is of the family, else one that is never called."""
+    return objective.formula if type(objective) is family else kernels.STAND_INS[signature]
 
 
 def descend(
@@ -208,12 +209,7 @@ def descend(
         isinstance(objective, Pairs),
         isinstance(objective, Pairs) and objective.shifted,
         isinstance(objective, ScoredOdds),
-        *(
-            kernels.compiled(
-                objective.formula if isinstance(objective, family) else stand_in, signature
-            )
-            for family, signature, stand_in in FAMILIES
-        ),
+        *(kernels.compiled(_formula(objective, *family), family[1]) for family in FAMILIES),
     )
     model.scale = float(scale[0])
     return total

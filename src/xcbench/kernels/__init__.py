@@ -5,7 +5,7 @@ observations. Rows are ``values[begin[i]:end[i]]`` at ``features[begin[i]:end[i]
 no ``features``. Formulas of methods come in as compiled functions, so nothing here knows a method.
 """
 
-from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, compiled
+from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, STAND_INS, compiled
 from xcbench.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.kernels.minibatch import by_class, scatter, scores_at
 from xcbench.kernels.sequential import descend
@@ -14,6 +14,7 @@ __all__ = [
     "ODDS",
     "PAIRS",
     "SCORED_ODDS",
+    "STAND_INS",
     "absorb_block",
     "absorb_panel",
     "by_class",
