@@ -33,7 +33,7 @@ paper = Paper(
         Grid("steps_work"),
         Grid("figure2", also=("figure2_comparator", "figure2_citeulike")),
         Grid("figure3", also=("figure3_mnist", "figure3_citeulike"), extended=True),
-        Grid("figure3_one_pair", also=("figure3_one_pair_citeulike",)),
+        Grid("figure3_one_pair"),
         Grid("several"),
         Grid("pairs", rates_from="table2_as_text"),
     ),
