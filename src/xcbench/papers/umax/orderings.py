@@ -57,6 +57,8 @@ def _compared(first: pd.DataFrame, second: pd.DataFrame) -> str:
         return NONE
     difference = (first.loc[common, LOSS] - second.loc[common, LOSS]).to_numpy(float)
     spread = f" ± {difference.std(ddof=1):.3f}" if len(difference) > 1 else ""
+    if not difference.any():
+        return f"the same, {len(common)} of {len(common)}"
     word = {0: "no", len(difference): "yes"}.get(int((difference < 0).sum()), "in part")
     return f"{word}, {(difference < 0).sum()} of {len(common)} ({difference.mean():+.3f}{spread})"
 
@@ -73,7 +75,7 @@ def plateaus(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
                 continue
             own = curves[curves["cell"].isin(cells["cell"])]
             late = own[own["epoch"] >= LATE].sort_values("epoch").groupby("cell")[LOSS]
-            fall = (late.first() - late.last()).mean()
+            fall = (late.first() - late.last())[late.size() > 1].mean()
             end = cells[LOSS].mean()
             lines.append(
                 {
@@ -81,7 +83,7 @@ def plateaus(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
                     "method": PUBLISHED_NAME[method],
                     "final log loss": f"{end:.3f}",
                     "above the optimum": NONE if np.isnan(floor) else f"{end - floor:+.3f}",
-                    f"fall since epoch {LATE:.0f}": f"{fall:.4f}",
+                    f"fall since epoch {LATE:.0f}": NONE if np.isnan(fall) else f"{fall:.4f}",
                     "kind": "biased" if method in BIASED else "unbiased",
                 }
             )

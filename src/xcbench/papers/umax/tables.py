@@ -206,7 +206,7 @@ def beyond(results: pd.DataFrame) -> Table:
             tuned = part(results, "table3_tuned", dataset=dataset, method=method)
             whole = part(results, "figure3", dataset=dataset, method=method)
             whole = whole[whole["status"] != "skipped"]
-            if tuned.empty and whole.empty:
+            if not (tuned["status"] != "skipped").any() and whole.empty:
                 continue
             best = at_best_rate(whole) if len(whole) else whole
             rate = best["lr"].iloc[0] if len(best) and best["lr"].nunique() == 1 else np.nan
