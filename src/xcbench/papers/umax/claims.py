@@ -104,15 +104,15 @@ def _table2(results: pd.DataFrame) -> dict[Key, Claim]:
     made = {}
     for printed, dataset in DATASETS.items():
         for method_printed, method in METHODS.items():
-            readings, notes = [], []
+            readings = []
             for reading in ("as_text", "as_published"):
                 grid = f"table2_{reading}"
                 column = recorded(method) if reading == "as_published" else frames.LOSS
                 rate = chosen_rate(results, grid, dataset, method, column)
                 if np.isfinite(rate):
-                    readings.append(Reading(reading, [rate], _command(grid, dataset, method)))
-                    notes.append(neighbours(results, grid, dataset, method, column))
-            reason = notes[-1] if notes else _absent(dataset)
+                    note = neighbours(results, grid, dataset, method, column)
+                    readings.append(Reading(reading, [rate], _command(grid, dataset, method), note))
+            reason = "" if readings else _absent(dataset)
             key = "Table 2", printed, method_printed, "tuned_initial_learning_rate"
             command = _command("table2_as_text", dataset, method)
             made[key] = Claim(readings, reason, command=command)
