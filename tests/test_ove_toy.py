@@ -36,8 +36,9 @@ def measured(new_workspace):
         names = results.grid_cells(runs_dir, f"ove-{grid}")
         found = [cells.load(runs_dir, name) for name in names]
         assert {cell.status for cell in found} == {"done"}
-        rows.append(kept.rows(grid, found))
-        curves.append(kept.curves(found))
+        tables = kept.Kept.of(grid, found)
+        rows.append(tables.rows)
+        curves.append(tables.curves)
     return pd.concat(rows, ignore_index=True), pd.concat(curves, ignore_index=True), runs_dir
 
 
