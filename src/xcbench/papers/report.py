@@ -83,7 +83,8 @@ def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
 
 
 def _number(value: float) -> str:
-    return NONE if pd.isna(value) else f"{value:.4g}"
+    digits = ".4g" if abs(value) < 1e4 else ".0f"
+    return NONE if pd.isna(value) else f"{value:{digits}}"
 
 
 def all_but(frame: pd.DataFrame, *names: str) -> tuple[str, ...]:
