@@ -26,8 +26,8 @@ SETTINGS = {  # dataset as printed in the text: the experiment that has its sett
     "synthetic non-parametric": "figure2",
 }
 AT_OPTIMUM = (
-    "measured at the optimum; that of Bouchard's bound has other parameters than those the paper "
-    "stopped at, with gradient steps of a rate and a number that it does not print"
+    "measured at the optimum; the paper took gradient steps of which neither rate nor number is "
+    "printed"
 )
 RATE = "the rate is not printed: ours gives about the printed distance after the printed iterations"
 SPLIT = "the given split; what ten random ones of the same sizes give stands below"

@@ -67,7 +67,7 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
         cells = part(results, "figure3", dataset=dataset, status="done")
         if len(cells):
             _stochastic(ax, cells, curves)
-        if optima:
+        if len(optima) > 1:
             high, low = max(optima), min(optima)
             ax.set_ylim(low - BELOW * (high - low), high + 0.1 * (high - low))
         words = [] if optima else ["optima"]
