@@ -67,6 +67,8 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
         cells = part(results, "figure3", dataset=dataset, status="done")
         if len(cells):
             _stochastic(ax, cells, curves)
+        else:
+            ax.set_xticks([])
         if len(optima) > 1:
             high, low = max(optima), min(optima)
             ax.set_ylim(low - BELOW * (high - low), high + 0.1 * (high - low))
