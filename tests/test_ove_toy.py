@@ -36,8 +36,9 @@ def measured(new_workspace):
         names = results.grid_cells(runs_dir, f"ove-{grid}")
         found = [cells.load(runs_dir, name) for name in names]
         assert {cell.status for cell in found} == {"done"}
-        rows.append(kept.rows(grid, found))
-        curves.append(kept.curves(found))
+        tables = kept.Kept.of(grid, found)
+        rows.append(tables.rows)
+        curves.append(tables.curves)
     return pd.concat(rows, ignore_index=True), pd.concat(curves, ignore_index=True), runs_dir
 
 
@@ -45,7 +46,7 @@ def measured(new_workspace):
 def table(measured, tmp_path_factory):
     results, _, runs_dir = measured
     path = tmp_path_factory.mktemp("report") / "toy-weights.csv"
-    return weights.collect(figures.weighed(results), runs_dir, path)
+    return weights.collect(weights.weighed(results), runs_dir, path)
 
 
 def test_figure1a(measured, table):
@@ -133,7 +134,7 @@ def test_figures_are_saved_and_say_what_is_missing(measured, table, tmp_path):
 
 def test_the_table_outlives_the_runs(measured, tmp_path):
     results, _, runs_dir = measured
-    wanted, path = figures.weighed(results), tmp_path / "weights.csv"
+    wanted, path = weights.weighed(results), tmp_path / "weights.csv"
     assert wanted.query("grid == 'figure2'")["seed"].tolist() == [0]
     whole = weights.collect(wanted, runs_dir, path)
     assert set(whole["cell"]) == set(wanted["cell"])

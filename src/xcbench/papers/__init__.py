@@ -23,6 +23,15 @@ LOSS = "train_log_loss"
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where rows stand: name of their grid, folder of the cells, folder of the paper's report."""
+
+    grid: str
+    runs_dir: Path
+    folder: Path
+
+
+@dataclass(frozen=True)
 class Grid:
     """An experiment of a paper, ``conf/experiment/<paper>/<name>.yaml``.
 
@@ -36,6 +45,9 @@ class Grid:
     extended : whether rates are added, a decade at a time, while a best one ends the grid.
     criterion : column by which the best rate of a method is chosen; of methods that are not
         named, the training log loss.
+    measure : fills columns that need the weights of cells, which the tables do not hold: a
+        function of all rows of the part and where they stand, which gives the rows. Of cells
+        whose weights are gone, it leaves what there is.
     """
 
     name: str
@@ -44,6 +56,7 @@ class Grid:
     rates_from: str = ""
     extended: bool = False
     criterion: Mapping[str, str] = field(default_factory=dict)
+    measure: Callable[[pd.DataFrame, Place], pd.DataFrame] | None = None
 
 
 @dataclass(frozen=True)

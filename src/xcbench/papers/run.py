@@ -15,7 +15,7 @@ import pandas as pd
 from xcbench import app, cells, planning, sweeps
 from xcbench.config import Config
 from xcbench.datasets import Info
-from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper
+from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import ENDED, at_best_rate, edge
 
@@ -68,7 +68,11 @@ class Runner:
             if configurations[0].plan:
                 continue
             swept = found_sweeps[0].swept if any(map(narrows, self.overrides)) else ()
-            known[part] = known[part].replaced(grid.name, found, swept)
+            tables = known[part].replaced(grid.name, found, swept)
+            if grid.measure:
+                place = Place(grid.name, Path(configurations[0].runs_dir), self.folder)
+                tables = Kept(grid.measure(tables.rows, place), tables.curves)
+            known[part] = tables
             known[part].write(self.folder, part)
             if code == INTERRUPTED:
                 break

@@ -1,1 +1,35 @@
 """One-vs-each approximation to softmax (Titsias 2016): OVE, OVE-SGD, Bouchard's bound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers.ove import norms, weights
+
+
+def _report(measured: Measured, folder: Path) -> pd.DataFrame:
+    from xcbench.papers.ove import report  # draws, which takes a second to import
+
+    return report.write(measured, folder)
+
+
+paper = Paper(
+    "ove",
+    "One-vs-each approximation to softmax (Titsias, 2016)",
+    (
+        Grid("figure1a", measure=weights.measure),
+        Grid("figure1b", measure=weights.measure),
+        Grid("figure1c"),
+        Grid("figure2", measure=weights.measure),
+        Grid("table2", measure=norms.measure),
+        Grid("table2_bibtex_splits", measure=norms.measure),
+        Grid("table2_early", measure=norms.measure),
+        Grid("grouped", measure=norms.measure),
+        Grid("figure3", measure=norms.measure),
+        Grid("figure3d"),
+    ),
+    _report,
+)

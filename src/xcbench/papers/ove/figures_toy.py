@@ -50,12 +50,6 @@ CAPTIONS = {
 }
 
 
-def weighed(results: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the results whose weights the figures need: of Figure 2, the first seed alone."""
-    optima = results[results["grid"].isin(["figure1a", "figure1b"])]
-    return pd.concat([optima, _first_seed(_grid(results, "figure2"))])
-
-
 def draw(
     results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame, folder: Path
 ) -> dict[str, Picture]:
@@ -65,7 +59,7 @@ def draw(
     ----------
     results : one row for each cell of each grid (column ``grid``).
     curves : one row a checkpoint.
-    weights : table of `xcbench.papers.ove.weights`, of the cells that `weighed` names.
+    weights : table of `xcbench.papers.ove.weights`, of the cells that its `weighed` names.
     folder : where the files go; it exists.
 
     Returns

@@ -13,9 +13,25 @@ import pandas as pd
 
 from xcbench import cells
 from xcbench.errors import UserError, writing
+from xcbench.papers import Place
 
 BIAS = -1  # in the column ``feature``
 COLUMNS = ["cell", "class", "feature", "value"]
+FILE = "toy-weights.csv"
+
+
+def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
+    """Keep the weights that the figures need; the rows stay as they are."""
+    collect(weighed(rows), place.runs_dir, place.folder / FILE)
+    return rows
+
+
+def weighed(results: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the results whose weights the figures need: of Figure 2, the first seed alone."""
+    done = results[results["status"] == "done"]
+    large = done[done["grid"] == "figure2"]
+    first = large[large["seed"] == large["seed"].min()]
+    return pd.concat([done[done["grid"].isin(["figure1a", "figure1b"])], first])
 
 
 def collect(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.DataFrame:
@@ -38,7 +54,7 @@ def collect(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.DataFrame:
     UserError
         If the table cannot be read or written.
     """
-    known = _read(path)
+    known = read(path)
     parts = [known[:0]]
     for name in dict.fromkeys(results["cell"]):
         cell = cells.load(runs_dir, name)
@@ -83,7 +99,8 @@ def matrix(table: pd.DataFrame, cell: str) -> np.ndarray | None:
     return whole[order].to_numpy()
 
 
-def _read(path: Path) -> pd.DataFrame:
+def read(path: Path) -> pd.DataFrame:
+    """The table, empty where there is none."""
     if not path.exists():
         return pd.DataFrame({name: [] for name in COLUMNS})
     try:

@@ -10,9 +10,10 @@ from omegaconf import OmegaConf
 
 from xcbench import config
 from xcbench.papers import published
+from xcbench.papers.frames import part, values
 from xcbench.papers.replication import Claim, Reading
 from xcbench.papers.umax import frames
-from xcbench.papers.umax.frames import part, ratios, recorded, values
+from xcbench.papers.umax.frames import ratios, recorded
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.papers.umax.tables import chosen_rate, neighbours
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from xcbench.papers import LOSS
+from xcbench.papers.frames import Values, part, values
 from xcbench.papers.umax.names import METHODS
-from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
 
 TWICE = "train_log_loss_softmax_twice"
@@ -22,61 +20,6 @@ PUBLISHED_NAME = {ours: name for name, ours in METHODS.items()}
 def recorded(method: str) -> str:
     """Column with the number that the published evaluation recorded for a method."""
     return RECORDED.get(method, LOSS)
-
-
-@dataclass(frozen=True)
-class Values:
-    """Measurements over seeds of the cells that ended, and what became of the others."""
-
-    values: tuple[float, ...]
-    diverged: tuple[int, ...] = ()
-    skipped: bool = False
-
-    @property
-    def mean(self) -> float:
-        """Mean over seeds."""
-        return float(np.mean(self.values)) if self.values else float("nan")
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation over seeds."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else float("nan")
-
-    def text(self, digits: int = 4) -> str:
-        """``mean ± spread``, with the seeds that diverged."""
-        if not self.values:
-            if self.skipped:
-                return "not run: data"
-            return f"diverged ({len(self.diverged)} seeds)" if self.diverged else NONE
-        spread = f" ± {self.spread:.{digits}f}" if len(self.values) > 1 else ""
-        count = len(self.values) + len(self.diverged)
-        lost = f" ({len(self.diverged)} of {count} seeds diverged)" if self.diverged else ""
-        return f"{self.mean:.{digits}f}{spread}{lost}"
-
-
-def part(results: pd.DataFrame, grid: str, **wanted: object) -> pd.DataFrame:
-    """Rows of a grid with these values, such as ``dataset="mnist"``."""
-    keep = results["grid"] == grid
-    for name, value in wanted.items():
-        keep &= results[name] == value
-    return results[keep]
-
-
-def without_twins(results: pd.DataFrame) -> pd.DataFrame:
-    """Rows of real data: numbers of a synthetic stand-in have no place beside printed ones."""
-    return results[~results["dataset"].astype(str).str.endswith("-twin")]
-
-
-def values(rows: pd.DataFrame, column: str) -> Values:
-    """Measurements of a column, in the order of the seeds."""
-    rows = rows.sort_values("seed")
-    ended = rows[rows["status"].isin(ENDED)]
-    found = ended[column].dropna() if column in ended else pd.Series(dtype=float)
-    return Values(
-        tuple(float(value) for value in found),
-        tuple(int(seed) for seed in rows.loc[rows["status"] == "diverged", "seed"]),
-        bool((rows["status"] == "skipped").any()),
-    )
 
 
 def ratios(results: pd.DataFrame, grid: str, dataset: str, method: str, column: str) -> Values:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import LOSS
+from xcbench.papers.frames import part
 from xcbench.papers.section import Table
-from xcbench.papers.umax.frames import BIASED, PUBLISHED_NAME, part
+from xcbench.papers.umax.frames import BIASED, PUBLISHED_NAME
 from xcbench.papers.umax.tables import DATASET_NAMES
 from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED, at_best_rate

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.errors import writing
-from xcbench.papers import LOSS, Measured, published, replication, section
+from xcbench.papers import LOSS, Measured, published, replication, report
+from xcbench.papers.frames import part, values, without_twins
 from xcbench.papers.section import Picture, Section, Table
-from xcbench.papers.umax import claims, figures, frames, orderings, tables, theory
-from xcbench.papers.umax.frames import ERROR, PUBLISHED_NAME, part, values
-from xcbench.papers.verdicts import ALL
+from xcbench.papers.umax import claims, figures, orderings, tables, theory
+from xcbench.papers.umax.frames import ERROR, PUBLISHED_NAME
 from xcbench.report import style
+from xcbench.report.formats import NONE
 
 TITLE = "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)"
 THEORY = {
@@ -24,42 +22,21 @@ THEORY = {
     "convergence": "Theorem 1: convergence of U-max at its own rate",
     "second_moment": "Section 2.3: the gradients of the two double sums",
 }
-FILES = ("index.html", "tables.md", "replication.csv")
+INTRO = (
+    "'As text' is the paper as it is written; 'as published' is what the authors' code ran for "
+    "its Table 3 (revision 6f9129b). Both are presets of ordinary settings: "
+    "reading=umax/as_text, reading=umax/as_published. Log losses are means per observation in "
+    "nats over all training rows; ± is the standard deviation over seeds."
+)
 
 
 def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown, figures and the theory's numbers; returns the replication rows."""
-    measured = replace(measured, results=frames.without_twins(measured.results))
+    measured = replace(measured, results=without_twins(measured.results))
     rows = replication.rows("umax", claims.claims(measured.results))
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".figures-", dir=folder))
-        try:
-            drawn = scratch / "figures"
-            drawn.mkdir()
-            sections = _sections(measured, rows, drawn)
-            page = section.render(TITLE, _intro(rows), sections)
-            (folder / "index.html").write_text(page, encoding="utf-8")
-            (folder / "tables.md").write_text(
-                f"# {TITLE}\n\n" + section.markdown(sections), encoding="utf-8"
-            )
-            shutil.rmtree(folder / "figures", ignore_errors=True)
-            drawn.rename(folder / "figures")
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+    intro = [report.counted(rows), INTRO]
+    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, drawn))
     return rows
-
-
-def _intro(rows: pd.DataFrame) -> list[str]:
-    counts = rows["verdict"].value_counts()
-    listed = ", ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
-    return [
-        f"Every number that the paper prints, {len(rows)} of them: {listed}.",
-        "'As text' is the paper as it is written; 'as published' is what the authors' code ran for "
-        "its Table 3 (revision 6f9129b). Both are presets of ordinary settings: "
-        "reading=umax/as_text, reading=umax/as_published. Log losses are means per observation in "
-        "nats over all training rows; ± is the standard deviation over seeds.",
-    ]
 
 
 def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:
@@ -67,22 +44,22 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
     authors = published.author_runs()
     drawn = figures.draw(results, curves, authors, folder)
     return [
-        Section("What was found", _findings(results)),
+        Section("What was found", report.paragraphs(Path(__file__).parent / "findings.md")),
         Section(
             "Table 1: datasets after preprocessing",
-            tables=[tables.of_rows(rows, "Table 1", "Sizes as printed and as the protocol gives")],
+            tables=[report.of_rows(rows, "Table 1", "Sizes as printed and as the protocol gives")],
         ),
         Section(
             "Table 2: tuned learning rates",
             tables=[
                 tables.rates(results, authors),
-                tables.of_rows(rows, "Table 2", "Verdicts; a rate agrees if it is the same"),
+                report.of_rows(rows, "Table 2", "Verdicts; a rate agrees if it is the same"),
             ],
         ),
         Section(
             "Table 3: final log loss relative to Implicit SGD",
             tables=[
-                tables.of_rows(rows, "Table 3", "Printed ratios beside the measured ones"),
+                report.of_rows(rows, "Table 3", "Printed ratios beside the measured ones"),
                 tables.stored_runs(results, authors),
             ],
         ),
@@ -101,7 +78,7 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
             figures=[picture for name, picture in drawn.items() if name.startswith("figure3")],
         ),
         Section(
-            "Numbers in the text", tables=[tables.of_rows(rows, "text", "Factors and settings")]
+            "Numbers in the text", tables=[report.of_rows(rows, "text", "Factors and settings")]
         ),
         Section(
             "Beyond the paper: correct log losses at adequate rates",
@@ -112,11 +89,6 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
         Section("Beyond the paper: tens of thousands of classes", tables=[_pairs(results)]),
         *_theory(folder),
     ]
-
-
-def _findings(results: pd.DataFrame) -> list[str]:
-    path = Path(__file__).parent / "findings.md"
-    return [part.strip() for part in path.read_text(encoding="utf-8").split("\n\n") if part.strip()]
 
 
 def _raman(results: pd.DataFrame) -> Table:
@@ -191,7 +163,7 @@ def _pairs(results: pd.DataFrame) -> Table:
 
 def _number(rows: pd.DataFrame, column: str) -> str:
     found = rows[column].dropna() if column in rows else pd.Series(dtype=float)
-    return f"{found.iloc[0]:,.0f}" if len(found) else frames.NONE
+    return f"{found.iloc[0]:,.0f}" if len(found) else NONE
 
 
 def _theory(folder: Path) -> list[Section]:

@@ -6,16 +6,10 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import LOSS, published
+from xcbench.papers.frames import part, values
+from xcbench.papers.report import all_but
 from xcbench.papers.section import Table
-from xcbench.papers.umax.frames import (
-    BIASED,
-    ERROR,
-    PUBLISHED_NAME,
-    TWICE,
-    part,
-    recorded,
-    values,
-)
+from xcbench.papers.umax.frames import BIASED, ERROR, PUBLISHED_NAME, TWICE, recorded
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.papers.umax.stored import TUNED
 from xcbench.papers.verdicts import DEVIATES, NO_DATA, REPRODUCED, agrees
@@ -26,35 +20,6 @@ SEARCH = "learning-rate search on first 10% of the data"
 LAST = 49  # zero-based epoch of the last stored checkpoint
 OTHERS = {"citeulike": "citeulike (not in the paper)"}
 DATASET_NAMES = {ours: name for name, ours in DATASETS.items()} | OTHERS
-
-
-def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
-    """A printed table, number by number, with verdicts."""
-    own = rows[rows["table"] == table]
-    frame = pd.DataFrame(
-        {
-            "dataset": own["dataset"],
-            "method": own["method"].replace("", NONE),
-            "metric": own["metric"].str.replace("_", " "),
-            "published": own["published"],
-            "measured": own["measured"].map(_number),
-            "± over seeds": own["spread"].map(_number),
-            "seeds": own["seeds"].map(_number),
-            "difference": own["difference"].map(_number),
-            "reading": own["reading"].astype(object).fillna(NONE).str.replace("_", " "),
-            "verdict": own["verdict"],
-            "why": own["reason"].astype(object).fillna(""),
-        }
-    )
-    for name in ("metric", "method"):
-        if frame[name].nunique() == 1:
-            frame = frame.drop(columns=name)
-    right = ("published", "measured", "± over seeds", "seeds", "difference")
-    return Table(caption, frame, right, "verdict")
-
-
-def _number(value: float) -> str:
-    return NONE if pd.isna(value) else f"{value:.4g}"
 
 
 def stored_runs(results: pd.DataFrame, authors: pd.DataFrame) -> Table:
@@ -93,11 +58,7 @@ def stored_runs(results: pd.DataFrame, authors: pd.DataFrame) -> Table:
         "correct log loss of the same runs"
     )
     frame = pd.DataFrame(lines)
-    return Table(caption, frame, _all_but(frame, "dataset", "method", "verdict"), "verdict")
-
-
-def _all_but(frame: pd.DataFrame, *names: str) -> tuple[str, ...]:
-    return tuple(str(name) for name in frame if name not in names)
+    return Table(caption, frame, all_but(frame, "dataset", "method", "verdict"), "verdict")
 
 
 def _percent(value: float, base: float) -> str:
@@ -194,7 +155,7 @@ def steps(results: pd.DataFrame, authors: pd.DataFrame) -> Table:
         "more (empty: it changes nothing for this method or dataset)"
     )
     frame = pd.DataFrame(lines)
-    return Table(caption, frame, _all_but(frame, "dataset", "method"))
+    return Table(caption, frame, all_but(frame, "dataset", "method"))
 
 
 # ---------------------------------------------------------------- beyond the paper
@@ -230,7 +191,7 @@ def beyond(results: pd.DataFrame) -> Table:
         "the rows, and at the best of all rates on all rows; the optimum of exact softmax below"
     )
     frame = pd.DataFrame(lines)
-    return Table(caption, frame, _all_but(frame, "dataset", "method"))
+    return Table(caption, frame, all_but(frame, "dataset", "method"))
 
 
 def _rate(value: float) -> str:

@@ -1,0 +1,92 @@
+"""What the reports of all papers share: their files, and tables of printed numbers."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.errors import writing
+from xcbench.papers import section
+from xcbench.papers.section import Section, Table
+from xcbench.papers.verdicts import ALL
+from xcbench.report.formats import NONE
+
+
+def write(
+    folder: Path, title: str, intro: list[str], draw: Callable[[Path], list[Section]]
+) -> None:
+    """Write a report as page, Markdown and figures.
+
+    Parameters
+    ----------
+    folder : where ``index.html``, ``tables.md`` and ``figures/`` go.
+    title, intro : what it begins with.
+    draw : makes the sections, their figures in the folder it is given.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=".figures-", dir=folder))
+        try:
+            drawn = scratch / "figures"
+            drawn.mkdir()
+            sections = draw(drawn)
+            page = section.render(title, intro, sections)
+            (folder / "index.html").write_text(page, encoding="utf-8")
+            text = f"# {title}\n\n" + section.markdown(sections)
+            (folder / "tables.md").write_text(text, encoding="utf-8")
+            shutil.rmtree(folder / "figures", ignore_errors=True)
+            drawn.rename(folder / "figures")
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def counted(rows: pd.DataFrame) -> str:
+    """Count the verdicts of replication rows in a sentence."""
+    counts = rows["verdict"].value_counts()
+    listed = ", ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
+    return f"Every number that the paper prints, {len(rows)} of them: {listed}."
+
+
+def paragraphs(path: Path) -> list[str]:
+    """Paragraphs of a text file."""
+    parts = path.read_text(encoding="utf-8").split("\n\n")
+    return [part.strip() for part in parts if part.strip()]
+
+
+def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
+    """A printed table, number by number, with verdicts."""
+    own = rows[rows["table"] == table]
+    frame = pd.DataFrame(
+        {
+            "dataset": own["dataset"],
+            "method": own["method"].replace("", NONE),
+            "metric": own["metric"].str.replace("_", " "),
+            "published": own["published"],
+            "measured": own["measured"].map(_number),
+            "± over seeds": own["spread"].map(_number),
+            "seeds": own["seeds"].map(_number),
+            "difference": own["difference"].map(_number),
+            "reading": own["reading"].astype(object).fillna(NONE).str.replace("_", " "),
+            "verdict": own["verdict"],
+            "why": own["reason"].astype(object).fillna(""),
+        }
+    )
+    for name in ("metric", "method"):
+        if frame[name].nunique() == 1:
+            frame = frame.drop(columns=name)
+    right = ("published", "measured", "± over seeds", "seeds", "difference")
+    return Table(caption, frame, right, "verdict")
+
+
+def _number(value: float) -> str:
+    digits = ".4g" if abs(value) < 1e4 else ".0f"
+    return NONE if pd.isna(value) else f"{value:{digits}}"
+
+
+def all_but(frame: pd.DataFrame, *names: str) -> tuple[str, ...]:
+    """Columns besides these, such as those to align to the right."""
+    return tuple(str(name) for name in frame if name not in names)

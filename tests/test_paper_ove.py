@@ -1,0 +1,238 @@
+"""The report of the one-vs-each paper: norms, claims, tables, experiments, the whole on twins."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hydra import compose
+
+from xcbench import cells, config, sweeps
+from xcbench.cells import Cell
+from xcbench.commands import Given
+from xcbench.commands.paper import paper as launch
+from xcbench.config import Config
+from xcbench.papers import Place, ove, published, replication, verdicts
+from xcbench.papers.ove import claims, norms, tables
+from xcbench.papers.ove.names import DATASETS, METHODS, SMALL
+
+SIZES = {"mnist": (784, 10, 60000), "20news": (61188, 20, 11269), "bibtex": (1836, 148, 4880)}
+
+
+# ---------------------------------------------------------------- norms
+def saved(runs_dir: Path, name: str, W: list[list[float]], b: list[float]) -> None:
+    weights = {"W": np.array(W), "b": np.array(b)}
+    cell = Cell(name, "bibtex", "ove", None, 0, "numpy", 1, "", {}, status="done", weights=weights)
+    cell.shape = {"classes": len(W), "features": len(W[0])}
+    cells.save(runs_dir, cell)
+
+
+def rows(*found: tuple[str, str, str, int]) -> pd.DataFrame:
+    return pd.DataFrame(found, columns=["cell", "grid", "method", "seed"]).assign(dataset="bibtex")
+
+
+def test_norms_by_hand(tmp_path: Path) -> None:
+    saved(tmp_path, "a0", [[1.0, -2.0]], [1.0])
+    saved(tmp_path, "b0", [[1.5, -2.0]], [0.0])
+    saved(tmp_path, "c0", [[1.0, 0.0]], [3.0])
+    known = rows(
+        ("a0", "table2", "softmax", 0),
+        ("b0", "table2", "ove", 0),
+        ("b0", "figure3", "ove", 7),  # no softmax of its own: that of Table 2
+        ("c0", "splits", "softmax", 1),
+        ("b0", "splits", "ove", 1),
+        ("b0", "splits", "ove", 2),  # of this seed there is none
+        ("d0", "table2", "bouchard", 0),  # its weights are not there
+    )
+    made = known
+    for grid in ("table2", "figure3", "splits"):
+        made = norms.measure(made, Place(grid, tmp_path, tmp_path))
+    # |1 - 1.5| + |1 - 0| of 4, without biases 0.5 of 3; from c0 0.5 + 2 + 3 of 4, 2.5 of 1.
+    expected = [0, 1.5 / 4, 1.5 / 4, 0, 5.5 / 4, 1.5 / 4, math.nan]
+    np.testing.assert_allclose(made[norms.NORM], expected)
+    bare = [0, 0.5 / 3, 0.5 / 3, 0, 2.5, 0.5 / 3, math.nan]
+    np.testing.assert_allclose(made[norms.WITHOUT_BIASES], bare)
+
+
+def test_norms_outlive_the_runs(tmp_path: Path) -> None:
+    known = rows(("a0", "table2", "softmax", 0), ("b0", "table2", "ove", 0))
+    known[norms.NORM] = [0.0, 0.25]
+    made = norms.measure(known, Place("table2", tmp_path, tmp_path))
+    assert list(made[norms.NORM]) == [0.0, 0.25]
+
+
+# ---------------------------------------------------------------- claims and tables
+def as_printed() -> pd.DataFrame:
+    """Rows whose numbers are the printed ones."""
+    lines = []
+    for printed in SMALL:
+        dataset = DATASETS[printed]
+        features, classes, train = SIZES[dataset]
+        test = {"mnist": 10000, "20news": 7505, "bibtex": 2515}[dataset]
+        for method, (grid, ours) in METHODS.items():
+            norm, error, nlpd = (tables.printed(printed, method, name) for name in tables.SHOWN)
+            lines.append(
+                {
+                    "cell": f"{dataset}-{method}",
+                    "grid": grid,
+                    "status": "done",
+                    "dataset": dataset,
+                    "method": ours,
+                    "seed": 0,
+                    "bound": {"SOFT": -0.1, "OVE": -0.2}.get(method, -0.4),
+                    "ridge_term": 0.5,
+                    norms.NORM: norm,
+                    norms.WITHOUT_BIASES: norm,
+                    "test_error": error,
+                    "test_log_loss": nlpd,
+                    "shape.features": features,
+                    "shape.classes": classes,
+                    "shape.train": train,
+                    "shape.test": test,
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def replicated(results: pd.DataFrame) -> pd.DataFrame:
+    found = replication.rows("ove", claims.claims(results))
+    return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
+
+
+def test_every_printed_number_has_a_verdict_and_a_command() -> None:
+    found = replicated(as_printed())
+    assert len(found) == (published.numbers()["paper"] == "ove").sum()
+    assert (found.loc["Table 2", "verdict"] == verdicts.REPRODUCED).all()
+    small = found.loc["Table 1"].drop("AMAZONCAT-13K")
+    assert (small["verdict"] == verdicts.REPRODUCED).all()
+    assert set(found.loc["Table 1"].loc["AMAZONCAT-13K", "verdict"]) == {verdicts.NOT_YET}
+    experiments = found["command"].str.extract(r"experiment=(\S+)")[0]
+    assert experiments.map(lambda it: (config.folder() / f"experiment/{it}.yaml").exists()).all()
+
+
+def test_numbers_that_differ() -> None:
+    results = as_printed()
+    own = (results["dataset"] == "20news") & (results["method"] == "bouchard")
+    results.loc[own, norms.NORM] = 0.5
+    results.loc[results["dataset"] == "bibtex", "status"] = "skipped"
+    found = replicated(results).loc["Table 2"]
+    row = found.loc[("20NEWS", "BOUCHARD", "param_norm")]
+    assert row["verdict"] == verdicts.DEVIATES and "optimum" in row["reason"]
+    assert row["difference"] == pytest.approx(0.5 - 0.65)
+    assert set(found.loc["BIBTEX", "verdict"]) == {verdicts.NO_DATA}
+    assert found.loc["BIBTEX", "reason"].str.contains("xcbench data list").all()
+
+
+def test_whether_optima_are_as_close_as_asked() -> None:
+    results = as_printed()
+    soft = (results["dataset"] == "mnist") & (results["method"] == "softmax")
+    results.loc[soft, "test_error"] += 0.0051
+    ove_ = (results["dataset"] == "20news") & (results["method"] == "ove")
+    results.loc[ove_ & (results["grid"] == "table2"), norms.NORM] += 0.049
+    frame = tables.table2(results).frame.set_index(["dataset", "method"])
+    asked = frame["as close as asked"]
+    assert asked["MNIST", "SOFT"] == "no"
+    assert asked["20NEWS", "SOFT"] == asked["20NEWS", "OVE"] == asked["MNIST", "OVE"] == "yes"
+    assert frame.loc[("MNIST", "SOFT"), "error, difference"] == "+0.0051"
+    assert frame.loc[("20NEWS", "OVE"), "norm, difference"] == "+0.049"
+
+
+def test_bounds_of_whole_sums() -> None:
+    results = as_printed()
+    frame = tables.bounds(results).frame.set_index("dataset")
+    assert frame.loc["MNIST", "SOFT"] == "-36000"  # 60,000 · (-0.1 - 0.5)
+    assert set(frame["SOFT > OVE > BOUCHARD"]) == {"yes"}
+    results.loc[results["method"] == "bouchard", "bound"] = -0.15
+    swapped = tables.bounds(results).frame.set_index("dataset")
+    assert set(swapped["SOFT > OVE > BOUCHARD"]) == {"no"}
+    assert set(tables.bounds(results[:0]).frame["SOFT > OVE > BOUCHARD"]) == {tables.NONE}
+
+
+# ---------------------------------------------------------------- experiments
+def read(*words: str) -> Config:
+    with sweeps.hydra({}):
+        return config.read(compose("config", overrides=list(words)))
+
+
+def test_every_grid_has_its_experiment() -> None:
+    files = {path.stem for path in (config.folder() / "experiment" / "ove").glob("*.yaml")}
+    grids = [name for grid in ove.paper.grids for name in (grid.name, *grid.also)]
+    assert sorted(grids) == sorted(files)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "iterations", "rate"),
+    [("mnist", 2e5, 4.5e-7), ("20news", 1e6, 3.5e-7), ("bibtex", 1e6, 2e-6)],
+)
+def test_stochastic_one_vs_each(dataset: str, iterations: float, rate: float) -> None:
+    """The printed number of minibatches; a step along the estimate of the whole sum."""
+    made = read("experiment=ove/figure3", f"dataset={dataset}", "method=ove")
+    own, (_, _, N) = made.method, SIZES[dataset]
+    assert (own.n, own.m, own.sampling, own.decay, own.ridge) == (200, 1, "others", 1, 1)
+    assert math.ceil(N / own.n) * made.budget.epochs == pytest.approx(iterations, rel=1e-6)
+    assert own.lr == pytest.approx(rate * N / own.n, rel=1e-6)
+    assert made.dataset.protocol.label == "first"
+
+
+def test_amazoncat() -> None:
+    """The printed rate, for the estimate of the whole sum: 6.9 for each drawn pair."""
+    made = read("experiment=ove/figure3d", "dataset=amazoncat", "method=ove")
+    own = made.method
+    assert own.lr * (2919 - 1) / own.m == pytest.approx(6.92, abs=0.005)
+    assert (own.n, own.m, own.ridge, own.decay, made.budget.epochs) == (1, 5, 0, 0.5, 5)
+
+
+def test_random_splits_have_the_given_sizes() -> None:
+    made = read("experiment=ove/table2_bibtex_splits", "dataset=bibtex", "seed=4")
+    protocol = made.dataset.protocol
+    assert round(protocol.split_train * 7395) == 4880
+    assert (protocol.split, protocol.split_seed) == ("random", 4)
+
+
+# ---------------------------------------------------------------- from the command line
+SHRUNK = {
+    "dataset": "bibtex,20news,blobs,categories,amazoncat",
+    "dataset.missing": "twin",
+    "dataset.protocol.rows": "300",
+    "seed": "0",
+    "method.iterations": "5",
+    "budget.epochs": "2",
+    "budget.checkpoints": "2",
+    "mlflow": "false",
+}
+
+
+@pytest.fixture(scope="module")
+def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The paper's own experiments on a few rows of twins, and of its toy data."""
+    folder = tmp_path_factory.mktemp("ove")
+    places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
+    settings = {**places, "data_dir": f"{folder}/none", **SHRUNK}
+    assert launch(Given("paper", ["ove"], settings)) == 0
+    return folder / "reports"
+
+
+def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
+    runs = pd.read_csv(shrunk / "ove" / "runs.csv")
+    assert set(runs["grid"]) == {grid.name for grid in ove.paper.grids}
+    assert set(runs["status"]) == {"done"}
+    weighed = runs[runs["grid"].isin(["table2", "table2_bibtex_splits", "grouped", "figure3"])]
+    exact = weighed["method"] == "softmax"
+    assert (weighed.loc[exact, norms.NORM] == 0).all() and exact.sum() == 3
+    assert (weighed.loc[~exact, norms.NORM] > 0).all()
+    kept = pd.read_csv(shrunk / "ove" / "toy-weights.csv")
+    assert kept["cell"].nunique() == 7
+
+
+def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:
+    found = pd.read_csv(shrunk / "ove" / "replication.csv", keep_default_na=False)
+    measured = found[found["measured"] != ""]
+    assert set(measured["dataset"]) <= {"synthetic non-parametric"}
+    for name in ("tables.md", "index.html"):
+        text = (shrunk / "ove" / name).read_text()
+        assert "-twin" not in text
+        assert "Figure 2: a million observations" in text
+    assert (shrunk / "ove" / "figures" / "figure1b.png").exists()
