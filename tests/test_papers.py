@@ -418,3 +418,9 @@ def test_a_package_that_a_paper_lacks_is_no_missing_paper(
     monkeypatch.delitem(sys.modules, "xcbench.papers.umax", raising=False)
     with pytest.raises(ModuleNotFoundError, match="frames"):
         papers.find("umax")
+
+
+def test_rows_without_data_name_no_folder_of_a_machine() -> None:
+    message = "not run: data (eurlex: eurlex_train.txt not found in /a/folder)"
+    cell = cells.Cell("0" * 16, "eurlex", "ove", 0.1, 0, "numpy", 1, "missing", {}, message=message)
+    assert list(Kept.of("search", [cell]).rows["message"]) == ["not run: data"]

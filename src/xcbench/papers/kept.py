@@ -169,6 +169,8 @@ def paths(folder: Path, part: str) -> tuple[Path, Path]:
 def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
     frame = results.frame(found)
+    absent = frame["status"] == "skipped"  # its message names folders of this machine
+    frame["message"] = frame.get("message", pd.Series(dtype=object)).mask(absent, "not run: data")
     if not found:
         return Kept.empty().rows
     known: dict[str, dict[str, Any]] = {
