@@ -19,6 +19,7 @@ from xcbench import cells, config, engines, papers, registry
 from xcbench.commands import Given
 from xcbench.commands.paper import paper
 from xcbench.errors import UserError
+from xcbench.papers.kept import Kept
 from xcbench.report.summary import METRICS
 
 FINAL_METRICS = [name for name in METRICS if name != "test_precision_at_1"]
