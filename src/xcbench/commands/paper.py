@@ -8,7 +8,7 @@ from pathlib import Path
 from xcbench import papers
 from xcbench.commands import Given
 from xcbench.errors import UserError
-from xcbench.papers import INTERRUPTED, PARTS, replication, run, verdicts
+from xcbench.papers import INTERRUPTED, PARTS, replication, report, run
 from xcbench.units import duration
 
 REPORT = "report"
@@ -46,9 +46,7 @@ def paper(given: Given) -> int:
         replication.write(folder, rows)
         if not part:
             replication.collect(reports)
-        counts = rows["verdict"].value_counts()
-        listed = ", ".join(f"{counts[word]} {word}" for word in verdicts.ALL if word in counts)
-        print(f"{len(rows)} printed numbers: {listed}")
+        print(report.counted(rows))
         print(f"report: {folder / 'index.html'}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code

@@ -66,6 +66,18 @@ class Claim:
     command: str = ""
 
 
+def absent(dataset: str) -> str:
+    """Why nothing was run for a dataset."""
+    return f"the files of {dataset} are not here: `xcbench data list` says where they come from"
+
+
+def command(experiment: str, dataset: str = "", method: str = "") -> str:
+    """Command that measures a number; the experiment with its folder, ``umax/figure2``."""
+    words = [f"python run.py -m experiment={experiment}"]
+    words += [f"dataset={dataset}"] if dataset else []
+    return " ".join(words + ([f"method={method}"] if method else []))
+
+
 def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     """Row of a printed number; of the readings that agree, the text's comes first."""
     made = {name: printed[name] for name in KEY} | {"published": printed["value"]}

@@ -9,6 +9,8 @@ import pandas as pd
 from xcbench.papers import Grid, Measured, Paper
 from xcbench.papers.ove import norms, weights
 
+TITLE = "One-vs-each approximation to softmax (Titsias, 2016)"
+
 
 def _report(measured: Measured, folder: Path) -> pd.DataFrame:
     from xcbench.papers.ove import report  # draws, which takes a second to import
@@ -18,7 +20,7 @@ def _report(measured: Measured, folder: Path) -> pd.DataFrame:
 
 paper = Paper(
     "ove",
-    "One-vs-each approximation to softmax (Titsias, 2016)",
+    TITLE,
     (
         Grid("figure1a", measure=weights.measure),
         Grid("figure1b", measure=weights.measure),

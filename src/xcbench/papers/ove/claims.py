@@ -8,7 +8,7 @@ from xcbench.papers import published, verdicts
 from xcbench.papers.frames import Values, part, values
 from xcbench.papers.ove.names import DATASETS, METHODS, SGD, SMALL
 from xcbench.papers.ove.norms import NORM
-from xcbench.papers.replication import Claim, Reading
+from xcbench.papers.replication import Claim, Reading, absent, command
 
 LARGE = "figure3d"  # grid of AmazonCat
 Key = tuple[str, str, str, str]
@@ -39,16 +39,8 @@ def claims(results: pd.DataFrame) -> dict[Key, Claim]:
     return {**_table1(results), **_table2(results), **_settings(), **_text(results)}
 
 
-def command(experiment: str, dataset: str = "", method: str = "") -> str:
-    """Command that measures a number."""
-    words = [f"python run.py -m experiment=ove/{experiment}"]
-    words += [f"dataset={dataset}"] if dataset else []
-    return " ".join(words + ([f"method={method}"] if method else []))
-
-
-def absent(dataset: str) -> str:
-    """Why nothing was run for a dataset."""
-    return f"the files of {dataset} are not here: `xcbench data list` says where they come from"
+def _command(experiment: str, dataset: str = "", method: str = "") -> str:
+    return command(f"ove/{experiment}", dataset, method)
 
 
 def measured(results: pd.DataFrame, printed: str, method: str, column: str) -> Values:
@@ -72,7 +64,7 @@ def _table1(results: pd.DataFrame) -> dict[Key, Claim]:
         grid = "table2" if printed in SMALL else LARGE
         rows = part(results, grid, dataset=dataset).drop_duplicates("dataset")
         for metric, column in TABLE1.items():
-            claim = _claim(values(rows, column), printed, command(grid, dataset))
+            claim = _claim(values(rows, column), printed, _command(grid, dataset))
             made["Table 1", printed, "", metric] = claim
     return made
 
@@ -81,7 +73,7 @@ def _table2(results: pd.DataFrame) -> dict[Key, Claim]:
     made = {}
     for printed in SMALL:
         for method, (grid, ours) in METHODS.items():
-            how = command(grid, DATASETS[printed], ours)
+            how = _command(grid, DATASETS[printed], ours)
             for metric, column in TABLE2.items():
                 found = measured(results, printed, method, column)
                 claim = _claim(found, printed, how, _reason(printed, method))
@@ -104,18 +96,18 @@ def _settings() -> dict[Key, Claim]:
     for row in table[(table["paper"] == "ove") & (table["table"] == "text")].to_dict("records"):
         verdict = verdicts.without_run(row["metric"], row["value"])
         if verdict in (verdicts.SETTING, verdicts.TIME):
-            how = command(SETTINGS[row["dataset"]])
+            how = _command(SETTINGS[row["dataset"]])
             made["text", row["dataset"], row["method"], row["metric"]] = Claim((), "", verdict, how)
     return made
 
 
 def _text(results: pd.DataFrame) -> dict[Key, Claim]:
-    name, how = "AMAZONCAT-13K", command(LARGE)
+    name, how = "AMAZONCAT-13K", _command(LARGE)
     error = values(part(results, LARGE, dataset=DATASETS[name]), "test_error")
     toy = values(part(results, "figure2").head(1), "shape.classes")
     return {
         ("text", name, SGD, "test_error"): _claim(error, name, how),
         ("text", name, "majority class", "share_of_data"): Claim((), MAJORITY, command=how),
         ("text", name, "majority class", "error"): Claim((), MAJORITY, command=how),
-        ("text", "synthetic non-parametric", SGD, "classes"): _claim(toy, "", command("figure2")),
+        ("text", "synthetic non-parametric", SGD, "classes"): _claim(toy, "", _command("figure2")),
     }

@@ -9,10 +9,9 @@ import pandas as pd
 
 from xcbench.papers import Measured, replication, report
 from xcbench.papers.frames import without_twins
-from xcbench.papers.ove import claims, figures, figures_toy, tables, weights
+from xcbench.papers.ove import TITLE, claims, figures, figures_toy, tables, weights
 from xcbench.papers.section import Picture, Section
 
-TITLE = "One-vs-each approximation to softmax (Titsias, 2016)"
 INTRO = (
     "The paper has no published code, so there is one reading, that of the text "
     "(reading=ove/as_text); what it leaves open was settled by experiment, which 'What was found' "

@@ -9,6 +9,8 @@ import pandas as pd
 from xcbench.papers import Grid, Measured, Paper
 from xcbench.papers.umax.frames import RECORDED
 
+TITLE = "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)"
+
 
 def _report(measured: Measured, folder: Path) -> pd.DataFrame:
     from xcbench.papers.umax import report  # draws, which takes a second to import
@@ -18,7 +20,7 @@ def _report(measured: Measured, folder: Path) -> pd.DataFrame:
 
 paper = Paper(
     "umax",
-    "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)",
+    TITLE,
     (
         Grid("table2_as_published", "tuning", criterion=RECORDED),
         Grid("table2_as_text", "tuning", ("table2_as_text_citeulike",), extended=True),

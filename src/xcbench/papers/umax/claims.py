@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 from xcbench import config
 from xcbench.papers import published
 from xcbench.papers.frames import part, values
-from xcbench.papers.replication import Claim, Reading
+from xcbench.papers.replication import Claim, Reading, absent, command
 from xcbench.papers.umax import frames
 from xcbench.papers.umax.frames import ratios, recorded
 from xcbench.papers.umax.names import DATASETS, METHODS
@@ -48,8 +48,7 @@ def claims(results: pd.DataFrame) -> dict[Key, Claim]:
 
 
 def _command(experiment: str, dataset: str, method: str = "") -> str:
-    words = [f"python run.py -m experiment=umax/{experiment}", f"dataset={dataset}"]
-    return " ".join(words + ([f"method={method}"] if method else []))
+    return command(f"umax/{experiment}", dataset, method)
 
 
 def _table1(results: pd.DataFrame) -> dict[Key, Claim]:
@@ -64,7 +63,7 @@ def _table1(results: pd.DataFrame) -> dict[Key, Claim]:
                 if found.values:
                     grid = f"table3_{reading}"
                     readings.append(Reading(reading, found.values, _command(grid, dataset)))
-            reason = _size_reason(printed, metric) if readings else _absent(dataset)
+            reason = _size_reason(printed, metric) if readings else absent(dataset)
             command = _command("table3_as_text", dataset)
             made["Table 1", name, "", metric] = Claim(readings, reason, command=command)
             original = _original(dataset, metric, bool(readings))
@@ -76,7 +75,7 @@ def _original(dataset: str, metric: str, here: bool) -> Claim:
     """Size of the files before the protocol, which they must have to be read."""
     command = f"xcbench data verify {dataset}"
     if not here:
-        return Claim((), _absent(dataset), command=command)
+        return Claim((), absent(dataset), command=command)
     known = OmegaConf.load(config.folder() / "dataset" / f"{dataset}.yaml")
     name = {"classes": "labels", "dimension": "features", "examples": "train"}[metric]
     size = OmegaConf.select(known, f"expected.{name}", default=0)
@@ -97,10 +96,6 @@ def _size_reason(printed: str, metric: str) -> str:
     return ""
 
 
-def _absent(dataset: str) -> str:
-    return f"the files of {dataset} are not here: `xcbench data list` says where they come from"
-
-
 def _table2(results: pd.DataFrame) -> dict[Key, Claim]:
     made = {}
     for printed, dataset in DATASETS.items():
@@ -113,7 +108,7 @@ def _table2(results: pd.DataFrame) -> dict[Key, Claim]:
                 if np.isfinite(rate):
                     note = neighbours(results, grid, dataset, method, column)
                     readings.append(Reading(reading, [rate], _command(grid, dataset, method), note))
-            reason = "" if readings else _absent(dataset)
+            reason = "" if readings else absent(dataset)
             key = "Table 2", printed, method_printed, "tuned_initial_learning_rate"
             command = _command("table2_as_text", dataset, method)
             made[key] = Claim(readings, reason, command=command)
@@ -133,7 +128,7 @@ def _table3(results: pd.DataFrame) -> dict[Key, Claim]:
                     note = f"seeds {found.diverged} diverged" if found.diverged else ""
                     command = _command(grid, dataset, f"{method},implicit")
                     readings.append(Reading(reading, found.values, command, note))
-            reason = _ratio_reason(printed, method_printed) if readings else _absent(dataset)
+            reason = _ratio_reason(printed, method_printed) if readings else absent(dataset)
             key = "Table 3", printed, method_printed, "relative_final_train_log_loss"
             command = _command("table3_as_published", dataset, method)
             made[key] = Claim(readings, reason, command=command)

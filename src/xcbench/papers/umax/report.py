@@ -10,12 +10,11 @@ import pandas as pd
 from xcbench.papers import LOSS, Measured, published, replication, report
 from xcbench.papers.frames import part, values, without_twins
 from xcbench.papers.section import Picture, Section, Table
-from xcbench.papers.umax import claims, figures, orderings, tables, theory
+from xcbench.papers.umax import TITLE, claims, figures, orderings, tables, theory
 from xcbench.papers.umax.frames import ERROR, PUBLISHED_NAME
 from xcbench.report import style
 from xcbench.report.formats import NONE
 
-TITLE = "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)"
 THEORY = {
     "step_size": "Propositions 1 and 2: sizes of steps",
     "bisection": "Proposition 4: evaluations to solve an implicit step",
