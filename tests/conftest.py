@@ -10,8 +10,10 @@ import runpy
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,6 +33,9 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     ["hydra", "pandas", "pytest", "scipy.optimize", "scipy.sparse", "sklearn.datasets"]
 )
+# To start a process is to ask how every other one ended; an exit code can be read only once, and
+# two threads that read at the same time got 255.
+FORKING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,16 @@ class Workspace:
             out, err = Path(scratch) / "out", Path(scratch) / "err"
             settings = (str(self.path), self.environment(), str(out), str(err), limits)
             process = FORKS.Process(target=_program, args=(program, words, *settings))
-            process.start()
-            process.join(SECONDS)
-            if process.exitcode is None:
+            with FORKING:
+                process.start()
+            if not wait([process.sentinel], SECONDS):
                 process.kill()
                 raise TimeoutError(f"{program} {' '.join(words)}")
-            return Outcome(process.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
+            with FORKING:
+                process.join()
+                code = process.exitcode
+            assert code is not None
+            return Outcome(code, out.read_text("utf-8"), err.read_text("utf-8"))
 
     def run_fresh(self, *words: str, **environment: str) -> Outcome:
         """``python run.py`` in an interpreter of its own."""
