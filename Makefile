@@ -13,7 +13,7 @@ demo: .venv/ready-run
 	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
 
 test: .venv/ready-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: .venv/ready-test
 	$(BIN)/ruff check .

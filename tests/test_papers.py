@@ -283,9 +283,12 @@ def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
 
 # ---------------------------------------------------------------- interrupted
 def test_ctrl_c_keeps_what_is_finished(
-    finished: Place, fresh: Place, monkeypatch: pytest.MonkeyPatch
+    finished: Place, fresh: Place, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     save, saved = cells.save, []
+    # A suite in the background has inherited that Ctrl-C is to be ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
 
     def save_and_interrupt(runs_dir: Path, cell: cells.Cell) -> None:
         save(runs_dir, cell)
