@@ -16,7 +16,7 @@ from xcbench import config, linear, registry
 from xcbench.errors import UserError
 from xcbench.method import default_rate
 from xcbench.solvers import Streams
-from xcbench.steps import AugmentReduceStep
+from xcbench.steps import AugmentReduce
 
 ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 K, D, N = 7, 9, 50
@@ -61,7 +61,7 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
     model = linear.make(engine, K, D, True, "float64")
     model.draw(rng)
     peer = ByHand(model.V, model.b, 0.02, 0.9, ridge, touched)
-    step = AugmentReduceStep(0.02, 0.9, ridge, N, touched).begun(model)
+    step = AugmentReduce(0.02, 0.9, ridge, N, touched).begun(model)
     step.t = peer.t = 1850  # the averages are far from the first iteration's
     for _ in range(250):
         X = rng.normal(size=(3, D)) * (rng.random((3, D)) < 0.2)
@@ -84,7 +84,7 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
 def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
     """One weight: s_1 = g_1², then 0.1 g² + 0.9 s, also after two steps without a gradient."""
     model = linear.LinearModel(1, 1, False, "float64")
-    step = AugmentReduceStep(0.5, 1.0, 0.0, 1, touched).begun(model)
+    step = AugmentReduce(0.5, 1.0, 0.0, 1, touched).begun(model)
     moves = []
     for x in (3.0, 0.0, 0.0, 2.0):
         before = model.V[0, 0]
@@ -98,7 +98,7 @@ def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
 def test_the_averages_keep_their_size_however_long_they_wait():
     """5,000 iterations of another class: 0.9^5000 is no number of either precision."""
     model = linear.LinearModel(2, 1, False, "float32")
-    step = AugmentReduceStep(1.0, 1.0, 0.0, 1, touched=False).begun(model)
+    step = AugmentReduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
     row = linear.DenseRows(np.ones((1, 1), np.float32))
     for t in range(5000):
         slope = np.full((1, 1), 1e3 if t % 2 else 1e-3)
@@ -149,6 +149,10 @@ def test_the_adaptive_step_has_a_rate_of_its_own(small):  # noqa: F811
         (
             config.OneVsEach(name="ove", step="ar", ridge_on="drawn", n=1, sampling="others"),
             "set method.ridge_on=all",
+        ),
+        (
+            config.SoftmaxAugmentReduce(name="ar_softmax", step="sgd", ridge_on="drawn", n=1),
+            "not possible for ar_softmax; set it to all",
         ),
     ],
 )

@@ -19,7 +19,7 @@ from xcbench.solvers.lbfgs import LBFGS
 from xcbench.solvers.minibatch import Minibatch
 from xcbench.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.solvers.sequential import Sequential
-from xcbench.steps import SGD, AugmentReduceStep, Step
+from xcbench.steps import SGD, AugmentReduce, Step
 
 ADAPTIVE_RATE = 0.02
 
@@ -120,7 +120,7 @@ def step(settings: config.Stochastic, info: Info) -> Step:
     assert settings.lr is not None
     if settings.step == "ar":
         touched = settings.accumulator == "touched"
-        return AugmentReduceStep(settings.lr, settings.decay, settings.ridge, info.train, touched)
+        return AugmentReduce(settings.lr, settings.decay, settings.ridge, info.train, touched)
     return SGD(settings.lr, settings.decay, ridge_share(settings, info))
 
 

@@ -122,7 +122,7 @@ class VisitedRidge(SGD):
 
 
 @dataclass
-class AugmentReduceStep:
+class AugmentReduce:
     """The step of the augment-and-reduce paper: RMSprop's average under Adagrad's root (Sec. 4.2).
 
     With g the gradient of the whole objective as a minibatch estimates it, N/B times its sum,

@@ -119,7 +119,7 @@ class Latent(Noisy):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Move (mu, gamma), then give value and slope; weights of 0 leave a draw out."""
+        """Value, slope after the step of (mu, gamma), and these; a weight of 0 drops a draw."""
         gap, weight = scores[:, :1] - scores[:, 1:], np.exp(log_weight)
         value = -self._bound(gap, weight, *local.T)
         local = local + rate * self._local_gradient(gap, weight, *local.T)
@@ -162,6 +162,13 @@ def loop(settings: config.AugmentReduce, info: Info, objective: Objective) -> So
     return minibatch(objective, sampler(settings, info), settings, info, made)
 
 
+def impossible(settings: config.AugmentReduce) -> str:
+    """The ridge on drawn classes has a loop of its own."""
+    if settings.ridge_on == "drawn":
+        return f"method.ridge_on=drawn is not possible for {settings.name}; set it to all"
+    return ""
+
+
 def softmax(settings: config.SoftmaxAugmentReduce, info: Info) -> Objective:
     """Softmax: Gumbel errors, for which q is exact but for its location log eta."""
     return Odds(averaged, True, float(np.log(settings.eta0)))
@@ -181,6 +188,7 @@ def of(link: Link, name: str) -> Method:
         samplings=("others", "all", "frequency"),
         link=name,
         slope_is_gradient=False,  # mu and gamma move first
+        impossible=impossible,
         solver=lambda settings, info: loop(settings, info, objective(settings, info)),
     )
 
@@ -194,5 +202,6 @@ augmented_softmax = Method(
     over_square_norm(0.1),
     samplings=("others", "all", "frequency"),
     slope_is_gradient=False,  # eta moves first
+    impossible=impossible,
     solver=lambda settings, info: loop(settings, info, softmax(settings, info)),
 )
