@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xcbench import kernels
+from xcbench.adaptive import Pace, Squares
 from xcbench.datasets.value import Rows, Split
 from xcbench.linear import DenseRows, LinearModel, SparseRows, take
 from xcbench.objectives import Odds, Pairs, ScoredOdds
@@ -121,6 +122,26 @@ class CompiledModel(LinearModel):
         changes = (numbers / self.scale).astype(self.dtype)
         order = kernels.by_class(classes, *self.room)
         kernels.scatter(self.V, self.biases, *rows.arrays, classes, order, changes)
+
+    def adapt(
+        self,
+        rows: Any,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        squares: Squares,
+        pace: Pace,
+    ) -> None:
+        """As `LinearModel.adapt`; the gradient of every class at once is a product."""
+        self._fold()
+        of_b = self.biases if squares.b is None else squares.b
+        moved, numbers = (self.V, self.biases, squares.V, of_b), np.array(pace, self.dtype)
+        if classes is None:
+            _, gradient, _, of_biases = self._gradient(rows, None, slope)
+            kernels.adapt_all(*moved, np.ascontiguousarray(gradient), of_biases, numbers)
+            return
+        order = kernels.by_class(classes, *self.room)
+        changes, room = slope.astype(self.dtype), np.zeros(self.V.shape[1], self.dtype)
+        kernels.adapt(*moved, *rows.arrays, classes, order, changes, room, numbers)
 
     def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""
