@@ -11,11 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from xcbench.datasets.value import Split
-from xcbench.linear import DenseRows, LinearModel
+from xcbench.models import Model
 
 
 def evaluate(
-    model: LinearModel, split: Split, softmax_twice: bool = False, top_k: int = 0
+    model: Model, split: Split, softmax_twice: bool = False, top_k: int = 0
 ) -> dict[str, float]:
     """Mean -log softmax_y in nats, and the share of rows whose largest score is not y's.
 
@@ -32,7 +32,8 @@ def evaluate(
     Returns
     -------
     dict
-        ``log_loss``, ``error`` (fraction; the first of equal scores counts as the prediction, in
+        ``log_loss`` (where the model has probabilities), ``error`` (fraction; the first of equal
+        scores counts as the prediction, in
         hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
         share of rows whose predicted class is in their set, rows made of one counting as one.
         Where rows have no features, ``l1_error``: sum_k |softmax_k - N_k / N|, N_k of the N rows
@@ -49,14 +50,18 @@ def evaluate(
     else:
         if model.untrained:  # every score is the same, which spares a pass over all classes
             loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
+        elif not model.probabilistic:
+            highest = model.predict(split.X)
         else:
             loss, highest = model.summarise(split)
         best = highest[:, None]
         if softmax_twice or top_k > 1:
             best, twice = _further(model, split, max(1, top_k))
     hit = best == split.y[:, None]
-    result = {"log_loss": float(loss.mean()), "error": float((~hit[:, 0]).mean())}
-    if softmax_twice and twice is not None:
+    result = {"error": float((~hit[:, 0]).mean())}
+    if model.probabilistic:
+        result = {"log_loss": float(loss.mean())} | result
+    if softmax_twice and twice is not None and model.probabilistic:
         result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
         result[f"hit_at_{top_k}"] = float(hit.any(axis=1).mean())
@@ -71,9 +76,10 @@ def evaluate(
     return result
 
 
-def log_probabilities(model: LinearModel) -> np.ndarray:
+def log_probabilities(model: Model) -> np.ndarray:
     """Log softmax (K,) of a model without features, in float64."""
-    scores = model.all(DenseRows(np.empty((1, 0), model.dtype)))[0].astype(np.float64)
+    ((_, found),) = model.passes(np.empty((1, 0), model.dtype))
+    scores = found[0].astype(np.float64)
     return np.asarray(scores - np.logaddexp.reduce(scores))
 
 
@@ -87,7 +93,7 @@ def _of_equal_rows(
     return -log_probability[y], best, twice[y]
 
 
-def _further(model: LinearModel, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _further(model: Model, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Of every row: the k best classes (N, k), and the log loss with softmax applied twice."""
     best, twice = np.empty((len(split), k), np.int64), np.empty(len(split))
     for block, scores in model.passes(split.X):

@@ -17,7 +17,7 @@ import scipy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import xcbench
-from xcbench import datasets, engines, linear, registry, trace
+from xcbench import datasets, engines, registry, solvers, trace
 from xcbench.cells import Cell
 from xcbench.datasets import Missing
 from xcbench.planning import Job, cache_dir
@@ -52,12 +52,13 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     load_seconds = time.perf_counter() - started
     seen = dataset.first(settings.budget.share).info
     solver = registry.find(job.method).thing.build(settings.method, seen)
-    model = linear.make(
+    model = solvers.make_model(
+        solver,
         job.cell.engine,
         job.info.classes,
         job.info.features,
         settings.method.bias,
-        solver.precision or settings.dtype,
+        settings.dtype,
     )
     if job.cell.engine != "numpy":
         trace.warm_up(solver, model, dataset)

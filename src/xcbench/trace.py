@@ -15,9 +15,9 @@ from xcbench.cells import CURVE_COLUMNS
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Split
-from xcbench.linear import LinearModel
 from xcbench.metrics import evaluate
-from xcbench.solvers import Progress, Solver, Streams
+from xcbench.models import Model
+from xcbench.solvers import Progress, Solver, Streams, epochs, make_model
 
 PARTS = 50  # looks at the clock between two checkpoints, where the budget has seconds
 
@@ -50,7 +50,7 @@ class Trace:
 
 def run(
     solver: Solver,
-    model: LinearModel,
+    model: Model,
     dataset: Dataset,
     seed: int,
     budget: Budget,
@@ -76,7 +76,8 @@ def run(
     ridge_share = ridge / len(seen.train)
     parts = PARTS if budget.seconds and solver.interruptible else 1
     count = budget.checkpoints * parts
-    stops = [budget.epochs * (i + 1) / count for i in range(count)]
+    passes = epochs(solver, budget.epochs)
+    stops = [passes * (i + 1) / count for i in range(count)]
     value = Mean()
     with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
         progresses = solver.fit(seen, model, Streams.of(seed), stops)
@@ -100,19 +101,20 @@ def run(
                 trace.status = "diverged"
                 trace.message = f"not finite any more at epoch {progress.epoch:g}"
                 return trace
-            if late and progress.epoch < budget.epochs:
+            if late and progress.epoch < passes:
                 trace.status = "timeout"
                 trace.message = f"stopped at {trace.train_seconds:.1f} training seconds"
                 return trace
-            watch(progress.epoch / budget.epochs)
+            watch(progress.epoch / passes)
     raise AssertionError("a solver yields until it ends")
 
 
-def warm_up(solver: Solver, model: LinearModel, dataset: Dataset) -> None:
+def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
     """Compile what a run needs, on four rows and eight features, before any clock runs."""
     rows = slice(0, 4)
     few = Split(dataset.train.X[rows, :8], dataset.train.y[rows])
-    small = type(model)(model.n_classes, few.X.shape[1], model.b is not None, str(model.dtype))
+    shape = model.n_classes, few.X.shape[1]
+    small = make_model(solver, model.engine, *shape, model.b is not None, str(model.dtype))
     tiny = replace(dataset, train=few, test=few)
     with np.errstate(all="ignore"):
         for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
@@ -144,7 +146,7 @@ class Mean:
 def _record(
     trace: Trace,
     progress: Progress,
-    model: LinearModel,
+    model: Model,
     dataset: Dataset,
     is_bound: bool,
     evaluation: Evaluation,
