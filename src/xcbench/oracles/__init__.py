@@ -81,7 +81,9 @@ def quality(
     return {
         "recall": float(np.mean((difference <= 0) | (exact == found)[some])),
         **{
-            f"epsilon_at_{delta:g}": float(np.quantile(difference, 1 - delta, method="higher"))
+            f"epsilon_at_{delta:g}": float(
+                np.quantile(difference, 1 - delta, method="inverted_cdf")
+            )
             for delta in deltas
         },
     }

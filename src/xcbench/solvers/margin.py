@@ -177,8 +177,9 @@ class Margin:
                 pulls = -share * slopes[:i] * gram[i - first, :i, None]
                 scores += np.bincount(pairs[:i].ravel(), pulls.ravel(), K)
                 true_score, scores[y[i]] = scores[y[i]], -np.inf
-                rival = int(scores.argmax()) if exact else int(rivals[i])
-                if rival < 0 or scores[rival] <= 0:
+                known = not exact and rivals[i] >= 0
+                rival = int(rivals[i] if known else scores.argmax())
+                if scores[rival] <= 0:
                     rival = fresh.other(y[i], rival)
                 found = np.array([[true_score, scores[rival]]])
                 value, slope, _ = self.objective(found, 0.0, none, 0.0, none)
