@@ -381,6 +381,16 @@ class Evaluation:
         "scores (with one class a row, precision@k is this share / k); 0: off",
         at_least=0,
     )
+    macro_f1: bool = option(
+        False,
+        "add columns *_macro_f1, as scikit-learn has it, and *_macro_f1_of_means, of macro-"
+        "precision and macro-recall",
+    )
+    costs: bool = option(
+        False,
+        "add columns predict_seconds (all test rows), nonzeros and model_mib of the weights, "
+        "peak_mib of the process in training, train_mib beyond what was there when it began",
+    )
 
 
 @dataclass

@@ -6,16 +6,22 @@ saved weights, how far their parameters are apart.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import numpy as np
 
 from xcbench.datasets.value import Split
+from xcbench.memory import MIB
 from xcbench.models import Model
 
 
 def evaluate(
-    model: Model, split: Split, softmax_twice: bool = False, top_k: int = 0
+    model: Model,
+    split: Split,
+    softmax_twice: bool = False,
+    top_k: int = 0,
+    macro_f1: bool = False,
 ) -> dict[str, float]:
     """Mean -log softmax_y in nats, and the share of rows whose largest score is not y's.
 
@@ -28,6 +34,7 @@ def evaluate(
     top_k : where it is not 0, also give ``hit_at_<top_k>``, the share of rows whose class is among
         the classes of the ``top_k`` largest scores; and, where rows have label sets,
         ``precision_at_<top_k>``.
+    macro_f1 : also give ``macro_f1`` and ``macro_f1_of_means`` (`macro_f1s`).
 
     Returns
     -------
@@ -70,10 +77,48 @@ def evaluate(
         for k in sorted({1, best.shape[1]}):
             share = inside[:k].mean(axis=0)
             result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
+    if macro_f1:
+        result |= macro_f1s(split.y, best[:, 0])
     if featureless:
         frequency = np.bincount(split.y, minlength=model.n_classes) / n_rows
         result["l1_error"] = float(np.abs(np.exp(log_probability) - frequency).sum())
     return result
+
+
+def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Macro-averaged F1, over the classes that occur as true or predicted ones.
+
+    Returns
+    -------
+    dict
+        ``macro_f1``: the mean over classes of 2 hits / (rows of it + predictions of it), as
+        scikit-learn has it. ``macro_f1_of_means``: the harmonic mean of macro-precision and
+        macro-recall, which is what the MEMOIR paper describes; a class that is never predicted has
+        precision 0, one without rows recall 0.
+    """
+    size = int(max(y.max(), predicted.max())) + 1
+    rows, guesses = np.bincount(y, minlength=size), np.bincount(predicted, minlength=size)
+    hits = np.bincount(y[y == predicted], minlength=size)
+    some = rows + guesses > 0
+    rows, guesses, hits = rows[some], guesses[some], hits[some]
+    precision = float(np.mean(hits / np.maximum(1, guesses)))
+    recall = float(np.mean(hits / np.maximum(1, rows)))
+    both = precision + recall
+    return {
+        "macro_f1": float(np.mean(2 * hits / (rows + guesses))),
+        "macro_f1_of_means": 2 * precision * recall / both if both else 0.0,
+    }
+
+
+def costs(model: Model, split: Split) -> dict[str, float]:
+    """Seconds of predicting the class of every row, weights that are not 0, size of the model."""
+    started = time.perf_counter()
+    model.predict(split.X)
+    return {
+        "predict_seconds": time.perf_counter() - started,
+        "nonzeros": float(model.nonzeros),
+        "model_mib": model.nbytes / MIB,
+    }
 
 
 def log_probabilities(model: Model) -> np.ndarray:

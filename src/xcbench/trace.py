@@ -15,7 +15,8 @@ from xcbench.cells import CURVE_COLUMNS
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Split
-from xcbench.metrics import evaluate
+from xcbench.memory import PeakMemory
+from xcbench.metrics import costs, evaluate
 from xcbench.models import Model
 from xcbench.solvers import Progress, Solver, Streams, epochs, make_model
 
@@ -31,12 +32,14 @@ class Trace:
     status : ``done``, ``diverged`` or ``timeout``.
     curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
     train_seconds, evaluate_seconds : two of the three clocks; the caller keeps the loading one.
+    memory : of training, without evaluation.
     """
 
     status: str = "done"
     message: str | None = None
     train_seconds: float = 0.0
     evaluate_seconds: float = 0.0
+    memory: PeakMemory = field(default_factory=PeakMemory)
     rows: list[dict[str, float]] = field(default_factory=list)
 
     @property
@@ -82,9 +85,11 @@ def run(
     with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
         progresses = solver.fit(seen, model, Streams.of(seed), stops)
         for number in itertools.count():
+            trace.memory.begin()
             started = time.perf_counter()
             progress = next(progresses, None)
             trace.train_seconds += time.perf_counter() - started
+            trace.memory.end()
             if progress is None:
                 return trace
             value.add(progress)
@@ -160,8 +165,11 @@ def _record(
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
     for role, split in (("train", dataset.train), ("test", dataset.test)):
-        found = evaluate(model, split, evaluation.softmax_twice, evaluation.top_k)
+        wanted = evaluation.softmax_twice, evaluation.top_k, evaluation.macro_f1
+        found = evaluate(model, split, *wanted)
         measured |= {f"{role}_{name}": value for name, value in found.items()}
+    if evaluation.costs:
+        measured |= costs(model, dataset.test) | trace.memory.columns()
     if ridge_share:
         measured["ridge_term"] = ridge_share / 2 * model.square_norm()
     if not all(
