@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-MIB = 1 << 20
+MIB, GIB = 1 << 20, 1 << 30
 PROCESS = Path("/proc/self")
 
 

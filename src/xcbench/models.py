@@ -40,8 +40,8 @@ class Model(ABC):
 
     @property
     @abstractmethod
-    def nonzeros(self) -> int:
-        """Weights that are not 0."""
+    def nonzeros(self) -> int | None:
+        """Weights that are not 0; None where a library does not tell."""
 
     @property
     @abstractmethod

@@ -190,7 +190,13 @@ def memory_estimate(job: Job) -> float:
     per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features
     rows = (info.train + info.test) * per_row
     copies = 2.0 if info.sparse else 1.0
-    if isinstance(job.settings.method, config.Memoir):  # sparse: at most what its batches hold
+    if isinstance(job.settings.method, config.Liblinear):  # the library's weights, and ours
+        weights, copies = weights * (8 / item + 1), 1.0
+    if isinstance(job.settings.method, config.LabelTree | config.RecallTree):
+        weights = 0.0  # their own, which are small
+    if isinstance(
+        job.settings.method, config.Memoir | config.Unbiased
+    ):  # sparse: at most what its batches hold
         visits = job.settings.budget.epochs * info.train
         weights, copies = min(weights, 2 * visits * info.nonzeros_per_row * item), 4.0
     if isinstance(job.settings.method, config.FullBatch) and job.settings.method.solver == "lbfgs":

@@ -20,7 +20,8 @@ import xcbench
 from xcbench import datasets, engines, registry, solvers, trace
 from xcbench.cells import Cell
 from xcbench.datasets import Missing
-from xcbench.planning import Job, cache_dir
+from xcbench.memory import GIB
+from xcbench.planning import Job, cache_dir, memory_estimate
 
 
 def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
@@ -31,6 +32,10 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     cell = replace(job.cell, started=time.time())
     if isinstance(job.info, Missing):
         return replace(cell, status="skipped", message=job.info.reason)
+    needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
+    if most and needed > most:
+        reason = f"needs about {needed:.3g} GiB, over budget.memory={most:g}"
+        return replace(cell, status="skipped", message=reason)
     try:
         with threadpool_limits(1):
             cell.environment = {**environment(), **job.origins}
