@@ -87,13 +87,13 @@ class CrammerSinger(baselines.Once):
     model = MarginScores.made
 
     def train(self, dataset: Dataset, model: LinearModel, rng: np.random.Generator) -> None:
-        """One call of the library; of two classes it gives one row of weights."""
+        """One call of the library; of two classes scikit-learn gives w_1 - w_0 alone."""
         X, y = dataset.train.X, dataset.train.y
         classes = np.unique(y)
         if len(classes) == 1:
             return
         found = svm(self.settings, rng, "crammer_singer").fit(X, y)
-        signs = np.array([[-1.0], [1.0]]) if len(found.coef_) == 1 else 1.0
+        signs = np.array([[-0.5], [0.5]]) if len(found.coef_) == 1 else 1.0
         model.V[classes] = signs * found.coef_
         if model.b is not None:
             model.b[classes] = np.ravel(signs * found.intercept_[:, None])
