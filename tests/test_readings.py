@@ -127,6 +127,22 @@ def test_as_published(dataset: str) -> None:
             assert protocol.split == "given"
 
 
+def test_readings_of_memoir() -> None:
+    for method, strengths in {"memoir_l2": (1, 1), "memoir_l1": (1e-6, 5e-6)}.items():
+        words = f"method={method}", "dataset=20news"
+        text, code = (read(f"reading=memoir/{it}", *words) for it in ("as_text", "as_published"))
+        for made, strength in zip((text, code), strengths, strict=True):
+            protocol, own = made.dataset.protocol, made.method
+            assert (protocol.tfidf, protocol.row_norm, protocol.constant) == (True, "l2", 1)
+            assert (own.iterations, own.slowdown, own.strength) == (25, 0.02, strength)
+        own = text.method
+        assert (own.hinge, own.order, own.step) == (True, "iid", "sum")
+        assert (own.margins, own.prediction) == ("current", "inner")
+        own = code.method
+        assert (own.hinge, own.order, own.step) == (method == "memoir_l1", "balanced", "mean")
+        assert (own.margins, own.prediction) == ("before", "cosine")
+
+
 def test_what_is_said_wins_over_a_reading() -> None:
     words = "reading=umax/as_published", "dataset=bibtex", "method=umax"
     more = "method.m=2", "method.u0=log_classes", "budget.epochs=3", "dataset.protocol.split_seed=9"

@@ -348,6 +348,100 @@ class LatentAugmentReduce(AugmentReduce):
     )
 
 
+@dataclass
+class Memoir(Method):
+    """Options of MEMOIR, multi-class SVMs on sparse weights; the defaults are as published."""
+
+    bias: bool = option(False, "not possible: the paper appends a feature that is always 1")
+    n: int = option(0, "observations in a batch, 0: 100 floor(sqrt K)", at_least=0)
+    iterations: int = option(0, "batches in all, 0: as budget.epochs says", at_least=0)
+    slowdown: float = option(0.02, "the rate of step t is lr / (1 + slowdown t)", at_least=0)
+    strength: float = option(1.0, "of the penalty, beside the mean loss", at_least=0)
+    hinge: bool = option(True, "only observations of a margin below 1 move weights")
+    order: str = option(
+        "balanced",
+        "a batch draws, with replacement, classes uniformly and rows of them, or rows uniformly",
+        choices=("balanced", "iid"),
+    )
+    step: str = option(
+        "mean", "a batch moves weights by the mean or the sum of its rows", choices=("mean", "sum")
+    )
+    margins: str = option(
+        "before",
+        "of the weights before the batch, or of the current ones, which the shrinking and the rows "
+        "before in the batch have moved",
+        choices=("before", "current"),
+    )
+    prediction: str = option(
+        "cosine", "class of the highest cosine or inner product", choices=("cosine", "inner")
+    )
+    average: bool = option(False, "evaluate the mean of the weights after every step")
+    oracle: str = option(
+        "exact",
+        "what finds the rival class: `exact` the highest score; `random`: any class with weights; "
+        "`simple_lsh`: the nearest code; `graph`: a walk on a small-world graph (nmslib)",
+        choices=("exact", "random", "simple_lsh", "graph"),
+    )
+    bits: int = option(64, "of a code, for simple_lsh", at_least=1, at_most=64)
+
+
+@dataclass
+class MemoirL2(Memoir):
+    """Options of MEMOIR-l2."""
+
+    hinge: bool = option(False, "only observations of a margin below 1 move weights")
+
+
+@dataclass
+class MemoirL1(Memoir):
+    """Options of MEMOIR-l1."""
+
+    strength: float = option(5e-6, "of the penalty, beside the mean loss", at_least=0)
+
+
+@dataclass
+class Unbiased(Method):
+    """Options of a method without biases."""
+
+    bias: bool = option(False, "not possible")
+
+
+@dataclass
+class Liblinear(Method):
+    """Options of LIBLINEAR's SVMs; with `bias`, b is penalised as a weight is."""
+
+    C: float = option(1.0, "weight of the losses against ||W||²/2", above=0)
+    tolerance: float = option(0.1, "at which the library stops, its own default", above=0)
+    iterations: int = option(1000, "at which the library stops, its own default", at_least=1)
+
+
+@dataclass
+class OneVsRest(Liblinear):
+    """Options of one-vs-rest; the MEMOIR paper's C on its smaller datasets."""
+
+    C: float = option(10.0, "weight of the losses against ||W||²/2", above=0)
+
+
+@dataclass
+class LabelTree(Method):
+    """Options of napkinXC's probabilistic label tree; the defaults are the library's."""
+
+    C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
+    arity: int = option(2, "children of a node", at_least=2)
+    leaves: int = option(100, "classes in the node above them, at most", at_least=2)
+    trees: int = option(1, "in an ensemble", at_least=1)
+
+
+@dataclass
+class RecallTree(Method):
+    """Options of Vowpal Wabbit's RecallTree; the MEMOIR paper's settings for LSHTC1."""
+
+    bits: int = option(24, "the table has 2^bits weights; the paper took 30", at_least=1)
+    step: float = option(1.0, "learning rate of the library (-l)", above=0)
+    loss: str = option("hinge", "loss of its classifiers", choices=("hinge", "logistic"))
+    passes: int = option(5, "over the rows", at_least=1)
+
+
 # ---------------------------------------------------------------- the launch
 @dataclass
 class Budget:
@@ -367,6 +461,9 @@ class Budget:
     seconds: float | None = option(
         None, "training seconds after which a cell ends with status timeout", above=0
     )
+    memory: float | None = option(
+        None, "GiB; a cell that is estimated to need more is skipped, and says so", above=0
+    )
 
 
 @dataclass
@@ -383,6 +480,16 @@ class Evaluation:
         "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "
         "scores (with one class a row, precision@k is this share / k); 0: off",
         at_least=0,
+    )
+    macro_f1: bool = option(
+        False,
+        "add columns *_macro_f1, as scikit-learn has it, and *_macro_f1_of_means, of macro-"
+        "precision and macro-recall",
+    )
+    costs: bool = option(
+        False,
+        "add columns predict_seconds (all test rows), nonzeros and model_mib of the weights, "
+        "peak_mib of the process in training, train_mib beyond what was there when it began",
     )
 
 

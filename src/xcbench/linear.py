@@ -17,9 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.adaptive import Pace, Squares, adapted
-from xcbench.datasets.value import Rows, Split
-
-BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
+from xcbench.datasets.value import Rows
+from xcbench.models import BLOCK_SCORES, Model
 
 
 @dataclass(slots=True)
@@ -95,7 +94,7 @@ def gram(X: Rows, index: np.ndarray) -> np.ndarray:
     return inner if isinstance(inner, np.ndarray) else np.asarray(inner.todense())
 
 
-class LinearModel:
+class LinearModel(Model):
     """Scores f_c(x) = x·w_c + b_c of K classes.
 
     Parameters
@@ -109,8 +108,6 @@ class LinearModel:
     Weights are stored as ``scale · V``, V (K, D) one row a class, so that `shrink` is O(1);
     ``scale`` is kept in float64 and folded into V before it can underflow.
     """
-
-    engine = "numpy"
 
     def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
         self.dtype = np.dtype(dtype)
@@ -191,20 +188,6 @@ class LinearModel:
                 transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
 
-    def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
-        """Of every row: -log softmax_y in nats, and the class of the highest score.
-
-        The first of equal scores counts as the highest.
-        """
-        loss, best = np.empty(len(split)), np.empty(len(split), np.int64)
-        for block, scores in self.passes(split.X):
-            highest = scores.max(axis=1, keepdims=True)
-            total = np.exp(scores - highest).sum(axis=1, dtype=np.float64)
-            true_score = scores[np.arange(len(scores)), split.y[block]].astype(np.float64)
-            loss[block] = np.log(total) + highest[:, 0] - true_score
-            best[block] = scores.argmax(axis=1)
-        return loss, best
-
     @property
     def untrained(self) -> bool:
         """Whether every score is 0, as before training."""
@@ -212,9 +195,7 @@ class LinearModel:
 
     def blocks(self, X: Rows) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
         """Consecutive rows of X, as many as their scores may be held at a time."""
-        size = max(1, BLOCK_SCORES // self.n_classes)
-        for first in range(0, X.shape[0], size):
-            block = slice(first, min(first + size, X.shape[0]))
+        for block in self.parts(X.shape[0]):
             yield block, take(X, block, self.dtype)
 
     def _transposed(self, rows: SparseRows | DenseRows) -> np.ndarray:
@@ -345,9 +326,15 @@ class LinearModel:
             total += float(np.sum(np.square(self.b, dtype=np.float64)))
         return self.scale**2 * total
 
-    def finite(self) -> bool:
-        """Whether no weight overflowed."""
-        return bool(np.isfinite(self.square_norm()))
+    @property
+    def nonzeros(self) -> int:
+        """Weights and biases that are not 0."""
+        return int(np.count_nonzero(self.V) + (0 if self.b is None else np.count_nonzero(self.b)))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of V and b."""
+        return self.V.nbytes + (0 if self.b is None else self.b.nbytes)
 
 
 def _by_class(classes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,16 +6,22 @@ saved weights, how far their parameters are apart.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 import numpy as np
 
 from xcbench.datasets.value import Split
-from xcbench.linear import DenseRows, LinearModel
+from xcbench.memory import MIB
+from xcbench.models import Model
 
 
 def evaluate(
-    model: LinearModel, split: Split, softmax_twice: bool = False, top_k: int = 0
+    model: Model,
+    split: Split,
+    softmax_twice: bool = False,
+    top_k: int = 0,
+    macro_f1: bool = False,
 ) -> dict[str, float]:
     """Mean -log softmax_y in nats, and the share of rows whose largest score is not y's.
 
@@ -28,11 +34,13 @@ def evaluate(
     top_k : where it is not 0, also give ``hit_at_<top_k>``, the share of rows whose class is among
         the classes of the ``top_k`` largest scores; and, where rows have label sets,
         ``precision_at_<top_k>``.
+    macro_f1 : also give ``macro_f1`` and ``macro_f1_of_means`` (`macro_f1s`).
 
     Returns
     -------
     dict
-        ``log_loss``, ``error`` (fraction; the first of equal scores counts as the prediction, in
+        ``log_loss`` (where the model has probabilities), ``error`` (fraction; the first of equal
+        scores counts as the prediction, in
         hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
         share of rows whose predicted class is in their set, rows made of one counting as one.
         Where rows have no features, ``l1_error``: sum_k |softmax_k - N_k / N|, N_k of the N rows
@@ -49,14 +57,18 @@ def evaluate(
     else:
         if model.untrained:  # every score is the same, which spares a pass over all classes
             loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
+        elif not model.probabilistic:
+            highest = model.predict(split.X)
         else:
             loss, highest = model.summarise(split)
         best = highest[:, None]
         if softmax_twice or top_k > 1:
             best, twice = _further(model, split, max(1, top_k))
     hit = best == split.y[:, None]
-    result = {"log_loss": float(loss.mean()), "error": float((~hit[:, 0]).mean())}
-    if softmax_twice and twice is not None:
+    result = {"error": float((~hit[:, 0]).mean())}
+    if model.probabilistic:
+        result = {"log_loss": float(loss.mean())} | result
+    if softmax_twice and twice is not None and model.probabilistic:
         result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
         result[f"hit_at_{top_k}"] = float(hit.any(axis=1).mean())
@@ -65,15 +77,54 @@ def evaluate(
         for k in sorted({1, best.shape[1]}):
             share = inside[:k].mean(axis=0)
             result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
+    if macro_f1:
+        result |= macro_f1s(split.y, best[:, 0])
     if featureless:
         frequency = np.bincount(split.y, minlength=model.n_classes) / n_rows
         result["l1_error"] = float(np.abs(np.exp(log_probability) - frequency).sum())
     return result
 
 
-def log_probabilities(model: LinearModel) -> np.ndarray:
+def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+    """Macro-averaged F1, over the classes that occur as true or predicted ones.
+
+    Returns
+    -------
+    dict
+        ``macro_f1``: the mean over classes of 2 hits / (rows of it + predictions of it), as
+        scikit-learn has it. ``macro_f1_of_means``: the harmonic mean of macro-precision and
+        macro-recall, which is what the MEMOIR paper describes; a class that is never predicted has
+        precision 0, one without rows recall 0.
+    """
+    size = int(max(y.max(), predicted.max())) + 1
+    rows, guesses = np.bincount(y, minlength=size), np.bincount(predicted, minlength=size)
+    hits = np.bincount(y[y == predicted], minlength=size)
+    some = rows + guesses > 0
+    rows, guesses, hits = rows[some], guesses[some], hits[some]
+    precision = float(np.mean(hits / np.maximum(1, guesses)))
+    recall = float(np.mean(hits / np.maximum(1, rows)))
+    both = precision + recall
+    return {
+        "macro_f1": float(np.mean(2 * hits / (rows + guesses))),
+        "macro_f1_of_means": 2 * precision * recall / both if both else 0.0,
+    }
+
+
+def costs(model: Model, split: Split) -> dict[str, float]:
+    """Seconds of predicting the class of every row, weights that are not 0, size of the model."""
+    started = time.perf_counter()
+    model.predict(split.X)
+    seconds = time.perf_counter() - started
+    found = {"predict_seconds": seconds, "model_mib": model.nbytes / MIB}
+    if model.nonzeros is not None:
+        found["nonzeros"] = float(model.nonzeros)
+    return found
+
+
+def log_probabilities(model: Model) -> np.ndarray:
     """Log softmax (K,) of a model without features, in float64."""
-    scores = model.all(DenseRows(np.empty((1, 0), model.dtype)))[0].astype(np.float64)
+    ((_, found),) = model.passes(np.empty((1, 0), model.dtype))
+    scores = found[0].astype(np.float64)
     return np.asarray(scores - np.logaddexp.reduce(scores))
 
 
@@ -87,7 +138,7 @@ def _of_equal_rows(
     return -log_probability[y], best, twice[y]
 
 
-def _further(model: LinearModel, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _further(model: Model, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Of every row: the k best classes (N, k), and the log loss with softmax applied twice."""
     best, twice = np.empty((len(split), k), np.int64), np.empty(len(split))
     for block, scores in model.passes(split.X):

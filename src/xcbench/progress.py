@@ -7,6 +7,8 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 
+import pandas as pd
+
 from xcbench.cells import Cell
 from xcbench.planning import Job
 from xcbench.units import duration
@@ -55,7 +57,9 @@ class Progress:
         self.spent[job.cell.dataset, job.cell.method].append(spent)
         outcome = cell.status
         if cell.status in ("done", "timeout"):
-            outcome = f"log loss {cell.curve['train_log_loss'].iloc[-1]:.4g}"
+            last = cell.curve.iloc[-1]
+            shown = "log_loss" if pd.notna(last["train_log_loss"]) else "error"
+            outcome = f"{shown.replace('_', ' ')} {last[f'train_{shown}']:.4g}"
             outcome += "" if cell.status == "done" else f" ({cell.status})"
         elif cell.message:
             outcome += f": {cell.message}"

@@ -1,6 +1,7 @@
 """Which methods there are, and whether their settings are possible.
 
-Ours are the `Method` values in the files under ``objectives/``; others come through the `door`.
+Ours are the `Method` values in the files under ``objectives/`` and ``baselines/``; others come
+through the `door`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from xcbench import config, door, objectives, samplers, trial
+from xcbench import baselines, config, door, objectives, samplers, trial
 from xcbench.datasets import Info
 from xcbench.door import Found
 from xcbench.errors import UserError
@@ -24,10 +25,11 @@ _by_target: dict[str, Found] = {}  # methods that this process found by their ta
 def own() -> dict[str, Method]:
     """Our methods by name."""
     found = {}
-    for module in iter_modules(objectives.__path__, f"{objectives.__name__}."):
-        for thing in vars(import_module(module.name)).values():
-            if isinstance(thing, Method):
-                found[thing.name] = thing
+    for package in (objectives, baselines):
+        for module in iter_modules(package.__path__, f"{package.__name__}."):
+            for thing in vars(import_module(module.name)).values():
+                if isinstance(thing, Method):
+                    found[thing.name] = thing
     return dict(sorted(found.items()))
 
 

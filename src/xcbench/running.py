@@ -17,10 +17,11 @@ import scipy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import xcbench
-from xcbench import datasets, engines, linear, registry, trace
+from xcbench import datasets, engines, registry, solvers, trace
 from xcbench.cells import Cell
 from xcbench.datasets import Missing
-from xcbench.planning import Job, cache_dir
+from xcbench.memory import GIB
+from xcbench.planning import Job, cache_dir, memory_estimate
 
 
 def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
@@ -31,6 +32,10 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     cell = replace(job.cell, started=time.time())
     if isinstance(job.info, Missing):
         return replace(cell, status="skipped", message=job.info.reason)
+    needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
+    if most and needed > most:
+        reason = f"needs about {needed:.3g} GiB, over budget.memory={most:g}"
+        return replace(cell, status="skipped", message=reason)
     try:
         with threadpool_limits(1):
             cell.environment = {**environment(), **job.origins}
@@ -52,12 +57,13 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     load_seconds = time.perf_counter() - started
     seen = dataset.first(settings.budget.share).info
     solver = registry.find(job.method).thing.build(settings.method, seen)
-    model = linear.make(
+    model = solvers.make_model(
+        solver,
         job.cell.engine,
         job.info.classes,
         job.info.features,
         settings.method.bias,
-        solver.precision or settings.dtype,
+        settings.dtype,
     )
     if job.cell.engine != "numpy":
         trace.warm_up(solver, model, dataset)

@@ -15,9 +15,10 @@ from xcbench.cells import CURVE_COLUMNS
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Split
-from xcbench.linear import LinearModel
-from xcbench.metrics import evaluate
-from xcbench.solvers import Progress, Solver, Streams
+from xcbench.memory import PeakMemory
+from xcbench.metrics import costs, evaluate
+from xcbench.models import Model
+from xcbench.solvers import Progress, Solver, Streams, epochs, make_model
 
 PARTS = 50  # looks at the clock between two checkpoints, where the budget has seconds
 
@@ -31,12 +32,14 @@ class Trace:
     status : ``done``, ``diverged`` or ``timeout``.
     curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
     train_seconds, evaluate_seconds : two of the three clocks; the caller keeps the loading one.
+    memory : of training, without evaluation.
     """
 
     status: str = "done"
     message: str | None = None
     train_seconds: float = 0.0
     evaluate_seconds: float = 0.0
+    memory: PeakMemory = field(default_factory=PeakMemory)
     rows: list[dict[str, float]] = field(default_factory=list)
 
     @property
@@ -50,7 +53,7 @@ class Trace:
 
 def run(
     solver: Solver,
-    model: LinearModel,
+    model: Model,
     dataset: Dataset,
     seed: int,
     budget: Budget,
@@ -76,14 +79,17 @@ def run(
     ridge_share = ridge / len(seen.train)
     parts = PARTS if budget.seconds and solver.interruptible else 1
     count = budget.checkpoints * parts
-    stops = [budget.epochs * (i + 1) / count for i in range(count)]
+    passes = epochs(solver, budget.epochs)
+    stops = [passes * (i + 1) / count for i in range(count)]
     value = Mean()
     with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
         progresses = solver.fit(seen, model, Streams.of(seed), stops)
         for number in itertools.count():
+            trace.memory.begin()
             started = time.perf_counter()
             progress = next(progresses, None)
             trace.train_seconds += time.perf_counter() - started
+            trace.memory.end()
             if progress is None:
                 return trace
             value.add(progress)
@@ -100,19 +106,25 @@ def run(
                 trace.status = "diverged"
                 trace.message = f"not finite any more at epoch {progress.epoch:g}"
                 return trace
-            if late and progress.epoch < budget.epochs:
+            if late and progress.epoch < passes:
                 trace.status = "timeout"
                 trace.message = f"stopped at {trace.train_seconds:.1f} training seconds"
                 return trace
-            watch(progress.epoch / budget.epochs)
+            watch(progress.epoch / passes)
     raise AssertionError("a solver yields until it ends")
 
 
-def warm_up(solver: Solver, model: LinearModel, dataset: Dataset) -> None:
-    """Compile what a run needs, on four rows and eight features, before any clock runs."""
+def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
+    """Compile what a run needs, on four rows and eight features, before any clock runs.
+
+    A library's solver says by ``compiles = False`` that it needs nothing.
+    """
+    if not getattr(solver, "compiles", True):
+        return
     rows = slice(0, 4)
     few = Split(dataset.train.X[rows, :8], dataset.train.y[rows])
-    small = type(model)(model.n_classes, few.X.shape[1], model.b is not None, str(model.dtype))
+    shape = model.n_classes, few.X.shape[1]
+    small = make_model(solver, model.engine, *shape, model.b is not None, str(model.dtype))
     tiny = replace(dataset, train=few, test=few)
     with np.errstate(all="ignore"):
         for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
@@ -144,7 +156,7 @@ class Mean:
 def _record(
     trace: Trace,
     progress: Progress,
-    model: LinearModel,
+    model: Model,
     dataset: Dataset,
     is_bound: bool,
     evaluation: Evaluation,
@@ -158,8 +170,11 @@ def _record(
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
     for role, split in (("train", dataset.train), ("test", dataset.test)):
-        found = evaluate(model, split, evaluation.softmax_twice, evaluation.top_k)
+        wanted = evaluation.softmax_twice, evaluation.top_k, evaluation.macro_f1
+        found = evaluate(model, split, *wanted)
         measured |= {f"{role}_{name}": value for name, value in found.items()}
+    if evaluation.costs:
+        measured |= costs(model, dataset.test) | trace.memory.columns()
     if ridge_share:
         measured["ridge_term"] = ridge_share / 2 * model.square_norm()
     if not all(

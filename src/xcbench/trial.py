@@ -39,7 +39,7 @@ def definition(found: Found) -> None:
         raise UserError(f"{who} is {_kind(method)}, it must be an xcbench.method.Method")
     if not isinstance(method.name, str) or not method.name.isidentifier():
         raise UserError(f"{who}: its name is {method.name!r}, it must be a word")
-    if not (isinstance(method.schema, type) and issubclass(method.schema, config.Stochastic)):
+    if not (isinstance(method.schema, type) and issubclass(method.schema, config.Method)):
         raise UserError(
             f"{who}: its schema is {_kind(method.schema)}, it must be config.Sampled, "
             "or a dataclass derived from it"
@@ -85,6 +85,11 @@ def method(method: Method, settings: Any, info: Info) -> None:
         for piece in ("fit", "is_bound", "precision", "interruptible"):
             if not hasattr(solver, piece):
                 raise UserError(f"{who}: its solver has no '{piece}'")
+    elif not isinstance(settings, config.Stochastic):
+        raise UserError(
+            f"{who}: its schema is {type(settings).__name__}, which has no minibatches; derive it "
+            "from config.Sampled, or give the method a solver"
+        )
     elif not isinstance(objective, Objective):
         raise UserError(
             f"{who}: its objective(settings, info) gives {_kind(objective)}, "

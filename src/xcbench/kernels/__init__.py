@@ -5,6 +5,7 @@ observations. Rows are ``values[begin[i]:end[i]]`` at ``features[begin[i]:end[i]
 no ``features``. Formulas of methods come in as compiled functions, so nothing here knows a method.
 """
 
+from xcbench.kernels.by_feature import scores_by_feature
 from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, STAND_INS, compiled
 from xcbench.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
@@ -24,4 +25,5 @@ __all__ = [
     "descend",
     "scatter",
     "scores_at",
+    "scores_by_feature",
 ]

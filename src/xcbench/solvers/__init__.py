@@ -7,14 +7,15 @@ no stopping rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from xcbench import linear
 from xcbench.datasets import Dataset
-from xcbench.linear import LinearModel
+from xcbench.models import Model
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,11 @@ class Streams:
 
 
 class Solver(Protocol):
-    """Contract of a solver."""
+    """Contract of a solver.
+
+    It may have two things more: ``model``, what makes a model of its own kind (`make_model`), and
+    ``epochs``, the passes over the rows that it insists on (`epochs`).
+    """
 
     precision: str | None
     """Precision of weights the solver insists on, or None."""
@@ -76,7 +81,20 @@ class Solver(Protocol):
         ...
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: Any, streams: Streams, stops: list[float]
     ) -> Iterator[Progress]:
         """Train; ``stops`` are epochs at which to yield."""
         ...
+
+
+def make_model(
+    solver: Solver, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+) -> Model:
+    """Model, untrained, that a solver moves: the linear one with dense weights, or its own kind."""
+    make: Callable[..., Model] = getattr(solver, "model", linear.make)
+    return make(engine, n_classes, n_features, bias, solver.precision or dtype)
+
+
+def epochs(solver: Solver, budget: float) -> float:
+    """Passes over the rows that a solver makes: those of the budget, unless it has its own."""
+    return getattr(solver, "epochs", None) or budget

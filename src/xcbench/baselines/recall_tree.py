@@ -1,0 +1,59 @@
+"""RecallTree of Vowpal Wabbit: a tree picks few classes, of which one wins; the extra ``vw``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench import baselines, config
+from xcbench.datasets import Dataset
+from xcbench.datasets.value import Rows
+from xcbench.sparse import sparse_rows
+
+
+@dataclass
+class RecallTree(baselines.ByLibrary):
+    """Online, a row after the other in a fresh order a pass. The size is that of its weight table.
+
+    Attributes
+    ----------
+    classes : K, which the library counts from 1.
+    """
+
+    settings: config.RecallTree
+    classes: int
+
+    def train(self, dataset: Dataset, model: baselines.Library, rng: np.random.Generator) -> None:
+        """Pass over the rows as often as the settings say."""
+        from vowpalwabbit import Workspace
+
+        s = self.settings
+        learner = Workspace(
+            f"--recall_tree {self.classes} -b {s.bits} -l {s.step} "
+            f"--loss_function {s.loss} --random_seed {int(rng.integers(2**31))} --quiet "
+            + ("" if s.bias else "--noconstant")
+        )
+        examples, y = list(lines(dataset.train.X)), (dataset.train.y + 1).tolist()
+        for _ in range(s.passes):
+            for i in rng.permutation(len(y)):
+                learner.learn(f"{y[i]} {examples[i]}")
+        model.size = 4 * learner.num_weights() * learner.get_stride()
+        model.predictor = lambda X: np.array([learner.predict(it) - 1 for it in lines(X)])
+
+
+def lines(X: Rows) -> Iterator[str]:
+    """Rows in the library's format."""
+    rows = sparse_rows(X, slice(None), np.dtype(np.float32))
+    for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+        pairs = zip(rows.indices[a:b].tolist(), rows.data[a:b].tolist(), strict=True)
+        yield "| " + " ".join(f"{feature}:{value:.7g}" for feature, value in pairs)
+
+
+recall_tree = baselines.method(
+    "recall_tree",
+    config.RecallTree,
+    lambda settings, info: RecallTree(settings, info.classes),
+    baselines.needs("vowpalwabbit", "vw"),
+)

@@ -1,0 +1,138 @@
+"""Adapters to libraries: what they train is what the library's problem asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from conftest import Workspace
+from xcbench import config, registry
+from xcbench.datasets import Dataset, Info
+from xcbench.datasets.value import Split
+from xcbench.errors import UserError
+from xcbench.metrics import costs, evaluate
+from xcbench.solvers import Streams, make_model
+
+K, D, N = 4, 12, 80
+EXTRAS = {"plt": "napkinxc", "recall_tree": "vowpalwabbit"}
+
+
+def problem(classes: int = K, seed: int = 0) -> Dataset:
+    """Class k has more of feature k."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.geometric(0.4, N) - 1, classes - 1)
+    X = rng.random((N, D)) * (rng.random((N, D)) < 0.5)
+    X[np.arange(N), y] += 1.0
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    rows = Split(sp.csr_array(X.astype(np.float32)), y)
+    info = Info("made", "", False, N, N, D, classes, True, 6.0, 1.0)
+    return Dataset(info, rows, rows, np.bincount(y, minlength=classes))
+
+
+def trained(settings: config.Method, dataset: Dataset, until: int = 99) -> Any:
+    registry.check(settings, dataset.info)
+    solver = registry.own()[settings.name].build(settings, dataset.info)
+    shape = dataset.info.classes, D
+    model = make_model(solver, "numpy", *shape, settings.bias, "float64")
+    fit = solver.fit(dataset, model, Streams.of(0), [0.25, 0.5, 0.75, 1.0])
+    for number, _ in enumerate(fit):
+        if number == until:
+            break
+    return model
+
+
+def test_class_sums_are_compared_by_cosine() -> None:
+    dataset = problem()
+    X, y = dataset.train.X.toarray().astype(float), dataset.train.y  # type: ignore[union-attr]
+    sums = np.array([X[y == k].sum(axis=0) for k in range(K)])
+    cosine = X @ sums.T / np.linalg.norm(sums, axis=1)
+    model = trained(config.Unbiased("class_sums", bias=False), dataset)
+    np.testing.assert_array_equal(model.predict(dataset.train.X), cosine.argmax(axis=1))
+    assert model.nonzeros == np.count_nonzero(sums)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_one_vs_rest_is_at_the_optimum_of_every_class(bias: bool) -> None:
+    """The gradient of ||w||²/2 + C sum (1 - t f)_+² is 0, t = 1 for the class, else -1."""
+    dataset, C = problem(), 3.0
+    model = trained(config.OneVsRest("svm_ovr", C=C, tolerance=1e-8, bias=bias), dataset)
+    X = dataset.train.X.toarray().astype(float)  # type: ignore[union-attr]
+    X = np.column_stack([X, np.ones(N)]) if bias else X
+    for k in range(K):
+        w = np.append(model.V[k], model.b[k]) if bias else model.V[k]
+        t = np.where(dataset.train.y == k, 1.0, -1.0)
+        lack = np.maximum(0, 1 - t * (X @ w))
+        np.testing.assert_allclose(w, 2 * C * X.T @ (t * lack), atol=1e-4)
+
+
+def test_one_vs_rest_can_be_interrupted_between_classes() -> None:
+    model = trained(config.OneVsRest("svm_ovr", bias=False), problem(), until=2)
+    counts = problem().class_counts
+    assert set(np.flatnonzero(model.V.any(axis=1))) == set(np.argsort(-counts)[:2])
+
+
+@pytest.mark.parametrize("classes", [2, K])
+def test_crammer_and_singers_objective_is_lowest(classes: int) -> None:
+    """||W||²/2 + C sum (1 + max_{r != y} f_r - f_y)_+ rises in every direction."""
+    dataset, C = problem(classes), 2.0
+    X, y = dataset.train.X.toarray().astype(float), dataset.train.y  # type: ignore[union-attr]
+    row = np.arange(N)
+
+    def value(W: np.ndarray) -> float:
+        scores = X @ W.T
+        true = scores[row, y].copy()
+        scores[row, y] = -np.inf
+        lack = np.maximum(0, 1 + scores.max(axis=1) - true)
+        return float(np.sum(W**2) / 2 + C * lack.sum())
+
+    W = trained(config.Liblinear("svm_cs", C=C, tolerance=1e-8, bias=False), dataset).V
+    lowest, rng = value(W), np.random.default_rng(0)
+    assert lowest < 0.8 * value(np.zeros_like(W))
+    for size in (1e-3, 1e-2, 0.1):
+        for _ in range(50):
+            assert value(W + size * rng.normal(size=W.shape)) > lowest
+    assert value(1.01 * W) > lowest < value(0.99 * W)
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_a_library_learns(name: str) -> None:
+    pytest.importorskip(EXTRAS[name])
+    schema = registry.own()[name].schema
+    settings = schema(name)
+    if isinstance(settings, config.RecallTree):
+        settings = replace(settings, bits=12)
+    dataset = problem()
+    model = trained(settings, dataset)
+    chance = 1 - dataset.class_counts.max() / N
+    assert evaluate(model, dataset.test)["error"] < 0.3 * chance
+    found = costs(model, dataset.test)
+    assert found["model_mib"] > 0 and "nonzeros" not in found
+    again = trained(settings, dataset)
+    np.testing.assert_array_equal(model.predict(dataset.test.X), again.predict(dataset.test.X))
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_a_library_that_is_not_there_is_one_sentence(name: str) -> None:
+    if find_spec(EXTRAS[name]):
+        pytest.skip(f"{EXTRAS[name]} is installed")
+    with pytest.raises(UserError, match=f"needs {EXTRAS[name]}, which is not installed; pip"):
+        registry.check(registry.own()[name].schema(name), problem().info)
+
+
+def test_cells_of_baselines(workspace: Workspace) -> None:
+    words = "dataset=digits", "mlflow=false", "budget.checkpoints=2", "evaluation.costs=true"
+    done = workspace.run("-m", "method=svm_ovr,svm_cs,class_sums", *words, "engine=numpy")
+    assert done.code == 0, done.text
+    frame = workspace.frame().set_index("method")
+    assert frame["epoch"].tolist() == [1, 1, 1] and frame["lr"].isna().all()
+    assert (frame.loc[["svm_ovr", "svm_cs"], "test_error"] < 0.12).all()
+    assert frame["test_error"].lt(0.25).all() and frame["test_log_loss"].isna().all()
+    refused = workspace.run("method=svm_cs", *words, "budget.memory=1e-6")
+    row = workspace.frame("status=skipped").iloc[0]
+    assert row["method"] == "svm_cs" and refused.code == 0
+    assert "GiB, over budget.memory=1e-06" in refused.out

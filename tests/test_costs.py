@@ -1,0 +1,84 @@
+"""Macro-F1, seconds, memory and non-zeros: what a cell cost and how rare classes fare."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, precision_score, recall_score
+
+from conftest import Workspace
+from xcbench.linear import LinearModel
+from xcbench.memory import MIB, PROCESS, PeakMemory
+from xcbench.metrics import costs, macro_f1s
+
+LINUX = pytest.mark.skipif(not PROCESS.exists(), reason="no /proc")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_macro_f1_is_scikit_learns(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.geometric(0.2, 300), 25)
+    predicted = np.where(rng.random(300) < 0.4, y, rng.integers(0, 30, 300))
+    found = macro_f1s(y, predicted)
+    assert found["macro_f1"] == pytest.approx(f1_score(y, predicted, average="macro"))
+    precision = precision_score(y, predicted, average="macro", zero_division=0)
+    recall = recall_score(y, predicted, average="macro", zero_division=0)
+    harmonic = 2 / (1 / precision + 1 / recall)
+    assert found["macro_f1_of_means"] == pytest.approx(harmonic)
+    assert abs(harmonic - found["macro_f1"]) > 1e-3
+
+
+def test_macro_f1_of_nothing_right_is_0() -> None:
+    found = macro_f1s(np.array([0, 0, 1]), np.array([2, 2, 2]))
+    assert found == {"macro_f1": 0.0, "macro_f1_of_means": 0.0}
+
+
+@LINUX
+def test_peak_memory_is_of_training_alone() -> None:
+    meter = PeakMemory()
+    meter.begin()
+    np.ones(64 * MIB // 8)  # freed at once: only a high-water mark shows it
+    meter.end()
+    np.ones(256 * MIB // 8)  # evaluation
+    meter.begin()
+    meter.end()
+    assert 60 < meter.columns()["train_mib"] < 128
+    assert meter.columns()["peak_mib"] > meter.columns()["train_mib"]
+
+
+def test_what_a_model_costs() -> None:
+    W = np.eye(4, 6, dtype=np.float32)
+    from xcbench.datasets.value import Split
+
+    class Slow(LinearModel):
+        def predict(self, X):  # type: ignore[no-untyped-def]
+            time.sleep(0.05)
+            return super().predict(X)
+
+    model = Slow.of(W, np.array([0, 1, 0, 2], np.float32))
+    found = costs(model, Split(np.eye(3, 6, dtype=np.float32), np.arange(3)))
+    assert found["nonzeros"] == 6
+    assert found["model_mib"] * MIB == 4 * (24 + 4)
+    assert 0.05 <= found["predict_seconds"] < 5
+
+
+def test_columns_of_a_cell(workspace: Workspace) -> None:
+    words = "dataset=digits", "method=memoir_l2", "mlflow=false", "method.iterations=3"
+    more = "budget.checkpoints=1", "evaluation.costs=true", "evaluation.macro_f1=true"
+    done = workspace.run(*words, *more, "save_weights=true", "engine=numpy")
+    assert done.code == 0, done.text
+    assert "error 0." in done.out
+    last = workspace.frame().iloc[0]
+    assert last["iteration"] == 3
+    assert last["observations"] == 900  # 100 floor(sqrt 10) a batch
+    assert np.isnan(last["test_log_loss"])
+    assert 0 < last["test_macro_f1"] <= 1
+    assert 0 < last["nonzeros"] <= 640
+    assert last["model_mib"] * MIB == 8 * last["nonzeros"] + 8 * 11
+    if PROCESS.exists():
+        assert 0 < last["train_mib"] < last["peak_mib"]
+    refused = workspace.xcbench("predict", last["cell"], "rows.txt")
+    assert refused.code == 2
+    assert "are sparse rows without probabilities" in refused.err

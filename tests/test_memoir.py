@@ -1,0 +1,381 @@
+"""MEMOIR: sparse weights, Algorithms 1 and 2 against their direct form, margin oracles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xcbench import config, oracles, registry
+from xcbench.datasets import Dataset, Info
+from xcbench.datasets.value import Split
+from xcbench.engines import resolve
+from xcbench.errors import UserError
+from xcbench.metrics import evaluate
+from xcbench.oracles import Exact, RandomClass, SimpleLSH
+from xcbench.oracles.graph import Graph, installed
+from xcbench.solvers import Streams, make_model
+from xcbench.sparse import SparseModel
+
+K, D, N = 9, 30, 60
+ENGINES = [
+    "numpy",
+    pytest.param("numba", marks=pytest.mark.skipif(resolve("auto") == "numpy", reason="no Numba")),
+]
+
+
+def problem(seed: int = 0, constant: bool = True) -> Dataset:
+    """Sparse rows of length 1 with a constant feature, K classes of unequal sizes."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((N, D)) < 0.3, rng.gamma(1.0, size=(N, D)), 0.0)
+    X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
+    X[:, -1] = 1.0 if constant else 0.0
+    y = np.minimum(rng.geometric(0.3, N) - 1, K - 1)
+    y[:K] = np.arange(K)
+    rows = Split(sp.csr_array(X.astype(np.float32)), y)
+    info = Info("made", "", False, N, N, D, K, True, 9.0, 2.0)
+    return Dataset(info, rows, rows, np.bincount(y, minlength=K))
+
+
+def trained(
+    settings: config.Memoir, dataset: Dataset, engine: str = "numpy", steps: int = 30, seed: int = 0
+) -> SparseModel:
+    settings = replace(settings, lr=settings.lr or 0.1)
+    method = registry.own()[settings.name]
+    solver = method.build(replace(settings, iterations=steps), dataset.info)
+    model = make_model(solver, engine, K, D, False, "float64")
+    assert isinstance(model, SparseModel)
+    for _ in solver.fit(dataset, model, Streams.of(seed), [solver.epochs]):  # type: ignore[attr-defined]
+        pass
+    return model
+
+
+L2, L1 = config.MemoirL2("memoir_l2", n=7), config.MemoirL1("memoir_l1", n=7, strength=1e-3)
+AS_TEXT: dict[str, Any] = {
+    "hinge": True,
+    "order": "iid",
+    "step": "sum",
+    "margins": "current",
+    "prediction": "inner",
+}
+
+
+# ---------------------------------------------------------------- the algorithms, as printed
+class Direct:
+    """Algorithm 1 or 2 with a dense matrix, an observation after the other, nothing lazy.
+
+    Rows of the batches and rival classes that have no weights are told by what is tested: they are
+    random.
+    """
+
+    def __init__(self, settings: config.Memoir, dataset: Dataset) -> None:
+        self.s, self.lr = settings, settings.lr or 0.1
+        self.X = dataset.train.X.toarray().astype(float)  # type: ignore[union-attr]
+        self.y = dataset.train.y
+        self.W, self.total, self.t = np.zeros((K, D)), np.zeros((K, D)), 0
+
+    def step(self, batch: np.ndarray, rivals: np.ndarray) -> None:
+        s, eta = self.s, self.lr / (1 + self.s.slowdown * self.t)
+        l2 = isinstance(s, config.MemoirL2)
+        if s.margins == "current" and l2:
+            self.W *= 1 - s.strength * eta
+        before = self.W.copy()
+        if s.margins == "before" and l2:
+            self.W *= 1 - s.strength * eta
+        for i, told in zip(batch, rivals, strict=True):
+            x, y = self.X[i], self.y[i]
+            seen = self.W if s.margins == "current" else before
+            scores = seen @ x
+            others = np.where(np.arange(K) == y, -np.inf, scores)
+            some = seen.any(axis=1)
+            if np.max(np.where(some, others, -np.inf)) > 0:
+                assert others.argmax() == told
+            else:  # a class without weights, if there is one, has the highest score
+                assert others[told] >= others.max() - 1e-12
+            if not s.hinge or 1 + scores[told] - scores[y] > 0:
+                share = eta / len(batch) if s.step == "mean" else eta
+                self.W[y] += share * x
+                self.W[told] -= share * x
+        if l2:
+            self.W *= min(1, 1 / (math.sqrt(s.strength) * np.linalg.norm(self.W)))
+        else:
+            touched = np.union1d(self.y[batch], rivals)
+            theta = s.strength * eta * K / len(touched)
+            rows = self.W[touched]
+            self.W[touched] = np.where(
+                rows > theta, rows - theta, np.where(rows < -theta, rows + theta, 0.0)
+            )
+        self.t += 1
+        self.total += self.W
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Batches and rivals of every step, as the solver chose them."""
+    from xcbench.solvers.margin import Margin
+
+    steps: list[tuple[np.ndarray, np.ndarray]] = []
+    draws: Callable[..., Any] = Margin._draws
+
+    def drawing(self: Any, *given: Any) -> Callable[[], np.ndarray]:
+        draw = draws(self, *given)
+
+        def noted() -> np.ndarray:
+            steps.append((draw(), np.empty(0)))
+            return steps[-1][0]
+
+        return noted
+
+    def noting(name: str) -> None:
+        original = getattr(Margin, name)
+
+        def noted(self: Any, *given: Any) -> Any:
+            found = original(self, *given)
+            steps[-1] = steps[-1][0], found[0][:, 1].copy()
+            return found
+
+        monkeypatch.setattr(Margin, name, noted)
+
+    monkeypatch.setattr(Margin, "_draws", drawing)
+    noting("_together")
+    noting("_one_by_one")
+    return steps
+
+
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        L2,
+        replace(L2, hinge=True, lr=0.9),
+        replace(L2, **AS_TEXT),
+        replace(L2, **AS_TEXT, lr=0.6, n=20),
+        replace(L2, **AS_TEXT, n=1),
+        L1,
+        replace(L1, lr=0.9, strength=0.03),
+        replace(L1, **AS_TEXT),
+    ],
+)
+def test_lazy_weights_are_those_of_the_direct_algorithm(
+    settings: config.Memoir, average: bool, told: list[tuple[np.ndarray, np.ndarray]]
+) -> None:
+    dataset = problem()
+    model = trained(replace(settings, average=average), dataset, steps=60)
+    direct = Direct(settings, dataset)
+    assert len(told) == 60
+    for batch, rivals in told:
+        direct.step(batch, rivals)
+    expected = direct.total / direct.t if average else direct.W
+    assert np.linalg.norm(expected) > 1e-3
+    np.testing.assert_allclose(model.current().toarray(), expected, atol=1e-10)
+    assert model.square_norm() == pytest.approx(np.linalg.norm(direct.W) ** 2, rel=1e-10)
+
+
+def test_the_scale_is_folded_in_before_it_is_too_small(
+    told: list[tuple[np.ndarray, np.ndarray]],
+) -> None:
+    settings = replace(L2, **AS_TEXT, lr=0.9, strength=1.0, slowdown=0.0, average=True)
+    dataset = problem()
+    model = trained(settings, dataset, steps=40)
+    direct = Direct(settings, dataset)
+    for batch, rivals in told:
+        direct.step(batch, rivals)
+    assert 0.1**40 < 1e-6 < model.scale < 1e6
+    np.testing.assert_allclose(model.current().toarray(), direct.total / 40, atol=1e-10)
+
+
+def test_truncation_is_eq_13() -> None:
+    model = SparseModel("numpy", 3, 5, "float64")
+    model.shrink(0.5)
+    W = np.array([[0.3, -0.3, 0.1, -0.1, 0.0], [0.05, 2.0, 0.0, 0.0, -0.09]])
+    model.move(np.array([2, 0]), sp.csr_array(W), threshold=0.1)
+    expected = np.array([[0, 1.9, 0, 0, 0], np.zeros(5), [0.2, -0.2, 0, 0, 0]])
+    np.testing.assert_allclose(model.current().toarray(), expected, atol=1e-15)
+    assert model.nonzeros == 3
+    assert model.seen.tolist() == [True, False, True]
+
+
+# ---------------------------------------------------------------- the model
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_predicted(engine: str) -> None:
+    rng = np.random.default_rng(1)
+    W = np.where(rng.random((K, D)) < 0.4, rng.normal(size=(K, D)), 0.0)
+    W[3] = 0.0
+    X = np.where(rng.random((50, D)) < 0.4, rng.normal(size=(50, D)), 0.0)
+    for cosine in (False, True):
+        model = SparseModel(engine, K, D, "float64", cosine)
+        model.move(np.arange(K), sp.csr_array(W))
+        model.shrink(0.25)
+        length = np.linalg.norm(W, axis=1, keepdims=True)
+        scores = X @ (W / np.where(length > 0, length, 1) if cosine else W).T
+        scores[:, 3] = -np.inf
+        for rows in (X, sp.csr_array(X)):
+            np.testing.assert_array_equal(model.predict(rows), scores.argmax(axis=1))
+        found = evaluate(model, Split(sp.csr_array(X), rng.integers(0, K, 50)))
+        assert "log_loss" not in found
+    pairs = rng.integers(0, K, (50, 2))
+    chosen = np.take_along_axis(X @ (0.25 * W).T, pairs, axis=1)
+    np.testing.assert_allclose(model.at(sp.csr_array(X), pairs), chosen, atol=1e-12)
+
+
+@pytest.mark.skipif(resolve("auto") == "numpy", reason="no Numba")
+@pytest.mark.parametrize("settings", [L2, L1, replace(L2, **AS_TEXT), replace(L1, **AS_TEXT)])
+def test_both_engines_give_the_same_weights(settings: config.Memoir) -> None:
+    by = [trained(settings, problem(), engine).current().toarray() for engine in ("numpy", "numba")]
+    np.testing.assert_allclose(*by, atol=1e-12)
+
+
+def test_memory_is_that_of_the_weights_that_are_not_0() -> None:
+    classes, features, steps = 2000, 400_000, 50  # 3.2 GB as a dense float32 matrix
+    model = SparseModel("numpy", classes, features, "float32")
+    rng = np.random.default_rng(0)
+    for _ in range(steps):
+        changes = sp.random_array((100, features), density=20 / features, rng=rng, format="csr")
+        model.move(rng.choice(classes, 100, replace=False), changes)
+    held = sum(a.nbytes for a in (*model.V.features, *model.V.values)) + model.V.counts.nbytes
+    assert 0.9 * 20 * 100 * steps < model.nonzeros <= 20 * 100 * steps
+    assert held == 8 * model.nonzeros + 8 * classes
+    assert all(a.base is None for a in (*model.V.features, *model.V.values))
+    assert model.nbytes < 1e6
+
+
+# ---------------------------------------------------------------- oracles
+def some_weights(seed: int = 0, cosine: bool = False) -> tuple[SparseModel, sp.csr_array, Any, Any]:
+    rng = np.random.default_rng(seed)
+    W = np.where(rng.random((40, D)) < 0.5, rng.normal(size=(40, D)), 0.0)
+    W[[5, 6]] = 0.0
+    model = SparseModel("numpy", 40, D, "float64", cosine)
+    model.move(np.arange(40), sp.csr_array(W))
+    X = np.where(rng.random((200, D)) < 0.5, rng.normal(size=(200, D)), 0.0)
+    return model, sp.csr_array(X), rng.integers(0, 40, 200), X @ W.T
+
+
+def test_the_exact_oracle_is_brute_force() -> None:
+    model, X, y, scores = some_weights()
+    scores[:, [5, 6]] = -np.inf
+    scores[np.arange(200), y] = -np.inf
+    np.testing.assert_array_equal(Exact().rivals(model, X, y), scores.argmax(axis=1))
+
+
+def test_a_random_class_is_uniform_among_those_with_weights() -> None:
+    model = some_weights()[0]
+    rows = sp.csr_array(np.ones((4000, D)))
+    for y in (0, 5, 39):
+        drawn = RandomClass(np.random.default_rng(1)).rivals(model, rows, np.full(4000, y))
+        counts = np.bincount(drawn, minlength=40)
+        without = {5, 6, y}
+        assert set(np.flatnonzero(counts == 0)) == without
+        expected = 4000 / (40 - len(without))
+        assert np.sum((counts[counts > 0] - expected) ** 2 / expected) < 80  # chi², 37 freedoms
+
+
+@pytest.mark.parametrize("make", [Exact, lambda: RandomClass(np.random.default_rng(0))])
+def test_an_oracle_without_any_class_says_so(make: Callable[[], oracles.Oracle]) -> None:
+    model = SparseModel("numpy", 3, D, "float64")
+    rows = sp.csr_array(np.ones((2, D)))
+    assert make().rivals(model, rows, np.array([0, 1])).tolist() == [-1, -1]
+    model.move(np.array([1]), sp.csr_array(np.ones((1, D))))
+    assert make().rivals(model, rows, np.array([0, 1])).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("cosine", [-0.8, -0.2, 0.0, 0.3, 0.7, 0.95])
+def test_simple_lsh_collides_with_probability_1_minus_arccos_over_pi(cosine: float) -> None:
+    """Over many planes; x of length 2 and w of length 1/2, the longest weights having length 1."""
+    x, w = np.zeros(D), np.zeros(D)
+    x[:2], w[:2] = (2.0, 0.0), (cosine, math.sqrt(1 - cosine**2))
+    equal = total = 0
+    for length in (1.0, 0.5):
+        model = SparseModel("numpy", 2, D, "float64")
+        longest = np.eye(1, D, 7)
+        model.move(np.arange(2), sp.csr_array(np.vstack([length * w, longest])))
+        inner = length * cosine
+        for seed in range(120):
+            lsh = SimpleLSH(64, np.random.default_rng(seed))
+            lsh.moved(model, np.arange(2))
+            of_x = lsh.codes_of_rows(model, sp.csr_array(x[None]))[0]
+            equal += 64 - int(np.bitwise_count(of_x ^ lsh.codes_of_classes(model)[0]))
+            total += 64
+        p = 1 - math.acos(inner) / math.pi
+        assert abs(equal / total - p) < 4.5 * math.sqrt(p * (1 - p) / total)
+        equal = total = 0
+
+
+def test_simple_lsh_takes_the_nearest_code() -> None:
+    model, X, y, _ = some_weights()
+    lsh = SimpleLSH(64, np.random.default_rng(0))
+    lsh.moved(model, np.arange(40))
+    bits = [[c >> j & 1 for j in range(64)] for c in lsh.codes_of_classes(model).tolist()]
+    rows = [[c >> j & 1 for j in range(64)] for c in lsh.codes_of_rows(model, X).tolist()]
+    distance = (np.array(rows)[:, None] != np.array(bits)).sum(axis=2)
+    distance[:, [5, 6]] = distance[np.arange(200), y] = 99
+    np.testing.assert_array_equal(lsh.rivals(model, X, y), distance.argmin(axis=1))
+
+
+def test_more_bits_find_the_best_class_more_often() -> None:
+    model, X, y, _ = some_weights()
+    recalls = []
+    for bits in (1, 8, 64):
+        lsh = SimpleLSH(bits, np.random.default_rng(0))
+        lsh.moved(model, np.arange(40))
+        recalls.append(oracles.quality(lsh, model, X, y)["recall"])
+    assert recalls[0] < recalls[1] < recalls[2]
+    found = oracles.quality(RandomClass(np.random.default_rng(0)), model, X, y, [0.25])
+    assert found["recall"] < recalls[2]
+    assert oracles.quality(Exact(), model, X, y, [0.01]) == {"recall": 1.0, "epsilon_at_0.01": 0.0}
+
+
+def test_epsilon_is_a_quantile_of_the_difference_of_margins() -> None:
+    model, X, y, scores = some_weights()
+    given = RandomClass(np.random.default_rng(3)).rivals(model, X, y)
+
+    class Told:
+        def moved(self, model: SparseModel, classes: np.ndarray) -> None: ...
+
+        def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
+            return given
+
+    row = np.arange(200)
+    others = scores.copy()
+    others[:, [5, 6]] = others[row, y] = -np.inf
+    difference = np.sort(others.max(axis=1) - scores[row, given])
+    found = oracles.quality(Told(), model, X, y, [0.1])
+    assert found["recall"] == np.mean(difference == 0)
+    assert np.mean(difference <= found["epsilon_at_0.1"] + 1e-12) >= 0.9
+    assert np.mean(difference < found["epsilon_at_0.1"] - 1e-12) < 0.9
+
+
+@pytest.mark.skipif(not installed(), reason="nmslib is not installed")
+def test_the_graph_finds_most_of_the_best_classes() -> None:
+    model, X, y, _ = some_weights()
+    found = oracles.quality(Graph(), model, X, y)
+    assert found["recall"] > 0.8
+
+
+@pytest.mark.parametrize("oracle", ["random", "simple_lsh"])
+@pytest.mark.parametrize("margins", ["before", "current"])
+def test_inexact_margins_learn(oracle: str, margins: str) -> None:
+    own = {"step": "sum", "prediction": "inner", "n": 20, "strength": 1e-5, "lr": 0.5}
+    dataset = problem(constant=False)
+    model = trained(replace(L1, oracle=oracle, margins=margins, **own), dataset, steps=150)
+    assert evaluate(model, dataset.train)["error"] < 0.45 < 1 - dataset.class_counts.max() / N
+
+
+# ---------------------------------------------------------------- settings
+def test_what_is_impossible_is_said() -> None:
+    info = problem().info
+    for more, word in [
+        ({"bias": True}, "dataset.protocol.constant=1"),
+        ({"ridge": 1.0}, "method.strength"),
+        ({"strength": 10.0}, "method.strength"),
+    ]:
+        with pytest.raises(UserError, match=word):
+            registry.check(replace(L2, **more), info)
+    if not installed():
+        with pytest.raises(UserError, match="nmslib"):
+            registry.check(replace(L2, oracle="graph"), info)
+    registry.check(L2, info)
