@@ -7,7 +7,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import augment_reduce, evaluation, memory, minibatch, scaling, sequential, sweep
+from benchmarks import (
+    amazoncat,
+    augment_reduce,
+    evaluation,
+    memory,
+    minibatch,
+    scaling,
+    sequential,
+    sweep,
+)
 from benchmarks.table import Row, save, text
 
 BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
@@ -17,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "evaluation": evaluation.run,
     "scaling": scaling.run,
     "memory": memory.run,
+    "amazoncat": amazoncat.run,
     "sweep": sweep.run,
 }
 

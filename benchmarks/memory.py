@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,11 +112,8 @@ CHILD = """
 import json
 import benchmarks
 from benchmarks import shapes
+from benchmarks.memory import peak
 from xcbench import config, linear, registry, trace
-
-def peak():
-    lines = open("/proc/self/status").read().splitlines()  # ru_maxrss would begin at the parent's
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 dataset = shapes.uniform_rows()
 settings = config.{settings}
@@ -133,6 +131,12 @@ METHODS = {
     "U-max": "Umax(name='umax', lr=0.1)",
     "OVE 100 x 5": "Sampled(name='ove', lr=1e-4)",
 }
+
+
+def peak() -> int:
+    """High-water mark of this process in bytes; ru_maxrss would begin at the parent's."""
+    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 def peaks() -> list[Row]:

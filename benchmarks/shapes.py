@@ -67,6 +67,11 @@ def eurlex() -> Dataset:
     return twin(15539, 5000, 896, 237)
 
 
+def amazoncat() -> Dataset:
+    """AmazonCat-13K's shape."""
+    return twin(1_186_239, 203_882, 2919, 71)
+
+
 def omniglot() -> Dataset:
     """Omniglot's shape; its images as sparse rows."""
     return twin(25968, 784, 1623, 113)
