@@ -330,6 +330,31 @@ class Evaluation:
         "scores (with one class a row, precision@k is this share / k); 0: off",
         at_least=0,
     )
+    clip: float = option(
+        0.0,
+        "add columns *_log_loss_clipped: the mean of losses of at most so many nats a row, 26 in "
+        "the published evaluation of the augment-and-reduce paper; 0: off",
+        at_least=0,
+    )
+    importance: int = option(
+        0,
+        "of probit and logistic methods, add columns *_log_loss_importance: the log loss by "
+        "importance sampling with so many draws of N(5, 5²) a row, 1000 in the augment-and-reduce "
+        "paper, clipped where clip is set; 0: off",
+        at_least=0,
+    )
+    rows: int = option(
+        0,
+        "evaluate at most so many rows of either part, the same for every cell, and add columns "
+        "*_log_loss_standard_error where these are not all; 0: all",
+        at_least=0,
+    )
+    every: int = option(
+        1,
+        "evaluate at every so-many-th checkpoint and at the last; the others have clocks and bound "
+        "alone",
+        at_least=1,
+    )
 
 
 @dataclass

@@ -49,6 +49,7 @@ class Method:
         its cells.
     samplings : ways of drawing classes it allows (`config.Sampled.sampling`). With ``others``, it
         also allows samplers from outside; if they weigh classes differently, with ``frequency``.
+    link : of the model whose likelihood it fits: softmax, probit or logistic.
     slope_is_gradient : whether the slope is the gradient of the value at the same local state;
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
@@ -64,6 +65,7 @@ class Method:
     default_rate: Callable[[Any, Info], float]
     version: int = 1
     samplings: tuple[str, ...] = ("shared", "others", "any", "drop_hits", "all", "frequency")
+    link: str = "softmax"
     slope_is_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
