@@ -193,8 +193,28 @@ class Stochastic(Method):
     """Options of a method that visits minibatches of observations."""
 
     n: int = option(100, "observations in a minibatch", at_least=1)
+    step: str = option(
+        "sgd",
+        "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
+        "the minibatch's gradient, whose rate falls with the root of the iterations",
+        choices=("sgd", "ar"),
+    )
+    accumulator: str = option(
+        "all",
+        "with step=ar, averages of squared gradients that decay in an iteration: all, or those "
+        "of coordinates with a gradient",
+        choices=("all", "touched"),
+    )
     decay: float = option(
-        0.9, "the rate is multiplied by this after each epoch", above=0, at_most=1
+        0.9,
+        "the rate is multiplied by this after each epoch; with step=ar, every 2000 iterations",
+        above=0,
+        at_most=1,
+    )
+    start: str = option(
+        "zero",
+        "weights before training: zero; or normal draws of standard deviation 0.1, biases 0.001",
+        choices=("zero", "normal"),
     )
     order: str = option(
         "shuffled",
@@ -292,6 +312,40 @@ class Umax(DoubleSum):
     """Options of U-max."""
 
     delta: float = option(1.0, "u is reset when it lies this far below its bound", above=0)
+
+
+@dataclass
+class AugmentReduce(Sampled):
+    """Options of augment and reduce, with a variational distribution per row."""
+
+    step: str = option("ar", "as for stochastic methods", choices=("sgd", "ar"))
+    sampling: str = option("others", "as for sampled methods")
+    local_clock: str = option(
+        "epochs",
+        "t in the step size (1 + t)^-0.9 of the local variables, counted from 1",
+        choices=("epochs", "iterations"),
+    )
+    local_lr: float = option(1.0, "factor of the step size of the local variables", above=0)
+
+
+@dataclass
+class SoftmaxAugmentReduce(AugmentReduce):
+    """Options of softmax A&R."""
+
+    local_lr: float = option(
+        1.0, "factor of the step size of the local variables", above=0, at_most=1
+    )
+    eta0: float = option(2.0, "start of the local variable eta", at_least=1)
+
+
+@dataclass
+class LatentAugmentReduce(AugmentReduce):
+    """Options of multinomial probit and logistic A&R."""
+
+    local_lr: float = option(0.01, "factor of the step size of the local variables", above=0)
+    entropy: bool = option(
+        True, "the entropy has its share in the step of the scale (the published code left it out)"
+    )
 
 
 # ---------------------------------------------------------------- the launch

@@ -12,48 +12,23 @@ rule, from its middle outwards until nothing is left, converges exponentially.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
-from xcbench.objectives import softplus
+from xcbench.objectives.augment_reduce import LOGISTIC, PROBIT, Link
 
+LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
 FALL = 22.0  # nats below the highest point where the integrand is left
 CHUNK = 1 << 17  # differences of scores held at a time
 CHUNK_ROWS = 2048
+MOST = 5000  # points on a side: more only of a plateau, whose rest is nothing beside such a loss
 NEWTON = 100
 FAR = 1e6  # by which the true class lies below itself: its factor Phi is 1
 PROPOSAL = (5.0, 5.0)  # mean and standard deviation of the paper's importance sampling
 
 Pair = tuple[np.ndarray, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Law of the errors e.
-
-    Attributes
-    ----------
-    log_density, log_distribution : log phi and log Phi.
-    middle : differences f_k - f_y (B, K) to a point of the integrand from which it only falls to
-        the right, and the step of the trapezoid rule, both (B,).
-    """
-
-    log_density: Callable[[np.ndarray], np.ndarray]
-    log_distribution: Callable[[np.ndarray], np.ndarray]
-    middle: Callable[[np.ndarray], Pair]
-
-
-def log_normal(e: np.ndarray) -> np.ndarray:
-    """Log density of N(0, 1)."""
-    return np.asarray(-0.5 * e**2 - 0.5 * np.log(2 * np.pi))
-
-
-def log_normal_distribution(t: np.ndarray) -> np.ndarray:
-    """Log Phi of N(0, 1); by its logarithm where Phi has not underflowed, which is faster."""
-    return np.asarray(np.log(ndtr(t)) if t.min(initial=0.0) > -37 else log_ndtr(t))
 
 
 def normal_middle(difference: np.ndarray) -> Pair:
@@ -66,7 +41,7 @@ def normal_middle(difference: np.ndarray) -> Pair:
     e = np.maximum(np.sqrt(2 * softmax_loss), difference.max(axis=1) / 2)
     for _ in range(NEWTON):
         t = e[:, None] - difference
-        ratio = np.exp(log_normal(t) - log_normal_distribution(t))
+        ratio = PROBIT.of_log_cdf(t)
         curvature = 1.0 + (ratio * (t + ratio)).sum(axis=1)
         move = (ratio.sum(axis=1) - e) / curvature
         e = e + move
@@ -85,20 +60,9 @@ def logistic_middle(difference: np.ndarray) -> Pair:
     return top + np.log(total), np.full(len(difference), 0.45)
 
 
-def log_logistic(e: np.ndarray) -> np.ndarray:
-    """Log density of the logistic law."""
-    return np.asarray(-softplus(e) - softplus(-e))
-
-
-def log_logistic_distribution(t: np.ndarray) -> np.ndarray:
-    """Log Phi of the logistic law."""
-    return np.asarray(-softplus(-t))
-
-
-ERRORS = {
-    "probit": Errors(log_normal, log_normal_distribution, normal_middle),
-    "logistic": Errors(log_logistic, log_logistic_distribution, logistic_middle),
-}
+# Differences f_k - f_y (B, K) to a point of the integrand right of which it only falls, and the step
+# of the trapezoid rule, both (B,).
+MIDDLES = {"probit": normal_middle, "logistic": logistic_middle}
 
 
 @dataclass(frozen=True)
@@ -116,23 +80,26 @@ class Integrand:
     values: np.ndarray
 
     @classmethod
-    def of(cls, errors: Errors, difference: np.ndarray) -> Integrand:
+    def of(
+        cls, link: Link, middle: np.ndarray, step: np.ndarray, difference: np.ndarray
+    ) -> Integrand:
         """Walk from the middle to the right, then to the left.
 
         Parameters
         ----------
+        link : law of the errors.
+        middle, step : of every row, see `MIDDLES`.
         difference : f_k - f_y (B, K), that of the true class `FAR` below 0.
         """
-        middle, step = errors.middle(difference)
         highest = np.full(len(middle), -np.inf)
 
         def walk(sign: int, begin: int) -> Iterator[np.ndarray]:
             rows = np.arange(len(middle))
-            for place in range(begin, 1 << 30):
+            for place in range(begin, MOST):
                 e = middle[rows] + sign * place * step[rows]
-                terms = errors.log_distribution(e[:, None] - difference[rows])
+                terms = link.log_cdf(e[:, None] - difference[rows])
                 found = np.full(len(middle), -np.inf)
-                found[rows] = errors.log_density(e) + terms.sum(axis=1)
+                found[rows] = link.log_density(e) + terms.sum(axis=1)
                 yield found
                 np.maximum(highest, found, out=highest)
                 rows = rows[found[rows] > highest[rows] - FALL]
@@ -190,7 +157,7 @@ def with_importance(
     exact, sampled = [np.empty(0)], [np.empty(0)]
     for integrand in _integrands(link, scores, y):
         u = rng.standard_normal((len(integrand.step), draws))
-        log_weight = integrand.at(mean + deviation * u) - log_normal(u) + np.log(deviation)
+        log_weight = integrand.at(mean + deviation * u) - PROBIT.log_density(u) + np.log(deviation)
         exact.append(integrand.log_integral())
         sampled.append(_log_sum(log_weight) - np.log(draws))
     return np.concatenate(exact), np.concatenate(sampled)
@@ -204,7 +171,7 @@ def _integrands(link: str, scores: np.ndarray, y: np.ndarray) -> Iterator[Integr
         row = np.arange(len(own))
         part -= part[row, own][:, None]
         part[row, own] = -FAR
-        yield Integrand.of(ERRORS[link], part)
+        yield Integrand.of(LINKS[link], *MIDDLES[link](part), part)
 
 
 def _log_sum(values: np.ndarray) -> np.ndarray:
