@@ -60,8 +60,8 @@ def logistic_middle(difference: np.ndarray) -> Pair:
     return top + np.log(total), np.full(len(difference), 0.45)
 
 
-# Differences f_k - f_y (B, K) to a point of the integrand right of which it only falls, and the step
-# of the trapezoid rule, both (B,).
+# Differences f_k - f_y (B, K) to a point of the integrand right of which it only falls, and to the
+# step of the trapezoid rule, both (B,).
 MIDDLES = {"probit": normal_middle, "logistic": logistic_middle}
 
 

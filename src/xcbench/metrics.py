@@ -53,7 +53,8 @@ def evaluate(
         hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
         share of rows whose predicted class is in their set, rows made of one counting as one.
         Where rows have no features, ``l1_error``: sum_k |softmax_k - N_k / N|, N_k of the N rows
-        being of class k (one-vs-each paper, Fig. 2c).
+        being of class k (one-vs-each paper, Fig. 2c); and ``relative_error``, the mean of
+        |softmax_k - N_k / N| / (N_k / N) over the classes that occur.
     """
     n_rows = len(split)
     if n_rows == 0:
@@ -93,7 +94,9 @@ def evaluate(
             result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
     if featureless:
         frequency = np.bincount(split.y, minlength=model.n_classes) / n_rows
-        result["l1_error"] = float(np.abs(np.exp(log_probability) - frequency).sum())
+        apart, occurs = np.abs(np.exp(log_probability) - frequency), frequency > 0
+        result["l1_error"] = float(apart.sum())
+        result["relative_error"] = float((apart[occurs] / frequency[occurs]).mean())
     return result
 
 
