@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import evaluation, memory, minibatch, scaling, sequential, sweep
+from benchmarks import augment_reduce, evaluation, memory, minibatch, scaling, sequential, sweep
 from benchmarks.table import Row, save, text
 
 BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "sequential": sequential.run,
     "minibatch": minibatch.run,
+    "augment_reduce": augment_reduce.run,
     "evaluation": evaluation.run,
     "scaling": scaling.run,
     "memory": memory.run,

@@ -100,7 +100,9 @@ class Work:
         model = linear.make(engine, info.classes, info.features, bias, "float32")
         chunk = next(solver._chunks(dataset, model, Streams.of(0)))
         chunk = chunk.part(0, min(len(chunk), rows or len(chunk)))
-        return cls(solver, model, chunk, np.full(info.train, solver.objective.start))
+        solver.step = solver.step.begun(model)
+        start = solver.objective.start
+        return cls(solver, model, chunk, np.full((info.train, *np.shape(start)), start))
 
     def updates(self) -> float:
         """Run the chunk's updates once more, from where the weights are."""

@@ -63,6 +63,20 @@ METHODS = {
         name="umax", lr=0.002, m=5, double_sum="raman_as_published", sampling="drop_hits"
     ),
     "umax, ridge on drawn": config.Umax(name="umax", lr=0.02, m=2, ridge_on="drawn"),
+    "softmax, ar": config.Softmax(
+        name="softmax", solver="minibatch", n=10, lr=0.1, step="ar", start="normal"
+    ),
+    "ove, ar, n=1": config.OneVsEach(name="ove", n=1, m=2, lr=0.1, step="ar", sampling="others"),
+    "ar_softmax": config.SoftmaxAugmentReduce(
+        name="ar_softmax", n=10, m=3, lr=0.1, accumulator="touched", start="normal"
+    ),
+    "ar_softmax, frequency": config.SoftmaxAugmentReduce(
+        name="ar_softmax", n=10, m=2, lr=0.1, sampling="frequency"
+    ),
+    "ar_probit": config.LatentAugmentReduce(name="ar_probit", n=10, m=3, lr=0.1),
+    "ar_logistic, all": config.LatentAugmentReduce(
+        name="ar_logistic", n=10, lr=0.1, sampling="all", start="normal"
+    ),
     "implicit": config.DoubleSum(name="implicit", lr=0.5),
     "implicit, n=5": config.DoubleSum(name="implicit", lr=0.5, n=5, m=3),
     "implicit, any": config.DoubleSum(name="implicit", lr=0.5, sampling="any"),

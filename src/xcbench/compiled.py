@@ -131,23 +131,17 @@ class CompiledModel(LinearModel):
         squares: Squares,
         pace: Pace,
     ) -> None:
-        """As `LinearModel.adapt`; every class at once is a product, which needs no kernel."""
-        if classes is None:
-            super().adapt(rows, None, slope, squares, pace)
-            return
+        """As `LinearModel.adapt`; the gradient of every class at once is a product."""
         self._fold()
-        kernels.adapt(
-            self.V,
-            self.biases,
-            squares.V,
-            self.biases if squares.b is None else squares.b,
-            *rows.arrays,
-            classes,
-            kernels.by_class(classes, *self.room),
-            slope.astype(self.dtype),
-            np.zeros(self.V.shape[1], self.dtype),
-            np.array(pace, self.dtype),
-        )
+        of_b = self.biases if squares.b is None else squares.b
+        moved, numbers = (self.V, self.biases, squares.V, of_b), np.array(pace, self.dtype)
+        if classes is None:
+            _, gradient, _, of_biases = self._gradient(rows, None, slope)
+            kernels.adapt_all(*moved, np.ascontiguousarray(gradient), of_biases, numbers)
+            return
+        order = kernels.by_class(classes, *self.room)
+        changes, room = slope.astype(self.dtype), np.zeros(self.V.shape[1], self.dtype)
+        kernels.adapt(*moved, *rows.arrays, classes, order, changes, room, numbers)
 
     def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""

@@ -7,7 +7,7 @@ no ``features``. Formulas of methods come in as compiled functions, so nothing h
 
 from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, STAND_INS, compiled
 from xcbench.kernels.evaluation import absorb_block, absorb_panel
-from xcbench.kernels.minibatch import adapt, by_class, scatter, scores_at
+from xcbench.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
 from xcbench.kernels.sequential import descend
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "absorb_block",
     "absorb_panel",
     "adapt",
+    "adapt_all",
     "by_class",
     "compiled",
     "descend",

@@ -141,3 +141,12 @@ def adapt(
         if b.size and of_bias != 0:
             b[k], of_b[k] = _adapted(b[k], of_b[k], of_bias, p[0], p[1], p[2], p[3], p[4], p[5])
         first = last
+
+
+@kernel
+def adapt_all(V: Any, b: Any, of_V: Any, of_b: Any, g: Any, g_b: Any, p: Any) -> None:
+    """Adaptive step of all classes, with their gradients (K, D) and (K,), which become 0."""
+    for k in range(V.shape[0]):
+        _adapt_row(V[k], of_V[k], g[k], p)
+    if b.size:
+        _adapt_row(b, of_b, g_b, p)
