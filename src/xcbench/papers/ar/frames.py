@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pandas as pd
 
@@ -51,10 +52,12 @@ def of(rows: pd.DataFrame, metric: str, reading: str) -> Values:
 
 def printed(table: str, dataset: str, method: str, metric: str) -> float:
     """A printed number; nan where there is none."""
+    return _printed().get((table, dataset, method, metric), float("nan"))
+
+
+@cache
+def _printed() -> dict[tuple[str, str, str, str], float]:
     every = published.numbers()
-    wanted = {"paper": "ar", "table": table, "dataset": dataset, "method": method, "metric": metric}
-    keep = pd.Series(True, every.index)
-    for name, value in wanted.items():
-        keep &= every[name] == value
-    found = pd.to_numeric(every.loc[keep, "value"], errors="coerce")
-    return float(found.iloc[0]) if len(found) else float("nan")
+    own = every[(every["paper"] == "ar") & (every["value"] != "NA")]
+    keys = own[["table", "dataset", "method", "metric"]].itertuples(index=False, name=None)
+    return dict(zip(keys, own["value"].astype(float), strict=True))
