@@ -144,6 +144,17 @@ def test_evaluation_of_a_link(link):
     assert drawn["log_loss_importance"] != drawn["log_loss_clipped"]
 
 
+def test_draws_that_miss_a_row_leave_its_loss_at_the_clip():
+    """Scores 200 apart: the integrand lies near 100, where N(5, 5²) has no draw."""
+    model, rows = (
+        LinearModel.of(np.array([[200.0], [0.0]])),
+        Split(np.ones((3, 1)), np.ones(3, int)),
+    )
+    found = evaluate(model, rows, link="probit", importance=50, rng=np.random.default_rng(0))
+    assert found["log_loss_importance"] == 26.0
+    assert found["log_loss"] == pytest.approx(-log_ndtr(-200 / np.sqrt(2)))
+
+
 def test_softmax_is_clipped_too():
     model, rows = model_and_rows()
     scores = rows.X @ model.V.T + model.b

@@ -262,6 +262,8 @@ SHRUNK = {
     "budget.checkpoints": "2",
     "evaluation.rows": "60",
     "evaluation.importance": "20",
+    "method.lr": "0.1",
+    "engine": "numpy",
     "mlflow": "false",
 }
 

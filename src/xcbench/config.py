@@ -394,7 +394,7 @@ class Evaluation:
         0,
         "of probit and logistic methods, add columns *_log_loss_importance: the log loss by "
         "importance sampling with so many draws of N(5, 5²) a row, 1000 in the augment-and-reduce "
-        "paper, clipped where clip is set; 0: off",
+        "paper, clipped at clip, or at 26 where that is 0; 0: off",
         at_least=0,
     )
     rows: int = option(

@@ -14,6 +14,8 @@ from xcbench import likelihoods
 from xcbench.datasets.value import Split
 from xcbench.linear import DenseRows, LinearModel
 
+CLIP = 26.0  # of importance sampling: draws that all miss the mass of a row say nothing of its loss
+
 
 def evaluate(
     model: LinearModel,
@@ -42,8 +44,8 @@ def evaluate(
     clip : where it is not 0, also give ``log_loss_clipped``, the mean of losses of at most so many
         nats (published evaluation of the augment-and-reduce paper).
     importance, rng : where it is not 0 and the link is not softmax, also give
-        ``log_loss_importance``, by importance sampling with so many draws a row, clipped if
-        ``clip`` is not 0.
+        ``log_loss_importance``, by importance sampling with so many draws a row, clipped at
+        ``clip``, or where that is 0 at 26 nats.
     standard_error : whether to give ``log_loss_standard_error``, for a sample of rows.
 
     Returns
@@ -80,7 +82,7 @@ def evaluate(
     if clip:
         result["log_loss_clipped"] = float(np.minimum(loss, clip).mean())
     if sampled is not None:
-        result["log_loss_importance"] = float(np.minimum(sampled, clip or np.inf).mean())
+        result["log_loss_importance"] = float(np.minimum(sampled, clip or CLIP).mean())
     if standard_error:
         result["log_loss_standard_error"] = float(loss.std(ddof=1) / np.sqrt(n_rows))
     if softmax_twice and twice is not None:
