@@ -140,7 +140,8 @@ def test_the_softmax_bound_is_exact_at_its_best_eta_alone():
     rng = np.random.default_rng(4)
     scores = rng.normal(scale=2, size=(30, 6))
     exact = log_softmax(scores, axis=1)
-    value, slope, u = call("softmax", scores, rng.uniform(0, 3, 30), 1.0)
+    _, slope, u = call("softmax", scores, rng.uniform(0, 3, 30), 1.0)
+    value = call("softmax", scores, u, 0.0)[0]
     np.testing.assert_allclose(u, np.log(np.exp(scores - scores[:, :1]).sum(axis=1)), rtol=1e-12)
     np.testing.assert_allclose(value, -exact[:, 0], rtol=1e-12)
     np.testing.assert_allclose(slope, np.exp(exact) - np.eye(6)[0], rtol=1e-10, atol=1e-12)
@@ -156,11 +157,20 @@ def test_gumbel_errors_are_softmax_and_their_posterior_is_gumbel():
     psi = np.array([[0.3, -0.5, 1.0, 0.0]])
     errors = rng.gumbel(size=(200_000, 4))
     won = (psi + errors).argmax(axis=1) == 0
-    value, _, u = call("softmax", psi, 1.0, 1.0)
-    assert won.mean() == pytest.approx(np.exp(-value[0]), abs=0.004)
+    u = call("softmax", psi, 1.0, 1.0)[2]
+    assert won.mean() == pytest.approx(np.exp(-call("softmax", psi, u, 0.0)[0][0]), abs=0.004)
     kept = errors[won, 0] - u[0]
     assert kept.mean() == pytest.approx(np.euler_gamma, abs=0.02)
     assert kept.std() == pytest.approx(np.pi / np.sqrt(6), rel=0.02)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_reported_bound_does_not_depend_on_the_step_it_precedes(name):
+    """Else it would be correlated with the draws, and its mean no bound."""
+    rng = np.random.default_rng(7)
+    scores, local = rng.normal(size=(1, 6)), some_local(name, rng)
+    values = [call(name, scores, local, rate)[0] for rate in (0.0, 0.5)]
+    assert values[0] == values[1]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -150,6 +150,10 @@ def test_the_adaptive_step_has_a_rate_of_its_own(small):  # noqa: F811
             config.OneVsEach(name="ove", step="ar", ridge_on="drawn", n=1, sampling="others"),
             "set method.ridge_on=all",
         ),
+        (
+            config.SoftmaxAugmentReduce(name="ar_softmax", step="sgd", ridge_on="drawn", n=1),
+            "not possible for ar_softmax; set it to all",
+        ),
     ],
 )
 def test_steps_that_do_not_fit_are_refused(small, settings, sentence):  # noqa: F811
