@@ -129,7 +129,9 @@ class Judge:
         self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
     ) -> None:
         self.parts = {
-            role: (whole.sample(evaluation.rows), 0 < evaluation.rows < len(whole))
+            role: (whole.sample(evaluation.rows), True)
+            if 0 < evaluation.rows < len(whole)
+            else (whole, False)
             for role, whole in (("train", dataset.train), ("test", dataset.test))
         }
         self.evaluation, self.link, self.seed = evaluation, link, seed
