@@ -97,7 +97,7 @@ def test_evaluation_is_that_of_a_feature_of_zeros(engine, labels):
         model.shrink(0.5)
         split = Split(np.zeros((200, width), np.float32), y, sets)
         found.append(evaluate(model, split, softmax_twice=True, top_k=4))
-    assert found[0].pop("l1_error") > 0
+    assert found[0].pop("l1_error") > 0 and found[0].pop("relative_error") > 0
     assert found[0] == pytest.approx(found[1], rel=1e-5)
     assert ("precision_at_4" in found[0]) == (labels == "several")
 
@@ -107,6 +107,9 @@ def test_losses_and_l1_error():
     y = np.array([0, 0, 0, 1])
     found = evaluate(LinearModel.of(np.empty((3, 0)), b + 7), Split(np.empty((4, 0)), y))
     assert found["l1_error"] == pytest.approx(0.25 + 0 + 0.25)
+    assert found["relative_error"] == pytest.approx(
+        (0.25 / 0.75 + 0) / 2
+    )  # of two classes that occur
     assert found["error"] == 0.25
     assert found["log_loss"] == pytest.approx(
         log_loss(y, [[0.5, 0.25, 0.25]] * 4, labels=[0, 1, 2])

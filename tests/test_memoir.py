@@ -59,7 +59,7 @@ L2, L1 = config.MemoirL2("memoir_l2", n=7), config.MemoirL1("memoir_l1", n=7, st
 AS_TEXT: dict[str, Any] = {
     "hinge": True,
     "order": "iid",
-    "step": "sum",
+    "batch": "sum",
     "margins": "current",
     "prediction": "inner",
 }
@@ -98,7 +98,7 @@ class Direct:
             else:  # a class without weights, if there is one, has the highest score
                 assert others[told] >= others.max() - 1e-12
             if not s.hinge or 1 + scores[told] - scores[y] > 0:
-                share = eta / len(batch) if s.step == "mean" else eta
+                share = eta / len(batch) if s.batch == "mean" else eta
                 self.W[y] += share * x
                 self.W[told] -= share * x
         if l2:
@@ -359,7 +359,7 @@ def test_the_graph_finds_most_of_the_best_classes() -> None:
 @pytest.mark.parametrize("oracle", ["random", "simple_lsh"])
 @pytest.mark.parametrize("margins", ["before", "current"])
 def test_inexact_margins_learn(oracle: str, margins: str) -> None:
-    own = {"step": "sum", "prediction": "inner", "n": 20, "strength": 1e-5, "lr": 0.5}
+    own = {"batch": "sum", "prediction": "inner", "n": 20, "strength": 1e-5, "lr": 0.5}
     dataset = problem(constant=False)
     model = trained(replace(L1, oracle=oracle, margins=margins, **own), dataset, steps=150)
     assert evaluate(model, dataset.train)["error"] < 0.45 < 1 - dataset.class_counts.max() / N

@@ -120,7 +120,7 @@ def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatc
             return self
 
     measured = {"log_loss": 1.0, "error": 0.5}
-    monkeypatch.setattr(trace, "evaluate", lambda *arguments: measured)
+    monkeypatch.setattr(trace, "evaluate", lambda *arguments, **asked: measured)
     budget = config.Budget(epochs=10, checkpoints=5, seconds=seconds)
     model = LinearModel(2, 2, True, "float32")
     made = trace.run(Slow(), model, Data(), 0, budget, config.Evaluation(), 0.0)

@@ -363,7 +363,7 @@ class Memoir(Method):
         "a batch draws, with replacement, classes uniformly and rows of them, or rows uniformly",
         choices=("balanced", "iid"),
     )
-    step: str = option(
+    batch: str = option(
         "mean", "a batch moves weights by the mean or the sum of its rows", choices=("mean", "sum")
     )
     margins: str = option(
@@ -437,7 +437,7 @@ class RecallTree(Method):
     """Options of Vowpal Wabbit's RecallTree; the MEMOIR paper's settings for LSHTC1."""
 
     bits: int = option(24, "the table has 2^bits weights; the paper took 30", at_least=1)
-    step: float = option(1.0, "learning rate of the library (-l)", above=0)
+    rate: float = option(1.0, "learning rate of the library (-l)", above=0)
     loss: str = option("hinge", "loss of its classifiers", choices=("hinge", "logistic"))
     passes: int = option(5, "over the rows", at_least=1)
 
@@ -490,6 +490,31 @@ class Evaluation:
         False,
         "add columns predict_seconds (all test rows), nonzeros and model_mib of the weights, "
         "peak_mib of the process in training, train_mib beyond what was there when it began",
+    )
+    clip: float = option(
+        0.0,
+        "add columns *_log_loss_clipped: the mean of losses of at most so many nats a row, 26 in "
+        "the published evaluation of the augment-and-reduce paper; 0: off",
+        at_least=0,
+    )
+    importance: int = option(
+        0,
+        "of probit and logistic methods, add columns *_log_loss_importance: the log loss by "
+        "importance sampling with so many draws of N(5, 5²) a row, 1000 in the augment-and-reduce "
+        "paper, clipped at clip, or at 26 where that is 0; 0: off",
+        at_least=0,
+    )
+    rows: int = option(
+        0,
+        "evaluate at most so many rows of either part, the same for every cell, and add columns "
+        "*_log_loss_standard_error where these are not all; 0: all",
+        at_least=0,
+    )
+    every: int = option(
+        1,
+        "evaluate at every so-many-th checkpoint and at the last; the others have clocks and bound "
+        "alone",
+        at_least=1,
     )
 
 

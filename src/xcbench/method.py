@@ -126,7 +126,7 @@ def step(settings: config.Stochastic, info: Info) -> Step:
 
 def default_rate(method: Method, settings: Any, info: Info) -> float:
     """Rate where none is set: the method's, or the adaptive step's own, which fits any scale."""
-    if settings.step == "ar":
+    if isinstance(settings, config.Stochastic) and settings.step == "ar":
         return ADAPTIVE_RATE
     return method.default_rate(settings, info)
 

@@ -11,9 +11,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from xcbench import likelihoods
 from xcbench.datasets.value import Split
 from xcbench.memory import MIB
 from xcbench.models import Model
+
+CLIP = 26.0  # of importance sampling: draws that all miss the mass of a row say nothing of its loss
 
 
 def evaluate(
@@ -22,8 +25,14 @@ def evaluate(
     softmax_twice: bool = False,
     top_k: int = 0,
     macro_f1: bool = False,
+    *,
+    link: str = "softmax",
+    clip: float = 0.0,
+    importance: int = 0,
+    rng: np.random.Generator | None = None,
+    standard_error: bool = False,
 ) -> dict[str, float]:
-    """Mean -log softmax_y in nats, and the share of rows whose largest score is not y's.
+    """Mean -log p(y | x) in nats, and the share of rows whose largest score is not y's.
 
     Parameters
     ----------
@@ -35,6 +44,13 @@ def evaluate(
         the classes of the ``top_k`` largest scores; and, where rows have label sets,
         ``precision_at_<top_k>``.
     macro_f1 : also give ``macro_f1`` and ``macro_f1_of_means`` (`macro_f1s`).
+    link : what gives p(y | x) from the scores: softmax, probit or logistic.
+    clip : where it is not 0, also give ``log_loss_clipped``, the mean of losses of at most so many
+        nats (published evaluation of the augment-and-reduce paper).
+    importance, rng : where it is not 0 and the link is not softmax, also give
+        ``log_loss_importance``, by importance sampling with so many draws a row, clipped at
+        ``clip``, or where that is 0 at 26 nats.
+    standard_error : whether to give ``log_loss_standard_error``, for a sample of rows.
 
     Returns
     -------
@@ -44,15 +60,17 @@ def evaluate(
         hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
         share of rows whose predicted class is in their set, rows made of one counting as one.
         Where rows have no features, ``l1_error``: sum_k |softmax_k - N_k / N|, N_k of the N rows
-        being of class k (one-vs-each paper, Fig. 2c).
+        being of class k (one-vs-each paper, Fig. 2c); and ``relative_error``, the mean of
+        |softmax_k - N_k / N| / (N_k / N) over the classes that occur.
     """
     n_rows = len(split)
     if n_rows == 0:
         return {}
     featureless = split.X.shape[1] == 0
     twice: np.ndarray | None = None
+    sampled: np.ndarray | None = None
     if featureless:
-        log_probability = log_probabilities(model)
+        log_probability = log_probabilities(model, link)
         loss, best, twice = _of_equal_rows(log_probability, split.y, max(1, top_k))
     else:
         if model.untrained:  # every score is the same, which spares a pass over all classes
@@ -61,6 +79,8 @@ def evaluate(
             highest = model.predict(split.X)
         else:
             loss, highest = model.summarise(split)
+            if link != "softmax":
+                loss, sampled = _of_link(model, split, link, importance, rng)
         best = highest[:, None]
         if softmax_twice or top_k > 1:
             best, twice = _further(model, split, max(1, top_k))
@@ -68,6 +88,12 @@ def evaluate(
     result = {"error": float((~hit[:, 0]).mean())}
     if model.probabilistic:
         result = {"log_loss": float(loss.mean())} | result
+        if clip:
+            result["log_loss_clipped"] = float(np.minimum(loss, clip).mean())
+        if sampled is not None:
+            result["log_loss_importance"] = float(np.minimum(sampled, clip or CLIP).mean())
+        if standard_error:
+            result["log_loss_standard_error"] = float(loss.std(ddof=1) / np.sqrt(n_rows))
     if softmax_twice and twice is not None and model.probabilistic:
         result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
@@ -81,7 +107,9 @@ def evaluate(
         result |= macro_f1s(split.y, best[:, 0])
     if featureless:
         frequency = np.bincount(split.y, minlength=model.n_classes) / n_rows
-        result["l1_error"] = float(np.abs(np.exp(log_probability) - frequency).sum())
+        apart, occurs = np.abs(np.exp(log_probability) - frequency), frequency > 0
+        result["l1_error"] = float(apart.sum())
+        result["relative_error"] = float((apart[occurs] / frequency[occurs]).mean())
     return result
 
 
@@ -121,11 +149,33 @@ def costs(model: Model, split: Split) -> dict[str, float]:
     return found
 
 
-def log_probabilities(model: Model) -> np.ndarray:
-    """Log softmax (K,) of a model without features, in float64."""
+def log_probabilities(model: Model, link: str = "softmax") -> np.ndarray:
+    """Log probabilities (K,) of a model without features, in float64."""
     ((_, found),) = model.passes(np.empty((1, 0), model.dtype))
     scores = found[0].astype(np.float64)
-    return np.asarray(scores - np.logaddexp.reduce(scores))
+    if link == "softmax":
+        return np.asarray(scores - np.logaddexp.reduce(scores))
+    K = len(scores)
+    return likelihoods.log_likelihood(link, np.broadcast_to(scores, (K, K)), np.arange(K))
+
+
+def _of_link(
+    model: Model,
+    split: Split,
+    link: str,
+    draws: int,
+    rng: np.random.Generator | None,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Log loss of every row by quadrature and, where there are draws, by importance sampling."""
+    exact, sampled = np.empty(len(split)), np.empty(len(split)) if draws else None
+    for block, scores in model.passes(split.X):
+        y = split.y[block]
+        if sampled is None or rng is None:
+            exact[block] = -likelihoods.log_likelihood(link, scores, y)
+        else:
+            found = likelihoods.with_importance(link, scores, y, draws, rng)
+            exact[block], sampled[block] = -found[0], -found[1]
+    return exact, sampled
 
 
 def _of_equal_rows(

@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
 
 from xcbench import baselines, config, door, objectives, samplers, trial
 from xcbench.datasets import Info
@@ -106,7 +105,8 @@ def check(settings: config.Method, info: Info) -> None:
     reason = method.impossible(settings)
     if reason:
         raise UserError(reason)
-    _check_step(method, settings)
+    if isinstance(settings, config.Stochastic):
+        _check_step(method, settings)
     if settings.lr is None and method.has_rate(settings):
         settings = replace(settings, lr=trial.rate(method, settings, info))
     trial.method(method, settings, info)
@@ -136,7 +136,7 @@ def check_sampling(settings: config.Method) -> Found | None:
     )
 
 
-def _check_step(method: Method, settings: Any) -> None:
+def _check_step(method: Method, settings: config.Stochastic) -> None:
     """Whether the method's weights can move so."""
     if settings.step not in method.steps:
         raise UserError(

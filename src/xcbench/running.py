@@ -56,7 +56,8 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     dataset = datasets.load(job.info, cache_dir(settings))
     load_seconds = time.perf_counter() - started
     seen = dataset.first(settings.budget.share).info
-    solver = registry.find(job.method).thing.build(settings.method, seen)
+    method = registry.find(job.method).thing
+    solver = method.build(settings.method, seen)
     model = solvers.make_model(
         solver,
         job.cell.engine,
@@ -77,6 +78,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.evaluation,
         settings.method.ridge,
         watch,
+        method.link,
     )
     keep = settings.save_weights and made.status != "diverged"
     return replace(

@@ -60,6 +60,7 @@ def run(
     evaluation: Evaluation,
     ridge: float,
     watch: Callable[[float], None] = lambda share: None,
+    link: str = "softmax",
 ) -> Trace:
     """Train with the training clock running, stop the clock, evaluate, go on.
 
@@ -68,6 +69,7 @@ def run(
     ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||², N
         the rows that training sees.
     watch : told the share of the work done after every checkpoint.
+    link : what gives probabilities from scores (`xcbench.method.Method`).
 
     Returns
     -------
@@ -76,7 +78,7 @@ def run(
     """
     trace = Trace()
     seen = dataset.first(budget.share)
-    ridge_share = ridge / len(seen.train)
+    judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
     parts = PARTS if budget.seconds and solver.interruptible else 1
     count = budget.checkpoints * parts
     passes = epochs(solver, budget.epochs)
@@ -98,9 +100,9 @@ def run(
                 continue
             started = time.perf_counter()
             progress = replace(progress, objective=value.take())
-            finite = _record(
-                trace, progress, model, dataset, solver.is_bound, evaluation, ridge_share
-            )
+            last = late or number in (0, count) or not solver.interruptible
+            due = last or number // parts % evaluation.every == 0
+            finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
                 trace.status = "diverged"
@@ -132,6 +134,49 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
         evaluate(small, few)
 
 
+class Judge:
+    """What is measured of a model at a checkpoint."""
+
+    def __init__(
+        self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
+    ) -> None:
+        self.parts = {
+            role: (whole.sample(evaluation.rows), True)
+            if 0 < evaluation.rows < len(whole)
+            else (whole, False)
+            for role, whole in (("train", dataset.train), ("test", dataset.test))
+        }
+        self.test = dataset.test
+        self.evaluation, self.link, self.seed = evaluation, link, seed
+        self.ridge_share = ridge_share
+
+    def measured(self, model: Model, iteration: int) -> dict[str, float]:
+        """Losses and errors of both parts; costs and the ridge's term where there are any."""
+        asked = self.evaluation
+        rng = np.random.default_rng([self.seed, iteration])
+        found = {
+            f"{role}_{name}": value
+            for role, (split, sampled) in self.parts.items()
+            for name, value in evaluate(
+                model,
+                split,
+                asked.softmax_twice,
+                asked.top_k,
+                asked.macro_f1,
+                link=self.link,
+                clip=asked.clip,
+                importance=asked.importance,
+                rng=rng,
+                standard_error=sampled,
+            ).items()
+        }
+        if asked.costs:
+            found |= costs(model, self.test)
+        if self.ridge_share:
+            found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
+        return found
+
+
 class Mean:
     """Mean objective per observation between two evaluations."""
 
@@ -154,29 +199,19 @@ class Mean:
 
 
 def _record(
-    trace: Trace,
-    progress: Progress,
-    model: Model,
-    dataset: Dataset,
-    is_bound: bool,
-    evaluation: Evaluation,
-    ridge_share: float,
+    trace: Trace, progress: Progress, model: Model, is_bound: bool, judge: Judge | None
 ) -> bool:
-    """Append a checkpoint; False where something is not finite."""
+    """Append a checkpoint, evaluated if someone judges; False where something is not finite."""
     trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
     row = _place(progress) | {"train_seconds": trace.train_seconds}
     trace.rows.append(row)
     measured = _value(progress, is_bound)
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
-    for role, split in (("train", dataset.train), ("test", dataset.test)):
-        wanted = evaluation.softmax_twice, evaluation.top_k, evaluation.macro_f1
-        found = evaluate(model, split, *wanted)
-        measured |= {f"{role}_{name}": value for name, value in found.items()}
-    if evaluation.costs:
-        measured |= costs(model, dataset.test) | trace.memory.columns()
-    if ridge_share:
-        measured["ridge_term"] = ridge_share / 2 * model.square_norm()
+    if judge:
+        measured |= judge.measured(model, progress.iteration)
+        if judge.evaluation.costs:
+            measured |= trace.memory.columns()
     if not all(
         math.isfinite(v) for name, v in measured.items() if name not in ("bound", "objective")
     ):

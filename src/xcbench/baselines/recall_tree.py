@@ -31,7 +31,7 @@ class RecallTree(baselines.ByLibrary):
 
         s = self.settings
         learner = Workspace(
-            f"--recall_tree {self.classes} -b {s.bits} -l {s.step} "
+            f"--recall_tree {self.classes} -b {s.bits} -l {s.rate} "
             f"--loss_function {s.loss} --random_seed {int(rng.integers(2**31))} --quiet "
             + ("" if s.bias else "--noconstant")
         )

@@ -68,7 +68,7 @@ def solver(settings: Any, info: Info) -> Margin:
         lr=settings.lr,
         slowdown=settings.slowdown,
         n=n,
-        mean_step=settings.step == "mean",
+        mean_step=settings.batch == "mean",
         current=settings.margins == "current",
         balanced=settings.order == "balanced",
         cosine=settings.prediction == "cosine",
