@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from xcbench import kernels
+from xcbench.adaptive import Pace, Squares
 from xcbench.datasets.value import Rows, Split
 from xcbench.linear import DenseRows, LinearModel, SparseRows, take
 from xcbench.objectives import Odds, Pairs, ScoredOdds
@@ -121,6 +122,32 @@ class CompiledModel(LinearModel):
         changes = (numbers / self.scale).astype(self.dtype)
         order = kernels.by_class(classes, *self.room)
         kernels.scatter(self.V, self.biases, *rows.arrays, classes, order, changes)
+
+    def adapt(
+        self,
+        rows: Any,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        squares: Squares,
+        pace: Pace,
+    ) -> None:
+        """As `LinearModel.adapt`; every class at once is a product, which needs no kernel."""
+        if classes is None:
+            super().adapt(rows, None, slope, squares, pace)
+            return
+        self._fold()
+        kernels.adapt(
+            self.V,
+            self.biases,
+            squares.V,
+            self.biases if squares.b is None else squares.b,
+            *rows.arrays,
+            classes,
+            kernels.by_class(classes, *self.room),
+            slope.astype(self.dtype),
+            np.zeros(self.V.shape[1], self.dtype),
+            np.array(pace, self.dtype),
+        )
 
     def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""

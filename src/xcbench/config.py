@@ -193,8 +193,28 @@ class Stochastic(Method):
     """Options of a method that visits minibatches of observations."""
 
     n: int = option(100, "observations in a minibatch", at_least=1)
+    step: str = option(
+        "sgd",
+        "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
+        "the minibatch's gradient, whose rate falls with the root of the iterations",
+        choices=("sgd", "ar"),
+    )
+    accumulator: str = option(
+        "all",
+        "with step=ar, averages of squared gradients that decay in an iteration: all, or those "
+        "of coordinates with a gradient",
+        choices=("all", "touched"),
+    )
     decay: float = option(
-        0.9, "the rate is multiplied by this after each epoch", above=0, at_most=1
+        0.9,
+        "the rate is multiplied by this after each epoch; with step=ar, every 2000 iterations",
+        above=0,
+        at_most=1,
+    )
+    start: str = option(
+        "zero",
+        "weights before training: zero; or normal draws of standard deviation 0.1, biases 0.001",
+        choices=("zero", "normal"),
     )
     order: str = option(
         "shuffled",

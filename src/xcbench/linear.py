@@ -1,8 +1,9 @@
 """The linear model: scores of chosen classes, scores of all classes, scatter-add.
 
 The only place that touches X and W. Three verbs, for sparse and dense rows alike:
-``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; and the pair of
-``difference`` and ``move`` for the loop over single rows. `make` gives the model of an engine.
+``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; ``adapt`` in the place of
+``add`` where a step depends on earlier gradients; and the pair of ``difference`` and ``move`` for
+the loop over single rows. `make` gives the model of an engine.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from xcbench.adaptive import Pace, Squares, adapted
 from xcbench.datasets.value import Rows, Split
 
 BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
@@ -127,6 +130,13 @@ class LinearModel:
         self._fold()
         return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
 
+    def draw(self, rng: np.random.Generator) -> None:
+        """Start from normal weights, the same for every method and engine (A&R paper, Sec. 4.2)."""
+        for w in self.V:
+            w[...] = 0.1 * rng.standard_normal(len(w))
+        if self.b is not None:
+            self.b[...] = 0.001 * rng.standard_normal(len(self.b))
+
     @property
     def n_classes(self) -> int:
         """K."""
@@ -223,10 +233,7 @@ class LinearModel:
         """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
         numbers = numbers / self.scale
         if isinstance(rows, DenseRows):
-            distinct, place = np.unique(classes, return_inverse=True)
-            coefficients = np.zeros((len(distinct), len(rows)))
-            row = np.arange(len(rows))[:, None]
-            np.add.at(coefficients, (place.reshape(classes.shape), row), numbers)
+            distinct, coefficients = _by_class(classes, numbers)
             self.V[distinct] += coefficients.astype(self.dtype) @ rows.X
         else:
             count = np.diff(rows.start)
@@ -234,6 +241,44 @@ class LinearModel:
             np.add.at(self.V.ravel(), self._flat(rows, classes, count), terms)
         if self.b is not None:
             np.add.at(self.b, classes, numbers.astype(self.dtype))
+
+    def adapt(
+        self,
+        rows: SparseRows | DenseRows,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        squares: Squares,
+        pace: Pace,
+    ) -> None:
+        """Take an adaptive step along the gradient, the sum of slope · x over the (B, C) pairs.
+
+        Coordinates whose gradient is 0 stay as they are, with their squares.
+
+        Parameters
+        ----------
+        classes : (B, C) of the slopes, or None for every class.
+        squares : of the gradients so far, changed in place.
+        """
+        self._fold()
+        where, of_V, distinct, of_b = self._gradient(rows, classes, slope)
+        _adapt_at(self.V, squares.V, where, of_V, pace)
+        if self.b is not None and squares.b is not None:
+            _adapt_at(self.b, squares.b, distinct, of_b, pace)
+
+    def _gradient(
+        self, rows: SparseRows | DenseRows, classes: np.ndarray | None, slope: np.ndarray
+    ) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+        """Indices of the weights that are reached, their gradient; the same of the biases."""
+        if classes is None:
+            every, slope = slice(None), slope.astype(self.dtype)
+            return every, np.asarray(rows.matrix().T @ slope).T, every, slope.sum(axis=0)
+        distinct, coefficients = _by_class(classes, slope)
+        coefficients = coefficients.astype(self.dtype)
+        if isinstance(rows, DenseRows):
+            return distinct, coefficients @ rows.X, distinct, coefficients.sum(axis=1)
+        product = (sp.csr_array(coefficients) @ rows.matrix()).tocoo()
+        where = distinct[product.row], product.col
+        return where, product.data, distinct, coefficients.sum(axis=1)
 
     def difference(self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int) -> float:
         """f_k - f_y of one row."""
@@ -303,6 +348,24 @@ class LinearModel:
     def finite(self) -> bool:
         """Whether no weight overflowed."""
         return bool(np.isfinite(self.square_norm()))
+
+
+def _by_class(classes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct classes (C,) and the sums (C, B) of their numbers, row by row."""
+    distinct, place = np.unique(classes, return_inverse=True)
+    found = np.zeros((len(distinct), len(classes)))
+    np.add.at(found, (place.reshape(classes.shape), np.arange(len(classes))[:, None]), numbers)
+    return distinct, found
+
+
+def _adapt_at(
+    weights: np.ndarray, squares: np.ndarray, where: Any, gradient: np.ndarray, pace: Pace
+) -> None:
+    """Step of the weights at distinct indices, where the gradient is not 0."""
+    w, s, touched = weights[where], squares[where], gradient != 0
+    stepped, accumulated = adapted(w, s, gradient, *pace)
+    weights[where] = np.where(touched, stepped, w)
+    squares[where] = np.where(touched, accumulated, s)
 
 
 def make(engine: str, n_classes: int, n_features: int, bias: bool, dtype: str) -> LinearModel:

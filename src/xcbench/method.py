@@ -19,7 +19,9 @@ from xcbench.solvers.lbfgs import LBFGS
 from xcbench.solvers.minibatch import Minibatch
 from xcbench.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.solvers.sequential import Sequential
-from xcbench.steps import SGD
+from xcbench.steps import SGD, AugmentReduce, Step
+
+ADAPTIVE_RATE = 0.02
 
 
 def stochastic(settings: config.Method) -> bool:
@@ -49,6 +51,8 @@ class Method:
         its cells.
     samplings : ways of drawing classes it allows (`config.Sampled.sampling`). With ``others``, it
         also allows samplers from outside; if they weigh classes differently, with ``frequency``.
+    steps : ways in which its weights move (`config.Stochastic.step`).
+    link : of the model whose likelihood it fits: softmax, probit or logistic.
     slope_is_gradient : whether the slope is the gradient of the value at the same local state;
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
@@ -64,6 +68,8 @@ class Method:
     default_rate: Callable[[Any, Info], float]
     version: int = 1
     samplings: tuple[str, ...] = ("shared", "others", "any", "drop_hits", "all", "frequency")
+    steps: tuple[str, ...] = ("sgd", "ar")
+    link: str = "softmax"
     slope_is_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
@@ -96,15 +102,33 @@ def minibatch(
         others = info.classes - 1 if sampling == "all" else settings.m
         double_sum = isinstance(settings, config.DoubleSum)
         loop = partial(RidgeOnDrawn, m=others, project=double_sum)
-    loop = loop or (Sequential if settings.n == 1 and sampling != "all" else Minibatch)
-    return loop(
+    alone = settings.n == 1 and sampling != "all" and settings.step == "sgd"
+    usual: Callable[..., Minibatch] = Sequential if alone else Minibatch
+    return (loop or usual)(
         objective=objective,
         sampler=sampler,
-        step=SGD(settings.lr, settings.decay, ridge_share(settings, info)),
+        step=step(settings, info),
         n=settings.n,
         order=settings.order,
         passes=settings.passes,
+        start=settings.start,
     )
+
+
+def step(settings: config.Stochastic, info: Info) -> Step:
+    """How the weights move."""
+    assert settings.lr is not None
+    if settings.step == "ar":
+        touched = settings.accumulator == "touched"
+        return AugmentReduce(settings.lr, settings.decay, settings.ridge, info.train, touched)
+    return SGD(settings.lr, settings.decay, ridge_share(settings, info))
+
+
+def default_rate(method: Method, settings: Any, info: Info) -> float:
+    """Rate where none is set: the method's, or the adaptive step's own, which fits any scale."""
+    if settings.step == "ar":
+        return ADAPTIVE_RATE
+    return method.default_rate(settings, info)
 
 
 def ridge_share(settings: config.Method, info: Info) -> float:

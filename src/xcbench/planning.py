@@ -13,6 +13,7 @@ from xcbench.config import Config
 from xcbench.datasets import MAKERS, Info, Missing, made_by, prepare
 from xcbench.datasets.external import external
 from xcbench.errors import UserError
+from xcbench.method import default_rate
 from xcbench.options import changed
 
 
@@ -89,7 +90,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
                 f"it has {info.classes} classes"
             )
         if has_rate and settings.method.lr is None:
-            rate = method.default_rate(settings.method, info)
+            rate = default_rate(method, settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
     cell = Cell(
         cell=identity(settings, info.name, info.digest, engine),
@@ -192,4 +193,6 @@ def memory_estimate(job: Job) -> float:
     copies = 2.0 if info.sparse else 1.0
     if isinstance(job.settings.method, config.FullBatch) and job.settings.method.solver == "lbfgs":
         weights, copies = 8 / item * weights, 50.0  # SciPy keeps 20 pairs of vectors
+    elif isinstance(job.settings.method, config.Stochastic) and job.settings.method.step != "sgd":
+        copies += 1.0  # squares of gradients
     return rows + copies * weights + 3 * 4 * 2**22

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 from xcbench import config, door, objectives, samplers, trial
 from xcbench.datasets import Info
@@ -103,6 +104,7 @@ def check(settings: config.Method, info: Info) -> None:
     reason = method.impossible(settings)
     if reason:
         raise UserError(reason)
+    _check_step(method, settings)
     if settings.lr is None and method.has_rate(settings):
         settings = replace(settings, lr=trial.rate(method, settings, info))
     trial.method(method, settings, info)
@@ -130,6 +132,21 @@ def check_sampling(settings: config.Method) -> Found | None:
         f"method.sampling={settings.sampling} is not possible for {settings.name}: "
         f"choose one of {', '.join(allowed)}"
     )
+
+
+def _check_step(method: Method, settings: Any) -> None:
+    """Whether the method's weights can move so."""
+    if settings.step not in method.steps:
+        raise UserError(
+            f"method.step={settings.step} is not possible for {settings.name}: "
+            f"choose one of {', '.join(method.steps)}"
+        )
+    on_drawn = isinstance(settings, config.Sampled) and settings.ridge_on == "drawn"
+    if settings.step != "sgd" and on_drawn:
+        raise UserError(
+            f"method.ridge_on=drawn is for method.step=sgd; with method.step={settings.step} the "
+            "ridge acts on all weights that have a gradient; set method.ridge_on=all"
+        )
 
 
 def _check_ridge(settings: config.Sampled) -> None:

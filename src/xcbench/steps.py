@@ -1,12 +1,50 @@
-"""Steps: the only mutators of weights. Schedules are functions of the epoch."""
+"""Steps: the only mutators of weights.
+
+The loop asks for the rate of an epoch and hands it back with the slopes of each minibatch. A step
+that remembers gradients or counts iterations begins anew with every fit.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 
+from xcbench.adaptive import Pace, Squares
 from xcbench.linear import DenseRows, LinearModel, SparseRows
+
+PERIOD = 2000  # iterations after which the adaptive step's rate is multiplied by its decay
+SMALLEST = 1e-9  # scale below which the squares are multiplied by it
+
+
+class Step(Protocol):
+    """Contract of a step."""
+
+    def begun(self, model: LinearModel) -> Self:
+        """The step before its first iteration on a model."""
+        ...
+
+    def rate(self, epoch: int) -> float:
+        """Learning rate of an epoch, counted from 0."""
+        ...
+
+    def apply(
+        self,
+        model: LinearModel,
+        rows: SparseRows | DenseRows,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        rate: float,
+    ) -> None:
+        """Move the weights against the sum over a minibatch of slope (B, C) times x.
+
+        Parameters
+        ----------
+        classes : (B, C) of the slopes, the true class first; None for every class.
+        rate : of the epoch.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -23,6 +61,10 @@ class SGD:
     lr: float
     decay: float
     ridge: float = 0.0
+
+    def begun(self, model: LinearModel) -> Self:
+        """Itself: it remembers nothing."""
+        return self
 
     def rate(self, epoch: int) -> float:
         """Learning rate of an epoch, counted from 0."""
@@ -77,6 +119,76 @@ class VisitedRidge(SGD):
         if self.radius < np.inf:
             length = np.maximum(model.lengths(visited), self.radius)
             model.scale_at(visited, self.radius / length)
+
+
+@dataclass
+class AugmentReduce:
+    """The step of the augment-and-reduce paper: RMSprop's average under Adagrad's root (Sec. 4.2).
+
+    With g the gradient of the whole objective as a minibatch estimates it, N/B times its sum,
+
+        s_t = 0.1 g_t² + 0.9 s_{t-1},   s_1 = g_1²,
+        w_t = w_{t-1} - rho_t g_t / (1 + sqrt(s_t)),
+        rho_t = lr · decay^floor(t / 2000) · t^(-1/2 + 1e-16),
+
+    each coordinate by itself, t the iteration. A coordinate without a gradient does not move, so
+    that its average can wait: all averages are held as scale · s, of which 0.9 goes into the scale.
+
+    Attributes
+    ----------
+    lr, decay : as above.
+    ridge : lambda; it acts on the coordinates with a gradient (as in the code published with the
+        paper), in full: with drawn classes or sparse rows, less often than a prior on all of them.
+    train : N, training rows.
+    touched : whether averages decay only when their coordinate has a gradient (published code).
+    t : iterations so far.
+    """
+
+    lr: float
+    decay: float
+    ridge: float
+    train: int
+    touched: bool
+    squares: Squares | None = None
+    t: int = 0
+    scale: float = 1.0
+
+    def begun(self, model: LinearModel) -> Self:
+        """Without gradients so far."""
+        return replace(self, squares=Squares.like(model.V, model.b), t=0, scale=1.0)
+
+    def rate(self, epoch: int) -> float:
+        """The same in every epoch: the schedule counts iterations."""
+        return self.lr
+
+    def apply(
+        self,
+        model: LinearModel,
+        rows: SparseRows | DenseRows,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        rate: float,
+    ) -> None:
+        """One iteration."""
+        assert self.squares is not None
+        self.t += 1
+        keep, gain = self._averaging()
+        rho = rate * self.decay ** (self.t // PERIOD) * self.t ** (-0.5 + 1e-16)
+        pace = Pace(keep, gain, self.scale, 1.0, rho, self.ridge)
+        model.adapt(rows, classes, self.train / len(rows) * slope, self.squares, pace)
+
+    def _averaging(self) -> tuple[float, float]:
+        """How much of a stored average is kept, and how much of g² is added to it."""
+        if self.t == 1:
+            return 0.0, 1.0
+        if self.touched:
+            return 0.9, 0.1
+        assert self.squares is not None
+        self.scale *= 0.9
+        if self.scale < SMALLEST:
+            self.squares.multiply(self.scale)
+            self.scale = 1.0
+        return 1.0, 0.1 / self.scale
 
 
 def move(

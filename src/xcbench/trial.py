@@ -18,7 +18,7 @@ from xcbench.datasets import Dataset, Info
 from xcbench.datasets.value import Split
 from xcbench.door import Found, failure
 from xcbench.errors import UserError
-from xcbench.method import Method
+from xcbench.method import Method, default_rate
 from xcbench.objectives import Objective
 
 B, S = 3, 2  # observations and drawn classes of a trial
@@ -151,7 +151,7 @@ def rate(method: Method, settings: Any, info: Info) -> float:
         If it is anything else.
     """
     try:
-        found = float(method.default_rate(settings, info))
+        found = float(default_rate(method, settings, info))
     except Exception as error:
         raise UserError(
             f"method {method.name}: its default_rate failed: {failure(error)}"

@@ -7,7 +7,7 @@ no ``features``. Formulas of methods come in as compiled functions, so nothing h
 
 from xcbench.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, STAND_INS, compiled
 from xcbench.kernels.evaluation import absorb_block, absorb_panel
-from xcbench.kernels.minibatch import by_class, scatter, scores_at
+from xcbench.kernels.minibatch import adapt, by_class, scatter, scores_at
 from xcbench.kernels.sequential import descend
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "STAND_INS",
     "absorb_block",
     "absorb_panel",
+    "adapt",
     "by_class",
     "compiled",
     "descend",

@@ -23,7 +23,9 @@ def _cache_dir() -> str:
     """
     package = Path(__file__).parents[1]
     sources = sorted(
-        path for part in ("kernels", "objectives") for path in (package / part).glob("*.py")
+        path
+        for pattern in ("kernels/*.py", "objectives/*.py", "adaptive.py")
+        for path in package.glob(pattern)
     )
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
     own = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
@@ -92,3 +94,8 @@ def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> No
 def kernel(function: Any) -> Any:
     """Compile a function when it is first called."""
     return njit(cache=True, error_model="numpy")(function)
+
+
+def inlined(function: Any) -> Any:
+    """Let kernels call a plain formula."""
+    return register_jitable(error_model="numpy")(function)

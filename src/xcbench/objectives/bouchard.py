@@ -108,4 +108,5 @@ method = Method(
     objective,
     over_square_norm(0.5),
     samplings=("others", "all", "frequency"),
+    steps=("sgd",),  # alpha moves by the rate of w
 )

@@ -130,6 +130,7 @@ vanilla = Method(
     objective,
     over_square_norm(0.01),
     samplings=("others", "any", "drop_hits", "all", "frequency"),
+    steps=("sgd",),  # u moves by the rate of w
     solver=solver,
     impossible=impossible,
 )
@@ -139,6 +140,7 @@ umax = Method(
     objective,
     over_square_norm(0.1),
     samplings=("others", "any", "drop_hits", "all", "frequency"),
+    steps=("sgd",),  # u moves by the rate of w
     slope_is_gradient=False,  # u is reset first
     solver=solver,
     impossible=impossible,

@@ -116,6 +116,7 @@ method = Method(
     lambda settings, info: Odds(implicit, True, start(settings, info)),
     default_rate,
     samplings=("others", "any", "drop_hits"),
+    steps=("sgd",),
     slope_is_gradient=False,
     impossible=impossible,
     solver=solver,

@@ -43,16 +43,22 @@ class Progress:
 
 @dataclass(frozen=True)
 class Streams:
-    """Independent random streams of a cell; the order of rows is the same for every method."""
+    """Independent random streams of a cell; order of rows and start are the same for all methods.
+
+    Attributes
+    ----------
+    order, classes, weights, noise : of rows; drawn; before training; of latent variables.
+    """
 
     order: np.random.Generator
     classes: np.random.Generator
+    weights: np.random.Generator
+    noise: np.random.Generator
 
     @classmethod
     def of(cls, seed: int) -> Streams:
         """Streams of a seed (0 is a seed like any other)."""
-        order, classes = np.random.SeedSequence(seed).spawn(2)
-        return cls(np.random.default_rng(order), np.random.default_rng(classes))
+        return cls(*map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4)))
 
 
 class Solver(Protocol):

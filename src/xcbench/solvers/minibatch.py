@@ -15,7 +15,7 @@ from xcbench.linear import LinearModel, take
 from xcbench.objectives import Objective
 from xcbench.samplers import Sampler
 from xcbench.solvers import Progress, Streams
-from xcbench.steps import SGD
+from xcbench.steps import Step
 
 CHUNK = 4096  # observations whose rows and classes are fetched at a time
 
@@ -64,14 +64,16 @@ class Minibatch:
     n : observations in a minibatch.
     order : ``shuffled``, ``file`` or ``iid``.
     passes : passes over the rows that count as one epoch.
+    start : of the weights, ``zero`` or ``normal``.
     """
 
     objective: Objective
     sampler: Sampler
-    step: SGD
+    step: Step
     n: int
     order: str
     passes: int
+    start: str = "zero"
     precision: str | None = None
     interruptible: bool = True
 
@@ -85,6 +87,9 @@ class Minibatch:
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
         self.sampler = samplers.fitted(self.sampler, dataset)
+        self.step = self.step.begun(model)
+        if self.start == "normal":
+            model.draw(streams.weights)
         per_epoch = self.passes * len(dataset.train)
         targets = [round(stop * per_epoch) for stop in stops]
         local = np.full(len(dataset.train), self.objective.start)

@@ -13,7 +13,7 @@ from xcbench.linear import LinearModel
 from xcbench.objectives import softplus
 from xcbench.solvers import Progress, Streams
 from xcbench.solvers.minibatch import Chunk, Minibatch
-from xcbench.steps import VisitedRidge
+from xcbench.steps import SGD, VisitedRidge
 
 
 def visits(class_counts: np.ndarray, m: int) -> np.ndarray:
@@ -36,6 +36,7 @@ class RidgeOnDrawn(Minibatch):
         with this ridge lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
     """
 
+    step: SGD
     m: int
     project: bool
 

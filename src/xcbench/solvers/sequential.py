@@ -13,11 +13,14 @@ import numpy as np
 from xcbench.linear import LinearModel
 from xcbench.objectives import Odds, Pairs, ScoredOdds
 from xcbench.solvers.minibatch import Chunk, Minibatch
+from xcbench.steps import SGD
 
 
 @dataclass
 class Sequential(Minibatch):
     """`Minibatch` for n = 1 and drawn classes."""
+
+    step: SGD
 
     def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
         assert chunk.classes is not None
