@@ -167,7 +167,7 @@ def test_a_minibatch_step_is_the_papers_formula(small):
     model.V[...] = start
     progress = list(solver.fit(small, model, Streams.of(0), [2 / 300]))
     assert progress[-1].observations == 2
-    drawn = solver.sampler.draw(Streams.of(0).classes, small.train.y[:300], 2)[0]
+    drawn = solver.sampler.draw(Streams.of(0).classes, np.arange(300), small.train.y[:300], 2)[0]
     expected = start.copy()
     for i in range(2):
         x, y = small.train.X[[i]].toarray()[0], small.train.y[i]
@@ -198,7 +198,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
     X.data[0] = 0.0
     dataset = replace(small, train=Split(X, small.train.y))
     solver = registry.entry(settings).build(settings, small.info)
-    drawn = solver.sampler.draw(Streams.of(0).classes, small.train.y[:300], 1)[0]
+    drawn = solver.sampler.draw(Streams.of(0).classes, np.arange(300), small.train.y[:300], 1)[0]
     for engine in ("numpy", "numba") if find_spec("numba") else ("numpy",):
         model = linear.make(engine, 8, 40, True, "float64")
         start, b = np.random.default_rng(9).normal(size=(8, 40)), np.linspace(-1, 1, 8)

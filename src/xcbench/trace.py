@@ -14,8 +14,8 @@ import pandas as pd
 from xcbench.cells import CURVE_COLUMNS
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets import Dataset
-from xcbench.datasets.value import Split
-from xcbench.linear import LinearModel
+from xcbench.datasets.value import Rows, Split
+from xcbench.linear import Corrected, LinearModel
 from xcbench.metrics import evaluate
 from xcbench.solvers import Progress, Solver, Streams
 
@@ -93,7 +93,14 @@ def run(
             started = time.perf_counter()
             progress = replace(progress, objective=value.take())
             finite = _record(
-                trace, progress, model, dataset, solver.is_bound, evaluation, ridge_share
+                trace,
+                progress,
+                model,
+                dataset,
+                solver.is_bound,
+                evaluation,
+                ridge_share,
+                getattr(solver, "correction", None),
             )
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
@@ -149,6 +156,7 @@ def _record(
     is_bound: bool,
     evaluation: Evaluation,
     ridge_share: float,
+    correction: Callable[[Rows], np.ndarray] | None,
 ) -> bool:
     """Append a checkpoint; False where something is not finite."""
     trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
@@ -157,9 +165,14 @@ def _record(
     measured = _value(progress, is_bound)
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
+    # Bias removal (Bamler and Mandt 2020, Eq. 5): what is learnt may lack a term of the scores.
+    predictors = {"": model}
+    if correction:
+        predictors = {"": Corrected(model, correction), "_uncorrected": model}
     for role, split in (("train", dataset.train), ("test", dataset.test)):
-        found = evaluate(model, split, evaluation.softmax_twice, evaluation.top_k)
-        measured |= {f"{role}_{name}": value for name, value in found.items()}
+        for suffix, scored in predictors.items():
+            found = evaluate(scored, split, evaluation.softmax_twice, evaluation.top_k)
+            measured |= {f"{role}_{name}{suffix}": value for name, value in found.items()}
     if ridge_share:
         measured["ridge_term"] = ridge_share / 2 * model.square_norm()
     if not all(

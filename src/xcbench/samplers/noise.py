@@ -8,6 +8,7 @@ sums over all of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -38,11 +39,11 @@ class Noise(Protocol):
         ...
 
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """log p_n(y|x) (B,) of training rows and their classes."""
+        """Log p_n(y|x) (B,) of training rows and their classes."""
         ...
 
     def log_all(self, X: Rows) -> np.ndarray:
-        """log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
+        """Log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
         ...
 
 
@@ -130,8 +131,7 @@ class Adversarial:
     def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
         """Ancestral sampling that never ends at y."""
         assert self.tree is not None
-        drawn, log_p = self.tree.draw(rng, self.z[rows], m, y)
-        return drawn, log_p - self.tree.log_others(self.z[rows], y)[:, None]
+        return self.tree.draw(rng, self.z[rows], m, y)
 
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
         """As computed once."""
@@ -148,10 +148,20 @@ class Negatives:
     """m classes an observation from a noise, the true one not excepted.
 
     In place of log-weights it gives log p_n(y|x), (B, 1+m), the true class first.
+
+    Attributes
+    ----------
+    corrects : whether the scores learnt with it lack log p_n(y|x).
     """
 
     noise: Noise
     m: int
+    corrects: bool = False
+
+    @property
+    def correction(self) -> Callable[[Rows], np.ndarray] | None:
+        """What predictions add to the scores (Bamler and Mandt 2020, Eq. 5), or nothing."""
+        return self.noise.log_all if self.corrects else None
 
     def fitted(self, dataset: Dataset) -> Negatives:
         """The sampler whose noise is fitted."""

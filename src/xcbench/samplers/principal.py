@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -60,8 +62,8 @@ def moments(X: Rows) -> tuple[np.ndarray, np.ndarray]:
     """Mean (D,) of the features and of their squares."""
     total, square = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for block in _blocks(X):
-        total += np.asarray(block.sum(axis=0)).ravel()
-        square += np.asarray((block * block).sum(axis=0)).ravel()
+        total += np.ones(block.shape[0]) @ block
+        square += np.ones(block.shape[0]) @ (block * block)
     return total / X.shape[0], square / X.shape[0]
 
 
@@ -71,28 +73,24 @@ def leading(X: Rows, mean: np.ndarray, scale: np.ndarray, k: int) -> tuple[np.nd
     if D <= WIDEST:
         inner = np.zeros((D, D))
         for block in _blocks(X):
-            product = block.T @ block
-            inner += product if isinstance(product, np.ndarray) else product.toarray()
+            inner += block.T @ block
         covariance = (inner / N - np.outer(mean, mean)) * np.outer(scale, scale)
         values, axes = np.linalg.eigh(covariance)
         return values[::-1][:k], axes[:, ::-1][:, :k].copy()
 
-    def product(v: np.ndarray) -> np.ndarray:
+    def covariant(v: np.ndarray) -> np.ndarray:
         """The scaled covariance times a vector, without the matrix."""
         v = scale * v.ravel()
         return np.asarray(scale * (X.T @ (X @ v) / N - mean * (mean @ v)))
 
-    operator = LinearOperator((D, D), matvec=product, dtype=np.float64)
+    operator: Any = LinearOperator((D, D), matvec=covariant, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=D)  # a fixed one: the result depends on X alone
     values, axes = eigsh(operator, k, v0=start)
     return values[::-1], axes[:, ::-1].copy()
 
 
-def _blocks(X: Rows) -> list[Rows] | map:
+def _blocks(X: Rows) -> Iterator[Any]:
     """Blocks of rows in float64."""
     size = max(1, BLOCK_NUMBERS // max(1, X.shape[1]))
-    if not isinstance(X, np.ndarray):
-        size = X.shape[0]
-    return map(
-        lambda first: X[first : first + size].astype(np.float64), range(0, X.shape[0], max(1, size))
-    )
+    for first in range(0, X.shape[0], size):
+        yield X[first : first + size].astype(np.float64)

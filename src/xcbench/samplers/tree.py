@@ -64,32 +64,31 @@ class Tree:
         return scores
 
     def log_p(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """log p(y|x) (B,) of a class each (B,): sum over the path of log sigma (Eq. 7)."""
-        return np.asarray(-softplus(-self.paths(z, y)).sum(axis=0))
+        """Log p(y|x) (B,) of a class each (B,): sum over the path of log sigma (Eq. 7)."""
+        return -np.sum(softplus(-self.paths(z, y)), axis=0)
 
     def log_all(self, z: np.ndarray) -> np.ndarray:
-        """log p(y|x) (B, K) of every class, in float32; level after level."""
+        """Log p(y|x) (B, K) of every class, in float32; level after level."""
         z, weights = z.astype(np.float32), self.weights.astype(np.float32)
         found = np.zeros((len(z), 1), np.float32)  # of the root
         for level in range(self.depth):
             nodes = weights[1 << level : 2 << level]
             score = z @ nodes[:, :-1].T + nodes[:, -1]
-            to_right = found - softplus(-score)
-            to_left = found - softplus(score)
-            found = np.stack([to_left, to_right], axis=2).reshape(len(z), -1)
+            less = softplus(score)  # log sigma(score) = score - softplus(score)
+            found = np.stack([found - less, found + (score - less)], axis=2).reshape(len(z), -1)
         return found[:, self.leaf - len(weights)]
 
     def draw(
         self, rng: np.random.Generator, z: np.ndarray, m: int, other_than: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Classes (B, m) by ancestral sampling, with replacement, and their log p(y|x).
+        """Classes (B, m) by ancestral sampling, with replacement, and the log-probability of each.
 
         Parameters
         ----------
         other_than : (B,) a class of each row that is never drawn; the others keep their ratios.
         """
         node, log_p = np.ones((len(z), m), np.int64), np.zeros((len(z), m))
-        off = None if other_than is None else self._off(z, other_than)
+        off, rest = (None, 1.0) if other_than is None else self._off(z, other_than)
         for level in range(self.depth):
             score = self.right(z, node)
             chance = sigmoid(score)
@@ -99,10 +98,10 @@ class Tree:
             right = rng.random(node.shape) < chance
             log_p -= softplus(np.where(right, -score, score))
             node = 2 * node + right
-        return self.class_at[node - len(self.weights)], log_p
+        return self.class_at[node - len(self.weights)], log_p - np.log(rest)
 
-    def _off(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Chances (depth, B) to go right at the nodes on the path of y, given that y is not its end.
+    def _off(self, z: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Chances (depth, B) to go right on the path of y, given that y is not its end; 1 - p(y).
 
         With pi the chance of the path's next step and s = 1 - p(y | node), which is the sum
         (1 - pi) + pi s' without cancellation, the path is left with chance (1 - pi) / s.
@@ -111,18 +110,10 @@ class Tree:
         chances = np.empty_like(scores)
         for level in reversed(range(self.depth)):
             leave = sigmoid(-scores[level])
-            s = leave + sigmoid(scores[level]) * s
-            left = leave / np.maximum(s, TINY)
+            s = np.maximum(leave + sigmoid(scores[level]) * s, TINY)
             goes_right = (self.leaf[y] >> (self.depth - level - 1)) & 1
-            chances[level] = np.where(goes_right, 1 - left, left)
-        return chances
-
-    def log_others(self, z: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """log(1 - p(y|x)) (B,), exact also where p is nearly 1."""
-        s = np.zeros(len(y))
-        for score in self.paths(z, y)[::-1]:
-            s = sigmoid(-score) + sigmoid(score) * s
-        return np.log(s)
+            chances[level] = np.where(goes_right, 1 - leave / s, leave / s)
+        return chances, s[:, None]
 
 
 def fit(z: np.ndarray, y: np.ndarray, n_classes: int, ridge: float, stale: bool) -> Tree:
@@ -268,7 +259,7 @@ class Split:
 def newton(
     segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, ridge: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A Newton step towards the maximum of sum log sigma(zeta (z·w + b)) - ridge (||w||² + b²) for many nodes (Eq. 8).
+    """Newton's step for sum log sigma(zeta (z·w + b)) - ridge (||w||² + b²), for many nodes (Eq. 8).
 
     Parameters
     ----------
@@ -282,10 +273,10 @@ def newton(
     it gains.
     """
     value = objective(segments, z, sign, weights, ridge)
-    identity = 2 * ridge * np.eye(weights.shape[1])
     score = sign * segments.scores(z, weights)
     gradient = segments.weighted_sum(z, sign * sigmoid(-score)) - 2 * ridge * weights
-    curvature = segments.second_moment(z, sigmoid(score) * sigmoid(-score)) + identity
+    curvature = segments.second_moment(z, np.asarray(sigmoid(score) * sigmoid(-score)))
+    curvature += 2 * ridge * np.eye(weights.shape[1])
     step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
     promised = np.einsum("vk,vk->v", step, gradient) / 2
     while True:
