@@ -1,7 +1,7 @@
 """Samplers of classes: which classes an observation sees, and how many each of them stands for.
 
-``draw(rng, rows, y, n)`` gives classes (B, S) and their log-weights for consecutive minibatches of n
-observations: the training rows of these numbers (B,), with true classes y (B,). By contract the
+``draw(rng, rows, y, n)`` gives classes (B, S) and their log-weights for consecutive minibatches of
+n observations: the training rows of these numbers (B,), with true classes y (B,). By contract the
 weighted sum over drawn classes is an unbiased estimate of the sum over all classes but the true
 one, for terms that vanish (or are constant) at the true class. `Negatives` alone, for methods that
 tell a class from noise, gives other numbers.

@@ -84,7 +84,10 @@ def leading(X: Rows, mean: np.ndarray, scale: np.ndarray, k: int) -> tuple[np.nd
         return np.asarray(scale * (X.T @ (X @ v) / N - mean * (mean @ v)))
 
     operator: Any = LinearOperator((D, D), matvec=covariant, dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=D)  # a fixed one: the result depends on X alone
+    # A fixed start: the result depends on X alone.
+    start: Any = np.random.default_rng(0).normal(
+        size=D
+    )
     values, axes = eigsh(operator, k, v0=start)
     return values[::-1], axes[:, ::-1].copy()
 

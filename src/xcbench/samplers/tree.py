@@ -259,7 +259,7 @@ class Split:
 def newton(
     segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, ridge: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Newton's step for sum log sigma(zeta (z·w + b)) - ridge (||w||² + b²), for many nodes (Eq. 8).
+    """A Newton step of many nodes: sum log sigma(zeta (z·w + b)) - ridge (||w||² + b²) (Eq. 8).
 
     Parameters
     ----------
