@@ -299,7 +299,7 @@ def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
         ),
         (config.Grouped(name="ove_grouped", ridge_on="drawn", n=1), "ridge_on.*set it to all"),
         (config.Grouped(name="ove_grouped", sampling="frequency"), "choose one of others, all"),
-        (config.Sampled(name="nce", sampling="frequency"), "choose one of shared, others, all"),
+        (config.NCE(name="nce", sampling="any"), "choose one of shared, others, all, uniform"),
         (config.Sampled(name="is", sampling="frequency"), "choose one of shared, others, all"),
         (config.Bouchard(name="bouchard", sampling="shared"), "choose one of others, all"),
         (
@@ -431,8 +431,8 @@ def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
     "n, m, sampling", [(100, 5, "shared"), (100, 5, "others"), (1, 1, "others")]
 )
 def test_baselines_learn(digits, n, m, sampling):
-    for name in ("ove", "nce", "is"):
-        schema = config.OneVsEach if name == "ove" else config.Sampled
+    schemas = {"ove": config.OneVsEach, "nce": config.NCE, "is": config.Sampled}
+    for name, schema in schemas.items():
         settings = schema(name=name, n=n, m=m, sampling=sampling, lr=0.05)
         _, run = fit(digits, settings, epochs=10, dtype="float32")
         assert run.curve["test_error"].iloc[-1] < 0.15, name
