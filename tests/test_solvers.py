@@ -343,7 +343,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
             time.sleep(0.05)
             yield Progress(1, 1, 1.0, 0.0)
 
-    def slow(*arguments):
+    def slow(*arguments, **options):
         time.sleep(0.2)
         return {"log_loss": 1.0, "error": 0.5}
 

@@ -384,6 +384,40 @@ class Umax(DoubleSum):
     delta: float = option(1.0, "u is reset when it lies this far below its bound", above=0)
 
 
+@dataclass
+class AugmentReduce(Sampled):
+    """Options of augment and reduce, with a variational distribution per row."""
+
+    step: str = option("ar", "as for stochastic methods", choices=("sgd", "ar"))
+    sampling: str = option("others", "as for sampled methods")
+    local_clock: str = option(
+        "epochs",
+        "t in the step size (1 + t)^-0.9 of the local variables, counted from 1",
+        choices=("epochs", "iterations"),
+    )
+    local_lr: float = option(1.0, "factor of the step size of the local variables", above=0)
+
+
+@dataclass
+class SoftmaxAugmentReduce(AugmentReduce):
+    """Options of softmax A&R."""
+
+    local_lr: float = option(
+        1.0, "factor of the step size of the local variables", above=0, at_most=1
+    )
+    eta0: float = option(2.0, "start of the local variable eta", at_least=1)
+
+
+@dataclass
+class LatentAugmentReduce(AugmentReduce):
+    """Options of multinomial probit and logistic A&R."""
+
+    local_lr: float = option(0.01, "factor of the step size of the local variables", above=0)
+    entropy: bool = option(
+        True, "the entropy has its share in the step of the scale (the published code left it out)"
+    )
+
+
 # ---------------------------------------------------------------- the launch
 @dataclass
 class Budget:
@@ -419,6 +453,31 @@ class Evaluation:
         "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "
         "scores (with one class a row, precision@k is this share / k); 0: off",
         at_least=0,
+    )
+    clip: float = option(
+        0.0,
+        "add columns *_log_loss_clipped: the mean of losses of at most so many nats a row, 26 in "
+        "the published evaluation of the augment-and-reduce paper; 0: off",
+        at_least=0,
+    )
+    importance: int = option(
+        0,
+        "of probit and logistic methods, add columns *_log_loss_importance: the log loss by "
+        "importance sampling with so many draws of N(5, 5²) a row, 1000 in the augment-and-reduce "
+        "paper, clipped where clip is set; 0: off",
+        at_least=0,
+    )
+    rows: int = option(
+        0,
+        "evaluate at most so many rows of either part, the same for every cell, and add columns "
+        "*_log_loss_standard_error where these are not all; 0: all",
+        at_least=0,
+    )
+    every: int = option(
+        1,
+        "evaluate at every so-many-th checkpoint and at the last; the others have clocks and bound "
+        "alone",
+        at_least=1,
     )
 
 

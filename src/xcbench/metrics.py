@@ -10,14 +10,24 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from xcbench import likelihoods
 from xcbench.datasets.value import Split
 from xcbench.linear import DenseRows, LinearModel
 
 
 def evaluate(
-    model: LinearModel, split: Split, softmax_twice: bool = False, top_k: int = 0
+    model: LinearModel,
+    split: Split,
+    softmax_twice: bool = False,
+    top_k: int = 0,
+    *,
+    link: str = "softmax",
+    clip: float = 0.0,
+    importance: int = 0,
+    rng: np.random.Generator | None = None,
+    standard_error: bool = False,
 ) -> dict[str, float]:
-    """Mean -log softmax_y in nats, and the share of rows whose largest score is not y's.
+    """Mean -log p(y | x) in nats, and the share of rows whose largest score is not y's.
 
     Parameters
     ----------
@@ -28,6 +38,13 @@ def evaluate(
     top_k : where it is not 0, also give ``hit_at_<top_k>``, the share of rows whose class is among
         the classes of the ``top_k`` largest scores; and, where rows have label sets,
         ``precision_at_<top_k>``.
+    link : what gives p(y | x) from the scores: softmax, probit or logistic.
+    clip : where it is not 0, also give ``log_loss_clipped``, the mean of losses of at most so many
+        nats (published evaluation of the augment-and-reduce paper).
+    importance, rng : where it is not 0 and the link is not softmax, also give
+        ``log_loss_importance``, by importance sampling with so many draws a row, clipped if
+        ``clip`` is not 0.
+    standard_error : whether to give ``log_loss_standard_error``, for a sample of rows.
 
     Returns
     -------
@@ -36,26 +53,36 @@ def evaluate(
         hits too: ``hit_at_1`` is 1 - error). Where rows have label sets, ``precision_at_1``: the
         share of rows whose predicted class is in their set, rows made of one counting as one.
         Where rows have no features, ``l1_error``: sum_k |softmax_k - N_k / N|, N_k of the N rows
-        being of class k (one-vs-each paper, Fig. 2c).
+        being of class k (one-vs-each paper, Fig. 2c); and ``relative_error``, the mean of
+        |softmax_k - N_k / N| / (N_k / N) over the classes that occur.
     """
     n_rows = len(split)
     if n_rows == 0:
         return {}
     featureless = split.X.shape[1] == 0
     twice: np.ndarray | None = None
+    sampled: np.ndarray | None = None
     if featureless:
-        log_probability = log_probabilities(model)
+        log_probability = log_probabilities(model, link)
         loss, best, twice = _of_equal_rows(log_probability, split.y, max(1, top_k))
     else:
         if model.untrained:  # every score is the same, which spares a pass over all classes
             loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
         else:
             loss, highest = model.summarise(split)
+            if link != "softmax":
+                loss, sampled = _of_link(model, split, link, importance, rng)
         best = highest[:, None]
         if softmax_twice or top_k > 1:
             best, twice = _further(model, split, max(1, top_k))
     hit = best == split.y[:, None]
     result = {"log_loss": float(loss.mean()), "error": float((~hit[:, 0]).mean())}
+    if clip:
+        result["log_loss_clipped"] = float(np.minimum(loss, clip).mean())
+    if sampled is not None:
+        result["log_loss_importance"] = float(np.minimum(sampled, clip or np.inf).mean())
+    if standard_error:
+        result["log_loss_standard_error"] = float(loss.std(ddof=1) / np.sqrt(n_rows))
     if softmax_twice and twice is not None:
         result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
@@ -67,14 +94,38 @@ def evaluate(
             result[f"precision_at_{k}"] = float(np.average(share, weights=split.sets.weight))
     if featureless:
         frequency = np.bincount(split.y, minlength=model.n_classes) / n_rows
-        result["l1_error"] = float(np.abs(np.exp(log_probability) - frequency).sum())
+        apart, occurs = np.abs(np.exp(log_probability) - frequency), frequency > 0
+        result["l1_error"] = float(apart.sum())
+        result["relative_error"] = float((apart[occurs] / frequency[occurs]).mean())
     return result
 
 
-def log_probabilities(model: LinearModel) -> np.ndarray:
-    """Log softmax (K,) of a model without features, in float64."""
+def log_probabilities(model: LinearModel, link: str = "softmax") -> np.ndarray:
+    """Log probabilities (K,) of a model without features, in float64."""
     scores = model.all(DenseRows(np.empty((1, 0), model.dtype)))[0].astype(np.float64)
-    return np.asarray(scores - np.logaddexp.reduce(scores))
+    if link == "softmax":
+        return np.asarray(scores - np.logaddexp.reduce(scores))
+    K = len(scores)
+    return likelihoods.log_likelihood(link, np.broadcast_to(scores, (K, K)), np.arange(K))
+
+
+def _of_link(
+    model: LinearModel,
+    split: Split,
+    link: str,
+    draws: int,
+    rng: np.random.Generator | None,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Log loss of every row by quadrature and, where there are draws, by importance sampling."""
+    exact, sampled = np.empty(len(split)), np.empty(len(split)) if draws else None
+    for block, scores in model.passes(split.X):
+        y = split.y[block]
+        if sampled is None or rng is None:
+            exact[block] = -likelihoods.log_likelihood(link, scores, y)
+        else:
+            found = likelihoods.with_importance(link, scores, y, draws, rng)
+            exact[block], sampled[block] = -found[0], -found[1]
+    return exact, sampled
 
 
 def _of_equal_rows(

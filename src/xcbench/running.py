@@ -51,7 +51,8 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     dataset = datasets.load(job.info, cache_dir(settings))
     load_seconds = time.perf_counter() - started
     seen = dataset.first(settings.budget.share).info
-    solver = registry.find(job.method).thing.build(settings.method, seen)
+    method = registry.find(job.method).thing
+    solver = method.build(settings.method, seen)
     model = linear.make(
         job.cell.engine,
         job.info.classes,
@@ -71,6 +72,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.evaluation,
         settings.method.ridge,
         watch,
+        method.link,
     )
     keep = settings.save_weights and made.status != "diverged"
     return replace(

@@ -57,6 +57,7 @@ def run(
     evaluation: Evaluation,
     ridge: float,
     watch: Callable[[float], None] = lambda share: None,
+    link: str = "softmax",
 ) -> Trace:
     """Train with the training clock running, stop the clock, evaluate, go on.
 
@@ -65,6 +66,7 @@ def run(
     ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||², N
         the rows that training sees.
     watch : told the share of the work done after every checkpoint.
+    link : what gives probabilities from scores (`xcbench.method.Method`).
 
     Returns
     -------
@@ -73,7 +75,7 @@ def run(
     """
     trace = Trace()
     seen = dataset.first(budget.share)
-    ridge_share = ridge / len(seen.train)
+    judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
     parts = PARTS if budget.seconds and solver.interruptible else 1
     count = budget.checkpoints * parts
     stops = [budget.epochs * (i + 1) / count for i in range(count)]
@@ -92,16 +94,10 @@ def run(
                 continue
             started = time.perf_counter()
             progress = replace(progress, objective=value.take())
-            finite = _record(
-                trace,
-                progress,
-                model,
-                dataset,
-                solver.is_bound,
-                evaluation,
-                ridge_share,
-                getattr(solver, "correction", None),
-            )
+            last = late or number in (0, count) or not solver.interruptible
+            due = last or number // parts % evaluation.every == 0
+            judge.correction = getattr(solver, "correction", None)
+            finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
                 trace.status = "diverged"
@@ -127,6 +123,59 @@ def warm_up(solver: Solver, model: LinearModel, dataset: Dataset) -> None:
         evaluate(small, few)
 
 
+class Judge:
+    """What is measured of a model at a checkpoint.
+
+    Attributes
+    ----------
+    correction : what the scores of the model lack (Bamler and Mandt 2020, Eq. 5), or nothing; where
+        there is one, the same columns without it end with ``_uncorrected``.
+    """
+
+    correction: Callable[[Rows], np.ndarray] | None = None
+
+    def __init__(
+        self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
+    ) -> None:
+        self.parts = {
+            role: (whole.sample(evaluation.rows), 0 < evaluation.rows < len(whole))
+            for role, whole in (("train", dataset.train), ("test", dataset.test))
+        }
+        self.evaluation, self.link, self.seed = evaluation, link, seed
+        self.ridge_share = ridge_share
+
+    def measured(self, model: LinearModel, iteration: int) -> dict[str, float]:
+        """Losses and errors of both parts, and the ridge's term where there is one."""
+        if self.correction:
+            bare = self._losses(model, iteration)
+            found = self._losses(Corrected(model, self.correction), iteration)
+            found |= {f"{name}_uncorrected": value for name, value in bare.items()}
+        else:
+            found = self._losses(model, iteration)
+        if self.ridge_share:
+            found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
+        return found
+
+    def _losses(self, model: LinearModel, iteration: int) -> dict[str, float]:
+        asked = self.evaluation
+        rng = np.random.default_rng([self.seed, iteration])
+        return {
+            f"{role}_{name}": value
+            for role, (split, sampled) in self.parts.items()
+            for name, value in evaluate(
+                model,
+                split,
+                asked.softmax_twice,
+                asked.top_k,
+                link=self.link,
+                clip=asked.clip,
+                importance=asked.importance,
+                rng=rng,
+                standard_error=sampled,
+            ).items()
+        }
+
+
 class Mean:
     """Mean objective per observation between two evaluations."""
 
@@ -149,32 +198,17 @@ class Mean:
 
 
 def _record(
-    trace: Trace,
-    progress: Progress,
-    model: LinearModel,
-    dataset: Dataset,
-    is_bound: bool,
-    evaluation: Evaluation,
-    ridge_share: float,
-    correction: Callable[[Rows], np.ndarray] | None,
+    trace: Trace, progress: Progress, model: LinearModel, is_bound: bool, judge: Judge | None
 ) -> bool:
-    """Append a checkpoint; False where something is not finite."""
+    """Append a checkpoint, evaluated if someone judges; False where something is not finite."""
     trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
     row = _place(progress) | {"train_seconds": trace.train_seconds}
     trace.rows.append(row)
     measured = _value(progress, is_bound)
     if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
         return False
-    # Bias removal (Bamler and Mandt 2020, Eq. 5): what is learnt may lack a term of the scores.
-    predictors = {"": model}
-    if correction:
-        predictors = {"": Corrected(model, correction), "_uncorrected": model}
-    for role, split in (("train", dataset.train), ("test", dataset.test)):
-        for suffix, scored in predictors.items():
-            found = evaluate(scored, split, evaluation.softmax_twice, evaluation.top_k)
-            measured |= {f"{role}_{name}{suffix}": value for name, value in found.items()}
-    if ridge_share:
-        measured["ridge_term"] = ridge_share / 2 * model.square_norm()
+    if judge:
+        measured |= judge.measured(model, progress.iteration)
     if not all(
         math.isfinite(v) for name, v in measured.items() if name not in ("bound", "objective")
     ):

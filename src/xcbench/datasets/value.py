@@ -75,6 +75,13 @@ class LabelSets:
         row = np.repeat(np.arange(len(predicted)), np.diff(self.start))
         return np.bincount(row[self.classes == predicted[row]], minlength=len(predicted)) > 0
 
+    def take(self, rows: np.ndarray) -> LabelSets:
+        """Those of some rows."""
+        count = np.diff(self.start)[rows]
+        start = np.concatenate([[0], np.cumsum(count)])
+        place = np.arange(start[-1]) + np.repeat(self.start[rows] - start[:-1], count)
+        return LabelSets(start, self.classes[place], self.weight[rows])
+
 
 @dataclass(frozen=True)
 class Split:
@@ -93,6 +100,13 @@ class Split:
     def first(self, size: int) -> Split:
         """The first rows, without their label sets."""
         return Split(self.X[:size], self.y[:size])
+
+    def sample(self, size: int) -> Split:
+        """Rows drawn without replacement, in their order and always the same; all for size 0."""
+        if not 0 < size < len(self):
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(len(self), size, replace=False))
+        return Split(self.X[rows], self.y[rows], self.sets.take(rows) if self.sets else None)
 
 
 @dataclass(frozen=True)

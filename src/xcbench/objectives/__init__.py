@@ -11,10 +11,11 @@ log-weights and a little state per observation to numbers::
 ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
 objectives that solve for their step. All in float64; no clock, no random numbers, no X.
 
-There are three families. `Odds`: the objective sees the classes only through the log-odds against
-the true class, T = log sum_k omega_k e^{f_k - f_y}; exact softmax, IS, U-max, vanilla and implicit
-SGD differ in one formula of T. `ScoredOdds`: it sees the true score too; the double sum of Raman
-et al. `Pairs`: the objective is a sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
+There are three families, and `Noisy` objectives beside them. `Odds`: the objective sees the
+classes only through the log-odds against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact
+softmax, IS, U-max, vanilla and implicit SGD and softmax A&R differ in one formula of T.
+`ScoredOdds`: it sees the true score too; the double sum of Raman et al. `Pairs`: the objective is a
+sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
 
 A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
 attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
@@ -45,11 +46,11 @@ class Objective(ABC):
     Attributes
     ----------
     is_bound : whether ``-value`` is a lower bound of the log-likelihood when every class is drawn.
-    start : local state of an observation that was not visited yet.
+    start : local state of an observation that was not visited yet, a number or several.
     """
 
     is_bound: bool
-    start: float = 0.0
+    start: float | tuple[float, ...] = 0.0
 
     @abstractmethod
     def __call__(
@@ -61,6 +62,18 @@ class Objective(ABC):
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value, slope and new local state."""
+
+
+class Noisy(Objective):
+    """An objective that estimates an expectation with random numbers, which the loop draws."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        """Random numbers of so many observations, each a row."""
+
+    @abstractmethod
+    def given(self, noise: np.ndarray) -> Objective:
+        """The objective with the random numbers of a minibatch."""
 
 
 @dataclass(frozen=True)

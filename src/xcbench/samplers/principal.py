@@ -85,9 +85,7 @@ def leading(X: Rows, mean: np.ndarray, scale: np.ndarray, k: int) -> tuple[np.nd
 
     operator: Any = LinearOperator((D, D), matvec=covariant, dtype=np.float64)
     # A fixed start: the result depends on X alone.
-    start: Any = np.random.default_rng(0).normal(
-        size=D
-    )
+    start: Any = np.random.default_rng(0).normal(size=D)
     values, axes = eigsh(operator, k, v0=start)
     return values[::-1], axes[:, ::-1].copy()
 

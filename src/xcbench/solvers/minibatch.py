@@ -17,6 +17,7 @@ from xcbench.samplers import Sampler
 from xcbench.solvers import Progress, Streams
 from xcbench.steps import Step
 
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 CHUNK = 4096  # observations whose rows and classes are fetched at a time
 
 
@@ -30,6 +31,7 @@ class Chunk:
         of a bias).
     classes : (C, 1+S), the true class first; or None for every class.
     y, log_weight : true classes; log-weights of the drawn classes.
+    noise : (C, 2) random numbers, where the objective wants them.
     """
 
     rows: Any
@@ -38,6 +40,7 @@ class Chunk:
     y: np.ndarray
     classes: np.ndarray | None
     log_weight: np.ndarray | float
+    noise: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.index)
@@ -52,6 +55,7 @@ class Chunk:
             y=self.y[part],
             classes=None if self.classes is None else self.classes[part],
             log_weight=log_weight[part] if isinstance(log_weight, np.ndarray) else log_weight,
+            noise=None if self.noise is None else self.noise[part],
         )
 
 
@@ -97,7 +101,8 @@ class Minibatch:
         model.draw(streams.weights, self.start)
         per_epoch = self.passes * len(dataset.train)
         targets = [round(stop * per_epoch) for stop in stops]
-        local = np.full(len(dataset.train), self.objective.start)
+        start = self.objective.start
+        local = np.full((len(dataset.train), *np.shape(start)), start)
         iteration = observations = since = 0
         value_sum = 0.0
         yield Progress(0, 0, 0.0)
@@ -133,13 +138,19 @@ class Minibatch:
             scores = swapped(model.all(batch.rows).astype(np.float64), batch.y)
         else:
             scores = model.at(batch.rows, batch.classes)
-        value, slope, local[batch.index] = self.objective(
-            scores, batch.log_weight, local[batch.index], rate, batch.square_norms
-        )
+        value, slope, local[batch.index] = self._evaluate(scores, batch, local[batch.index], rate)
         if batch.classes is None:
             slope = swapped(slope, batch.y)
         self.step.apply(model, batch.rows, batch.classes, slope, rate)
         return float(value.sum())
+
+    def _evaluate(self, scores: np.ndarray, batch: Chunk, local: np.ndarray, rate: float) -> Triple:
+        """Value, slope, new local state."""
+        return self.objective(scores, batch.log_weight, local, rate, batch.square_norms)
+
+    def _noise(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
+        """Random numbers for the objective."""
+        return None
 
     def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Chunk]:
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
@@ -158,6 +169,7 @@ class Minibatch:
                     y=y[index],
                     classes=None if drawn is None else np.column_stack([y[index], drawn]),
                     log_weight=log_weight,
+                    noise=self._noise(streams.noise, len(index)),
                 )
 
     def _order(self, rng: np.random.Generator, n_rows: int) -> np.ndarray:

@@ -1,0 +1,40 @@
+"""Augment and reduce (Ruiz, Titsias, Dieng and Blei 2018): softmax, probit and logistic A&R."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Grid, Measured, Paper
+
+TITLE = "Augment and reduce: stochastic inference for large categorical distributions (2018)"
+
+
+def _report(measured: Measured, folder: Path) -> pd.DataFrame:
+    from xcbench.papers.ar import report  # draws, which takes a second to import
+
+    return report.write(measured, folder)
+
+
+paper = Paper(
+    "ar",
+    TITLE,
+    (
+        Grid("table3_as_published"),
+        Grid("table3_as_published_exact"),
+        Grid("table3_as_text"),
+        Grid("table3_as_text_exact"),
+        Grid("steps_clock"),
+        Grid("steps_local"),
+        Grid("steps_entropy"),
+        Grid("synthetic"),
+        Grid("unification"),
+        Grid("unification_adaptive"),
+        Grid("citeulike"),
+        Grid("table3_large"),
+        Grid("table3_omniglot"),
+        Grid("table3_omniglot_drawers"),
+    ),
+    _report,
+)

@@ -1,0 +1,149 @@
+"""The figures of the A&R paper: bounds against training time; one objective, three methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from xcbench.papers import LOSS
+from xcbench.papers.ar.names import DATASETS, grid
+from xcbench.papers.frames import part, values
+from xcbench.papers.panels import SOFT
+from xcbench.report import style
+from xcbench.report.curves import CLOCKS, draw_line, over_seeds
+from xcbench.report.figures import Picture
+from xcbench.report.summary import ENDED, at_best_rate
+
+LOOKS: style.Styles = {
+    "ar_softmax": {"color": style.OTHERS[0]},
+    "ove": {"color": style.KNOWN["ove"], "linestyle": "--"},
+    "softmax": {"color": style.KNOWN["softmax"], **style.REFERENCE},
+    "umax": {"color": style.KNOWN["umax"], "linestyle": "--"},
+    "implicit": {"color": style.KNOWN["implicit"], "linestyle": "-."},
+    "adaptive": {"color": style.OTHERS[0], "linestyle": ":"},
+}
+FIGURE2 = {"ar_softmax": "softmax A&R", "ove": "OVE", "softmax": "exact softmax"}
+ONE_OBJECTIVE = {"ar_softmax": "softmax A&R", "umax": "U-max", "implicit": "Implicit SGD"}
+ADAPTIVE = "softmax A&R, its own minibatches and adaptive steps"
+BELOW = 4.0  # where an axis ends, in distances between the ends of the bounds
+CAPTIONS = {
+    "figure2": "Figure 2: bounds of all training rows against training time, as published. A point "
+    "is the mean of the estimates in a hundredth of the iterations, on the drawn rows and classes; "
+    "lines are means over seeds, bands reach from the lowest to the highest. Exact softmax: its "
+    "log-likelihood at the end of its own run.",
+    "unification": "One objective, three methods (beyond the paper): the double sum u + e^(-u) (1 "
+    "+ sum of odds) - 1 is minus the bound of softmax A&R with u = log eta. The methods differ in "
+    "how u moves: a step towards the estimated optimum (A&R), a gradient step with a reset "
+    "(U-max), an implicit step. Bibtex, one row and one class a step, each at the best of five "
+    "rates.",
+}
+
+
+def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
+    """Draw and save the figures for which something ran.
+
+    Parameters
+    ----------
+    results : one row for each cell of each grid (column ``grid``).
+    curves : one row a checkpoint.
+    folder : where the files go; it exists.
+    """
+    pictures = {}
+    with style.look():
+        made = {"figure2": figure2(results, curves), "unification": unification(results, curves)}
+        for name, figure in made.items():
+            if figure is None:
+                continue
+            png = folder / f"{name}.png"
+            style.save(figure, png)
+            caption = CAPTIONS[name]
+            alt = f"{caption.split('. ')[0]}. The numbers are in the tables."
+            pictures[name] = Picture(png, alt, caption)
+    return pictures
+
+
+def ended(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the cells that ended."""
+    return rows[rows["status"].isin(ENDED)]
+
+
+def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
+    """Draw a panel a dataset that ran.
+
+    Parameters
+    ----------
+    results, curves : see `draw`.
+    """
+    shown = [
+        (printed, ours)
+        for printed, ours in DATASETS.items()
+        if len(ended(part(results, grid(ours, "ar_softmax"), dataset=ours)))
+    ]
+    if not shown:
+        return None
+    fig = Figure(figsize=(3.4 * len(shown), 3.3), layout="constrained")
+    for ax, (printed, ours) in zip(
+        fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True
+    ):
+        ends = []
+        for method in FIGURE2:
+            own = ended(part(results, grid(ours, method), dataset=ours, method=method))
+            if own.empty:
+                continue
+            if method == "softmax":
+                whole = values(own.assign(whole=own["bound"] * own["shape.train"]), "whole")
+                ax.axhline(whole.mean, **LOOKS[method])
+                ends.append(whole.mean)
+                continue
+            merged = curves.merge(own[["cell", "shape.train"]], on="cell")
+            merged["whole"] = merged["bound"] * merged["shape.train"]
+            line = over_seeds(merged, "whole", "train_seconds")
+            draw_line(ax, line, LOOKS[method])
+            ends.append(line["mean"].iloc[-1])
+        high, low = max(ends), min(ends)
+        room = (high - low) or abs(high)
+        ax.set_ylim(low - BELOW * room, high + 0.5 * room)
+        ax.set(title=printed, xlabel="training seconds")
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
+    fig.axes[0].set_ylabel("bound (nats)")
+    style.legend(fig, "", {FIGURE2[name]: LOOKS[name] for name in FIGURE2})
+    return fig
+
+
+def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
+    """Draw the training loss of the three methods against epochs and against time.
+
+    Parameters
+    ----------
+    results, curves : see `draw`.
+    """
+    rows = part(results, "unification")
+    chosen = {}
+    for method, name in ONE_OBJECTIVE.items():
+        own = rows[rows["method"] == method]
+        best = ended(at_best_rate(own)) if len(ended(own)) else own[:0]
+        if len(best):
+            chosen[f"{name}, rate {best['lr'].iloc[0]:g}"] = (best, LOOKS[method])
+    adaptive = ended(part(results, "unification_adaptive"))
+    if len(adaptive):
+        chosen[ADAPTIVE] = (adaptive, LOOKS["adaptive"])
+    if not chosen:
+        return None
+    fig = Figure(figsize=(9, 3.6), layout="constrained")
+    for ax, (clock, label) in zip(fig.subplots(1, 2, sharey=True), CLOCKS.items(), strict=True):
+        ends = []
+        for cells, look in chosen.values():
+            line = over_seeds(curves[curves["cell"].isin(cells["cell"])], LOSS, clock)
+            draw_line(ax, line, look)
+            ends.append(line["at"].max())
+        style.fit_seconds(ax, ends) if clock == "train_seconds" else None
+        ax.set_xlabel(label)
+    fig.axes[0].set_ylabel(style.AXIS[LOSS])
+    fig.axes[0].annotate(
+        "Bibtex", (0.98, 0.97), xycoords="axes fraction", ha="right", va="top", color=SOFT
+    )
+    style.legend(fig, "", {name: look for name, (_, look) in chosen.items()})
+    return fig

@@ -1,0 +1,157 @@
+"""The adaptive step of the augment-and-reduce paper, against its equations in plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import replace
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from test_solvers import fit, small  # noqa: F401
+from xcbench import config, linear, registry
+from xcbench.errors import UserError
+from xcbench.method import default_rate
+from xcbench.solvers import Streams
+from xcbench.steps import AugmentReduce
+
+ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
+K, D, N = 7, 9, 50
+
+
+class ByHand:
+    """The paper's equations, a dictionary of numbers; averages decay where nothing is touched."""
+
+    def __init__(self, W, b, lr, decay, ridge, touched):
+        self.w = {(k, j): W[k, j] for k in range(K) for j in range(D)}
+        self.w |= {(k, "b"): b[k] for k in range(K)}
+        self.s = dict.fromkeys(self.w, 0.0)
+        self.lr, self.decay, self.ridge, self.touched, self.t = lr, decay, ridge, touched, 0
+
+    def step(self, X, classes, slope):
+        self.t += 1
+        if self.t % 2000 == 0:
+            self.lr *= self.decay
+        g = defaultdict(float)
+        for x, row, numbers in zip(X, classes, slope, strict=True):
+            for k, number in zip(row, numbers, strict=True):
+                g[k, "b"] += N / len(X) * number
+                for j in range(D):
+                    g[k, j] += N / len(X) * number * x[j]
+        for at, w in self.w.items():
+            likely = g[at] != 0
+            total = g[at] + (self.ridge * w if likely else 0)
+            if likely or not self.touched:
+                new = self.t == 1
+                self.s[at] = total**2 if new else 0.1 * total**2 + 0.9 * self.s[at]
+            rho = self.lr * self.t ** (-0.5 + 1e-16)
+            self.w[at] -= rho * total / (1 + math.sqrt(self.s[at]))
+
+
+@pytest.mark.parametrize("rows", ["sparse", "dense"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("drawn", [2, None])
+@pytest.mark.parametrize("touched, ridge", [(False, 0.0), (True, 0.0), (True, 0.7)])
+def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
+    """Over so many iterations that rate and scale change; few features, few classes a batch."""
+    rng = np.random.default_rng(5)
+    model = linear.make(engine, K, D, True, "float64")
+    model.draw(rng)
+    peer = ByHand(model.V, model.b, 0.02, 0.9, ridge, touched)
+    step = AugmentReduce(0.02, 0.9, ridge, N, touched).begun(model)
+    step.t = peer.t = 1850  # the averages are far from the first iteration's
+    for _ in range(250):
+        X = rng.normal(size=(3, D)) * (rng.random((3, D)) < 0.2)
+        y = rng.integers(0, K, (3, 1))
+        classes = np.arange(K)[None].repeat(3, 0)
+        if drawn:
+            classes = np.hstack([y, (y + rng.integers(1, K, (3, drawn))) % K])
+        slope = rng.normal(scale=rng.choice([1e-3, 1.0, 30.0]), size=classes.shape)
+        data = sp.csr_array(X) if rows == "sparse" else X
+        peer.step(X, classes, slope)
+        index = np.arange(3)
+        taken = linear.take(data, index, model.dtype) if drawn is None else model.take(data, index)
+        step.apply(model, taken, None if drawn is None else classes, slope, step.rate(0))
+    W = np.array([[peer.w[k, j] for j in range(D)] for k in range(K)])
+    np.testing.assert_allclose(model.V, W, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.b, [peer.w[k, "b"] for k in range(K)], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("touched", [False, True])
+def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
+    """One weight: s_1 = g_1², then 0.1 g² + 0.9 s, also after two steps without a gradient."""
+    model = linear.LinearModel(1, 1, False, "float64")
+    step = AugmentReduce(0.5, 1.0, 0.0, 1, touched).begun(model)
+    moves = []
+    for x in (3.0, 0.0, 0.0, 2.0):
+        before = model.V[0, 0]
+        step.apply(model, linear.DenseRows(np.array([[x]])), np.array([[0]]), np.ones((1, 1)), 0.5)
+        moves.append(model.V[0, 0] - before)
+    s = 0.1 * 4 + 0.9 * (9 if touched else 9 * 0.81)
+    rate = 0.5 * 4 ** (-0.5 + 1e-16)
+    np.testing.assert_allclose(moves, [-0.5 * 3 / 4, 0, 0, -rate * 2 / (1 + math.sqrt(s))])
+
+
+def test_the_averages_keep_their_size_however_long_they_wait():
+    """5,000 iterations of another class: 0.9^5000 is no number of either precision."""
+    model = linear.LinearModel(2, 1, False, "float32")
+    step = AugmentReduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
+    row = linear.DenseRows(np.ones((1, 1), np.float32))
+    for t in range(5000):
+        slope = np.full((1, 1), 1e3 if t % 2 else 1e-3)
+        step.apply(model, row, np.array([[1]]), slope, 1.0)
+    assert step.squares is not None
+    average = step.scale * step.squares.V[1, 0]
+    expected = 0.1 * sum(0.9**i * (1e6 if i % 2 == 0 else 1e-6) for i in range(500))
+    assert average == pytest.approx(expected, rel=1e-5)
+    assert step.squares.V[0, 0] == 0 and np.isfinite(model.V).all()
+
+
+def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):  # noqa: F811
+    """A solver that was used before, such as to compile it, gives the same weights."""
+    settings = config.OneVsEach(name="ove", step="ar", start="normal", sampling="others", lr=0.02)
+    registry.check(settings, small.info)
+    solver = registry.entry(settings).build(settings, small.info)
+    ends = []
+    for seed in (0, 0, 1):
+        model = linear.LinearModel(8, 40, True, "float64")
+        for _ in solver.fit(small, model, Streams.of(seed), [0.5]):
+            pass
+        ends.append(model.V.copy())
+    np.testing.assert_array_equal(ends[0], ends[1])
+    assert np.abs(ends[2] - ends[0]).max() > 0.01
+    starts = []
+    for other in (settings, config.Softmax(name="softmax", solver="minibatch", start="normal")):
+        other = replace(other, lr=1e-30, n=1)
+        model, _ = fit(small, other)
+        starts.append((model.V.copy(), model.b.copy()))
+    np.testing.assert_allclose(starts[0][0], starts[1][0])
+    W, b = starts[0]
+    assert W.std() == pytest.approx(0.1, rel=0.15) and b.std() == pytest.approx(0.001, rel=0.8)
+    assert abs(W.mean()) < 0.02
+
+
+def test_the_adaptive_step_has_a_rate_of_its_own(small):  # noqa: F811
+    settings = config.OneVsEach(name="ove", step="ar")
+    method = registry.entry(settings)
+    assert default_rate(method, settings, small.info) == 0.02
+    assert default_rate(method, replace(settings, step="sgd"), small.info) != 0.02
+
+
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        (config.Umax(name="umax", step="ar"), "method.step=ar is not possible for umax.*sgd"),
+        (config.Bouchard(name="bouchard", step="ar"), "not possible for bouchard"),
+        (
+            config.OneVsEach(name="ove", step="ar", ridge_on="drawn", n=1, sampling="others"),
+            "set method.ridge_on=all",
+        ),
+    ],
+)
+def test_steps_that_do_not_fit_are_refused(small, settings, sentence):  # noqa: F811
+    with pytest.raises(UserError, match=sentence):
+        registry.check(settings, small.info)
