@@ -74,6 +74,12 @@ class Protocol:
     constant: float = option(
         0.0, "value of a feature appended to every row, 0: none", at_least=-1e9, at_most=1e9
     )
+    svd: int = option(
+        0,
+        "replace the features, once they have their values, by so many coordinates of a truncated "
+        "SVD of the training rows, 0: none",
+        at_least=0,
+    )
 
 
 @dataclass
