@@ -14,7 +14,6 @@ from xcbench.config import Protocol
 from xcbench.datasets.value import LabelSets, Raw, Rows, Split, square_norms
 from xcbench.errors import UserError
 
-
 SVD_PASSES = 7  # power iterations of the randomised algorithm
 
 

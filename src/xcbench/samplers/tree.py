@@ -7,6 +7,7 @@ and no path leads to them. Of a node, sigma(z·w + b) is the probability to go r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ import numpy as np
 from xcbench.objectives import sigmoid, softplus
 from xcbench.samplers.segments import Segments
 
+NODES = 8192  # fitted at a time
 CERTAIN = 1000.0  # b of a node with classes on its right side only: the left has probability 0
 CONVERGED = 1e-10  # nats that the quadratic approximation of a node's objective still promises
 ROUNDING, FALL = 1e-12, 1e-9  # of an objective, relative: no loss, and a fall worth telling
@@ -134,18 +136,33 @@ def fit(z: np.ndarray, y: np.ndarray, n_classes: int, ridge: float, stale: bool)
     counts = np.bincount(y, minlength=n_classes)
     for level in range(depth):
         half = 1 << (depth - level - 1)  # leaves of a child
-        split = Split(z, y, node, sums, counts, half, ridge, stale)
-        right, weights[split.nodes], more = split.run()
-        node, fell = 2 * node + right, fell + more
+        right, local = np.empty(n_classes, bool), np.empty(n_classes, np.int64)
+        for classes, rows in _groups(node, y):
+            local[classes] = np.arange(len(classes))
+            totals = np.column_stack([sums[classes], counts[classes]])
+            split = Split(z[rows], local[y[rows]], node[classes], totals, half, ridge, stale)
+            right[classes], weights[split.nodes], more = split.run()
+            fell += more
+        node = 2 * node + right
     return Tree(weights, node, fell)
 
 
+def _groups(node: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Classes and rows of so many nodes at a time, which bounds the memory."""
+    by_class, by_row = np.argsort(node, kind="stable"), np.argsort(node[y], kind="stable")
+    first = np.unique(node)[::NODES]
+    classes = np.split(by_class, np.searchsorted(node[by_class], first[1:]))
+    rows = np.split(by_row, np.searchsorted(node[y[by_row]], first[1:]))
+    return zip(classes, rows, strict=True)
+
+
 class Split:
-    """The nodes of one level: a weight vector each, and a side for each of their classes.
+    """Nodes of one level: a weight vector each, and a side for each of their classes.
 
     Attributes
     ----------
-    nodes : (V,) heap numbers of the nodes that have classes.
+    nodes : (V,) heap numbers of the nodes.
+    totals : (K, k+1) sum of (z, 1) over the rows of each class.
     """
 
     def __init__(
@@ -153,17 +170,16 @@ class Split:
         z: np.ndarray,
         y: np.ndarray,
         node: np.ndarray,
-        sums: np.ndarray,
-        counts: np.ndarray,
+        totals: np.ndarray,
         half: int,
         ridge: float,
         stale: bool,
     ) -> None:
-        self.z, self.y, self.half, self.ridge, self.stale = z, y, half, ridge, stale
+        self.z, self.y, self.totals = z, y, totals
+        self.half, self.ridge, self.stale = half, ridge, stale
         self.nodes, self.of_class, self.size = np.unique(
             node, return_inverse=True, return_counts=True
         )
-        self.totals = np.column_stack([sums, counts])  # sum of (z, 1) over the rows of a class
 
     def run(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Sides (K,) of the classes, weights (V, k+1), number of nodes whose objective fell."""
