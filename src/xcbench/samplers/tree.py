@@ -186,10 +186,11 @@ class Split:
         axis = self.axes()
         along = self.centred(axis)
         right = self.sides(along, self.size // 2)
-        weights = np.column_stack([axis, np.zeros(len(axis))])
+        has_rows = np.bincount(self.of_class, self.totals[:, -1]) > 0
+        weights = np.column_stack([axis, np.zeros(len(axis))]) * has_rows[:, None]
         value = np.full(len(self.nodes), -np.inf)
         fell = np.zeros(len(self.nodes), bool)
-        open_ = np.flatnonzero(self.size > 1)
+        open_ = np.flatnonzero((self.size > 1) & has_rows)
         while len(open_):
             weights[open_], found, moving = self.ascend(open_, right, weights[open_])
             # The text's discrete step gains at any weights; the stale one waits for the optimum.
