@@ -5,11 +5,12 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, xlogy
 
-from xcbench import config, linear, metrics, registry, trace
+from xcbench import config, linear, metrics, registry, results, trace
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Split
 from xcbench.errors import UserError
@@ -125,7 +126,7 @@ def blobs(n: int = 1500, classes: int = 12) -> Dataset:
     return Dataset(info, *parts, np.bincount(parts[0].y, minlength=classes))  # type: ignore[arg-type]
 
 
-def run(dataset, method, epochs=5, engine="numpy", **options):
+def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
     entry = registry.own()[method]
     settings = entry.schema(name=method, **{"lr": 0.1, **options})
     model = linear.make(engine, dataset.info.classes, dataset.info.features, True, "float64")
@@ -135,7 +136,7 @@ def run(dataset, method, epochs=5, engine="numpy", **options):
         dataset,
         0,
         config.Budget(epochs=epochs, checkpoints=1),
-        config.Evaluation(),
+        config.Evaluation(validation=validation),
         0.0,
     )
     assert made.status == "done", made.message
@@ -173,6 +174,23 @@ def test_without_features_the_corrected_model_is_the_data(sampling):
     share = np.bincount(y) / len(y)
     assert last["train_log_loss"] == pytest.approx(-xlogy(share, share).sum(), abs=0.003)
     assert last["train_l1_error"] < 0.06
+
+
+def test_a_validation_part_is_set_aside_from_the_test_rows():
+    data = blobs()
+    kept, rest = data.test.divided(0.2)
+    assert len(kept) == 300 and len(rest) == 1200
+    together = np.concatenate([kept.X, rest.X])
+    assert sorted(map(tuple, together)) == sorted(map(tuple, data.test.X))
+    model, last = run(data, "negative_sampling", sampling="uniform", validation=0.2)
+    for role, part in (("validation", kept), ("test", rest)):
+        expected = -log_softmax(part.X @ model.V.T + model.b, axis=1)[range(len(part)), part.y]
+        assert last[f"{role}_log_loss"] == pytest.approx(expected.mean(), rel=1e-6)
+
+
+def test_early_stopping_takes_the_best_checkpoint_of_every_cell():
+    columns = {"cell": ["a"] * 3 + ["b"] * 2, "loss": [3, 1, 2, 5, np.nan], "epoch": range(5)}
+    assert list(results.earliest_best(pd.DataFrame(columns), "loss").epoch) == [1, 3]
 
 
 def test_corrected_scores():

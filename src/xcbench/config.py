@@ -454,6 +454,13 @@ class Evaluation:
         "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "
         "as in the published baselines of the U-max paper",
     )
+    validation: float = option(
+        0.0,
+        "share of the test rows, drawn but always the same, that is set aside: columns "
+        "validation_* for choosing rates and checkpoints; test_* are those of the other rows",
+        at_least=0,
+        at_most=0.9,
+    )
     top_k: int = option(
         0,
         "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "

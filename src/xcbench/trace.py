@@ -137,9 +137,12 @@ class Judge:
     def __init__(
         self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
     ) -> None:
+        parts = {"train": dataset.train, "test": dataset.test}
+        if evaluation.validation:
+            parts["validation"], parts["test"] = dataset.test.divided(evaluation.validation)
         self.parts = {
             role: (whole.sample(evaluation.rows), 0 < evaluation.rows < len(whole))
-            for role, whole in (("train", dataset.train), ("test", dataset.test))
+            for role, whole in parts.items()
         }
         self.evaluation, self.link, self.seed = evaluation, link, seed
         self.ridge_share = ridge_share
