@@ -820,3 +820,17 @@ def test_own_test_rows_can_be_drawn(tmp_path, cache_dir):
     settings = composed("dataset=file", f"dataset.train={path}", "dataset.protocol.split=random")
     info = prepare(settings, tmp_path, cache_dir)
     assert (info.train, info.test) == (22, 8)
+
+
+def test_a_truncated_svd_keeps_the_leading_directions_of_the_training_rows():
+    rng = np.random.default_rng(0)
+    low = rng.normal(size=(40, 3)) @ np.diag([9.0, 3.0, 1.0]) @ rng.normal(size=(3, 10))
+    X, X_test = (low + 1e-3 * rng.normal(size=low.shape)).astype(np.float32), low[:5] + 1
+    axes = np.linalg.svd(X.astype(float))[2][:2].T
+    for kind in (np.asarray, sp.csr_array):
+        both = [Raw.single(kind(part), np.arange(len(part)) % 4, 4) for part in (X, X_test)]
+        train, test, *_ = protocol.apply(*both, Protocol(svd=2))
+        for found, rows in ((train.X, X), (test.X, X_test)):
+            expected = rows @ axes
+            sign = np.sign((found * expected).sum(axis=0))
+            np.testing.assert_allclose(found, sign * expected, rtol=1e-3, atol=1e-3)

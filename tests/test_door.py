@@ -213,7 +213,7 @@ def gives(*given):
 def draws(*given):
     class Sampler:
         def __init__(self, n_classes, m): pass
-        def draw(self, rng, y, n): return given
+        def draw(self, rng, rows, y, n): return given
     return Sampler
 def data(*given):
     return External(config.Dataset(name="mine"), lambda paths, settings: given)

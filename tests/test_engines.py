@@ -37,8 +37,8 @@ METHODS = {
         name="bouchard", n=1, m=2, lr=0.02, sampling="frequency"
     ),
     "bouchard, lbfgs": config.Bouchard(name="bouchard", solver="lbfgs"),
-    "nce": config.Sampled(name="nce", n=10, m=3, lr=0.05),
-    "nce, one pair": config.Sampled(name="nce", n=1, m=1, lr=0.05, sampling="others"),
+    "nce": config.NCE(name="nce", n=10, m=3, lr=0.05),
+    "nce, one pair": config.NCE(name="nce", n=1, m=1, lr=0.05, sampling="others"),
     "is": config.Sampled(name="is", n=10, m=3, lr=0.05),
     "is, n=1": config.Sampled(name="is", n=1, m=2, lr=0.05, sampling="others"),
     "is, one pair": config.Sampled(name="is", n=1, m=1, lr=0.05, sampling="others"),

@@ -75,7 +75,7 @@ def test_declared_classes_need_no_row(prepare):
 
 def test_there_is_something_to_fit(values):
     with pytest.raises(UserError, match="has no features"):
-        registry.check(config.Sampled(name="nce", bias=False), values.info)
+        registry.check(config.NCE(name="nce", bias=False), values.info)
 
 
 # ---------------------------------------------------------------- evaluation

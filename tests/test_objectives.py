@@ -292,7 +292,7 @@ def test_one_vs_each_estimates_its_sum_without_bias(n, sampling):
     K, y = 6, np.full(n, 2)
     scores = np.random.default_rng(16).normal(size=(n, K))
     possible = [k for k in range(K) if sampling == "shared" or k != 2]
-    log_weight = samplers.make(sampling, K, 1).draw(np.random.default_rng(0), y, n)[1]
+    log_weight = samplers.make(sampling, K, 1).draw(np.random.default_rng(0), y, y, n)[1]
     mean = np.zeros((n, K))
     for k in possible:
         slope = call(OBJECTIVES["ove"], scores[:, [2, k]], log_weight)[1] / len(possible)
@@ -307,9 +307,9 @@ def test_one_vs_each_estimates_its_sum_without_bias(n, sampling):
 def test_baselines_with_one_drawn_class():
     """K = 6, one class drawn among the others: its expected count is 1/5."""
     true, drawn = scores = np.array([0.4, -1.1])
-    log_weight = samplers.make("others", 6, 1).draw(np.random.default_rng(0), np.zeros(1, int), 1)[
-        1
-    ]
+    log_weight = samplers.make("others", 6, 1).draw(
+        np.random.default_rng(0), np.zeros(1, int), np.zeros(1, int), 1
+    )[1]
     gap = drawn - true
     expected = {
         "ove": (5 * np.log1p(np.exp(gap)), [-5 * expit(gap), 5 * expit(gap)]),

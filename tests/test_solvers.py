@@ -167,7 +167,7 @@ def test_a_minibatch_step_is_the_papers_formula(small):
     model.V[...] = start
     progress = list(solver.fit(small, model, Streams.of(0), [2 / 300]))
     assert progress[-1].observations == 2
-    drawn = solver.sampler.draw(Streams.of(0).classes, small.train.y[:300], 2)[0]
+    drawn = solver.sampler.draw(Streams.of(0).classes, np.arange(300), small.train.y[:300], 2)[0]
     expected = start.copy()
     for i in range(2):
         x, y = small.train.X[[i]].toarray()[0], small.train.y[i]
@@ -198,7 +198,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
     X.data[0] = 0.0
     dataset = replace(small, train=Split(X, small.train.y))
     solver = registry.entry(settings).build(settings, small.info)
-    drawn = solver.sampler.draw(Streams.of(0).classes, small.train.y[:300], 1)[0]
+    drawn = solver.sampler.draw(Streams.of(0).classes, np.arange(300), small.train.y[:300], 1)[0]
     for engine in ("numpy", "numba") if find_spec("numba") else ("numpy",):
         model = linear.make(engine, 8, 40, True, "float64")
         start, b = np.random.default_rng(9).normal(size=(8, 40)), np.linspace(-1, 1, 8)
@@ -299,7 +299,7 @@ def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
         ),
         (config.Grouped(name="ove_grouped", ridge_on="drawn", n=1), "ridge_on.*set it to all"),
         (config.Grouped(name="ove_grouped", sampling="frequency"), "choose one of others, all"),
-        (config.Sampled(name="nce", sampling="frequency"), "choose one of shared, others, all"),
+        (config.NCE(name="nce", sampling="any"), "choose one of shared, others, all, uniform"),
         (config.Sampled(name="is", sampling="frequency"), "choose one of shared, others, all"),
         (config.Bouchard(name="bouchard", sampling="shared"), "choose one of others, all"),
         (
@@ -343,7 +343,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
             time.sleep(0.05)
             yield Progress(1, 1, 1.0, 0.0)
 
-    def slow(*arguments, **asked):
+    def slow(*arguments, **options):
         time.sleep(0.2)
         return {"log_loss": 1.0, "error": 0.5}
 
@@ -431,8 +431,8 @@ def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
     "n, m, sampling", [(100, 5, "shared"), (100, 5, "others"), (1, 1, "others")]
 )
 def test_baselines_learn(digits, n, m, sampling):
-    for name in ("ove", "nce", "is"):
-        schema = config.OneVsEach if name == "ove" else config.Sampled
+    schemas = {"ove": config.OneVsEach, "nce": config.NCE, "is": config.Sampled}
+    for name, schema in schemas.items():
         settings = schema(name=name, n=n, m=m, sampling=sampling, lr=0.05)
         _, run = fit(digits, settings, epochs=10, dtype="float32")
         assert run.curve["test_error"].iloc[-1] < 0.15, name

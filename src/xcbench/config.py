@@ -74,6 +74,12 @@ class Protocol:
     constant: float = option(
         0.0, "value of a feature appended to every row, 0: none", at_least=-1e9, at_most=1e9
     )
+    svd: int = option(
+        0,
+        "replace the features, once they have their values, by so many coordinates of a truncated "
+        "SVD of the training rows, 0: none",
+        at_least=0,
+    )
 
 
 @dataclass
@@ -196,8 +202,15 @@ class Stochastic(Method):
     step: str = option(
         "sgd",
         "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
-        "the minibatch's gradient, whose rate falls with the root of the iterations",
-        choices=("sgd", "ar"),
+        "the minibatch's gradient, whose rate falls with the root of the iterations; `adagrad`, "
+        "on the minibatch's summed gradient",
+        choices=("sgd", "ar", "adagrad"),
+    )
+    root_decay: float = option(
+        0.0,
+        "with step=adagrad, a of the factor sqrt(a / (t + a)) of the rate after t iterations; "
+        "0: none",
+        at_least=0,
     )
     accumulator: str = option(
         "all",
@@ -213,8 +226,10 @@ class Stochastic(Method):
     )
     start: str = option(
         "zero",
-        "weights before training: zero; or normal draws of standard deviation 0.1, biases 0.001",
-        choices=("zero", "normal"),
+        "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
+        "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
+        "-log K",
+        choices=("zero", "normal", "glorot", "normalised"),
     )
     order: str = option(
         "shuffled",
@@ -246,6 +261,31 @@ class Softmax(FullBatch):
 
 
 @dataclass
+class Tree:
+    """Options of the adversarial tree (`xcbench.samplers.tree`), for sampling=tree."""
+
+    dimensions: int = option(16, "principal components of x that it sees", at_least=1)
+    pca: str = option(
+        "whitened",
+        "`whitened`: of features of unit variance, components brought to unit variance too; "
+        "`plain`: of the features as they are, for features that come from an SVD or PCA",
+        choices=("whitened", "plain"),
+    )
+    ridge: float = option(
+        0.1,
+        "lambda_n of lambda_n (||w||² + b²) in a node's objective; half of R, as the published "
+        "code writes it",
+        above=0,
+    )
+    discrete_step: str = option(
+        "as_text",
+        "classes change sides by their scores under the current weights (Eq. 9), or under the "
+        "first eigenvector, as the published code has it",
+        choices=("as_text", "as_published"),
+    )
+
+
+@dataclass
 class Sampled(Stochastic):
     """Options of a method that draws negative classes."""
 
@@ -258,8 +298,11 @@ class Sampled(Stochastic):
         "`drop_hits`: the same with hits removed and the rest rescaled; "
         "`all`: every other class, m is ignored; "
         "`frequency`: an observation's draws with replacement among the others, a class of c "
-        "training rows with probability ∝ (c + 1)^exponent; or the name of a sampler from outside",
+        "training rows with probability ∝ (c + 1)^exponent; `tree`: the same with probabilities "
+        "of a tree that sees the row; or the name of a sampler from outside. For methods that "
+        "tell classes from noise, `uniform`, `frequency` and `tree` may draw the true class too",
     )
+    tree: Tree = field(default_factory=Tree)
     exponent: float = option(1.0, "of class frequencies in sampling=frequency", at_least=0)
     ridge_on: str = option(
         "all",
@@ -304,6 +347,39 @@ class DoubleSum(Sampled):
         "the U-max paper's own double sum (Eq. 6); the one of Raman et al. (Eq. 8); or that one "
         "with the two mistakes of the code published with the paper",
         choices=("proposed", "raman", "raman_as_published"),
+    )
+
+
+@dataclass
+class NCE(Sampled):
+    """Options of noise-contrastive estimation."""
+
+    score_ridge: float = option(
+        0.0,
+        "lambda of lambda f² on the scores of the true class and, on average, of the drawn ones",
+        at_least=0,
+    )
+
+
+@dataclass
+class NegativeSampling(NCE):
+    """Options of negative sampling."""
+
+    m: int = option(1, "classes drawn; their mean counts", at_least=1)
+    sampling: str = option(
+        "tree",
+        "`uniform`, `frequency` or `tree`: an observation's draws with replacement over all "
+        "classes, hits of the true class kept",
+    )
+    step: str = option("adagrad", "how weights move", choices=("sgd", "ar", "adagrad"))
+    decay: float = option(
+        1.0, "the rate is multiplied by this after each epoch", above=0, at_most=1
+    )
+    ridge_scores: str = option(
+        "corrected",
+        "scores that feel score_ridge: `corrected` ones, f + log p_n (Eq. 6), or `raw` ones, f, as "
+        "published for uniform and frequency sampling",
+        choices=("corrected", "raw"),
     )
 
 
@@ -474,6 +550,13 @@ class Evaluation:
         False,
         "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "
         "as in the published baselines of the U-max paper",
+    )
+    validation: float = option(
+        0.0,
+        "share of the test rows, drawn but always the same, that is set aside: columns "
+        "validation_* for choosing rates and checkpoints; test_* are those of the other rows",
+        at_least=0,
+        at_most=0.9,
     )
     top_k: int = option(
         0,

@@ -9,8 +9,9 @@ the loop over single rows. `make` gives the model of an engine.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,12 +128,24 @@ class LinearModel(Model):
         self._fold()
         return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
 
-    def draw(self, rng: np.random.Generator) -> None:
-        """Start from normal weights, the same for every method and engine (A&R paper, Sec. 4.2)."""
+    def draw(self, rng: np.random.Generator, start: str) -> None:
+        """Weights before training, the same for every method and engine.
+
+        ``zero``: as they are. ``normal``: standard deviation 0.1, biases 0.001 (A&R paper, Sec.
+        4.2). ``glorot``: uniform, of variance 2/(K + D), biases 1/K. ``normalised``: zero, with
+        biases -log K, so that the sum of e^score over the classes is 1.
+        """
+        K, D = self.V.shape
+        if start == "normalised" and self.b is not None:
+            self.b[...] = -np.log(K)
+        if start in ("zero", "normalised"):
+            return
+        of_w, of_b = (0.1, 0.001) if start == "normal" else (np.sqrt(6 / (K + D)), np.sqrt(3 / K))
+        drawn = rng.standard_normal if start == "normal" else partial(rng.uniform, -1.0, 1.0)
         for w in self.V:
-            w[...] = 0.1 * rng.standard_normal(len(w))
+            w[...] = of_w * drawn(D)
         if self.b is not None:
-            self.b[...] = 0.001 * rng.standard_normal(len(self.b))
+            self.b[...] = of_b * drawn(K)
 
     @property
     def n_classes(self) -> int:
@@ -335,6 +348,29 @@ class LinearModel(Model):
     def nbytes(self) -> int:
         """Bytes of V and b."""
         return self.V.nbytes + (0 if self.b is None else self.b.nbytes)
+
+
+class Corrected(LinearModel):
+    """A model whose scores have a further term, for evaluation.
+
+    Parameters
+    ----------
+    term : of rows (B, D), the terms (B, K) or (K,).
+    """
+
+    def __init__(self, model: LinearModel, term: Callable[[Rows], np.ndarray]) -> None:
+        self.dtype, self.V, self.b, self.scale = model.dtype, model.V, model.b, model.scale
+        self.term = term
+
+    @property
+    def untrained(self) -> bool:
+        """Scores differ also where all weights are 0."""
+        return False
+
+    def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
+        scores = super()._product(X, transposed)
+        scores += self.term(X)
+        return scores
 
 
 def _by_class(classes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

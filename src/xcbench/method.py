@@ -19,9 +19,9 @@ from xcbench.solvers.lbfgs import LBFGS
 from xcbench.solvers.minibatch import Minibatch
 from xcbench.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.solvers.sequential import Sequential
-from xcbench.steps import SGD, AugmentReduce, Step
+from xcbench.steps import SGD, Adagrad, AugmentReduce, Step
 
-ADAPTIVE_RATE = 0.02
+ADAPTIVE_RATES = {"ar": 0.02, "adagrad": 0.01}
 
 
 def stochastic(settings: config.Method) -> bool:
@@ -32,7 +32,9 @@ def stochastic(settings: config.Method) -> bool:
 def sampler(settings: config.Method, info: Info) -> Sampler:
     """What draws classes as the settings say; every class where nothing is to be drawn."""
     if isinstance(settings, config.Sampled) and stochastic(settings):
-        return samplers.make(settings.sampling, info.classes, settings.m, settings.exponent)
+        return samplers.make(
+            settings.sampling, info.classes, settings.m, settings.exponent, settings.tree
+        )
     return samplers.make("all", info.classes, 0)
 
 
@@ -51,6 +53,8 @@ class Method:
         its cells.
     samplings : ways of drawing classes it allows (`config.Sampled.sampling`). With ``others``, it
         also allows samplers from outside; if they weigh classes differently, with ``frequency``.
+    noises : ways of drawing, named as those, that for this method are noise that may also be the
+        true class (`xcbench.samplers.Negatives`).
     steps : ways in which its weights move (`config.Stochastic.step`).
     link : of the model whose likelihood it fits: softmax, probit or logistic.
     slope_is_gradient : whether the slope is the gradient of the value at the same local state;
@@ -67,8 +71,17 @@ class Method:
     objective: Callable[[Any, Info], Objective]
     default_rate: Callable[[Any, Info], float]
     version: int = 1
-    samplings: tuple[str, ...] = ("shared", "others", "any", "drop_hits", "all", "frequency")
-    steps: tuple[str, ...] = ("sgd", "ar")
+    samplings: tuple[str, ...] = (
+        "shared",
+        "others",
+        "any",
+        "drop_hits",
+        "all",
+        "frequency",
+        "tree",
+    )
+    noises: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ("sgd", "ar", "adagrad")
     link: str = "softmax"
     slope_is_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
@@ -121,13 +134,16 @@ def step(settings: config.Stochastic, info: Info) -> Step:
     if settings.step == "ar":
         touched = settings.accumulator == "touched"
         return AugmentReduce(settings.lr, settings.decay, settings.ridge, info.train, touched)
-    return SGD(settings.lr, settings.decay, ridge_share(settings, info))
+    share = ridge_share(settings, info)
+    if settings.step == "adagrad":
+        return Adagrad(settings.lr, settings.decay, settings.root_decay, share)
+    return SGD(settings.lr, settings.decay, share)
 
 
 def default_rate(method: Method, settings: Any, info: Info) -> float:
-    """Rate where none is set: the method's, or the adaptive step's own, which fits any scale."""
-    if isinstance(settings, config.Stochastic) and settings.step == "ar":
-        return ADAPTIVE_RATE
+    """Rate where none is set: the method's, or an adaptive step's own, which fits any scale."""
+    if isinstance(settings, config.Stochastic) and settings.step != "sgd":
+        return ADAPTIVE_RATES[settings.step]
     return method.default_rate(settings, info)
 
 

@@ -122,12 +122,13 @@ def check_sampling(settings: config.Method) -> Found | None:
     """
     if not isinstance(settings, config.Sampled):
         return None
-    allowed = list(entry(settings).samplings)
+    allowed = [*entry(settings).samplings, *entry(settings).noises]
     if settings.sampling in allowed:
         door.refuse_clash("sampler", settings.sampling)
         return None
-    if "others" in allowed and settings.sampling not in samplers.OWN:
-        allowed += sorted(set(door.announced("sampler")) - set(samplers.OWN))
+    taken = {*samplers.OWN, *samplers.NOISES}
+    if "others" in allowed and settings.sampling not in taken:
+        allowed += sorted(set(door.announced("sampler")) - taken)
         if settings.sampling in allowed or door.is_target(settings.sampling):
             return door.find("sampler", settings.sampling)
     raise UserError(
@@ -142,6 +143,11 @@ def _check_step(method: Method, settings: config.Stochastic) -> None:
         raise UserError(
             f"method.step={settings.step} is not possible for {settings.name}: "
             f"choose one of {', '.join(method.steps)}"
+        )
+    if settings.root_decay and settings.step != "adagrad":
+        raise UserError(
+            f"method.root_decay={settings.root_decay:g} is for method.step=adagrad; set that, or "
+            "leave method.root_decay out"
         )
     on_drawn = isinstance(settings, config.Sampled) and settings.ridge_on == "drawn"
     if settings.step != "sgd" and on_drawn:
@@ -174,6 +180,11 @@ def _check_classes(settings: config.Sampled, info: Info) -> None:
         trial.sampler(outside, info, settings.m, settings.n, "" if any_weights else settings.name)
         return
     most = info.classes - 1 if settings.sampling == "others" else info.classes
+    if settings.sampling == "tree" and not info.features:
+        raise UserError(
+            f"method.sampling=tree draws classes by features, and {info.name} has none; "
+            "set method.sampling=frequency"
+        )
     if settings.sampling != "all" and settings.m > most:
         raise UserError(
             f"method.m={settings.m} classes cannot be drawn on {info.name} with "

@@ -70,6 +70,18 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     return whole.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
 
 
+def earliest_best(curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Early stopping: of every cell, the first checkpoint at which a column is lowest.
+
+    Parameters
+    ----------
+    curves : a frame of checkpoints, as `frame` gives it.
+    column : such as ``validation_log_loss``; a cell without it has no row.
+    """
+    chosen = curves.dropna(subset=[column]).groupby("cell", sort=False)[column].idxmin()
+    return curves.loc[chosen]
+
+
 def settings(cell: Cell) -> dict[str, Any]:
     """Settings of a cell under dotted names, without those that have a column of their own."""
     flat = completed(cell)

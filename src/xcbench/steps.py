@@ -191,6 +191,51 @@ class AugmentReduce:
         return 1.0, 0.1 / self.scale
 
 
+@dataclass
+class Adagrad:
+    """Adagrad: G <- G + g², w <- w - rate g / sqrt(G) (Duchi et al. 2011), as TensorFlow 1 has it.
+
+    With g the minibatch's summed gradient. G starts at 1e-8 and nothing is added to the root.
+
+    Attributes
+    ----------
+    lr, decay : as in `SGD`.
+    root : a of the factor sqrt(a / (t + a)) of the rate, t the iterations so far; 0: none.
+    ridge : lambda / N; it acts on the coordinates with a gradient.
+    """
+
+    lr: float
+    decay: float
+    root: float
+    ridge: float
+    squares: Squares | None = None
+    t: int = 0
+
+    def begun(self, model: LinearModel) -> Self:
+        """Without gradients so far."""
+        return replace(self, squares=Squares.like(model.V, model.b, 1e-8), t=0)
+
+    def rate(self, epoch: int) -> float:
+        """Learning rate of an epoch, counted from 0, without the root."""
+        return self.lr * self.decay**epoch
+
+    def apply(
+        self,
+        model: LinearModel,
+        rows: SparseRows | DenseRows,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        rate: float,
+    ) -> None:
+        """One iteration."""
+        assert self.squares is not None
+        if self.root:
+            rate *= (self.root / (self.t + self.root)) ** 0.5
+        self.t += 1
+        pace = Pace(1.0, 1.0, 1.0, 0.0, rate, len(rows) * self.ridge)
+        model.adapt(rows, classes, slope, self.squares, pace)
+
+
 def move(
     model: LinearModel,
     rows: SparseRows | DenseRows,

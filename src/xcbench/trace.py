@@ -14,7 +14,8 @@ import pandas as pd
 from xcbench.cells import CURVE_COLUMNS
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets import Dataset
-from xcbench.datasets.value import Split
+from xcbench.datasets.value import Rows, Split
+from xcbench.linear import Corrected, LinearModel
 from xcbench.memory import PeakMemory
 from xcbench.metrics import costs, evaluate
 from xcbench.models import Model
@@ -102,6 +103,7 @@ def run(
             progress = replace(progress, objective=value.take())
             last = late or number in (0, count) or not solver.interruptible
             due = last or number // parts % evaluation.every == 0
+            judge.correction = getattr(solver, "correction", None)
             finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
@@ -135,26 +137,49 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
 
 
 class Judge:
-    """What is measured of a model at a checkpoint."""
+    """What is measured of a model at a checkpoint.
+
+    Attributes
+    ----------
+    correction : what the scores of the model lack (Bamler and Mandt 2020, Eq. 5), or nothing; where
+        there is one, the same columns without it end with ``_uncorrected``.
+    """
+
+    correction: Callable[[Rows], np.ndarray] | None = None
 
     def __init__(
         self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
     ) -> None:
+        parts = {"train": dataset.train, "test": dataset.test}
+        if evaluation.validation:
+            parts["validation"], parts["test"] = dataset.test.divided(evaluation.validation)
         self.parts = {
-            role: (whole.sample(evaluation.rows), True)
-            if 0 < evaluation.rows < len(whole)
-            else (whole, False)
-            for role, whole in (("train", dataset.train), ("test", dataset.test))
+            role: (whole.sample(evaluation.rows), 0 < evaluation.rows < len(whole))
+            for role, whole in parts.items()
         }
         self.test = dataset.test
         self.evaluation, self.link, self.seed = evaluation, link, seed
         self.ridge_share = ridge_share
 
     def measured(self, model: Model, iteration: int) -> dict[str, float]:
-        """Losses and errors of both parts; costs and the ridge's term where there are any."""
+        """Losses and errors of all parts; costs and the ridge's term where there are any."""
+        judged, bare = model, {}
+        if self.correction:
+            assert isinstance(model, LinearModel)
+            bare = self._losses(model, iteration)
+            judged = Corrected(model, self.correction)
+        found = self._losses(judged, iteration)
+        found |= {f"{name}_uncorrected": value for name, value in bare.items()}
+        if self.evaluation.costs:
+            found |= costs(judged, self.test)
+        if self.ridge_share:
+            found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
+        return found
+
+    def _losses(self, model: Model, iteration: int) -> dict[str, float]:
         asked = self.evaluation
         rng = np.random.default_rng([self.seed, iteration])
-        found = {
+        return {
             f"{role}_{name}": value
             for role, (split, sampled) in self.parts.items()
             for name, value in evaluate(
@@ -170,11 +195,6 @@ class Judge:
                 standard_error=sampled,
             ).items()
         }
-        if asked.costs:
-            found |= costs(model, self.test)
-        if self.ridge_share:
-            found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
-        return found
 
 
 class Mean:

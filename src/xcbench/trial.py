@@ -184,7 +184,7 @@ def sampler(found: Found, info: Info, m: int, n: int, uniform_for: str = "") -> 
         raise UserError(f"{who} is {_kind(found.thing)}, it must be a class or function")
     try:
         ready = samplers.fitted(found.thing(n_classes, m), few)
-        given = ready.draw(np.random.default_rng(0), few.train.y, n)
+        given = ready.draw(np.random.default_rng(0), np.arange(B), few.train.y, n)
     except Exception as error:
         raise UserError(
             f"{who} failed on a trial with {n_classes} classes, m={m}: {failure(error)}"

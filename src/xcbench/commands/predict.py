@@ -42,6 +42,7 @@ def predict(given: Given) -> int:
     n_classes, n_features = model.V.shape
     if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
         raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
+    _refuse_noise(cell)
     protocol = _scaling(cell)
     X = read(Path(given.words[1]), n_features)
     rows = scaled(X, column_factors(X, protocol), protocol)
@@ -52,6 +53,22 @@ def predict(given: Given) -> int:
             sys.stdout.write(" ".join(pairs) + "\n")
     sys.stdout.flush()
     return 0
+
+
+def _refuse_noise(cell: Cell) -> None:
+    """Weights of negative sampling lack log p_n, which is the same for all classes or not saved.
+
+    Raises
+    ------
+    UserError
+        If it is not the same.
+    """
+    method = cell.config["method"]
+    if method["name"] == "negative_sampling" and method["sampling"] != "uniform":
+        raise UserError(
+            f"cell {cell.cell} predicts by its scores plus log p_n of {method['sampling']} noise, "
+            "which is not saved with its weights; predict with a cell of method.sampling=uniform"
+        )
 
 
 def top(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

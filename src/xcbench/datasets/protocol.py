@@ -14,6 +14,8 @@ from xcbench.config import Protocol
 from xcbench.datasets.value import LabelSets, Raw, Rows, Split, square_norms
 from xcbench.errors import UserError
 
+SVD_PASSES = 7  # power iterations of the randomised algorithm
+
 
 def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int, int]:
     """Choose the rows, one label a row, number the classes, scale the features.
@@ -65,9 +67,12 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int,
             _label_sets(raw, rows, classes, protocol.label)
             for raw, rows in ((train, trained), (test, known))
         ]
+    X_train, X_test = (scaled(X, factors, protocol) for X in (X_train, X_test))
+    if protocol.svd:
+        X_train, X_test = projected(X_train, X_test, protocol.svd)
     return (
-        Split(scaled(X_train, factors, protocol), np.searchsorted(classes, first), sets[0]),
-        Split(scaled(X_test, factors, protocol), np.searchsorted(classes, second), sets[1]),
+        Split(X_train, np.searchsorted(classes, first), sets[0]),
+        Split(X_test, np.searchsorted(classes, second), sets[1]),
         len(classes),
         offered - len(second),
     )
@@ -204,6 +209,17 @@ def scaled(X: Rows, factors: np.ndarray, protocol: Protocol) -> Rows:
         )
     X = _with_values(X, values)
     return _with_constant(X, protocol.constant) if protocol.constant else X
+
+
+def projected(train: Rows, test: Rows, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates along the leading right singular vectors of the training rows, dense."""
+    from sklearn.utils.extmath import randomized_svd  # imported where it is needed: it takes time
+
+    k = min(size, *train.shape)
+    axes = randomized_svd(train, k, n_iter=SVD_PASSES, random_state=0)[2].T
+    made = (np.ascontiguousarray(X @ axes, dtype=np.float32) for X in (train, test))
+    first, second = made
+    return first, second
 
 
 def _with_values(X: Rows, values: np.ndarray) -> Rows:

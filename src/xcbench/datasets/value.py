@@ -105,8 +105,16 @@ class Split:
         """Rows drawn without replacement, in their order and always the same; all for size 0."""
         if not 0 < size < len(self):
             return self
-        rows = np.sort(np.random.default_rng(0).choice(len(self), size, replace=False))
+        return self.take(np.sort(np.random.default_rng(0).choice(len(self), size, replace=False)))
+
+    def take(self, rows: np.ndarray) -> Split:
+        """Rows of these numbers, with their label sets."""
         return Split(self.X[rows], self.y[rows], self.sets.take(rows) if self.sets else None)
+
+    def divided(self, share: float) -> tuple[Split, Split]:
+        """A drawn share of the rows, and the others; in their order, and always the same."""
+        drawn = np.random.default_rng(0).permutation(len(self)) < share * len(self)
+        return self.take(np.flatnonzero(drawn)), self.take(np.flatnonzero(~drawn))
 
 
 @dataclass(frozen=True)

@@ -107,6 +107,6 @@ method = Method(
     config.Bouchard,
     objective,
     over_square_norm(0.5),
-    samplings=("others", "all", "frequency"),
+    samplings=("others", "all", "frequency", "tree"),
     steps=("sgd",),  # alpha moves by the rate of w
 )

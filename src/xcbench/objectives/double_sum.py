@@ -129,7 +129,7 @@ vanilla = Method(
     config.DoubleSum,
     objective,
     over_square_norm(0.01),
-    samplings=("others", "any", "drop_hits", "all", "frequency"),
+    samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     solver=solver,
     impossible=impossible,
@@ -139,7 +139,7 @@ umax = Method(
     config.Umax,
     objective,
     over_square_norm(0.1),
-    samplings=("others", "any", "drop_hits", "all", "frequency"),
+    samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     slope_is_gradient=False,  # u is reset first
     solver=solver,

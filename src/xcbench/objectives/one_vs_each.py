@@ -31,5 +31,5 @@ method = Method(
     config.OneVsEach,
     lambda settings, info: Pairs(one_vs_each, is_bound=True),
     default_rate,
-    samplings=("shared", "others", "all", "frequency"),
+    samplings=("shared", "others", "all", "frequency", "tree"),
 )

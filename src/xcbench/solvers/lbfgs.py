@@ -127,7 +127,8 @@ class _Mean:
         for first in range(0, len(scores), size):
             part, index = scores[first : first + size], slice(block.start + first, block.stop)
             y, local = self.y[index][: len(part)], self.local[index][: len(part)]
-            drawn, log_weight = self.sampler.draw(self.rng, y, len(y))
+            rows = index.start + np.arange(len(y))
+            drawn, log_weight = self.sampler.draw(self.rng, rows, y, len(y))
             if drawn is None:
                 value, slope, local[:] = self._objective(swapped(part, y), log_weight, local)
                 part[:] = swapped(slope, y)

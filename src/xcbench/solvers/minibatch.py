@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from xcbench import samplers
 from xcbench.datasets import Dataset
-from xcbench.datasets.value import square_norms
+from xcbench.datasets.value import Rows, square_norms
 from xcbench.linear import LinearModel, take
 from xcbench.objectives import Objective
 from xcbench.samplers import Sampler
@@ -68,7 +68,7 @@ class Minibatch:
     n : observations in a minibatch.
     order : ``shuffled``, ``file`` or ``iid``.
     passes : passes over the rows that count as one epoch.
-    start : of the weights, ``zero`` or ``normal``.
+    start : of the weights, as in `LinearModel.draw`.
     """
 
     objective: Objective
@@ -86,14 +86,19 @@ class Minibatch:
         """As the objective says."""
         return self.objective.is_bound
 
+    @property
+    def correction(self) -> Callable[[Rows], np.ndarray] | None:
+        """As the sampler says, once `fit` has begun."""
+        found: Callable[[Rows], np.ndarray] | None = getattr(self.sampler, "correction", None)
+        return found
+
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
         self.sampler = samplers.fitted(self.sampler, dataset)
         self.step = self.step.begun(model)
-        if self.start == "normal":
-            model.draw(streams.weights)
+        model.draw(streams.weights, self.start)
         per_epoch = self.passes * len(dataset.train)
         targets = [round(stop * per_epoch) for stop in stops]
         start = self.objective.start
@@ -156,7 +161,7 @@ class Minibatch:
             order = self._order(streams.order, len(y))
             for first in range(0, len(y), size):
                 index = order[first : first + size]
-                drawn, log_weight = self.sampler.draw(streams.classes, y[index], self.n)
+                drawn, log_weight = self.sampler.draw(streams.classes, index, y[index], self.n)
                 yield Chunk(
                     rows=take(X, index, model.dtype) if drawn is None else model.take(X, index),
                     index=index,

@@ -1,9 +1,10 @@
 """Samplers of classes: which classes an observation sees, and how many each of them stands for.
 
-``draw(rng, y, n)`` gives classes (B, S) and their log-weights for consecutive minibatches of n
-observations with true classes y (B,). By contract the weighted sum over drawn classes is an
-unbiased estimate of the sum over all classes but the true one, for terms that vanish (or are
-constant) at the true class.
+``draw(rng, rows, y, n)`` gives classes (B, S) and their log-weights for consecutive minibatches of
+n observations: the training rows of these numbers (B,), with true classes y (B,). By contract the
+weighted sum over drawn classes is an unbiased estimate of the sum over all classes but the true
+one, for terms that vanish (or are constant) at the true class. `Negatives` alone, for methods that
+tell a class from noise, gives other numbers.
 
 A sampler that depends on the data has a second function, ``fitted(dataset)``, which gives the one
 that draws; a solver calls it once, on the training clock.
@@ -17,8 +18,11 @@ from typing import Protocol
 
 import numpy as np
 
-from xcbench import door
+from xcbench import config, door
 from xcbench.datasets import Dataset
+from xcbench.samplers.noise import Adversarial, Marginal, Negatives, Noise, Weighted
+
+__all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted", "fitted", "make"]
 
 Draw = tuple[np.ndarray | None, np.ndarray | float]
 
@@ -26,7 +30,7 @@ Draw = tuple[np.ndarray | None, np.ndarray | float]
 class Sampler(Protocol):
     """Contract of a sampler."""
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Classes (B, S), or None for every class, and log-weights, a number or (B, S)."""
         ...
 
@@ -59,7 +63,7 @@ class Shared:
     n_classes: int
     m: int
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """One draw a minibatch, repeated for its observations."""
         batches = -(-len(y) // n)
         drawn = distinct(rng, batches, self.n_classes, self.m)
@@ -73,7 +77,7 @@ class Others:
     n_classes: int
     m: int
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Draws among K-1 classes, those from y on moved up by one."""
         drawn = distinct(rng, len(y), self.n_classes - 1, self.m)
         return drawn + (drawn >= y[:, None]), float(np.log((self.n_classes - 1) / self.m))
@@ -89,7 +93,7 @@ class Any:
     n_classes: int
     m: int
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Draws among all K classes."""
         drawn = distinct(rng, len(y), self.n_classes, self.m)
         return drawn, float(np.log((self.n_classes - 1) / self.m))
@@ -102,7 +106,7 @@ class DropHits:
     n_classes: int
     m: int
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Draws among all K classes; a hit has log-weight minus infinity."""
         drawn = distinct(rng, len(y), self.n_classes, self.m)
         hit = drawn == y[:, None]
@@ -117,44 +121,9 @@ class Every:
     n_classes: int
     m: int
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """No list of classes: the solver takes the model's scores of all."""
         return None, 0.0
-
-
-@dataclass(frozen=True)
-class Frequency:
-    """m draws with replacement an observation, never the true class, more of frequent classes.
-
-    A class of c training rows has the probability q_k ∝ (c + 1)^exponent among all classes, and
-    q_k / (1 - q_y) for an observation of class y; a draw stands for (1 - q_y) / (m q_k) classes.
-    The 1 gives classes without a training row their chance: without it their terms were lost and
-    the sum biased.
-    """
-
-    n_classes: int
-    m: int
-    exponent: float = 1.0
-    cumulative: np.ndarray = field(default_factory=lambda: np.zeros(1))
-
-    def fitted(self, dataset: Dataset) -> Frequency:
-        """The sampler that knows how frequent classes are."""
-        size = (dataset.class_counts + 1.0) ** self.exponent
-        return replace(self, cumulative=np.concatenate([[0.0], np.cumsum(size / size.sum())]))
-
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
-        """Draws by the inverse of the distribution function, from which y's piece is cut out."""
-        below, above = self.cumulative[y, None], self.cumulative[y + 1, None]
-        rest = below + self.cumulative[-1] - above
-        place = rest * rng.random((len(y), self.m))
-        left = place < below
-        place += np.where(left, 0.0, above - below)
-        drawn = np.searchsorted(self.cumulative, place, side="right") - 1
-        # Rounding may put a place at an edge of y's piece, or at the end, into the next one.
-        first = np.where(left, 0, y[:, None] + 1)
-        last = np.where(left, y[:, None] - 1, self.n_classes - 1)
-        drawn = np.clip(drawn, first, last)
-        return drawn, np.log(rest / (self.m * np.diff(self.cumulative)[drawn]))
 
 
 @dataclass(frozen=True)
@@ -177,7 +146,7 @@ class GroupFirst:
         """The sampler that knows the most frequent classes."""
         return replace(self, order=np.argsort(-dataset.class_counts, kind="stable"))
 
-    def draw(self, rng: np.random.Generator, y: np.ndarray, n: int) -> Draw:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Places in the order of the K-1 classes without y, those from y's place on moved up."""
         group = min(self.group, self.n_classes - 1)
         rest = self.n_classes - 1 - group
@@ -199,18 +168,31 @@ OWN: dict[str, Callable[[int, int], Sampler]] = {
     "any": Any,
     "drop_hits": DropHits,
     "all": Every,
-    "frequency": Frequency,
 }
+NOISES = ("uniform", "frequency", "tree")  # drawn with replacement, as likely as p_n(y|x) says
 
 
-def make(sampling: str, n_classes: int, m: int, exponent: float = 1.0) -> Sampler:
+def make(
+    sampling: str,
+    n_classes: int,
+    m: int,
+    exponent: float = 1.0,
+    settings: config.Tree | None = None,
+) -> Sampler:
     """Sampler of a name in the configuration; ours, or one from outside."""
-    if sampling == "frequency":
-        return Frequency(n_classes, m, exponent)
+    if sampling in NOISES:
+        return Weighted(noise(sampling, exponent, settings), m)
     if sampling in OWN:
         return OWN[sampling](n_classes, m)
     sampler: Sampler = door.find("sampler", sampling).thing(n_classes, m)
     return sampler
+
+
+def noise(name: str, exponent: float = 1.0, settings: config.Tree | None = None) -> Noise:
+    """Noise distribution of a name."""
+    if name == "tree":
+        return Adversarial(settings or config.Tree())
+    return Marginal(exponent if name == "frequency" else 0.0)
 
 
 def fitted(sampler: Sampler, dataset: Dataset) -> Sampler:
