@@ -217,7 +217,8 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     runs = pd.read_csv(shrunk / "ove" / "runs.csv")
-    assert set(runs["grid"]) == {grid.name for grid in ove.paper.grids}
+    swept = {"table2_ascent"}  # over the epochs, of which two are wanted here
+    assert set(runs["grid"]) == {grid.name for grid in ove.paper.grids} - swept
     assert set(runs["status"]) == {"done"}
     weighed = runs[runs["grid"].isin(["table2", "table2_bibtex_splits", "grouped", "figure3"])]
     exact = weighed["method"] == "softmax"

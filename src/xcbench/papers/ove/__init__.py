@@ -29,6 +29,7 @@ paper = Paper(
         Grid("table2", measure=norms.measure),
         Grid("table2_bibtex_splits", measure=norms.measure),
         Grid("table2_early", measure=norms.measure),
+        Grid("table2_ascent", measure=norms.measure),
         Grid("grouped", measure=norms.measure),
         Grid("figure3", measure=norms.measure),
         Grid("figure3d"),
