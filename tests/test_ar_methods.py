@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -179,7 +180,7 @@ def test_subsampled_slopes_have_the_mean_of_all_classes(name):
     rng = np.random.default_rng(6)
     scores, local = rng.normal(size=(1, 6)), some_local(name, rng)
     value, slope, _ = call(name, scores, local, 0.0)
-    _, log_weight = samplers.make("others", 6, 2).draw(rng, np.zeros(1, int), 1)
+    _, log_weight = samplers.make("others", 6, 2).draw(rng, np.zeros(1, int), np.zeros(1, int), 1)
     subsets = list(combinations(range(1, 6), 2))
     mean, mean_value = np.zeros(6), 0.0
     for subset in subsets:
@@ -190,8 +191,9 @@ def test_subsampled_slopes_have_the_mean_of_all_classes(name):
     assert mean_value == pytest.approx(value[0], rel=1e-12)
 
     counts = np.array([5, 0, 1, 7, 30, 2])
-    proposal = samplers.Frequency(6, 1, 0.7, np.append(0, np.cumsum((counts + 1.0) ** 0.7)))
-    drawn, log_weights = proposal.draw(rng, np.zeros(3000, int), 1)
+    data = SimpleNamespace(class_counts=counts)
+    proposal = samplers.fitted(samplers.make("frequency", 6, 1, 0.7), data)
+    drawn, log_weights = proposal.draw(rng, np.zeros(3000, int), np.zeros(3000, int), 1)
     mean = np.zeros(6)
     share = (counts[1:] + 1.0) ** 0.7 / ((counts[1:] + 1.0) ** 0.7).sum()
     for k in range(1, 6):
@@ -268,12 +270,12 @@ def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):  # noqa:
     progress = list(solver.fit(small, model, Streams.of(4), [1.0, 3.0]))
     again = Streams.of(4)
     start = LinearModel(8, 40, True, "float64")
-    start.draw(again.weights)
+    start.draw(again.weights, "normal")
     draws, peer = [], LINKS.get(name)
     for _ in range(3):
         order = again.order.permutation(300)
         labels = small.train.y[order]
-        drawn = solver.sampler.draw(again.classes, labels, 70)[0]
+        drawn = solver.sampler.draw(again.classes, order, labels, 70)[0]
         noise = peer[0].sample(again.noise, (300, 2)) if peer else np.zeros((300, 2))
         draws.append((order, drawn, noise))
     order, drawn, noise = zip(*draws, strict=True)

@@ -59,7 +59,7 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
     """Over so many iterations that rate and scale change; few features, few classes a batch."""
     rng = np.random.default_rng(5)
     model = linear.make(engine, K, D, True, "float64")
-    model.draw(rng)
+    model.draw(rng, "normal")
     peer = ByHand(model.V, model.b, 0.02, 0.9, ridge, touched)
     step = AugmentReduce(0.02, 0.9, ridge, N, touched).begun(model)
     step.t = peer.t = 1850  # the averages are far from the first iteration's

@@ -194,9 +194,9 @@ def test_random_splits_have_the_given_sizes() -> None:
 
 # ---------------------------------------------------------------- from the command line
 SHRUNK = {
-    "dataset": "bibtex,20news,blobs,categories,amazoncat",
+    "dataset": "bibtex,blobs,categories",
     "dataset.missing": "twin",
-    "dataset.protocol.rows": "300",
+    "dataset.protocol.rows": "200",
     "seed": "0",
     "method.iterations": "5",
     "budget.epochs": "2",
@@ -217,12 +217,13 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     runs = pd.read_csv(shrunk / "ove" / "runs.csv")
-    swept = {"table2_ascent"}  # over the epochs, of which two are wanted here
-    assert set(runs["grid"]) == {grid.name for grid in ove.paper.grids} - swept
+    # One is swept over the epochs, of which two are wanted here; AmazonCat's twin is large.
+    others = {"table2_ascent", "figure3d"}
+    assert set(runs["grid"]) == {grid.name for grid in ove.paper.grids} - others
     assert set(runs["status"]) == {"done"}
     weighed = runs[runs["grid"].isin(["table2", "table2_bibtex_splits", "grouped", "figure3"])]
     exact = weighed["method"] == "softmax"
-    assert (weighed.loc[exact, norms.NORM] == 0).all() and exact.sum() == 3
+    assert (weighed.loc[exact, norms.NORM] == 0).all() and exact.sum() == 2
     assert (weighed.loc[~exact, norms.NORM] > 0).all()
     kept = pd.read_csv(shrunk / "ove" / "toy-weights.csv")
     assert kept["cell"].nunique() == 7

@@ -136,10 +136,10 @@ def test_readings_of_memoir() -> None:
             assert (protocol.tfidf, protocol.row_norm, protocol.constant) == (True, "l2", 1)
             assert (own.iterations, own.slowdown, own.strength) == (25, 0.02, strength)
         own = text.method
-        assert (own.hinge, own.order, own.step) == (True, "iid", "sum")
+        assert (own.hinge, own.order, own.batch) == (True, "iid", "sum")
         assert (own.margins, own.prediction) == ("current", "inner")
         own = code.method
-        assert (own.hinge, own.order, own.step) == (method == "memoir_l1", "balanced", "mean")
+        assert (own.hinge, own.order, own.batch) == (method == "memoir_l1", "balanced", "mean")
         assert (own.margins, own.prediction) == ("before", "cosine")
 
 

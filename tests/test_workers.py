@@ -13,6 +13,7 @@ from pandas.testing import assert_frame_equal
 
 from conftest import NewWorkspace, Workspace
 from xcbench import cells, config, results, trace
+from xcbench.datasets.value import Split
 from xcbench.linear import LinearModel
 from xcbench.solvers import Progress
 
@@ -114,7 +115,7 @@ class Slow:
 @pytest.mark.parametrize("seconds", [None, 0.1])
 def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatch):
     class Data:
-        train = test = range(4)
+        train = test = Split(np.zeros((4, 2)), np.zeros(4, int))
 
         def first(self, share):
             return self

@@ -203,7 +203,7 @@ def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as content:
             found = {name: content[name] for name in content.files}
-        if "W" not in found:
+        if "W" not in found and "start" in found:
             raise UserError(
                 f"the weights of cell {cell.cell} are sparse rows without probabilities, which "
                 f"predict cannot use; {path} has their values, features and starts"
