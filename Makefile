@@ -27,6 +27,7 @@ report: .venv/ready-run
 	$(BIN)/python run.py experiment=first
 	$(BIN)/xcbench report grid=first name=first
 	$(BIN)/xcbench paper umax
+	$(BIN)/xcbench paper ove
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks
