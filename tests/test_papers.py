@@ -275,6 +275,16 @@ def test_a_part_on_empty_tables(fresh: Place) -> None:
     assert set(fresh.table("tuning")["seed"]) == {1}
 
 
+def test_single_grids(finished: Place, fresh: Place) -> None:
+    """Also one that takes its rates from another."""
+    assert fresh.launch(grid="search") == 0
+    assert set(fresh.table("tuning")["grid"]) == {"search"} and not fresh.file("runs").exists()
+    assert fresh.launch(grid="tuned") == 0
+    assert set(fresh.table("runs")["cell"]) == set(finished.table("runs", "tuned")["cell"])
+    with pytest.raises(UserError, match=r"^grid=none is not possible: it is one of search, "):
+        fresh.launch(grid="none")
+
+
 def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
     narrow = {"method.lr": "1e-2", "seed": "00", "dataset": "small"}
     assert fresh.launch(part="tuning", **{**narrow, "seed": "0"}) == 0

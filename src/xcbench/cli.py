@@ -31,7 +31,8 @@ xcbench COMMAND [name=value ...]
              verify [NAME …]: whether the files are the right ones
   report     write tables, figures and a page: name=demo writes reports/demo/
   paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
-             part=tuning|runs|report, force=true (all again), and overrides such as dataset=mnist
+             part=tuning|runs|report, grid=NAME, force=true (all again), and overrides such as
+             dataset=mnist
   replication  every printed number of the papers beside ours: reports/replication.csv
   versions   versions of methods and data, which identities of cells are made of
   track      rebuild the MLflow store from the cells

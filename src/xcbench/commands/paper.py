@@ -8,7 +8,7 @@ from pathlib import Path
 from xcbench import papers
 from xcbench.commands import Given
 from xcbench.errors import UserError
-from xcbench.papers import INTERRUPTED, PARTS, replication, report, run
+from xcbench.papers import INTERRUPTED, PARTS, Paper, replication, report, run
 from xcbench.units import duration
 
 REPORT = "report"
@@ -17,12 +17,14 @@ REPORT = "report"
 def paper(given: Given) -> int:
     """Run what is missing of a paper, or a part of it, and write its report.
 
-    Settings: ``part=tuning|runs|report`` (else all, in this order), ``force=true`` (rows of the
-    committed tables count for nothing, cells run again), ``workers``, ``reports_dir``, and
-    overrides of its experiments such as ``dataset=eurlex`` or ``seed=0``.
+    Settings: ``part=tuning|runs|report`` (else all, in this order), ``grid=table2`` (these of its
+    experiments alone), ``force=true`` (rows of the committed tables count for nothing, cells run
+    again), ``workers``, ``reports_dir``, and overrides of its experiments such as
+    ``dataset=eurlex`` or ``seed=0``.
     """
-    found = papers.find(given.words[0])
     settings = dict(given.settings)
+    found = papers.find(given.words[0])
+    only = _grids(found, settings.pop("grid", ""))
     part = settings.pop("part", "")
     if part and part not in (*PARTS, REPORT):
         raise UserError(f"part={part} is not possible: it is one of {', '.join((*PARTS, REPORT))}")
@@ -30,12 +32,13 @@ def paper(given: Given) -> int:
     folder = reports / found.name
     started = time.monotonic()
     code = 0
-    runner = run.Runner(found, folder, settings)
+    runner = run.Runner(found, folder, settings, only)
     for name in PARTS:
         if part in ("", name) and code != INTERRUPTED:
             code = max(code, runner.run(name))
     if part != REPORT and not runner.points:
         wanted = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
+        wanted = wanted or f"part={part} grid={','.join(only)}"
         raise UserError(
             f"no grid of the paper '{found.name}' has a point with {wanted}; "
             f"what its grids sweep is in conf/experiment/{found.name}/"
@@ -50,6 +53,15 @@ def paper(given: Given) -> int:
         print(f"report: {folder / 'index.html'}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code
+
+
+def _grids(paper: Paper, names: str) -> tuple[str, ...]:
+    """Names of a paper's grids, separated by commas, if they are."""
+    wanted, known = names.split(",") if names else [], [grid.name for grid in paper.grids]
+    for name in wanted:
+        if name not in known:
+            raise UserError(f"grid={name} is not possible: it is one of {', '.join(known)}")
+    return tuple(wanted)
 
 
 def collect(given: Given) -> int:

@@ -31,18 +31,24 @@ class Runner:
     ----------
     folder : of the paper's report.
     overrides : settings of every point; of what an experiment sweeps, the values wanted.
+    only : names of the grids to run; all where there are none.
     points : number of points that the launch has met so far.
     """
 
     paper: Paper
     folder: Path
     overrides: Mapping[str, str]
+    only: tuple[str, ...] = ()
     points: int = 0
 
     def run(self, part: str) -> int:
         """Run the grids of a part and write its tables; returns the exit code."""
         known = {name: Kept.read(self.folder, name) for name in PARTS}
-        grids = [grid for grid in self.paper.grids if grid.part == part]
+        grids = [
+            grid
+            for grid in self.paper.grids
+            if grid.part == part and (not self.only or grid.name in self.only)
+        ]
         code = 0
         for number, grid in enumerate(grids, 1):
             print(f"{self.paper.name} {part} {number}/{len(grids)}: {grid.name}", flush=True)
