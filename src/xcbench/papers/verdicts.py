@@ -3,7 +3,8 @@
 - A printed number agrees with a measurement if the mean over seeds rounds to it, or lies within 3 %
   of it, or if it lies between the lowest and the highest of at least three seeds.
 - A count agrees if it is equal, or, where the seeds draw the split, lies between their lowest and
-  highest. A printed bound, ``<1``, agrees with a mean inside it. A learning rate, a power of ten, agrees if it is equal.
+  highest. A learning rate, a power of ten, agrees if it is equal. A printed bound, ``<1``, agrees
+  with a mean inside it.
 - ``reproduced``: the reading of the text agrees. ``reproduced only as published``: it does not, but
   what the authors' code did agrees. ``deviates``: neither does; the row then has a reason.
 - Times are shown for orientation and never judged; settings are no results.

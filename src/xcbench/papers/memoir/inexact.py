@@ -10,6 +10,7 @@ SimpleLSH divides all weights by the longest: those much shorter all get the sam
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,11 +30,12 @@ CONSTANTS = {"with": 1.0, "without": 0.0}  # the feature that is always 1
 BATCHES = (1, 5, 25)
 DELTAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 SEEDS = 5  # of the oracles' random numbers
-Make = Callable[[np.random.Generator], Oracle]
-ORACLES: dict[str, Make] = {
+ORACLES: dict[str, Callable[[np.random.Generator], Oracle]] = {
     "random class": RandomClass,
-    **{f"SimpleLSH, {bits} bits": lambda rng, bits=bits: SimpleLSH(bits, rng) for bits in (16, 32, 64)},
-}  # fmt: skip
+    "SimpleLSH, 16 bits": partial(SimpleLSH, 16),
+    "SimpleLSH, 32 bits": partial(SimpleLSH, 32),
+    "SimpleLSH, 64 bits": partial(SimpleLSH, 64),
+}
 
 
 def problem(constant: float) -> Dataset:

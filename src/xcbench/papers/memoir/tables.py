@@ -114,7 +114,9 @@ def ratios(results: pd.DataFrame) -> Table:
             "what": SHOWN[metric],
             "of": method,
             "relative to": base,
-            "printed, lowest to highest": f"{min(known):.3g} to {max(known):.3g}" if known else NONE,
+            "printed, lowest to highest": f"{min(known):.3g} to {max(known):.3g}"
+            if known
+            else NONE,
         }
         for dataset in AT_HAND:
             here, there = (measure(of(results, dataset, name), metric) for name in (method, base))
@@ -300,10 +302,10 @@ def large(results: pd.DataFrame) -> Table:
                 "method": "MEMOIR-LSH" if is_lsh else name[str(method)],
                 **_measured(own, ("train_time", "total_memory", *QUALITY)),
                 "ceiling %": f"{100 * ceiling:.2f}",
-                "accuracy / ceiling": f"{share.mean / (100 * ceiling):.3f}" if share.values else NONE,
-                "precision@1": values(own, "test_precision_at_1").text()
+                "accuracy / ceiling": f"{share.mean / (100 * ceiling):.3f}"
                 if share.values
                 else NONE,
+                "precision@1": values(own, "test_precision_at_1").text() if share.values else NONE,
                 "remark": remark(own),
             }
         )
