@@ -14,10 +14,10 @@ from xcbench import config, sweeps
 from xcbench.commands import Given
 from xcbench.commands.paper import paper as launch
 from xcbench.config import Config
-from xcbench.papers import memoir, published, replication, verdicts
+from xcbench.papers import Measured, memoir, published, replication, verdicts
 from xcbench.papers.frames import part, values
 from xcbench.papers.kept import Kept
-from xcbench.papers.memoir import claims, figures, inexact, tables
+from xcbench.papers.memoir import claims, figures, inexact, report, tables
 from xcbench.papers.memoir.frames import MEASURES, printed
 from xcbench.papers.memoir.names import (
     DATASETS,
@@ -27,8 +27,16 @@ from xcbench.papers.memoir.names import (
     WITHOUT_PACKAGE,
     grid,
 )
+from xcbench.papers.section import Section
 
 MIB = 1.048576  # MB
+CONSTANT = "dataset.protocol.constant"
+PAIRS = {  # of citeulike
+    "shape.classes": 8310,
+    "shape.train": 180382,
+    "shape.accuracy_ceiling": 0.12,
+    "test_precision_at_1": 0.51,
+}
 
 
 # ---------------------------------------------------------------- claims and tables
@@ -172,12 +180,7 @@ def at_hand() -> pd.DataFrame:
                 "citeulike",
                 method,
                 accuracy=6.0,
-                **{
-                    "shape.classes": 8310,
-                    "shape.train": 180382,
-                    "shape.accuracy_ceiling": 0.12,
-                    "test_precision_at_1": 0.51,
-                },
+                **PAIRS,
             )
         )
     return pd.DataFrame(lines)
@@ -244,6 +247,37 @@ def test_figures_of_what_ran() -> None:
     assert drawn is not None
     np.testing.assert_allclose(drawn.axes[0].lines[1].get_ydata(), [70, 60])
     assert figures.figure2(results[:0]) is None and figures.figure1(results[:0]) is None
+
+
+def test_the_report_of_what_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "_inexact", lambda folder: Section("margins"))
+    more = [
+        row("constant", "20news", "memoir_l2", seed, accuracy=50.0 + 10 * seed, **{CONSTANT: c})
+        for c in (0.0, 1.0)
+        for seed in (0, 1)
+    ]
+    more += [
+        row("oracles", "citeulike", "memoir_l2", **{"method.oracle": "simple_lsh", **PAIRS}),
+        row("table2", "20news", "memoir_l2", iteration=25, **{"method.n": 400}),
+        row("table4", "20news", "memoir_l2"),
+    ]
+    results = pd.concat([at_hand(), pd.DataFrame(more)], ignore_index=True)
+    steps = np.arange(0, 41, 5)
+    f1 = 0.5 * (1 - 0.5 ** (steps / 5))  # half of what is missing every checkpoint
+    curve = pd.DataFrame({"iteration": steps, "validation_macro_f1": f1})
+    curves = curve.assign(cell=results["cell"].iloc[-1])
+    rows = report.write(Measured(results, curves), tmp_path)
+    assert len(rows) == (published.numbers()["paper"] == "memoir").sum()
+    text = (tmp_path / "tables.md").read_text()
+    assert "50.00 to 60.00" in text and "not run: no package" in text
+    T = tables.table4(results, curves).frame.iloc[0]
+    # From 30 batches on, less than 1 % is missing: 1 - 0.5^6 is 1.2 % above 1 - 0.5^8, 35 0.6 %.
+    assert (T["T"], T["at T = 25"], T["at"]) == ("35", "48.44", "40")
+    assert "MEMOIR-LSH" in set(tables.large(results).frame["method"])
+    assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
+        "batches.png",
+        "figure2.png",
+    ]
 
 
 # ---------------------------------------------------------------- the theory

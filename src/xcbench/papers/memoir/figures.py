@@ -113,6 +113,7 @@ def figure2(results: pd.DataFrame) -> Figure | None:
             at = np.arange(len(names)) + width * (i - (len(known) - 1) / 2)
             heights = [found[name, method, metric] for name in names]
             ax.bar(at, heights, width, color=LOOKS[method]["color"])
+        ax.set_axisbelow(True)
         ax.set_xticks(range(len(names)), names)
         ax.set(ylabel=label, yscale="log" if metric in ("train_time", "total_memory") else "linear")
     looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in known}

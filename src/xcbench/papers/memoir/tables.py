@@ -45,6 +45,7 @@ RATIOS = (  # measure, method, relative to
     ("accuracy", "MEMOIR-l2", "class sums by cosine"),
     ("macro_f1", "MEMOIR-l2", "class sums by cosine"),
 )
+PEAK = "peak MiB beyond the rows"
 LEVEL = 0.01  # macro-F1 levels off where it gains less than this share of itself
 WITHIN = 10  # in so many batches
 
@@ -64,8 +65,8 @@ def table3(results: pd.DataFrame) -> Table:
                             "method": method,
                             "reading": reading.replace("_", " ") if own else NONE,
                             **_measured(rows),
-                            "peak MB beyond the rows": values(rows, "train_mib").text(0),
-                            "non-zeros": values(rows, "nonzeros").text(0),
+                            PEAK: _number(rows, "train_mib"),
+                            "non-zeros": _number(rows, "nonzeros"),
                             "remark": remark(rows),
                         }
                     )
@@ -73,7 +74,7 @@ def table3(results: pd.DataFrame) -> Table:
             {"dataset": dataset, "method": method, "remark": "not run: no package"}
             for method in WITHOUT_PACKAGE
         ]
-    columns = ["dataset", "method", "reading", *SHOWN.values(), "peak MB beyond the rows"]
+    columns = ["dataset", "method", "reading", *SHOWN.values(), PEAK]
     frame = pd.DataFrame(lines, columns=[*columns, "non-zeros", "remark"])
     caption = (
         "Table 3 on the data at hand, beside no printed number: times (for orientation), size of "
@@ -89,6 +90,12 @@ def _measured(rows: pd.DataFrame, metrics: tuple[str, ...] = MEASURES) -> dict[s
     return {
         SHOWN[name]: own.text(DIGITS[name]) if own.values else NONE for name, own in found.items()
     }
+
+
+def _number(rows: pd.DataFrame, column: str) -> str:
+    """Mean and spread of a column, where there are values."""
+    found = values(rows, column)
+    return found.text(0) if found.values else NONE
 
 
 def remark(rows: pd.DataFrame) -> str:
@@ -169,8 +176,8 @@ def table2(results: pd.DataFrame) -> Table:
             lines.append(
                 {
                     "dataset": dataset,
-                    "batch": f"{n:.0f} rows",
-                    "batches T": values(own, "iteration").text(0),
+                    "batch": f"{n:.0f}",
+                    "batches T": _number(own, "iteration"),
                     **_measured(own, ("train_time", *QUALITY)),
                     "remark": remark(own),
                 }
@@ -207,8 +214,8 @@ def table4(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
     lines = []
     rows = part(results, "table4")
     for row in rows[rows["status"].isin(ENDED)].to_dict("records"):
-        curve = curves[curves["cell"] == row["cell"]].set_index("iteration", drop=False)
-        f1 = 100 * curve["validation_macro_f1"]
+        curve = curves[curves["cell"] == row["cell"]]
+        f1 = 100 * curve.set_index("iteration")["validation_macro_f1"]
         T = levels_off(curve)
         lines.append(
             {
@@ -245,7 +252,7 @@ def variants(
     for (dataset, method, value), own in rows.groupby(keys) if len(rows) else ():
         line = {"dataset": dataset, "method": method, heading: _setting(value)}
         line |= _measured(own, ("train_time", "total_memory", *QUALITY))
-        line["non-zeros"] = values(own, "nonzeros").text(0)
+        line["non-zeros"] = _number(own, "nonzeros")
         found = measure(own, "accuracy").values
         if seeds and found:
             line["accuracy %, lowest to highest"] = f"{min(found):.2f} to {max(found):.2f}"
