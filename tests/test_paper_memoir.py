@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from xcbench import config, sweeps
+from xcbench import baselines, config, planning, sweeps
+from xcbench.cells import Cell
 from xcbench.commands import Given
 from xcbench.commands.paper import paper as launch
 from xcbench.config import Config
+from xcbench.datasets import Missing
 from xcbench.papers import Measured, memoir, published, replication, verdicts
 from xcbench.papers.frames import part, values
 from xcbench.papers.kept import Kept
@@ -368,6 +370,30 @@ def test_pair_rows() -> None:
 
 
 # ---------------------------------------------------------------- rows that were not run
+def test_a_job_that_lacks_its_package_keeps_its_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the same cell runs once the package is there."""
+    settings = read("dataset=digits", "method=plt", f"runs_dir={tmp_path}")
+    found = []
+    for spec in (None, object()):
+        monkeypatch.setattr(baselines, "find_spec", lambda package, spec=spec: spec)
+        found += planning.jobs([settings])
+    lacking, there = found
+    assert isinstance(lacking.info, Missing) and not isinstance(there.info, Missing)
+    assert lacking.info.reason.startswith("not run: no package (method plt needs napkinxc")
+    assert lacking.cell.cell == there.cell.cell
+
+
+def test_dual_variables_of_crammer_and_singer_count(tmp_path: Path) -> None:
+    words = "dataset=digits", "engine=numpy", f"runs_dir={tmp_path}"
+    ovr, cs = (
+        planning.memory_estimate(planning.jobs([read(*words, f"method={name}")])[0])
+        for name in ("svm_ovr", "svm_cs")
+    )
+    assert cs - ovr == 12 * 1437 * 10
+
+
 def test_rows_say_why_they_were_not_run() -> None:
     frame = pd.DataFrame(
         [
@@ -379,6 +405,19 @@ def test_rows_say_why_they_were_not_run() -> None:
     bare = frame.drop(columns="message")
     assert values(part(bare, "g", method="plt"), "nonzeros").skipped == verdicts.NO_DATA
     assert values(part(frame, "g", method="memoir_l2"), "nonzeros").skipped == ""
+
+
+def test_kept_rows_keep_the_reason_without_folders() -> None:
+    known = {
+        "not run: data (lshtc1: train.txt not found in /some/folder)": "not run: data",
+        "not run: no package (method plt needs napkinxc)": "not run: no package",
+        "needs about 25 GiB, over budget.memory=4": "needs about 25 GiB, over budget.memory=4",
+    }
+    cells = [
+        Cell(f"{i}", "20news", "plt", None, i, "numpy", 1, "", {}, message=message)
+        for i, message in enumerate(known)
+    ]
+    assert list(Kept.of("g", cells).rows["message"]) == list(known.values())
 
 
 # ---------------------------------------------------------------- from the command line
