@@ -33,6 +33,7 @@ from xcbench.papers.section import Section
 
 MIB = 1.048576  # MB
 CONSTANT = "dataset.protocol.constant"
+FEW = config.Synthetic(train=800, test=400, features=300, classes=100, nonzeros=20)
 PAIRS = {  # of citeulike
     "shape.classes": 8310,
     "shape.train": 180382,
@@ -284,8 +285,7 @@ def test_the_report_of_what_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 # ---------------------------------------------------------------- the theory
 def test_margins_are_as_inexact_as_their_oracles(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = config.Synthetic(train=800, test=400, features=300, classes=100, nonzeros=20)
-    monkeypatch.setattr(inexact, "SPEC", few)
+    monkeypatch.setattr(inexact, "SPEC", FEW)
     monkeypatch.setattr(inexact, "BATCHES", (1, 5))
     frame = inexact.measure()["inexact"]
     mean = frame.groupby(["constant", "batches", "oracle"])["recall"].mean()
@@ -443,6 +443,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(inexact, "BATCHES", (1,))
+        patch.setattr(inexact, "SPEC", FEW)
         given = {**places, "data_dir": f"{folder}/none", **SHRUNK}
         assert launch(Given("paper", ["memoir"], given)) == 0
     return folder / "reports" / "memoir"
