@@ -383,6 +383,7 @@ def test_a_job_that_lacks_its_package_keeps_its_identity(
     assert isinstance(lacking.info, Missing) and not isinstance(there.info, Missing)
     assert lacking.info.reason.startswith("not run: no package (method plt needs napkinxc")
     assert lacking.cell.cell == there.cell.cell
+    assert lacking.info.lacking == "no package"
 
 
 def test_dual_variables_of_crammer_and_singer_count(tmp_path: Path) -> None:
