@@ -11,6 +11,7 @@ from benchmarks import (
     amazoncat,
     augment_reduce,
     evaluation,
+    memoir,
     memory,
     minibatch,
     scaling,
@@ -27,6 +28,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "scaling": scaling.run,
     "memory": memory.run,
     "amazoncat": amazoncat.run,
+    "memoir": memoir.run,
     "sweep": sweep.run,
 }
 

@@ -105,6 +105,12 @@ def _label_list(text: bytes, n_labels: int, path: Path, number: int) -> list[int
     return labels
 
 
+def svmlight_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
+    """Svmlight format, ``l1,l2 f:v f:v ...``, features counted from 0 or 1 (see `svmlight`)."""
+    train, test = svmlight.read([paths["train"], paths["test"]])
+    return train, test
+
+
 def own(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     """Files of the user's own: repository format if they begin with its header, else svmlight.
 
@@ -262,6 +268,7 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "bydate": bydate,
     "omniglot": omniglot,
     "citeulike": citeulike,
+    "svmlight": svmlight_files,
     "own": own,
 }
 
@@ -272,5 +279,6 @@ ROLES = {
     "bydate": ("train", "train_labels", "test", "test_labels"),
     "omniglot": ("train",),
     "citeulike": ("train", "train_labels"),
+    "svmlight": ("train", "test"),
     "own": ("train",),
 }
