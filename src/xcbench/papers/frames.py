@@ -9,6 +9,7 @@ import pandas as pd
 
 from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
+from xcbench.results import earliest_best
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,24 @@ def values(rows: pd.DataFrame, column: str) -> Values:
         tuple(int(seed) for seed in rows.loc[rows["status"] == "diverged", "seed"]),
         bool((rows["status"] == "skipped").any()),
     )
+
+
+def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Rows as they stand at the first checkpoint at which a column is lowest (early stopping).
+
+    Parameters
+    ----------
+    rows : one row a cell.
+    curves : checkpoints, of these cells among others.
+    column : such as ``validation_log_loss``; cells that lack it stay as they are.
+    """
+    if column not in curves:
+        return rows
+    best = earliest_best(curves, column).drop_duplicates("cell").set_index("cell")
+    known = rows["cell"].isin(best.index)
+    at = {
+        str(name): rows["cell"].map(best[name]).where(known, rows[name])
+        for name in best
+        if name in rows
+    }
+    return rows.assign(**at)
