@@ -102,7 +102,9 @@ def caption(rows: pd.DataFrame) -> str:
         "distance between the predictions of softmax at its optimum and those of negative sampling "
         "at its own, of expected losses. With free scores, removing the bias leaves at most "
         f"{free['removed'].max():.1g}, whatever the noise; bare scores are off by up to "
-        f"{free['bare'].max():.2f}. A linear model is not the nonparametric limit: there the "
-        f"distance that is left lies between {linear.loc[nearest, 'removed']:.3f} ({nearest}) and "
+        f"{free['bare'].max():.2f}. A linear model is not the nonparametric limit, although "
+        "softmax fits p_D in it exactly: scores against noise must be right in every row, not up "
+        "to a constant. There the distance that is left lies between "
+        f"{linear.loc[nearest, 'removed']:.3f} ({nearest}) and "
         f"{linear.loc[worst, 'removed']:.3f} ({worst})."
     )

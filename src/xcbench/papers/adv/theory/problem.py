@@ -7,7 +7,7 @@ from scipy.special import softmax
 
 from xcbench.samplers import tree
 
-ROWS, CLASSES = 32, 16
+ROWS, CLASSES = 20, 16
 DRAWS = 50  # labels a row, to which the tree is fitted
 RIDGE = 0.1
 SHARPNESS = 3.0
