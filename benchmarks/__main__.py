@@ -16,6 +16,7 @@ from benchmarks import (
     scaling,
     sequential,
     sweep,
+    wikipedia,
 )
 from benchmarks.table import Row, save, text
 
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "memory": memory.run,
     "amazoncat": amazoncat.run,
     "sweep": sweep.run,
+    "wikipedia": wikipedia.run,
 }
 
 

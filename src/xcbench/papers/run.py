@@ -128,7 +128,7 @@ def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFr
     names = ["dataset", "method", *grid.variants]
     missing = [name for name in grid.variants if name not in rows]
     for key, search in rows.assign(**dict.fromkeys(missing, "")).groupby(names, dropna=False):
-        yield tuple("" if pd.isna(value) else str(value) for value in key), search
+        yield tuple("" if value != value else str(value) for value in key), search  # NaN: none
 
 
 def best_settings(grid: Grid, tables: Kept) -> Best:
@@ -141,7 +141,8 @@ def best_settings(grid: Grid, tables: Kept) -> Best:
         names = ["lr", *(name for name in grid.tuned if name in chosen)]
         points = chosen[names].drop_duplicates().dropna(axis="columns", how="all")
         if chosen["status"].isin(ENDED).any() and len(points) == 1 and "lr" in points:
-            best[key] = points.rename(columns={"lr": "method.lr"}).iloc[0].astype(float).to_dict()
+            found = points.rename(columns={"lr": "method.lr"}).iloc[0]
+            best[key] = {str(name): float(value) for name, value in found.items()}
     return best
 
 

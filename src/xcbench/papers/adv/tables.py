@@ -338,10 +338,9 @@ def appendix(results: pd.DataFrame) -> Table:
         )
         line = {"dataset": SHOWN.get(dataset, EURLEX)}
         for what, measure in ((ACC, accuracy), (LOG_LIK, likelihood)):
-            first, second = measure(exact), measure(uniform)
-            line[f"{what}, softmax"] = first.text()
-            line[f"{what}, uniform"] = second.text()
-            gap = second.mean - first.mean
+            found = measure(exact), measure(uniform)
+            line[f"{what}, softmax"], line[f"{what}, uniform"] = (own.text() for own in found)
+            gap = found[1].mean - found[0].mean
             line[f"{what}, difference"] = NONE if np.isnan(gap) else f"{gap:+.4f}"
         lines.append(line)
     known = (

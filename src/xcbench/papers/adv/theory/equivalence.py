@@ -8,6 +8,7 @@ Predictions are softmax of f + log p_n (Eq. 5), or of f alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ def best(loss: Loss, model: str, classes: int) -> np.ndarray:
         return value, (basis.T @ gradient).ravel()
 
     start = np.zeros(basis.shape[1] * classes)
-    options = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-9}
+    options: Any = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-9}
     found = minimize(of, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(basis @ found.x.reshape(-1, classes))
 
@@ -96,7 +97,7 @@ def caption(rows: pd.DataFrame) -> str:
     """What was measured and found."""
     own = {model: rows[rows["model"] == model].set_index("noise") for model in MODELS}
     free, linear = own["free scores"], own["linear"]
-    worst, nearest = linear["removed"].idxmax(), linear["removed"].idxmin()
+    left = linear["removed"].sort_values()
     return (
         f"Theorem 1 on {problem.ROWS} rows and {problem.CLASSES} classes: mean total variation "
         "distance between the predictions of softmax at its optimum and those of negative sampling "
@@ -105,6 +106,5 @@ def caption(rows: pd.DataFrame) -> str:
         f"{free['bare'].max():.2f}. A linear model is not the nonparametric limit, although "
         "softmax fits p_D in it exactly: scores against noise must be right in every row, not up "
         "to a constant. There the distance that is left lies between "
-        f"{linear.loc[nearest, 'removed']:.3f} ({nearest}) and "
-        f"{linear.loc[worst, 'removed']:.3f} ({worst})."
+        f"{left.iloc[0]:.3f} ({left.index[0]}) and {left.iloc[-1]:.3f} ({left.index[-1]})."
     )
