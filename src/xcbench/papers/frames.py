@@ -78,7 +78,8 @@ def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFra
     """
     if column not in curves:
         return rows
-    best = earliest_best(curves, column).drop_duplicates("cell").set_index("cell")
+    own = curves[curves["cell"].isin(rows["cell"])]
+    best = earliest_best(own, column).drop_duplicates("cell").set_index("cell")
     known = rows["cell"].isin(best.index)
     at = {
         str(name): rows["cell"].map(best[name]).where(known, rows[name])
