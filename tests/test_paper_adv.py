@@ -224,6 +224,24 @@ def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     assert own["times the proposed"] == f"{slower:.2f}"
 
 
+TABLES = (
+    tables.table1,
+    tables.methods,
+    tables.bias,
+    tables.crossed,
+    tables.readings,
+    tables.pairs,
+)
+
+
+def test_a_report_of_nothing(tmp_path: Path) -> None:
+    nothing = run.measured(tmp_path)
+    made = [table(nothing.results) for table in TABLES]
+    assert all(table.rows == [] for table in made)
+    assert set(replicated(nothing.results)["verdict"]) == {verdicts.NOT_YET, verdicts.SETTING}
+    assert tables.verdict(nothing.results, nothing.curves) == []
+
+
 def test_methods_that_never_arrive() -> None:
     results, curves = figure1(3.0)
     mine = results["method"].eq("negative_sampling") & results[SAMPLING].eq("tree")

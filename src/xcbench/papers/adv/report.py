@@ -81,8 +81,8 @@ def _theory(folder: Path) -> list[Section]:
     for name, frame in theory.measure().items():
         frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
         shown = frame.rename(columns=lambda column: str(column).replace("_", " "))
-        words = [str(column) for column in shown if shown[column].dtype == object]
-        numbers = Table(f"{name.replace('_', ' ')}", shown, report.all_but(shown, *words))
+        right = report.all_but(shown, "model", "noise")
+        numbers = Table(f"The numbers, as in figures/{name}.csv", shown, right)
         said = theory.PARTS[name].caption(frame)
         sections.append(Section(THEORY[name], [said], [numbers]))
     return sections

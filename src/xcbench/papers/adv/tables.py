@@ -56,7 +56,8 @@ def table1(results: pd.DataFrame) -> Table:
     lines = []
     for dataset in HERE:
         rows = part(results, "table1", dataset=dataset)
-        for (method, sampling), search in rows.groupby(["method", SAMPLING]):
+        searches = rows.groupby(["method", SAMPLING]) if len(rows) else ()
+        for (method, sampling), search in searches:
             if len(ended(search)):
                 line = {"dataset": SHOWN[dataset], "method": _label(str(method), str(sampling))}
                 lines.append(line | _tuned(search) | _printed(str(method), str(sampling)))
@@ -305,7 +306,7 @@ def pairs(results: pd.DataFrame) -> Table:
     every = part(results, "pairs", dataset="citeulike")
     for sampling, name in SAMPLERS.items():
         own = ended(cells(every, "negative_sampling", sampling))
-        for classes, rows in own.groupby("shape.classes"):
+        for classes, rows in own.groupby("shape.classes") if len(own) else ():
             lines.append(
                 {
                     "noise": name,
