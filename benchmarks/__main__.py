@@ -17,6 +17,7 @@ from benchmarks import (
     scaling,
     sequential,
     sweep,
+    wikipedia,
 )
 from benchmarks.table import Row, save, text
 
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "amazoncat": amazoncat.run,
     "memoir": memoir.run,
     "sweep": sweep.run,
+    "wikipedia": wikipedia.run,
 }
 
 

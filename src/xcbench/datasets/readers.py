@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
 from xcbench.datasets import svmlight
+from xcbench.datasets.dense_text import dense_text
 from xcbench.datasets.drawings import omniglot
 from xcbench.datasets.files import open_content
 from xcbench.datasets.lists import bydate, citeulike
@@ -264,6 +265,7 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "repository": repository,
     "mulan_arff": mulan_arff,
     "idx": idx,
+    "dense_text": dense_text,
     "digits": digits,
     "bydate": bydate,
     "omniglot": omniglot,
@@ -276,6 +278,7 @@ ROLES = {
     "repository": ("train", "test"),
     "mulan_arff": ("train", "test"),
     "idx": ("train", "train_labels", "test", "test_labels"),
+    "dense_text": ("train", "train_labels", "test", "test_labels"),
     "bydate": ("train", "train_labels", "test", "test_labels"),
     "omniglot": ("train",),
     "citeulike": ("train", "train_labels"),

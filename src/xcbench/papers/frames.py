@@ -10,6 +10,7 @@ import pandas as pd
 from xcbench.papers import verdicts
 from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
+from xcbench.results import earliest_best
 
 
 @dataclass(frozen=True)
@@ -77,3 +78,25 @@ def _skipped(rows: pd.DataFrame) -> str:
     skipped = rows[rows["status"] == "skipped"]
     said = skipped["message"].dropna() if "message" in skipped else skipped["status"][:0]
     return str(said.iloc[0]) if len(said) else verdicts.NO_DATA if len(skipped) else ""
+
+
+def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Rows as they stand at the first checkpoint at which a column is lowest (early stopping).
+
+    Parameters
+    ----------
+    rows : one row a cell.
+    curves : checkpoints, of these cells among others.
+    column : such as ``validation_log_loss``; cells that lack it stay as they are.
+    """
+    if column not in curves:
+        return rows
+    own = curves[curves["cell"].isin(rows["cell"])]
+    best = earliest_best(own, column).drop_duplicates("cell").set_index("cell")
+    known = rows["cell"].isin(best.index)
+    at = {
+        str(name): rows["cell"].map(best[name]).where(known, rows[name])
+        for name in best
+        if name in rows
+    }
+    return rows.assign(**at)
