@@ -11,11 +11,13 @@ from benchmarks import (
     amazoncat,
     augment_reduce,
     evaluation,
+    memoir,
     memory,
     minibatch,
     scaling,
     sequential,
     sweep,
+    wikipedia,
 )
 from benchmarks.table import Row, save, text
 
@@ -27,7 +29,9 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "scaling": scaling.run,
     "memory": memory.run,
     "amazoncat": amazoncat.run,
+    "memoir": memoir.run,
     "sweep": sweep.run,
+    "wikipedia": wikipedia.run,
 }
 
 

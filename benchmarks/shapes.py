@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from xcbench import config, linear, registry
 from xcbench.datasets import Dataset, Info, synthetic
-from xcbench.datasets.value import Split, square_norms
+from xcbench.datasets.value import Rows, Split, square_norms
 from xcbench.linear import LinearModel
 from xcbench.solvers import Streams
 from xcbench.solvers.minibatch import Chunk, Minibatch
@@ -38,11 +38,16 @@ def of(
     features: int,
     classes: int,
 ) -> Dataset:
-    """Dataset of these rows, in the types that a prepared dataset has."""
+    """Dataset of these sparse rows, in the types that a prepared dataset has."""
     X = sp.csr_array(
         (values.astype(np.float32), indices.astype(np.int32), start.astype(np.int32)),
         shape=(len(y), features),
     )
+    return whole(X, y, classes, X.nnz / len(y))
+
+
+def whole(X: Rows, y: np.ndarray, classes: int, nonzeros: float) -> Dataset:
+    """Dataset whose test part is its training part."""
     split = Split(X, y)
     info = Info(
         name="synthetic",
@@ -50,10 +55,10 @@ def of(
         twin=True,
         train=len(y),
         test=len(y),
-        features=features,
+        features=X.shape[1],
         classes=classes,
-        sparse=True,
-        nonzeros_per_row=X.nnz / len(y),
+        sparse=not isinstance(X, np.ndarray),
+        nonzeros_per_row=nonzeros,
         mean_square_norm=1.0,
         test_dropped=0,
         multi_label=False,
@@ -123,3 +128,20 @@ def uniform_rows(train: int = 20_000, features: int = 20_000, classes: int = 2_0
     values = np.full(indices.size, 50**-0.5, np.float32)
     y = rng.integers(0, classes, train)
     return of(values, indices.ravel(), start, y, features, classes)
+
+
+def dense(train: int, features: int, classes: int) -> Dataset:
+    """Dense rows of length about 1 around centres of their classes, popular ones by a power law.
+
+    Every class has a row; centres lie in 32 dimensions, so that a tree finds something.
+    """
+    rng = np.random.default_rng(0)
+    law = synthetic.power_law(classes, 0.8)
+    y = np.concatenate([np.arange(classes), rng.choice(classes, train - classes, p=law)])
+    rng.shuffle(y)
+    axes = rng.normal(size=(32, features)).astype(np.float32)
+    centres = rng.normal(size=(classes, 32)).astype(np.float32) / np.float32(8 * features**0.5)
+    X = rng.standard_normal((train, features), np.float32)
+    X *= np.float32(0.7 / features**0.5)
+    X += centres[y] @ axes
+    return whole(X, y, classes, features)

@@ -784,7 +784,7 @@ def test_fetch_and_verify(server: Server, workspace: Workspace) -> None:
 def test_verify_without_files(workspace: Workspace) -> None:
     done = workspace.xcbench("data", "verify")
     assert (done.code, done.err) == (0, ""), done.text
-    assert done.out.startswith("not here: 20news, amazoncat, bibtex")
+    assert done.out.startswith("not here: 20news, amazon670k, amazoncat, bibtex")
     assert workspace.xcbench("data", "verify", "mnist").code == 1
 
 

@@ -375,7 +375,11 @@ def test_what_is_impossible_is_said() -> None:
     ]:
         with pytest.raises(UserError, match=word):
             registry.check(replace(L2, **more), info)
-    if not installed():
-        with pytest.raises(UserError, match="nmslib"):
-            registry.check(replace(L2, oracle="graph"), info)
     registry.check(L2, info)
+
+
+def test_a_graph_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xcbench.oracles.graph.installed", lambda: False)
+    method = registry.own()["memoir_l2"]
+    assert "nmslib" in method.lacks(replace(L2, oracle="graph"))
+    assert not method.lacks(L2)

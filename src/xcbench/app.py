@@ -207,9 +207,10 @@ def _announce_twins(planned: Sequence[Job]) -> None:
 
 def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
     for job in planned:
-        state = "no data" if isinstance(job.info, Missing) else _finished(runs_dir, job) or "to run"
+        lacking = job.info.lacking if isinstance(job.info, Missing) else ""
+        state = lacking or _finished(runs_dir, job) or "to run"
         memory = memory_estimate(job) / 2**20
-        print(f"{job.cell.cell}  {state:9} {memory:8.0f} MiB  {job.label}")
+        print(f"{job.cell.cell}  {state:10} {memory:8.0f} MiB  {job.label}")
     todo = sum(
         not isinstance(job.info, Missing) and _finished(runs_dir, job) is None for job in planned
     )

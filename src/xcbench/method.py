@@ -61,6 +61,8 @@ class Method:
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
+    lacks : which package it needs that is not installed, in one sentence, or nothing. Its cells are
+        then skipped, and say so.
     solver : a solver of its own, or None where minibatches serve (or the full batch, if its schema
         is a `config.FullBatch`).
     sampler : what draws its classes; under the full batch it gives every class once.
@@ -86,6 +88,7 @@ class Method:
     slope_is_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
+    lacks: Callable[[Any], str] = lambda settings: ""
     solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None
     sampler: Callable[[Any, Info], Sampler] = sampler
 

@@ -93,6 +93,7 @@ def _job(settings: Config, info: Info | Missing) -> Job:
         if has_rate and settings.method.lr is None:
             rate = default_rate(method, settings.method, info)
             settings = replace(settings, method=replace(settings.method, lr=rate))
+    absent = _no_package(method.lacks(settings.method), info)
     cell = Cell(
         cell=identity(settings, info.name, info.digest, engine),
         dataset=info.name,
@@ -108,7 +109,14 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     )
     outside = {"method": found, "sampler": sampler, "dataset": external(settings.dataset)}
     origins = {f"{kind}_from": it.origin for kind, it in outside.items() if it and it.origin}
-    return Job(settings, info, cell, as_skipped, found.reference, origins)
+    return Job(settings, absent or info, cell, as_skipped, found.reference, origins)
+
+
+def _no_package(reason: str, info: Info | Missing) -> Missing | None:
+    """In the place of a dataset that is here: what a method lacks to run on it."""
+    if not reason or isinstance(info, Missing):
+        return None
+    return Missing(info.name, info.digest, f"not run: no package ({reason})")
 
 
 def _shown(settings: Config, info: Info | Missing) -> dict[str, Any]:
@@ -203,13 +211,18 @@ def _weights(settings: Config, info: Info) -> float:
         sparse = 2 * _visits(settings, info) * info.nonzeros_per_row
         return 4 * (item + 4) * min(numbers, sparse)
     if isinstance(method, config.Liblinear):  # the library's weights, and ours
-        return (8 + item) * numbers
+        return (8 + item) * numbers + _dual(method, info)
     if isinstance(method, config.RecallTree):
         return 16 * 2.0**method.bits
     if isinstance(method, config.LabelTree):
         return 0.0  # small: one model of few features a node
     squares = isinstance(method, config.Stochastic) and method.step != "sgd"  # of gradients
     return item * numbers * ((2 if info.sparse else 1) + squares)
+
+
+def _dual(method: config.Liblinear, info: Info) -> float:
+    """Bytes of Crammer and Singer's dual variables: a number and a place a row and class."""
+    return 0.0 if isinstance(method, config.OneVsRest) else 12.0 * info.train * info.classes
 
 
 def _visits(settings: Config, info: Info) -> float:

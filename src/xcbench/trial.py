@@ -46,7 +46,8 @@ def definition(found: Found) -> None:
         )
     if not isinstance(method.version, int):
         raise UserError(f"{who}: its version is {method.version!r}, it must be a whole number")
-    for piece in ("objective", "default_rate", "has_rate", "impossible", "solver", "sampler"):
+    pieces = ("objective", "default_rate", "has_rate", "impossible", "lacks", "solver", "sampler")
+    for piece in pieces:
         if not callable(getattr(method, piece)):
             raise UserError(
                 f"{who}: its {piece} is {_kind(getattr(method, piece))}, it must be a function"

@@ -116,6 +116,7 @@ def method(
     schema: type[config.Method],
     solver: Callable[[Any, Info], Solver],
     impossible: Callable[[Any], str] = lambda settings: "",
+    lacks: Callable[[Any], str] = lambda settings: "",
 ) -> Method:
     """Method that minimises nothing of ours and has no rate."""
     return Method(
@@ -125,6 +126,7 @@ def method(
         lambda settings, info: 1.0,
         has_rate=lambda settings: False,
         impossible=lambda settings: _ridge(settings) or impossible(settings),
+        lacks=lacks,
         solver=solver,
     )
 
@@ -138,7 +140,7 @@ def _ridge(settings: config.Method) -> str:
 def needs(package: str, extra: str) -> Callable[[config.Method], str]:
     """Say in one sentence that a package is not installed, where it is not."""
 
-    def impossible(settings: config.Method) -> str:
+    def lacks(settings: config.Method) -> str:
         if find_spec(package):
             return ""
         return (
@@ -146,4 +148,4 @@ def needs(package: str, extra: str) -> Callable[[config.Method], str]:
             f"pip install 'xcbench[{extra}]', or leave the method out"
         )
 
-    return impossible
+    return lacks

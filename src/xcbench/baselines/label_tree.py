@@ -53,5 +53,5 @@ label_tree = baselines.method(
     "plt",
     config.LabelTree,
     lambda settings, info: LabelTree(settings),
-    baselines.needs("napkinxc", "plt"),
+    lacks=baselines.needs("napkinxc", "plt"),
 )

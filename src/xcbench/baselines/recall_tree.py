@@ -55,5 +55,5 @@ recall_tree = baselines.method(
     "recall_tree",
     config.RecallTree,
     lambda settings, info: RecallTree(settings, info.classes),
-    baselines.needs("vowpalwabbit", "vw"),
+    lacks=baselines.needs("vowpalwabbit", "vw"),
 )

@@ -45,11 +45,21 @@ MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blo
 
 @dataclass(frozen=True)
 class Missing:
-    """A dataset whose files are not there."""
+    """A dataset whose files are not there, or that a method lacks a package for.
+
+    Attributes
+    ----------
+    reason : ``not run: data (...)`` or ``not run: no package (...)``.
+    """
 
     name: str
     digest: str
     reason: str
+
+    @property
+    def lacking(self) -> str:
+        """What is not there, in two words."""
+        return "no data" if self.reason.startswith("not run: data") else "no package"
 
 
 def prepare(

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
 from xcbench.datasets import svmlight
+from xcbench.datasets.dense_text import dense_text
 from xcbench.datasets.drawings import omniglot
 from xcbench.datasets.files import open_content
 from xcbench.datasets.lists import bydate, citeulike
@@ -103,6 +104,12 @@ def _label_list(text: bytes, n_labels: int, path: Path, number: int) -> list[int
             f"the header says {n_labels} labels counted from 0",
         )
     return labels
+
+
+def svmlight_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
+    """Svmlight format, ``l1,l2 f:v f:v ...``, features counted from 0 or 1 (see `svmlight`)."""
+    train, test = svmlight.read([paths["train"], paths["test"]])
+    return train, test
 
 
 def own(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
@@ -258,10 +265,12 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "repository": repository,
     "mulan_arff": mulan_arff,
     "idx": idx,
+    "dense_text": dense_text,
     "digits": digits,
     "bydate": bydate,
     "omniglot": omniglot,
     "citeulike": citeulike,
+    "svmlight": svmlight_files,
     "own": own,
 }
 
@@ -269,8 +278,10 @@ ROLES = {
     "repository": ("train", "test"),
     "mulan_arff": ("train", "test"),
     "idx": ("train", "train_labels", "test", "test_labels"),
+    "dense_text": ("train", "train_labels", "test", "test_labels"),
     "bydate": ("train", "train_labels", "test", "test_labels"),
     "omniglot": ("train",),
     "citeulike": ("train", "train_labels"),
+    "svmlight": ("train", "test"),
     "own": ("train",),
 }

@@ -45,7 +45,7 @@ def sparse_rows(
         count = np.array([text.count(b":") for text in texts])
         numbers = None
         if all(PAIRS.fullmatch(text.lstrip()) for text in texts):
-            numbers = _numbers(b"".join(texts).replace(b":", b" "), 2 * int(count.sum()))
+            numbers = numbers_in(b"".join(texts).replace(b":", b" "), 2 * int(count.sum()))
         if numbers is None or not (numbers[::2] < n_features).all():
             raise _complaint(block, n_features, path)
         with np.errstate(over="ignore"):
@@ -79,7 +79,7 @@ def _refuse_duplicates(X: sp.csr_array, path: Path, lines: array[int]) -> None:
         raise bad_line(path, lines[row], f"feature {X.indices[position]} is given twice")
 
 
-def _numbers(text: bytes, expected: int) -> np.ndarray | None:
+def numbers_in(text: bytes, expected: int) -> np.ndarray | None:
     """Parse numbers between blanks, or None where one cannot be read."""
     if expected == 0:
         return np.zeros(0)

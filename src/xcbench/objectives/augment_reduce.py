@@ -185,7 +185,7 @@ def of(link: Link, name: str) -> Method:
         config.LatentAugmentReduce,
         objective,
         over_square_norm(0.1),
-        samplings=("others", "all", "frequency"),
+        samplings=("others", "all", "frequency", "tree"),
         link=name,
         slope_is_gradient=False,  # mu and gamma move first
         impossible=impossible,
@@ -200,7 +200,7 @@ augmented_softmax = Method(
     config.SoftmaxAugmentReduce,
     softmax,
     over_square_norm(0.1),
-    samplings=("others", "all", "frequency"),
+    samplings=("others", "all", "frequency", "tree"),
     slope_is_gradient=False,  # eta moves first
     impossible=impossible,
     solver=lambda settings, info: loop(settings, info, softmax(settings, info)),

@@ -51,9 +51,12 @@ def impossible(settings: config.Memoir) -> str:
             f"method.strength={settings.strength:g} times the rate is 1 or more, so that a step "
             "takes all weights away; lower method.strength or method.lr"
         )
-    if settings.oracle == "graph" and not graph.installed():
-        return graph.MISSING
     return ""
+
+
+def lacks(settings: config.Memoir) -> str:
+    """The graph needs a library."""
+    return graph.MISSING if settings.oracle == "graph" and not graph.installed() else ""
 
 
 def solver(settings: Any, info: Info) -> Margin:
@@ -85,6 +88,7 @@ def of_penalty(name: str, schema: type[config.Memoir]) -> Method:
         objective,
         lambda settings, info: 0.1,
         impossible=impossible,
+        lacks=lacks,
         solver=solver,
     )
 

@@ -40,11 +40,14 @@ class Grid:
     also : further experiments whose points belong to the same grid, such as those of a dataset
         that affords fewer seeds.
     part : ``tuning`` or ``runs``, each a table of results of its own.
-    rates_from : grid whose best rate for a dataset and a method this one takes; empty: as the
-        experiment says.
+    rates_from : grid whose best rate (and ``tuned``) for a dataset and a method this one takes;
+        empty: as the experiment says.
     extended : whether rates are added, a decade at a time, while a best one ends the grid.
     criterion : column by which the best rate of a method is chosen; of methods that are not
         named, the training log loss.
+    variants : settings, such as ``method.sampling``, each value of which is tuned by itself.
+    tuned : settings of the method that are chosen together with the rate, numbers as it is.
+    stopped : whether a cell counts by its best checkpoint (early stopping), not by its last.
     measure : fills columns that need the weights of cells, which the tables do not hold: a
         function of all rows of the part and where they stand, which gives the rows. Of cells
         whose weights are gone, it leaves what there is.
@@ -56,6 +59,9 @@ class Grid:
     rates_from: str = ""
     extended: bool = False
     criterion: Mapping[str, str] = field(default_factory=dict)
+    variants: tuple[str, ...] = ()
+    tuned: tuple[str, ...] = ()
+    stopped: bool = False
     measure: Callable[[pd.DataFrame, Place], pd.DataFrame] | None = None
 
 

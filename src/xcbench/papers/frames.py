@@ -7,17 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from xcbench.papers import verdicts
 from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
+from xcbench.results import earliest_best
 
 
 @dataclass(frozen=True)
 class Values:
-    """Measurements over seeds of the cells that ended, and what became of the others."""
+    """Measurements over seeds of the cells that ended, and what became of the others.
+
+    Attributes
+    ----------
+    skipped : why cells were not run, such as ``not run: data``; empty where all were.
+    """
 
     values: tuple[float, ...]
     diverged: tuple[int, ...] = ()
-    skipped: bool = False
+    skipped: str = ""
 
     @property
     def mean(self) -> float:
@@ -33,7 +40,7 @@ class Values:
         """``mean ± spread``, with the seeds that diverged."""
         if not self.values:
             if self.skipped:
-                return "not run: data"
+                return self.skipped
             return f"diverged ({len(self.diverged)} seeds)" if self.diverged else NONE
         spread = f" ± {self.spread:.{digits}f}" if len(self.values) > 1 else ""
         count = len(self.values) + len(self.diverged)
@@ -62,5 +69,34 @@ def values(rows: pd.DataFrame, column: str) -> Values:
     return Values(
         tuple(float(value) for value in found),
         tuple(int(seed) for seed in rows.loc[rows["status"] == "diverged", "seed"]),
-        bool((rows["status"] == "skipped").any()),
+        _skipped(rows),
     )
+
+
+def _skipped(rows: pd.DataFrame) -> str:
+    """The message of the cells that were skipped; where they have none, their data are absent."""
+    skipped = rows[rows["status"] == "skipped"]
+    said = skipped["message"].dropna() if "message" in skipped else skipped["status"][:0]
+    return str(said.iloc[0]) if len(said) else verdicts.NO_DATA if len(skipped) else ""
+
+
+def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Rows as they stand at the first checkpoint at which a column is lowest (early stopping).
+
+    Parameters
+    ----------
+    rows : one row a cell.
+    curves : checkpoints, of these cells among others.
+    column : such as ``validation_log_loss``; cells that lack it stay as they are.
+    """
+    if column not in curves:
+        return rows
+    own = curves[curves["cell"].isin(rows["cell"])]
+    best = earliest_best(own, column).drop_duplicates("cell").set_index("cell")
+    known = rows["cell"].isin(best.index)
+    at = {
+        str(name): rows["cell"].map(best[name]).where(known, rows[name])
+        for name in best
+        if name in rows
+    }
+    return rows.assign(**at)

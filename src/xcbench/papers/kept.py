@@ -169,10 +169,11 @@ def paths(folder: Path, part: str) -> tuple[Path, Path]:
 def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
     frame = results.frame(found)
-    absent = frame["status"] == "skipped"  # its message names folders of this machine
-    frame["message"] = frame.get("message", pd.Series(dtype=object)).mask(absent, "not run: data")
     if not found:
         return Kept.empty().rows
+    absent = frame["status"] == "skipped"  # a message may name folders of this machine
+    said = frame["message"].astype(object)
+    frame["message"] = said.mask(absent, said.astype(str).str.partition(" (")[0])
     known: dict[str, dict[str, Any]] = {
         cell.cell: {
             "method_version": cell.method_version,

@@ -103,12 +103,13 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     if verdict == verdicts.DEVIATES and not reason:
         reason = "no reason is known"
     mean = float(np.mean(shown.values))
+    bound = verdicts.is_bound(printed["value"])
     several = len(shown.values) > 1
     return made | {
         "measured": mean,
         "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
         "seeds": len(shown.values),
-        "difference": mean - float(printed["value"]),
+        "difference": float("nan") if bound else mean - float(printed["value"]),
         "verdict": verdict,
         "reason": reason,
         "command": shown.command,

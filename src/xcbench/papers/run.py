@@ -6,9 +6,10 @@ holds. The tables are written after every grid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -16,11 +17,14 @@ from xcbench import app, cells, planning, sweeps
 from xcbench.config import Config
 from xcbench.datasets import Info
 from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place
+from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
+from xcbench.planning import Job
 from xcbench.report.summary import ENDED, at_best_rate, edge
 
 DECADES = 4  # by which a grid of rates is extended at most, on either side
-Rates = dict[tuple[str, str], float]  # by dataset and method
+Search = tuple[str, ...]  # dataset, method, and what else tells a search from another
+Best = dict[Search, dict[str, float]]  # rate (``method.lr``) and other tuned settings of a method
 
 
 @dataclass
@@ -64,8 +68,9 @@ class Runner:
             ]
             self.points += len(configurations)
             if grid.rates_from:
-                rates = self._rates(grid.rates_from, known["tuning"].rows)
-                configurations = with_rates(configurations, rates)
+                tuning = self._named(grid.rates_from)
+                best = best_settings(tuning, known["tuning"])
+                configurations = with_best(configurations, best, tuning)
             if not configurations:
                 print("it has no such points")
                 continue
@@ -73,7 +78,9 @@ class Runner:
             code = max(code, exit_code)
             if configurations[0].plan:
                 continue
-            swept = found_sweeps[0].swept if any(map(narrows, self.overrides)) else ()
+            narrow = any(map(narrows, self.overrides))
+            names = dict.fromkeys(name for sweep in found_sweeps for name in sweep.swept)
+            swept = tuple(names) if narrow else ()
             tables = known[part].replaced(grid.name, found, swept)
             if grid.measure:
                 place = Place(grid.name, Path(configurations[0].runs_dir), self.folder)
@@ -84,16 +91,15 @@ class Runner:
                 break
         return code
 
-    def _rates(self, name: str, tuned: pd.DataFrame) -> Rates:
-        grid = next(grid for grid in self.paper.grids if grid.name == name)
-        return best_rates(tuned[tuned["grid"] == name], grid.criterion)
+    def _named(self, name: str) -> Grid:
+        return next(grid for grid in self.paper.grids if grid.name == name)
 
     def _grid(self, grid: Grid, configurations: list[Config], known: Kept) -> tuple[Kept, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
         found, code = _points(grid.name, configurations, known)
         extended = grid.extended and "method.lr" not in self.overrides
         for _ in range(DECADES if extended else 0):
-            more = _beyond(grid, found.rows, configurations)
+            more = _beyond(grid, found, configurations)
             if not more or code == INTERRUPTED:
                 break
             print(f"{len(more)} points a decade further, where a best rate ends the grid")
@@ -123,49 +129,79 @@ def _points(name: str, configurations: list[Config], known: Kept) -> tuple[Kept,
     return known.only(name, held.values()).joined(Kept.of(name, ran)), code
 
 
-def best_rates(rows: pd.DataFrame, criterion: Mapping[str, str]) -> Rates:
-    """Best rate of every dataset and method of a grid, as far as it has one."""
-    rates: Rates = {}
-    for (dataset, method), variant in rows.groupby(["dataset", "method"]):
-        metric = criterion.get(str(method), LOSS)
-        best = at_best_rate(variant, metric)
-        if best["status"].isin(ENDED).any() and best["lr"].nunique() == 1:
-            rates[str(dataset), str(method)] = float(best["lr"].iloc[0])
-    return rates
+def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFrame]]:
+    """Rows of every search of a grid: of a dataset, a method and values of ``grid.variants``."""
+    names = ["dataset", "method", *grid.variants]
+    missing = [name for name in grid.variants if name not in rows]
+    for key, search in rows.assign(**dict.fromkeys(missing, "")).groupby(names, dropna=False):
+        yield tuple("" if value != value else str(value) for value in key), search  # NaN: none
 
 
-def with_rates(configurations: list[Config], rates: Rates) -> list[Config]:
-    """The same points at these rates; without those that lack one, unless they cannot run anyway.
+def best_settings(grid: Grid, tables: Kept) -> Best:
+    """Rate and other tuned settings that are best in every search of a grid that has any."""
+    best: Best = {}
+    for key, search in searches(grid, tables.rows[tables.rows["grid"] == grid.name]):
+        metric = grid.criterion.get(key[1], LOSS)
+        ended = stopped(search, tables.curves, metric) if grid.stopped else search
+        chosen = at_best_rate(ended, metric, grid.tuned)
+        names = ["lr", *(name for name in grid.tuned if name in chosen)]
+        points = chosen[names].drop_duplicates().dropna(axis="columns", how="all")
+        if chosen["status"].isin(ENDED).any() and len(points) == 1 and "lr" in points:
+            found = points.rename(columns={"lr": "method.lr"}).iloc[0]
+            best[key] = {str(name): float(value) for name, value in found.items()}
+    return best
 
-    A number at another rate would not be what the grid is for.
+
+def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Config]:
+    """The same points with the settings that a tuning grid found.
+
+    Those that have none are left out, unless they cannot run anyway: a number at another rate
+    would not be what the grid is for.
     """
     made, without = [], []
     for job in planning.jobs(configurations):
-        rate = rates.get((job.cell.dataset, job.cell.method))
-        if rate is None and isinstance(job.info, Info):
-            without.append(f"{job.cell.dataset} {job.cell.method}")
+        found = best.get(_search(tuning, job))
+        if found is None and isinstance(job.info, Info):
+            without.append(" ".join(_search(tuning, job)))
         else:
-            made.append(_at(job.settings, rate))
+            made.append(_with(job.settings, found or {"method.lr": None}))
     if without:
         print(f"left out, as no rate was found: {', '.join(dict.fromkeys(without))}")
     return made
 
 
-def _at(settings: Config, rate: float | None) -> Config:
-    return replace(settings, method=replace(settings.method, lr=rate))
+def _search(grid: Grid, job: Job) -> Search:
+    """The search of a grid that a job belongs to."""
+    others = (_setting(job, name, "") for name in grid.variants)
+    return job.cell.dataset, job.cell.method, *map(str, others)
 
 
-def _beyond(grid: Grid, rows: pd.DataFrame, configurations: list[Config]) -> list[Config]:
-    """Points a decade beyond each best rate that ends the grid of its dataset and method."""
+def _setting(job: Job, name: str, default: object = None) -> object:
+    return getattr(job.settings.method, name.removeprefix("method."), default)
+
+
+def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
+    own: dict[str, Any] = {name.removeprefix("method."): it for name, it in values.items()}
+    return replace(settings, method=replace(settings.method, **own))
+
+
+def _beyond(grid: Grid, tables: Kept, configurations: list[Config]) -> list[Config]:
+    """Points a decade beyond each best rate that ends the grid of its search.
+
+    Other settings that are tuned stay at their best.
+    """
     more: list[Config] = []
     jobs = planning.jobs(configurations)
-    for (dataset, method), best in best_rates(rows, grid.criterion).items():
-        variant = rows[(rows["dataset"] == dataset) & (rows["method"] == method)]
-        at = edge(variant, best)
-        beyond = float(f"{best * (10 if at == 'upper' else 0.1):.6g}")
-        own = [job for job in jobs if (job.cell.dataset, job.cell.method) == (dataset, method)]
+    rows = dict(searches(grid, tables.rows))
+    for key, best in best_settings(grid, tables).items():
+        lr = best.pop("method.lr")
+        beside = rows[key][(rows[key][list(best)] == pd.Series(best)).all(axis=1)]
+        at = edge(beside, lr)
+        beyond = float(f"{lr * (10 if at == 'upper' else 0.1):.6g}")
+        own = [job for job in jobs if _search(grid, job) == key]
+        own = [job for job in own if all(_setting(job, name) == best[name] for name in best)]
         if at and all(job.cell.lr != beyond for job in own):  # one that failed is there already
-            more += [_at(job.settings, beyond) for job in own if job.cell.lr == best]
+            more += [_with(job.settings, {"lr": beyond}) for job in own if job.cell.lr == lr]
     return more
 
 

@@ -3,7 +3,8 @@
 - A printed number agrees with a measurement if the mean over seeds rounds to it, or lies within 3 %
   of it, or if it lies between the lowest and the highest of at least three seeds.
 - A count agrees if it is equal, or, where the seeds draw the split, lies between their lowest and
-  highest. A learning rate, a power of ten, agrees if it is equal.
+  highest. A learning rate, a power of ten, agrees if it is equal. A printed bound, ``<1``, agrees
+  with a mean inside it.
 - ``reproduced``: the reading of the text agrees. ``reproduced only as published``: it does not, but
   what the authors' code did agrees. ``deviates``: neither does; the row then has a reason.
 - Times are shown for orientation and never judged; settings are no results.
@@ -55,12 +56,21 @@ EXACT = ("count", "power of ten")
 
 def agrees(printed: str, unit: str, values: Sequence[float]) -> bool:
     """Whether measurements, one a seed, agree with a printed number."""
-    value, mean = float(printed), sum(values) / len(values)
+    mean = sum(values) / len(values)
+    if is_bound(printed):
+        apart = mean - float(printed[1:])
+        return apart < 0 if printed[0] == "<" else apart > 0
+    value = float(printed)
     if unit.startswith(EXACT):
         return min(values) * (1 - 1e-9) <= value <= max(values) * (1 + 1e-9)
     half_digit = float(Decimal(10) ** int(Decimal(printed).as_tuple().exponent)) / 2
     inside = len(values) >= SEEDS and min(values) <= value <= max(values)
     return abs(mean - value) <= max(half_digit, RELATIVE * abs(value)) * (1 + 1e-9) or inside
+
+
+def is_bound(printed: str) -> bool:
+    """Whether only a bound is printed, such as ``<1``."""
+    return printed.startswith(("<", ">"))
 
 
 def without_run(metric: str, value: str) -> str:

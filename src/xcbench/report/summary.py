@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -54,19 +55,24 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def at_best_rate(variant: pd.DataFrame, criterion: str = "train_log_loss") -> pd.DataFrame:
+def at_best_rate(
+    variant: pd.DataFrame, criterion: str = "train_log_loss", tuned: Sequence[str] = ()
+) -> pd.DataFrame:
     """Cells of one variant at its best rate, or all of them where no rate has a loss.
 
     The best rate has the lowest mean training log loss, or other criterion, among the rates at
-    which most seeds ended, which is every seed if there is such a rate.
+    which most seeds ended, which is every seed if there is such a rate. With further columns that
+    are tuned, what is chosen is a rate with a value of each of them.
     """
-    rate = variant["lr"].fillna(0.0)  # 0 stands for a method without a rate
+    names = ["lr", *(name for name in tuned if name in variant)]
+    point = variant.groupby(names, dropna=False).ngroup()  # a method without a rate has one
     ended = variant["status"].isin(ENDED)
-    loss = variant[criterion].where(ended).groupby(rate).mean().dropna()
+    found = variant.reindex(columns=[criterion])[criterion]
+    loss = found.where(ended).groupby(point).mean().dropna()
     if loss.empty:
         return variant
-    seeds = ended.groupby(rate).sum()[loss.index]
-    return variant[rate == loss[seeds == seeds.max()].idxmin()]
+    seeds = ended.groupby(point).sum()[loss.index]
+    return variant[point == loss[seeds == seeds.max()].idxmin()]
 
 
 def edge(variant: pd.DataFrame, lr: float) -> str:

@@ -1,0 +1,55 @@
+"""Extreme classification via adversarial softmax approximation (Bamler and Mandt 2020)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION
+from xcbench.papers.adv.names import OBJECTIVES
+
+TITLE = "Extreme classification via adversarial softmax approximation (Bamler and Mandt, 2020)"
+
+
+def _report(measured: Measured, folder: Path) -> pd.DataFrame:
+    from xcbench.papers.adv import report  # draws, which takes a second to import
+
+    return report.write(measured, folder)
+
+
+paper = Paper(
+    "adv",
+    TITLE,
+    (
+        Grid(
+            "table1",
+            "tuning",
+            (
+                "table1_nce",
+                "table1_prior",
+                "crossed_search",
+                "crossed_search_prior",
+                "appendix_a2_search",
+                "appendix_a2_search_uniform",
+            ),
+            extended=True,
+            criterion=dict.fromkeys((*OBJECTIVES, "softmax"), VALIDATION),
+            variants=(SAMPLING,),
+            tuned=TUNED,
+            stopped=True,
+        ),
+        Grid("figure1", also=("figure1_nce", "figure1_prior"), rates_from="table1"),
+        Grid("crossed", also=("crossed_prior",), rates_from="table1"),
+        Grid("nce_normalised", rates_from="table1"),
+        Grid("as_published", also=("as_published_raw",), rates_from="table1"),
+        Grid("appendix_a2", also=("appendix_a2_uniform",), rates_from="table1"),
+        Grid("pairs", rates_from="table1"),
+        Grid(
+            "figure1_large",
+            also=("figure1_large_raw", "figure1_large_nce", "figure1_large_prior"),
+        ),
+    ),
+    _report,
+)

@@ -1,0 +1,90 @@
+"""Figure 1 of the adversarial-softmax paper: learning curves against training time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from xcbench.papers.adv.frames import ERROR, LOSS, run
+from xcbench.papers.adv.names import HERE, METHODS, PROPOSED, SHOWN
+from xcbench.papers.adv.tables import ended
+from xcbench.report import style
+from xcbench.report.curves import draw_line, over_seeds
+from xcbench.report.figures import Picture
+
+LOOKS: style.Styles = {
+    PROPOSED: {"color": "#117733"},
+    "frequency-based neg. sampling": {"color": style.OTHERS[0], "linestyle": "--"},
+    "NCE": {"color": style.KNOWN["ove"], "linestyle": "-."},
+    "uniform neg. sampling": {"color": style.KNOWN["vanilla"], "linestyle": ":"},
+    "A&R": {"color": style.KNOWN["umax"], "linestyle": (0, (8, 2))},
+    "OVE": {"color": style.OTHERS[4], "linestyle": (0, (3, 1, 1, 1))},
+}
+CAPTION = (
+    "Figure 1: log likelihood and accuracy of test rows against training seconds (of the same runs "
+    "on the same machine), every method at its own tuned rate and regulariser. Lines are means "
+    "over seeds, bands reach from the lowest to the highest. Methods with the tree start to the "
+    "right of 0, by the time its fit took."
+)
+BELOW = 1.5  # an axis of log likelihoods ends at so many times the lowest start
+
+
+def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
+    """Draw and save Figure 1, if anything of it ran.
+
+    Parameters
+    ----------
+    results : one row for each cell of each grid (column ``grid``).
+    curves : one row a checkpoint.
+    folder : where the files go; it exists.
+    """
+    with style.look():
+        figure = figure1(results, curves)
+        if figure is None:
+            return {}
+        png = folder / "figure1.png"
+        style.save(figure, png)
+    alt = f"{CAPTION.split('. ')[0]}. The numbers are in the tables."
+    return {"figure1": Picture(png, alt, CAPTION)}
+
+
+def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
+    """Draw two panels a dataset that ran: log likelihood, accuracy.
+
+    Parameters
+    ----------
+    results, curves : see `draw`.
+    """
+    chosen = {
+        dataset: {
+            name: ended(run(results, "figure1", dataset, *own)) for name, own in METHODS.items()
+        }
+        for dataset in HERE
+    }
+    shown = [dataset for dataset in HERE if any(map(len, chosen[dataset].values()))]
+    if not shown:
+        return None
+    measures = {
+        "log likelihood (nats a test row)": -curves[LOSS],
+        "accuracy": 1 - curves[ERROR],
+    }
+    fig = Figure(figsize=(10, 0.5 + 3 * len(shown)), layout="constrained")
+    panels = fig.subplots(len(shown), 2, squeeze=False)
+    for dataset, pair in zip(shown, panels, strict=True):
+        for ax, (label, measure) in zip(pair, measures.items(), strict=True):
+            known = curves.assign(value=measure)
+            starts = []
+            for name, cells in chosen[dataset].items():
+                line = over_seeds(
+                    known[known["cell"].isin(cells["cell"])], "value", "train_seconds"
+                )
+                if len(line):
+                    draw_line(ax, line, LOOKS[name])
+                    starts.append(line["mean"].iloc[0])
+            if label != "accuracy":
+                ax.set_ylim(bottom=max(ax.get_ylim()[0], BELOW * min(starts)))
+            ax.set(title=SHOWN[dataset], xlabel="training seconds", ylabel=label)
+    style.legend(fig, "", LOOKS)
+    return fig

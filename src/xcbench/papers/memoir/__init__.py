@@ -1,0 +1,39 @@
+"""MEMOIR: multi-class extreme classification with inexact margin (Belyy and Sholokhov 2018)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Grid, Measured, Paper
+
+TITLE = "MEMOIR: multi-class extreme classification with inexact margin (2018)"
+
+
+def _report(measured: Measured, folder: Path) -> pd.DataFrame:
+    from xcbench.papers.memoir import report  # draws, which takes a second to import
+
+    return report.write(measured, folder)
+
+
+paper = Paper(
+    "memoir",
+    TITLE,
+    (
+        Grid("table1"),
+        Grid("table3_as_published"),
+        Grid("table3_as_text"),
+        Grid("table3_baselines"),
+        Grid("table3_lsh_as_published"),
+        Grid("table3_lsh_as_text"),
+        Grid("table4"),
+        Grid("constant"),
+        Grid("oracles"),
+        Grid("figure1"),
+        Grid("table2", also=("table2_20news", "table2_citeulike")),
+        Grid("citeulike_baselines"),
+        Grid("citeulike"),
+    ),
+    _report,
+)

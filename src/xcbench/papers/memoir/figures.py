@@ -1,0 +1,144 @@
+"""The figures of the MEMOIR paper, and held-out macro-F1 against batches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from xcbench.papers.frames import part, values
+from xcbench.papers.memoir.frames import measure, of
+from xcbench.papers.memoir.names import AT_HAND, METHODS
+from xcbench.report import style
+from xcbench.report.figures import Picture
+from xcbench.report.summary import ENDED
+
+LOOKS: style.Styles = {
+    name: {"color": style.OTHERS[i], "linestyle": style.DASHES[i % len(style.DASHES)]}
+    for i, name in enumerate(METHODS)
+}
+PANELS = {  # of Figure 2
+    "train_time": "training seconds",
+    "total_memory": "MB of the weights",
+    "macro_f1": "macro-F1 (%)",
+    "accuracy": "accuracy (%)",
+}
+CAPTIONS = {
+    "figure1": "Figure 1: strength of the l1 penalty against macro-F1, accuracy and non-zeros of "
+    "the weights of MEMOIR-l1, as published; means and ranges over seeds.",
+    "figure2": "Figure 2 on the data at hand: training time (for orientation), size of the "
+    "weights, macro-F1 and accuracy of the methods of Table 3 that ran, as published; means over "
+    "seeds. citeulike: K = 8,310.",
+    "batches": "Table 4's T: macro-F1 of held-out rows against batches, as published.",
+}
+
+
+def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
+    """Draw and save the figures for which something ran.
+
+    Parameters
+    ----------
+    results : one row for each cell of each grid (column ``grid``).
+    curves : one row a checkpoint.
+    folder : where the files go; it exists.
+    """
+    pictures = {}
+    with style.look():
+        made = {
+            "figure1": figure1(results),
+            "figure2": figure2(results),
+            "batches": batches(results, curves),
+        }
+        for name, figure in made.items():
+            if figure is None:
+                continue
+            png = folder / f"{name}.png"
+            style.save(figure, png)
+            caption = CAPTIONS[name]
+            alt = f"{caption.split(': ')[0]}. The numbers are in the tables."
+            pictures[name] = Picture(png, alt, caption)
+    return pictures
+
+
+def figure1(results: pd.DataFrame) -> Figure | None:
+    """Draw quality and non-zeros against the strength of the penalty, a column a dataset."""
+    rows = part(results, "figure1")
+    rows = rows[rows["status"].isin(ENDED)]
+    names = sorted(rows["dataset"].unique())
+    if not names:
+        return None
+    fig = Figure(figsize=(3.4 * len(names), 4.6), layout="constrained")
+    looks = {"macro-F1": LOOKS["MEMOIR-l1"], "accuracy": LOOKS["MEMOIR-l2"]}
+    grid = fig.subplots(2, len(names), squeeze=False, sharex="col")
+    for (quality, size), dataset in zip(grid.T, names, strict=True):
+        by = rows[rows["dataset"] == dataset].groupby("method.strength")
+        lines = (
+            (quality, "macro_f1", looks["macro-F1"]),
+            (quality, "accuracy", looks["accuracy"]),
+            (size, "nonzeros", {"color": "black"}),
+        )
+        for ax, metric, look in lines:
+            found = {
+                at: values(own, metric) if metric == "nonzeros" else measure(own, metric)
+                for at, own in by
+            }
+            at = list(found)
+            ax.plot(at, [own.mean for own in found.values()], marker="o", markersize=3, **look)
+            low, high = ([end(own.values) for own in found.values()] for end in (min, max))
+            ax.fill_between(at, low, high, color=look["color"], alpha=0.2)
+        quality.set(title=dataset, xscale="log", ylabel="per cent")
+        size.set(xlabel="strength", yscale="log", ylabel="non-zeros")
+    style.legend(fig, "", looks)
+    return fig
+
+
+def figure2(results: pd.DataFrame) -> Figure | None:
+    """Draw a panel a measure: a group of bars a dataset, a bar a method."""
+    found = {
+        (dataset, method, metric): measure(of(results, dataset, method), metric).mean
+        for dataset in AT_HAND
+        for method in METHODS
+        for metric in PANELS
+    }
+    known = [name for name in METHODS if any(_known(found, it, name) for it in AT_HAND)]
+    names = [name for name in AT_HAND if any(_known(found, name, it) for it in METHODS)]
+    if not known:
+        return None
+    fig = Figure(figsize=(9, 5.4), layout="constrained")
+    width = 0.8 / len(known)
+    for ax, (metric, label) in zip(fig.subplots(2, 2).flat, PANELS.items(), strict=True):
+        for i, method in enumerate(known):
+            at = np.arange(len(names)) + width * (i - (len(known) - 1) / 2)
+            heights = [found[name, method, metric] for name in names]
+            ax.bar(at, heights, width, color=LOOKS[method]["color"])
+        ax.set_axisbelow(True)
+        ax.set_xticks(range(len(names)), names)
+        ax.set(ylabel=label, yscale="log" if metric in ("train_time", "total_memory") else "linear")
+    looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in known}
+    style.legend(fig, "", looks)
+    return fig
+
+
+def _known(found: dict[tuple[str, str, str], float], dataset: str, method: str) -> bool:
+    return not np.isnan(found[dataset, method, "accuracy"])
+
+
+def batches(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
+    """Draw held-out macro-F1 against batches, a panel a dataset."""
+    rows = part(results, "table4")
+    rows = rows[rows["status"].isin(ENDED)]
+    names = sorted(rows["dataset"].unique())
+    if not names:
+        return None
+    fig = Figure(figsize=(3.6 * len(names), 3.2), layout="constrained")
+    looks = {"memoir_l2": LOOKS["MEMOIR-l2"], "memoir_l1": LOOKS["MEMOIR-l1"]}
+    for ax, dataset in zip(fig.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        for row in rows[rows["dataset"] == dataset].to_dict("records"):
+            own = curves[curves["cell"] == row["cell"]].dropna(subset=["validation_macro_f1"])
+            ax.plot(own["iteration"], 100 * own["validation_macro_f1"], **looks[row["method"]])
+        ax.set(title=dataset, xlabel="batches")
+    fig.axes[0].set_ylabel("held-out macro-F1 (%)")
+    style.legend(fig, "", looks)
+    return fig

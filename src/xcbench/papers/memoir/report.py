@@ -1,0 +1,93 @@
+"""The report of the MEMOIR paper: a section for every table and figure, and what lies beyond."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Measured, replication, report
+from xcbench.papers.frames import without_twins
+from xcbench.papers.memoir import TITLE, claims, figures, inexact, tables
+from xcbench.papers.section import Picture, Section
+from xcbench.report import style
+
+INTRO = (
+    "'As text' is the paper as it is written (Algorithms 1 and 2); 'as published' is what the "
+    "authors' code ran (revision 7c0bdac). Both are presets of ordinary settings: "
+    "reading=memoir/as_text, reading=memoir/as_published. The margin oracle is exact where nothing "
+    "else is said; ± is the standard deviation over seeds."
+)
+MARGINS = "How inexact the margins of an oracle are"
+
+
+def write(measured: Measured, folder: Path) -> pd.DataFrame:
+    """Write page, Markdown and figures; returns the replication rows."""
+    measured = replace(measured, results=without_twins(measured.results))
+    rows = replication.rows("memoir", claims.claims(measured.results))
+    intro = [report.counted(rows), INTRO]
+    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, drawn))
+    return rows
+
+
+def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:
+    results, curves = measured.results, measured.curves
+    drawn = figures.draw(results, curves, folder)
+    return [
+        Section("What was found", report.paragraphs(Path(__file__).parent / "findings.md")),
+        Section(
+            "Table 1: datasets",
+            tables=[report.of_rows(rows, "Table 1", "Sizes as printed and read")],
+        ),
+        Section(
+            "Table 2: size of a batch",
+            tables=[
+                tables.table2(results),
+                report.of_rows(rows, "Table 2", "Verdicts, number by number"),
+            ],
+        ),
+        Section(
+            "Table 3: time, memory, accuracy, macro-F1",
+            tables=[
+                tables.table3(results),
+                tables.ratios(results),
+                tables.dense_memory(),
+                report.of_rows(rows, "Table 3", "Verdicts, number by number"),
+            ],
+        ),
+        replace(
+            _figure("Table 4: settings, and the number of batches T", drawn, "batches", "table4"),
+            tables=[
+                tables.table4(results, curves),
+                report.of_rows(rows, "Table 4", "Settings as printed"),
+            ],
+        ),
+        replace(
+            _figure("Figure 1: strength of the l1 penalty", drawn, "figure1", "figure1"),
+            tables=[tables.strengths(results)],
+        ),
+        _figure("Figure 2: methods side by side", drawn, "figure2", "table3_as_published"),
+        Section("Beyond the paper: thousands of classes", tables=[tables.large(results)]),
+        Section("Beyond the paper: the constant feature", tables=[tables.constants(results)]),
+        Section("Beyond the paper: other margin oracles", tables=[tables.margins(results)]),
+        _inexact(folder),
+    ]
+
+
+def _figure(title: str, pictures: dict[str, Picture], name: str, experiment: str) -> Section:
+    if name not in pictures:
+        return Section(title, [f"Not run: `python run.py experiment=memoir/{experiment}`."])
+    return Section(title, figures=[pictures[name]])
+
+
+def _inexact(folder: Path) -> Section:
+    """The theory made visible; it needs no data and is measured anew."""
+    frames = inexact.measure()
+    for name, frame in frames.items():
+        frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
+    png = folder / "inexact.png"
+    with style.look():
+        style.save(inexact.draw(frames), png)
+    alt = f"{MARGINS}. The numbers are in inexact.csv."
+    return Section(MARGINS, [inexact.caption(frames)], figures=[Picture(png, alt, "")])
