@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ COLUMNS = [
     "command",
     "reading",
 ]
+Key = tuple[str, str, str, str]  # table, dataset, method and metric of a printed number
 KEY = ["paper", "table", "dataset", "method", "metric"]
 
 
@@ -117,7 +118,7 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     }
 
 
-def rows(paper: str, claims: dict[tuple[str, str, str, str], Claim]) -> pd.DataFrame:
+def rows(paper: str, claims: Mapping[Key, Claim]) -> pd.DataFrame:
     """Rows of a paper; claims by table, dataset, method and metric as printed."""
     printed = published.numbers()
     printed = printed[printed["paper"] == paper]

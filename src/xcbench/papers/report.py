@@ -4,37 +4,47 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from xcbench.errors import writing
-from xcbench.papers import section
+from xcbench.papers import replication, section
+from xcbench.papers.replication import Claim, Key
 from xcbench.papers.section import Section, Table
 from xcbench.papers.verdicts import ALL
 from xcbench.report.formats import NONE
 
+Draw = Callable[[pd.DataFrame, Path], list[Section]]
+
 
 def write(
-    folder: Path, title: str, intro: list[str], draw: Callable[[Path], list[Section]]
-) -> None:
+    name: str, title: str, intro: str, claims: Mapping[Key, Claim], folder: Path, draw: Draw
+) -> pd.DataFrame:
     """Write a report as page, Markdown and figures.
 
     Parameters
     ----------
+    name, title, intro : of the paper; what the report begins with.
+    claims : what is known of its printed numbers.
     folder : where ``index.html``, ``tables.md`` and ``figures/`` go.
-    title, intro : what it begins with.
-    draw : makes the sections, their figures in the folder it is given.
+    draw : makes the sections of the replication rows, their figures in the folder it is given.
+
+    Returns
+    -------
+    DataFrame
+        The replication rows.
     """
+    rows = replication.rows(name, claims)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix=".figures-", dir=folder))
         try:
             drawn = scratch / "figures"
             drawn.mkdir()
-            sections = draw(drawn)
-            page = section.render(title, intro, sections)
+            sections = draw(rows, drawn)
+            page = section.render(title, [counted(rows), intro], sections)
             (folder / "index.html").write_text(page, encoding="utf-8")
             text = f"# {title}\n\n" + section.markdown(sections)
             (folder / "tables.md").write_text(text, encoding="utf-8")
@@ -42,6 +52,7 @@ def write(
             drawn.rename(folder / "figures")
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+    return rows
 
 
 def counted(rows: pd.DataFrame) -> str:

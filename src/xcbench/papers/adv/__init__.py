@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pandas as pd
-
-from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers import Grid, Paper, report_of
 from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION
 from xcbench.papers.adv.names import OBJECTIVES
 
 TITLE = "Extreme classification via adversarial softmax approximation (Bamler and Mandt, 2020)"
-
-
-def _report(measured: Measured, folder: Path) -> pd.DataFrame:
-    from xcbench.papers.adv import report  # draws, which takes a second to import
-
-    return report.write(measured, folder)
 
 
 paper = Paper(
@@ -51,5 +41,5 @@ paper = Paper(
             also=("figure1_large_raw", "figure1_large_nce", "figure1_large_prior"),
         ),
     ),
-    _report,
+    report_of("adv"),
 )

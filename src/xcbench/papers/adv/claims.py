@@ -8,9 +8,8 @@ from xcbench.papers import verdicts
 from xcbench.papers.adv.frames import accuracy, cells
 from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PRIORS, PROPOSED, large
 from xcbench.papers.frames import Values, part, values
-from xcbench.papers.replication import Claim, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, Reading, absent, command
 
-Key = tuple[str, str, str, str]
 SIZES = {"train_examples": "shape.train", "classes_after_preprocessing": "shape.classes"}
 A2 = "Appendix A.2"
 A2_SIZES = {

@@ -7,12 +7,13 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
+from xcbench.papers import pictures
 from xcbench.papers.adv.frames import ERROR, LOSS, run
 from xcbench.papers.adv.names import HERE, METHODS, PROPOSED, SHOWN
 from xcbench.papers.adv.tables import ended
+from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
-from xcbench.report.figures import Picture
 
 LOOKS: style.Styles = {
     PROPOSED: {"color": "#117733"},
@@ -41,13 +42,8 @@ def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str,
     folder : where the files go; it exists.
     """
     with style.look():
-        figure = figure1(results, curves)
-        if figure is None:
-            return {}
-        png = folder / "figure1.png"
-        style.save(figure, png)
-    alt = f"{CAPTION.split('. ')[0]}. The numbers are in the tables."
-    return {"figure1": Picture(png, alt, CAPTION)}
+        made = {"figure1": figure1(results, curves)}
+    return pictures.save(made, {"figure1": CAPTION}, folder)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import Measured, replication, report
+from xcbench.papers import Measured, report
 from xcbench.papers.adv import TITLE, claims, figures, tables, theory
 from xcbench.papers.adv.frames import VALIDATION
 from xcbench.papers.frames import stopped, without_twins
@@ -33,10 +34,8 @@ def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown, figures and the theory's numbers; returns the replication rows."""
     real = without_twins(measured.results)
     measured = replace(measured, results=stopped(real, measured.curves, VALIDATION))
-    rows = replication.rows("adv", claims.claims(measured.results))
-    intro = [report.counted(rows), INTRO]
-    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, drawn))
-    return rows
+    known = claims.claims(measured.results)
+    return report.write("adv", TITLE, INTRO, known, folder, partial(_sections, measured))
 
 
 def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pandas as pd
-
-from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers import Grid, Paper, report_of
 
 TITLE = "Augment and reduce: stochastic inference for large categorical distributions (2018)"
-
-
-def _report(measured: Measured, folder: Path) -> pd.DataFrame:
-    from xcbench.papers.ar import report  # draws, which takes a second to import
-
-    return report.write(measured, folder)
 
 
 paper = Paper(
@@ -36,5 +26,5 @@ paper = Paper(
         Grid("table3_omniglot"),
         Grid("table3_omniglot_drawers"),
     ),
-    _report,
+    report_of("ar"),
 )

@@ -8,9 +8,8 @@ from xcbench.papers import published, verdicts
 from xcbench.papers.ar.frames import METRICS, READINGS, measured
 from xcbench.papers.ar.names import DATASETS, EXACT, METHODS, grid
 from xcbench.papers.frames import Values, part, values
-from xcbench.papers.replication import Claim, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, Reading, absent, command
 
-Key = tuple[str, str, str, str]
 SIZES = {
     "train_examples": "shape.train",
     "test_examples": "shape.test",

@@ -8,13 +8,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from xcbench.papers import LOSS
+from xcbench.papers import LOSS, pictures
 from xcbench.papers.ar.names import DATASETS, grid
 from xcbench.papers.frames import part, values
 from xcbench.papers.panels import SOFT
+from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import CLOCKS, draw_line, over_seeds
-from xcbench.report.figures import Picture
 from xcbench.report.summary import ENDED, at_best_rate
 
 LOOKS: style.Styles = {
@@ -51,18 +51,9 @@ def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str,
     curves : one row a checkpoint.
     folder : where the files go; it exists.
     """
-    pictures = {}
     with style.look():
         made = {"figure2": figure2(results, curves), "unification": unification(results, curves)}
-        for name, figure in made.items():
-            if figure is None:
-                continue
-            png = folder / f"{name}.png"
-            style.save(figure, png)
-            caption = CAPTIONS[name]
-            alt = f"{caption.split('. ')[0]}. The numbers are in the tables."
-            pictures[name] = Picture(png, alt, caption)
-    return pictures
+    return pictures.save(made, CAPTIONS, folder)
 
 
 def ended(rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import Measured, replication, report
+from xcbench.papers import Measured, pictures, report
 from xcbench.papers.ar import TITLE, claims, figures, tables
 from xcbench.papers.frames import without_twins
 from xcbench.papers.section import Picture, Section
@@ -28,10 +29,8 @@ CITEULIKE = {"citeulike": "smallest tag of an article"}
 def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown and figures; returns the replication rows."""
     measured = replace(measured, results=without_twins(measured.results))
-    rows = replication.rows("ar", claims.claims(measured.results))
-    intro = [report.counted(rows), INTRO]
-    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, drawn))
-    return rows
+    known = claims.claims(measured.results)
+    return report.write("ar", TITLE, INTRO, known, folder, partial(_sections, measured))
 
 
 def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:
@@ -80,7 +79,5 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
     ]
 
 
-def _figure(title: str, pictures: dict[str, Picture], name: str, experiment: str = "") -> Section:
-    if name not in pictures:
-        return Section(title, [f"Not run: `python run.py experiment=ar/{experiment or name}`."])
-    return Section(title, figures=[pictures[name]])
+def _figure(title: str, drawn: dict[str, Picture], name: str, experiment: str = "") -> Section:
+    return pictures.section(title, drawn, name, f"ar/{experiment or name}")

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pandas as pd
-
-from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers import Grid, Paper, report_of
 
 TITLE = "MEMOIR: multi-class extreme classification with inexact margin (2018)"
-
-
-def _report(measured: Measured, folder: Path) -> pd.DataFrame:
-    from xcbench.papers.memoir import report  # draws, which takes a second to import
-
-    return report.write(measured, folder)
 
 
 paper = Paper(
@@ -35,5 +25,5 @@ paper = Paper(
         Grid("citeulike_baselines"),
         Grid("citeulike"),
     ),
-    _report,
+    report_of("memoir"),
 )

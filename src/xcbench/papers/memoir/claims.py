@@ -15,9 +15,8 @@ from xcbench.papers.memoir.names import (
     WITHOUT_PACKAGE,
     grid,
 )
-from xcbench.papers.replication import Claim, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, Reading, absent, command
 
-Key = tuple[str, str, str, str]
 SIZES = {
     "classes": "shape.classes",
     "dimension": "shape.features",

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from xcbench.papers import pictures
 from xcbench.papers.frames import part, values
 from xcbench.papers.memoir.frames import measure, of
 from xcbench.papers.memoir.names import AT_HAND, METHODS
+from xcbench.papers.section import Picture
 from xcbench.report import style
-from xcbench.report.figures import Picture
 from xcbench.report.summary import ENDED
 
 LOOKS: style.Styles = {
@@ -44,22 +45,13 @@ def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str,
     curves : one row a checkpoint.
     folder : where the files go; it exists.
     """
-    pictures = {}
     with style.look():
         made = {
             "figure1": figure1(results),
             "figure2": figure2(results),
             "batches": batches(results, curves),
         }
-        for name, figure in made.items():
-            if figure is None:
-                continue
-            png = folder / f"{name}.png"
-            style.save(figure, png)
-            caption = CAPTIONS[name]
-            alt = f"{caption.split(': ')[0]}. The numbers are in the tables."
-            pictures[name] = Picture(png, alt, caption)
-    return pictures
+    return pictures.save(made, CAPTIONS, folder)
 
 
 def figure1(results: pd.DataFrame) -> Figure | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import Measured, replication, report
+from xcbench.papers import Measured, pictures, report
 from xcbench.papers.frames import without_twins
 from xcbench.papers.memoir import TITLE, claims, figures, inexact, tables
 from xcbench.papers.section import Picture, Section
@@ -25,10 +26,8 @@ MARGINS = "How inexact the margins of an oracle are"
 def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown and figures; returns the replication rows."""
     measured = replace(measured, results=without_twins(measured.results))
-    rows = replication.rows("memoir", claims.claims(measured.results))
-    intro = [report.counted(rows), INTRO]
-    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, drawn))
-    return rows
+    known = claims.claims(measured.results)
+    return report.write("memoir", TITLE, INTRO, known, folder, partial(_sections, measured))
 
 
 def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:
@@ -75,10 +74,8 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
     ]
 
 
-def _figure(title: str, pictures: dict[str, Picture], name: str, experiment: str) -> Section:
-    if name not in pictures:
-        return Section(title, [f"Not run: `python run.py experiment=memoir/{experiment}`."])
-    return Section(title, figures=[pictures[name]])
+def _figure(title: str, drawn: dict[str, Picture], name: str, experiment: str) -> Section:
+    return pictures.section(title, drawn, name, f"memoir/{experiment}")
 
 
 def _inexact(folder: Path) -> Section:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pandas as pd
-
-from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers import Grid, Paper, report_of
 from xcbench.papers.ove import norms, weights
 
 TITLE = "One-vs-each approximation to softmax (Titsias, 2016)"
-
-
-def _report(measured: Measured, folder: Path) -> pd.DataFrame:
-    from xcbench.papers.ove import report  # draws, which takes a second to import
-
-    return report.write(measured, folder)
 
 
 paper = Paper(
@@ -34,5 +24,5 @@ paper = Paper(
         Grid("figure3", measure=norms.measure),
         Grid("figure3d"),
     ),
-    _report,
+    report_of("ove"),
 )

@@ -8,10 +8,9 @@ from xcbench.papers import published, verdicts
 from xcbench.papers.frames import Values, part, values
 from xcbench.papers.ove.names import DATASETS, METHODS, SGD, SMALL
 from xcbench.papers.ove.norms import NORM
-from xcbench.papers.replication import Claim, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, Reading, absent, command
 
 LARGE = "figure3d"  # grid of AmazonCat
-Key = tuple[str, str, str, str]
 TABLE1 = {
     "dimensionality": "shape.features",
     "classes": "shape.classes",

@@ -9,14 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from xcbench.papers import pictures
 from xcbench.papers.frames import part
 from xcbench.papers.ove.figures_toy import COLOURS, NAMES
 from xcbench.papers.ove.names import DATASETS, SMALL
 from xcbench.papers.ove.tables import objective
 from xcbench.papers.panels import SOFT
+from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
-from xcbench.report.figures import Picture
 
 STOCHASTIC = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum
@@ -39,19 +40,13 @@ def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str,
     curves : one row a checkpoint.
     folder : where the files go; it exists.
     """
-    pictures = {}
+    large = part(results, "figure3d", status="done")
     with style.look():
-        made = {"figure3": figure3(results, curves)}
-        large = part(results, "figure3d", status="done")
-        if len(large):
-            made["figure3d"] = figure3d(large, curves)
-        for name, figure in made.items():
-            png = folder / f"{name}.png"
-            style.save(figure, png)
-            caption = CAPTIONS[name]
-            alt = f"{caption.split('. ')[0]}. The numbers are in the tables."
-            pictures[name] = Picture(png, alt, caption)
-    return pictures
+        made = {
+            "figure3": figure3(results, curves),
+            "figure3d": figure3d(large, curves) if len(large) else None,
+        }
+    return pictures.save(made, CAPTIONS, folder)
 
 
 def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:

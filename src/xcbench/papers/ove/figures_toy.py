@@ -19,11 +19,12 @@ from matplotlib.ticker import FuncFormatter
 
 from xcbench import config
 from xcbench.datasets import blobs, categories
+from xcbench.papers import pictures
 from xcbench.papers.ove.weights import matrix
 from xcbench.papers.panels import SOFT
+from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
-from xcbench.report.figures import Picture
 
 GRIDS = ("figure1a", "figure1b", "figure1c", "figure2")
 NAMES = {"softmax": "exact softmax", "ove": "one-vs-each", "bouchard": "Bouchard"}
@@ -73,17 +74,11 @@ def draw(
         "figure1c": lambda: figure1c(results, curves),
         "figure2": lambda: figure2(results, curves, weights),
     }
-    pictures = {}
+    there = {name: rows for name in makers if len(rows := _grid(results, name))}
     with style.look():
-        for name, make in makers.items():
-            if _grid(results, name).empty:
-                continue
-            png = folder / f"{name}.png"
-            style.save(make(), png)
-            caption = CAPTIONS[name].format(**_facts(_grid(results, name), curves))
-            alt = f"{caption.split('. ')[0]}. The numbers are in the tables."
-            pictures[name] = Picture(png, alt, caption)
-    return pictures
+        made = {name: makers[name]() for name in there}
+    captions = {name: CAPTIONS[name].format(**_facts(there[name], curves)) for name in there}
+    return pictures.save(made, captions, folder)
 
 
 def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import Measured, replication, report
+from xcbench.papers import Measured, pictures, report
 from xcbench.papers.frames import without_twins
 from xcbench.papers.ove import TITLE, claims, figures, figures_toy, tables, weights
 from xcbench.papers.section import Picture, Section
@@ -22,15 +23,12 @@ INTRO = (
 def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown and figures; returns the replication rows."""
     measured = replace(measured, results=without_twins(measured.results))
-    rows = replication.rows("ove", claims.claims(measured.results))
-    kept = weights.read(folder / weights.FILE)
-    intro = [report.counted(rows), INTRO]
-    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, kept, drawn))
-    return rows
+    known, kept = claims.claims(measured.results), weights.read(folder / weights.FILE)
+    return report.write("ove", TITLE, INTRO, known, folder, partial(_sections, measured, kept))
 
 
 def _sections(
-    measured: Measured, rows: pd.DataFrame, kept: pd.DataFrame, folder: Path
+    measured: Measured, kept: pd.DataFrame, rows: pd.DataFrame, folder: Path
 ) -> list[Section]:
     results, curves = measured.results, measured.curves
     toy = figures_toy.draw(results, curves, kept, folder)
@@ -67,7 +65,5 @@ def _sections(
     ]
 
 
-def _figure(title: str, pictures: dict[str, Picture], name: str) -> Section:
-    if name not in pictures:
-        return Section(title, [f"Not run: `python run.py experiment=ove/{name}` runs it."])
-    return Section(title, figures=[pictures[name]])
+def _figure(title: str, drawn: dict[str, Picture], name: str) -> Section:
+    return pictures.section(title, drawn, name, f"ove/{name}")

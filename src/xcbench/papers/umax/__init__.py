@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pandas as pd
-
-from xcbench.papers import Grid, Measured, Paper
+from xcbench.papers import Grid, Paper, report_of
 from xcbench.papers.umax.frames import RECORDED
 
 TITLE = "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)"
-
-
-def _report(measured: Measured, folder: Path) -> pd.DataFrame:
-    from xcbench.papers.umax import report  # draws, which takes a second to import
-
-    return report.write(measured, folder)
 
 
 paper = Paper(
@@ -39,5 +29,5 @@ paper = Paper(
         Grid("several"),
         Grid("pairs", rates_from="table2_as_text"),
     ),
-    _report,
+    report_of("umax"),
 )

@@ -11,13 +11,12 @@ from omegaconf import OmegaConf
 from xcbench import config
 from xcbench.papers import published
 from xcbench.papers.frames import part, values
-from xcbench.papers.replication import Claim, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, Reading, absent, command
 from xcbench.papers.umax import frames
 from xcbench.papers.umax.frames import ratios, recorded
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.papers.umax.tables import chosen_rate, neighbours
 
-Key = tuple[str, str, str, str]
 TABLE1 = {"classes": "shape.classes", "dimension": "shape.features", "examples": "shape.train"}
 TWICE_REASON = (
     "the printed number is not a log loss: the authors' evaluation applies softmax to "

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import panels
+from xcbench.papers import panels, pictures
+from xcbench.papers.section import Picture
 from xcbench.papers.umax import stored
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.report import style
-from xcbench.report.figures import Picture
 
 # The grids that the figures are made of.
 FIGURE1_GRIDS = ["table3_as_published"]
@@ -78,15 +78,11 @@ def draw(
         }
         for dataset, figure in figure3(results, curves, authors).items():
             made[f"figure3-{dataset}"] = figure
-        pictures = {}
-        for name, figure in made.items():
-            png = folder / f"{name}.png"
-            style.save(figure, png)
-            kind, _, dataset = name.partition("-")
-            caption = CAPTIONS[kind].format(dataset=printed(dataset))
-            alt = f"{caption.split('.')[0]}. The numbers are in the tables."
-            pictures[name] = Picture(png, alt, f"{caption} {READING}")
-    return pictures
+    captions = {}
+    for name in made:
+        kind, _, dataset = name.partition("-")
+        captions[name] = f"{CAPTIONS[kind].format(dataset=printed(dataset))} {READING}"
+    return pictures.save(made, captions, folder)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:

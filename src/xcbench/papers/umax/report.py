@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import LOSS, Measured, published, replication, report
+from xcbench.papers import LOSS, Measured, published, report
 from xcbench.papers.frames import part, values, without_twins
 from xcbench.papers.section import Picture, Section, Table
 from xcbench.papers.umax import TITLE, claims, figures, orderings, tables, theory
@@ -32,10 +33,8 @@ INTRO = (
 def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown, figures and the theory's numbers; returns the replication rows."""
     measured = replace(measured, results=without_twins(measured.results))
-    rows = replication.rows("umax", claims.claims(measured.results))
-    intro = [report.counted(rows), INTRO]
-    report.write(folder, TITLE, intro, lambda drawn: _sections(measured, rows, drawn))
-    return rows
+    known = claims.claims(measured.results)
+    return report.write("umax", TITLE, INTRO, known, folder, partial(_sections, measured))
 
 
 def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:
