@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
 from xcbench.datasets.files import open_content
@@ -34,7 +35,7 @@ def omniglot(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
             f"{path}: label {y[wrong]} of image {wrong} is out of range, "
             f"there are {n_labels} labels counted from 0; get the file again"
         )
-    flat = X.reshape(len(X), -1).astype(np.float32)
+    flat = sp.csr_array(X.reshape(len(X), -1).astype(np.float32))  # a seventh is ink
     trains = drawer <= LAST_TRAINING_DRAWER
     both = Raw.single(flat, y.astype(np.int64), n_labels)
     return both.take(trains), both.take(~trains)
