@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from xcbench import config, samplers
 from xcbench.datasets import Info
 from xcbench.objectives import Objective
@@ -38,6 +40,26 @@ def sampler(settings: config.Method, info: Info) -> Sampler:
     return samplers.make("all", info.classes, 0)
 
 
+def dense_weights(settings: config.Config, info: Info) -> float:
+    """Bytes of K (D + 1) numbers, of their copies, and of the squares of adaptive steps."""
+    method, numbers = settings.method, info.classes * (info.features + 1.0)
+    if not stochastic(method):
+        return 50 * 8 * numbers  # SciPy keeps 20 pairs of vectors
+    squares = isinstance(method, config.Stochastic) and method.step != "sgd"
+    return itemsize(settings) * numbers * ((2 if info.sparse else 1) + squares)
+
+
+def sparse_weights(settings: config.Config, info: Info, visits: float) -> float:
+    """Bytes of weights that are sums of visited rows, each in two classes at most."""
+    numbers = min(info.classes * (info.features + 1.0), 2 * visits * info.nonzeros_per_row)
+    return 4 * (itemsize(settings) + 4) * numbers
+
+
+def itemsize(settings: config.Config) -> int:
+    """Bytes of a weight."""
+    return np.dtype(settings.dtype).itemsize
+
+
 @dataclass(frozen=True)
 class Method:
     """A method.
@@ -63,6 +85,8 @@ class Method:
     impossible : why its settings are impossible, in one sentence, or nothing.
     lacks : which package it needs that is not installed, in one sentence, or nothing. Its cells are
         then skipped, and say so.
+    memory : bytes of its weights, roughly, with the copies of them that training and evaluation
+        make, of all settings and a dataset.
     solver : a solver of its own, or None where minibatches serve (or the full batch, if its schema
         is a `config.FullBatch`).
     sampler : what draws its classes; under the full batch it gives every class once.
@@ -89,6 +113,7 @@ class Method:
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
     lacks: Callable[[Any], str] = lambda settings: ""
+    memory: Callable[[config.Config, Info], float] = dense_weights
     solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None
     sampler: Callable[[Any, Info], Sampler] = sampler
 

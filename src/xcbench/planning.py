@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from xcbench import cells, config, engines, registry
+from xcbench import cells, engines, registry
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import MAKERS, Info, Missing, made_by, prepare
 from xcbench.datasets.external import external
 from xcbench.errors import UserError
 from xcbench.method import default_rate
-from xcbench.objectives import memoir
 from xcbench.options import changed
 
 
@@ -198,36 +197,5 @@ def memory_estimate(job: Job) -> float:
     info = job.info
     per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features
     rows = (info.train + info.test) * per_row
-    return rows + _weights(job.settings, info) + 3 * 4 * 2**22
-
-
-def _weights(settings: Config, info: Info) -> float:
-    """Bytes of the weights, with the copies of them that training and evaluation make."""
-    method, item = settings.method, 4 if settings.dtype == "float32" else 8
-    numbers = info.classes * (info.features + 1.0)
-    if isinstance(method, config.FullBatch) and method.solver == "lbfgs":
-        return 50 * 8 * numbers  # SciPy keeps 20 pairs of vectors
-    if isinstance(method, config.Memoir | config.Unbiased):  # sums of the rows that are visited
-        sparse = 2 * _visits(settings, info) * info.nonzeros_per_row
-        return 4 * (item + 4) * min(numbers, sparse)
-    if isinstance(method, config.Liblinear):  # the library's weights, and ours
-        return (8 + item) * numbers + _dual(method, info)
-    if isinstance(method, config.RecallTree):
-        return 16 * 2.0**method.bits
-    if isinstance(method, config.LabelTree):
-        return 0.0  # small: one model of few features a node
-    squares = isinstance(method, config.Stochastic) and method.step != "sgd"  # of gradients
-    return item * numbers * ((2 if info.sparse else 1) + squares)
-
-
-def _dual(method: config.Liblinear, info: Info) -> float:
-    """Bytes of Crammer and Singer's dual variables: a number and a place a row and class."""
-    return 0.0 if isinstance(method, config.OneVsRest) else 12.0 * info.train * info.classes
-
-
-def _visits(settings: Config, info: Info) -> float:
-    """Visits of rows in all, of methods with sparse weights."""
-    method = settings.method
-    if not isinstance(method, config.Memoir):
-        return info.train
-    return method.iterations * memoir.batch(method, info) or settings.budget.epochs * info.train
+    method = registry.found(job.settings.method).thing
+    return rows + method.memory(job.settings, info) + 3 * 4 * 2**22

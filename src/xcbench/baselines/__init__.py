@@ -117,8 +117,9 @@ def method(
     solver: Callable[[Any, Info], Solver],
     impossible: Callable[[Any], str] = lambda settings: "",
     lacks: Callable[[Any], str] = lambda settings: "",
+    memory: Callable[[config.Config, Info], float] = lambda settings, info: 0.0,
 ) -> Method:
-    """Method that minimises nothing of ours and has no rate."""
+    """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""
     return Method(
         name,
         schema,
@@ -127,6 +128,7 @@ def method(
         has_rate=lambda settings: False,
         impossible=lambda settings: _ridge(settings) or impossible(settings),
         lacks=lacks,
+        memory=memory,
         solver=solver,
     )
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xcbench import baselines, config
 from xcbench.datasets import Dataset
+from xcbench.method import sparse_weights
 from xcbench.sparse import SparseModel, sparse_rows
 
 
@@ -34,5 +35,9 @@ def impossible(settings: Any) -> str:
 
 
 class_sums = baselines.method(
-    "class_sums", config.Unbiased, lambda settings, info: ClassSums(), impossible
+    "class_sums",
+    config.Unbiased,
+    lambda settings, info: ClassSums(),
+    impossible,
+    memory=lambda settings, info: sparse_weights(settings, info, info.train),
 )

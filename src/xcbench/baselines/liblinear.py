@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from xcbench import baselines, config
-from xcbench.datasets import Dataset
+from xcbench.datasets import Dataset, Info
 from xcbench.linear import LinearModel
+from xcbench.method import itemsize
 from xcbench.solvers import Progress, Streams
 
 
@@ -99,9 +100,19 @@ class CrammerSinger(baselines.Once):
             model.b[classes] = np.ravel(signs * found.intercept_[:, None])
 
 
+def weights(settings: config.Config, info: Info) -> float:
+    """Bytes of the library's weights, and ours."""
+    return (8 + itemsize(settings)) * info.classes * (info.features + 1.0)
+
+
+def with_dual(settings: config.Config, info: Info) -> float:
+    """Bytes with Crammer and Singer's dual variables: a number and a place a row and class."""
+    return weights(settings, info) + 12.0 * info.train * info.classes
+
+
 one_vs_rest = baselines.method(
-    "svm_ovr", config.OneVsRest, lambda settings, info: OneVsRest(settings)
+    "svm_ovr", config.OneVsRest, lambda settings, info: OneVsRest(settings), memory=weights
 )
 crammer_singer = baselines.method(
-    "svm_cs", config.Liblinear, lambda settings, info: CrammerSinger(settings)
+    "svm_cs", config.Liblinear, lambda settings, info: CrammerSinger(settings), memory=with_dual
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xcbench import baselines, config
-from xcbench.datasets import Dataset
+from xcbench.datasets import Dataset, Info
 from xcbench.datasets.value import Rows
 from xcbench.sparse import sparse_rows
 
@@ -51,9 +51,16 @@ def lines(X: Rows) -> Iterator[str]:
         yield "| " + " ".join(f"{feature}:{value:.7g}" for feature, value in pairs)
 
 
+def memory(settings: config.Config, info: Info) -> float:
+    """Bytes of the library's table, which is hashed into."""
+    assert isinstance(settings.method, config.RecallTree)
+    return 16 * 2.0**settings.method.bits
+
+
 recall_tree = baselines.method(
     "recall_tree",
     config.RecallTree,
     lambda settings, info: RecallTree(settings, info.classes),
     lacks=baselines.needs("vowpalwabbit", "vw"),
+    memory=memory,
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from xcbench import config, oracles
 from xcbench.datasets import Info
-from xcbench.method import Method
+from xcbench.method import Method, sparse_weights
 from xcbench.objectives import Numbers, Pairs, Triple
 from xcbench.oracles import graph
 from xcbench.solvers.margin import L1, L2, Margin
@@ -59,6 +59,15 @@ def lacks(settings: config.Memoir) -> str:
     return graph.MISSING if settings.oracle == "graph" and not graph.installed() else ""
 
 
+def memory(settings: config.Config, info: Info) -> float:
+    """Of the rows of all iterations."""
+    method = settings.method
+    assert isinstance(method, config.Memoir)
+    epochs = settings.budget.epochs
+    visits = method.iterations * batch(method, info) if method.iterations else epochs * info.train
+    return sparse_weights(settings, info, visits)
+
+
 def solver(settings: Any, info: Info) -> Margin:
     """The loop over batches, with the penalty of the method."""
     assert settings.lr is not None
@@ -89,6 +98,7 @@ def of_penalty(name: str, schema: type[config.Memoir]) -> Method:
         lambda settings, info: 0.1,
         impossible=impossible,
         lacks=lacks,
+        memory=memory,
         solver=solver,
     )
 
