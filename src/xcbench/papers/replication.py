@@ -57,7 +57,7 @@ class Claim:
     Attributes
     ----------
     reason : why it deviates or was not run.
-    verdict : where nothing was run.
+    verdict : where nothing was run; `verdicts.TIME` also of a measured time, which is not judged.
     command : what would measure it.
     """
 
@@ -94,7 +94,9 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     good = [r for r in run if verdicts.agrees(printed["value"], printed["unit"], r.values)]
     preferred = "as_text" if good else "as_published"
     shown = min(good or run, key=lambda reading: reading.name != preferred)
-    if not good:
+    if claim.verdict == verdicts.TIME:
+        verdict = verdicts.TIME
+    elif not good:
         verdict = verdicts.DEVIATES
     elif shown.name == "as_text":
         verdict = verdicts.REPRODUCED

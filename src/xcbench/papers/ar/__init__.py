@@ -11,6 +11,7 @@ paper = Paper(
     "ar",
     TITLE,
     (
+        Grid("table2"),
         Grid("table3_as_published"),
         Grid("table3_as_published_exact"),
         Grid("table3_as_text"),

@@ -50,6 +50,16 @@ def of(rows: pd.DataFrame, metric: str, reading: str) -> Values:
     return negative(values(rows, column(method, reading)))
 
 
+def seconds(results: pd.DataFrame, dataset: str, method: str) -> Values:
+    """Training seconds an epoch, dataset and method in our names."""
+    return pace(part(results, "table2", dataset=dataset, method=method))
+
+
+def pace(rows: pd.DataFrame) -> Values:
+    """Training seconds an epoch."""
+    return values(rows.assign(pace=rows["train_seconds"] / rows["epoch"]), "pace")
+
+
 def printed(table: str, dataset: str, method: str, metric: str) -> float:
     """A printed number; nan where there is none."""
     return _printed().get((table, dataset, method, metric), float("nan"))
