@@ -194,6 +194,17 @@ def test_without_data_and_rows_cells_are_skipped(fresh: Place) -> None:
     assert fresh.launch(dataset="small", seed="0") == 0
     assert set(fresh.table("runs")["status"]) == {"skipped"}
     assert set(fresh.table("runs")["grid"]) == {"tuned", "sums"}
+    assert pd.read_csv(fresh.file("runs-curves")).empty
+
+
+def test_skipped_rows_stay_as_they_were_when_options_are_added(fresh: Place) -> None:
+    shutil.rmtree(fresh.path / "data")
+    assert fresh.launch(dataset="small", seed="0") == 0
+    older = fresh.table("runs").drop(columns="method.exponent")
+    older.to_csv(fresh.file("runs"), index=False)
+    fresh.forget_runs()
+    assert fresh.launch(dataset="small", seed="0") == 0
+    pd.testing.assert_frame_equal(fresh.table("runs"), older)
 
 
 def test_rows_hold_under_another_engine(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

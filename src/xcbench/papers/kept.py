@@ -65,7 +65,8 @@ class Kept:
     def write(self, folder: Path, part: str) -> None:
         """Write the tables, each in one move."""
         exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
-        tables = (self.rows.assign(lr=exact), self.curves)  # the rate is part of an identity
+        curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
+        tables = (self.rows.assign(lr=exact), curves)  # the rate is part of an identity
         for path, frame in zip(paths(folder, part), tables, strict=True):
             with writing(path, "reports_dir"):
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -96,6 +97,11 @@ class Kept:
             own = found.setdefault((row["dataset"], row["method"], row["seed"]), [])
             own.append({str(name): value for name, value in row.items()})
         return found
+
+    @cached_property
+    def skipped(self) -> set[str]:
+        """Identities of the rows that say why nothing was run."""
+        return set(self.rows.loc[self.rows["status"] == "skipped", "cell"])
 
     def only(self, grid: str, names: Iterable[str]) -> Kept:
         """Cells of these identities, as those of a grid."""
@@ -136,7 +142,7 @@ def _read(path: Path, needed: list[str]) -> pd.DataFrame:
             if name not in frame:
                 raise ValueError(f"it has no column '{name}'")
         for name in NUMBERS:
-            if name in frame and not is_numeric_dtype(frame[name]):
+            if name in frame and len(frame) and not is_numeric_dtype(frame[name]):
                 raise ValueError(f"there is a text in its column '{name}'")
         return frame
     except (OSError, ValueError) as error:

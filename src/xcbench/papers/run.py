@@ -126,7 +126,9 @@ def _points(name: str, configurations: list[Config], known: Kept) -> tuple[Kept,
     code = app.execute([job.settings for job in todo]) if todo else 0
     loaded = (cells.load(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
-    return known.only(name, held.values()).joined(Kept.of(name, ran)), code
+    same = [cell.cell for cell in ran if cell.cell in known.skipped and cell.status == "skipped"]
+    new = [cell for cell in ran if cell.cell not in same]
+    return known.only(name, [*held.values(), *same]).joined(Kept.of(name, new)), code
 
 
 def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFrame]]:
