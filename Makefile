@@ -28,6 +28,7 @@ report: .venv/ready-run
 	$(BIN)/xcbench report grid=first name=first
 	$(BIN)/xcbench paper umax
 	$(BIN)/xcbench paper ove
+	$(BIN)/xcbench paper ar
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks

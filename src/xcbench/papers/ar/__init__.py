@@ -19,6 +19,7 @@ paper = Paper(
         Grid("steps_clock"),
         Grid("steps_local"),
         Grid("steps_entropy"),
+        Grid("steps_accumulator"),
         Grid("synthetic"),
         Grid("unification"),
         Grid("unification_adaptive"),
