@@ -20,6 +20,8 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 import pytest
 
+import toy_files  # and nothing of the package: a command's process imports this file
+
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
 SECONDS = 180.0
@@ -173,3 +175,17 @@ def workspace(tmp_path: Path) -> Workspace:
 def new_workspace(tmp_path_factory: pytest.TempPathFactory) -> NewWorkspace:
     """Workspaces that outlive one test."""
     return lambda name: Workspace(tmp_path_factory.mktemp(name))
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A folder of datasets with the toy dataset in it."""
+    (tmp_path / "data" / "toy").mkdir(parents=True)
+    toy_files.put(tmp_path / "data", toy_files.TRAIN, toy_files.TEST)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def cache_dir(tmp_path: Path) -> Path:
+    """Where datasets are prepared."""
+    return tmp_path / "cache"
