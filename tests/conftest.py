@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -20,7 +20,9 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 import pytest
 
-import toy_files  # and nothing of the package: a command's process imports this file
+# Nothing of the package is imported here: a command's process imports this file.
+import toy_files
+from file_server import Server, serving
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
@@ -189,3 +191,17 @@ def data_dir(tmp_path: Path) -> Path:
 def cache_dir(tmp_path: Path) -> Path:
     """Where datasets are prepared."""
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server of files, without any at first."""
+    with serving() as started:
+        yield started
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch of its own for a test that fetches."""
+    monkeypatch.setattr("xcbench.datasets.download._silent", {})
+    monkeypatch.setattr("xcbench.datasets.fetch._attempted", set())
