@@ -35,7 +35,15 @@ Limits = tuple[tuple[int, int], ...]  # of resources, for a command
 # of a second instead of two. The package itself is imported anew by every command.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["hydra", "pandas", "pytest", "scipy.optimize", "scipy.sparse", "sklearn.datasets"]
+    [
+        "http.server",
+        "hydra",
+        "pandas",
+        "pytest",
+        "scipy.optimize",
+        "scipy.sparse",
+        "sklearn.datasets",
+    ]
 )
 # To start a process is to ask how every other one ended; an exit code can be read only once, and
 # two threads that read at the same time got 255.
