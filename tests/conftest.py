@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -19,6 +19,10 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pytest
+
+# Nothing of the package is imported here: a command's process imports this file.
+import toy_files
+from file_server import Server, serving
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
@@ -31,7 +35,15 @@ Limits = tuple[tuple[int, int], ...]  # of resources, for a command
 # of a second instead of two. The package itself is imported anew by every command.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["hydra", "pandas", "pytest", "scipy.optimize", "scipy.sparse", "sklearn.datasets"]
+    [
+        "http.server",
+        "hydra",
+        "pandas",
+        "pytest",
+        "scipy.optimize",
+        "scipy.sparse",
+        "sklearn.datasets",
+    ]
 )
 # To start a process is to ask how every other one ended; an exit code can be read only once, and
 # two threads that read at the same time got 255.
@@ -173,3 +185,31 @@ def workspace(tmp_path: Path) -> Workspace:
 def new_workspace(tmp_path_factory: pytest.TempPathFactory) -> NewWorkspace:
     """Workspaces that outlive one test."""
     return lambda name: Workspace(tmp_path_factory.mktemp(name))
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A folder of datasets with the toy dataset in it."""
+    (tmp_path / "data" / "toy").mkdir(parents=True)
+    toy_files.put(tmp_path / "data", toy_files.TRAIN, toy_files.TEST)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def cache_dir(tmp_path: Path) -> Path:
+    """Where datasets are prepared."""
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server of files, without any at first."""
+    with serving() as started:
+        yield started
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A launch of its own for a test that fetches."""
+    monkeypatch.setattr("xcbench.datasets.download._silent", {})
+    monkeypatch.setattr("xcbench.datasets.fetch._attempted", set())

@@ -10,7 +10,9 @@ from concurrent.futures import Future
 import pytest
 
 import bad_inputs
-from bad_inputs import CASES, FORMATS, REMEDY, Case, NotPossible, Tried
+from bad_case import Case, NotPossible, Tried
+from bad_files import FORMATS, REMEDY
+from bad_inputs import CASES
 from conftest import NewWorkspace, Outcome, Workspace
 
 OF_FILES = {*FORMATS, "Compressed files"}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hydra import compose
 
 from conftest import Workspace
-from xcbench import baselines, config, registry
+from xcbench import app, baselines, config, registry, results, sweeps
 from xcbench.datasets import Dataset, Info
 from xcbench.datasets.value import Split
 from xcbench.metrics import costs, evaluate
@@ -126,14 +127,20 @@ def test_a_library_that_is_not_there_is_one_sentence(
     registry.check(method.schema(name), problem().info)  # no reason to refuse the launch
 
 
-def test_cells_of_a_library_that_is_not_there_say_so(workspace: Workspace) -> None:
-    if find_spec(EXTRAS["plt"]):
-        pytest.skip("napkinxc is installed")
+def test_cells_of_a_library_that_is_not_there_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(baselines, "find_spec", lambda package: None)
     words = "dataset=digits", "mlflow=false", "budget.checkpoints=1", "engine=numpy"
-    done = workspace.run("-m", "method=plt,class_sums", *words)
-    assert done.code == 0, done.text
-    assert "1 cells skipped: not run: no package (method plt needs napkinxc" in done.out
-    status = workspace.frame().set_index("method")["status"]
+    with sweeps.hydra({}):
+        points = [
+            config.read(compose("config", [*words, f"runs_dir={tmp_path}", f"method={name}"]))
+            for name in ("plt", "class_sums")
+        ]
+    code, out = app.execute(points), capsys.readouterr().out
+    assert code == 0, out
+    assert "1 cells skipped: not run: no package (method plt needs napkinxc" in out
+    status = results.frame(results.select(tmp_path, {})).set_index("method")["status"]
     assert status.to_dict() == {"plt": "skipped", "class_sums": "done"}
 
 

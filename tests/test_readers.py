@@ -1,25 +1,40 @@
 """Readers of file formats: what is written is read back, and rubbish is refused in one sentence.
 
-What they say to which mistake stands in ``bad_inputs.py``.
+What they say to which mistake stands in ``bad_files.py``.
 """
+
+from __future__ import annotations
 
 import bz2
 import functools
 import gzip
 import lzma
 import math
-import os
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from bad_inputs import DRAWINGS, idx_bytes, npz_bytes
+from bad_files import DRAWINGS, idx_bytes, npz_bytes
+from generated_files import (
+    ARFF_HEAD,
+    arff_file,
+    bydate_bytes,
+    bydate_files,
+    citeulike_bytes,
+    idx_files,
+    many,
+    matrix,
+    mutated,
+    repository_file,
+    rubbish,
+    sparse_problem,
+    svmlight_file,
+)
 from xcbench.commands import predict
 from xcbench.config import Dataset, Expected
 from xcbench.datasets import files, svmlight
@@ -27,8 +42,6 @@ from xcbench.datasets.readers import READERS
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
 
-EXAMPLES = int(os.environ.get("XCBENCH_EXAMPLES", "60"))
-many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 COMPRESS = {
     "": bytes,
     ".xz": functools.partial(lzma.compress, preset=0),
@@ -101,128 +114,6 @@ def label_lists(raw: Raw) -> list[list[int]]:
     return [part.tolist() for part in np.split(raw.labels, raw.label_start[1:-1])]
 
 
-def matrix(rows: list[dict[int, float]], n_features: int) -> np.ndarray:
-    X = np.zeros((len(rows), n_features), np.float32)
-    for i, row in enumerate(rows):
-        for feature, value in row.items():
-            X[i, feature] = value
-    return X
-
-
-# ---------------------------------------------------------------- generated content
-number = st.floats(width=32, allow_nan=False, allow_infinity=False)
-NASTY = [b"nan", b"-inf", b"1e39", b"-1", b"1e999", b"99999999999999999999", b"9" * 400, b"0x1"]
-NASTY += [b"1_0", b"\xef\xbb\xbf", b"\0", b"\r", b"\x85", b"\x1b[31m", b"1.0:2", b"1:2:3", b"\n\n"]
-NASTY += [
-    b"<!DOCTYPE html>\n<html>",
-    b"2147483648",
-    b",",
-    b"{",
-    b"}",
-    b":",
-    b"@data",
-    b"%",
-    b"9" * 5000,
-]
-
-
-@st.composite
-def mutated(draw, content: bytes) -> bytes:
-    """Flip a byte, cut off, cut out, double, or put something nasty in."""
-    for _ in range(draw(st.integers(1, 3))):
-        at = draw(st.integers(0, max(0, len(content) - 1)))
-        kind = draw(st.sampled_from(["flip", "truncate", "cut", "double", "nasty", "replace"]))
-        stop = min(len(content), at + draw(st.integers(1, 8)))
-        if kind == "flip" and content:
-            content = (
-                content[:at]
-                + bytes([content[at] ^ (1 << draw(st.integers(0, 7)))])
-                + content[at + 1 :]
-            )
-        elif kind == "truncate":
-            content = content[:at]
-        elif kind == "cut":
-            content = content[:at] + content[stop:]
-        elif kind == "double":
-            content = content[:stop] + content[at:]
-        else:
-            end = stop if kind == "replace" else at
-            content = content[:at] + draw(st.sampled_from(NASTY)) + content[end:]
-    return content
-
-
-@st.composite
-def sparse_problem(draw):
-    """Sizes, rows of features, and label lists without repetition."""
-    n_features, n_labels = draw(st.integers(1, 12)), draw(st.integers(1, 8))
-    row = st.dictionaries(st.integers(0, n_features - 1), number, max_size=6)
-    labels = st.lists(st.integers(0, n_labels - 1), unique=True, max_size=4)
-    pairs = draw(st.lists(st.tuples(row, labels), min_size=1, max_size=6))
-    return n_features, n_labels, [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-
-
-@st.composite
-def repository_file(draw):
-    n_features, n_labels, rows, labels = draw(sparse_problem())
-    end = draw(st.sampled_from([b"\n", b"\r\n", b" \n", b"\t\r\n"]))
-    gap = draw(st.sampled_from([b" ", b"  ", b" \t"]))
-    lines = [b"%d %d %d" % (len(rows), n_features, n_labels)]
-    for row, own in zip(rows, labels, strict=True):
-        pairs = gap.join(b"%d:%s" % (f, repr(v).encode()) for f, v in row.items())
-        head = ",".join(map(str, own)).encode()
-        lines.append(head + b" " + pairs if head or draw(st.booleans()) else pairs)
-    text = end.join(lines) + end * draw(st.integers(1, 3))
-    if draw(st.booleans()) and (rows[-1] or labels[-1]):
-        text = text.rstrip()
-    bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    return bom + text, matrix(rows, n_features), labels, n_labels
-
-
-@st.composite
-def arff_file(draw):
-    n_features, n_labels, rows, labels = draw(sparse_problem())
-    end = draw(st.sampled_from([b"\n", b"\r\n"]))
-    upper = draw(st.booleans())
-    lines = [b"% made up", b"@relation toy", b""]
-    for j in range(n_features + n_labels):
-        lines.append(b"%s a%d {0,1}" % (b"@ATTRIBUTE" if upper else b" @attribute", j))
-    lines.append(b"@DATA" if upper else b"@data")
-    for row, own in zip(rows, labels, strict=True):
-        pairs = [b"%d %s" % (f, repr(v).encode()) for f, v in row.items()]
-        pairs += [b"%d 1" % (n_features + label) for label in own]
-        lines += draw(st.sampled_from([[], [b""], [b"% a remark"]]))
-        lines.append(b"{" + draw(st.sampled_from([b",", b" , "])).join(pairs) + b"}")
-    text = end.join(lines) + end * draw(st.integers(0, 2))
-    bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    return bom + text, matrix(rows, n_features), [sorted(own) for own in labels], n_labels
-
-
-@st.composite
-def idx_files(draw):
-    height, width, n_labels = (
-        draw(st.integers(1, 4)),
-        draw(st.integers(1, 4)),
-        draw(st.integers(1, 9)),
-    )
-    made = {}
-    for role in ("train", "test"):
-        n = draw(st.integers(1, 5))
-        made[role] = draw(arrays(np.uint8, (n, height, width)))
-        made[f"{role}_labels"] = draw(arrays(np.uint8, n, elements=st.integers(0, n_labels - 1)))
-    return made, n_labels
-
-
-rubbish = st.one_of(
-    st.binary(max_size=200),
-    st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")),
-    st.text("0123456789:,. \n-+eE", max_size=150).map(str.encode),
-    st.text("01:, \n", max_size=60).map(lambda text: b"3 2 2\n" + text.encode()),
-    st.text("01 ,{}\n%", max_size=60).map(lambda text: ARFF_HEAD + text.encode()),
-    st.binary(max_size=60).map(lambda content: b"\0\0\x08" + content),
-    st.lists(st.sampled_from(NASTY), max_size=9).map(b" ".join),
-)  # fmt: skip
-
-
 # ---------------------------------------------------------------- repository
 def by_hand(content: bytes) -> tuple[list[list[int]], np.ndarray]:
     """The plainest possible reading of a repository file that is known to be sound."""
@@ -283,9 +174,6 @@ def test_equal_features_of_neighbouring_rows_are_no_duplicates(folder):
 
 
 # ---------------------------------------------------------------- ARFF
-ARFF_HEAD = b"@relation t\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n"
-
-
 @many
 @given(made=arff_file(), suffix=st.sampled_from(list(COMPRESS)))
 def test_arff_reads_what_was_written(folder, made, suffix):
@@ -354,30 +242,6 @@ def test_idx_parses_or_refuses(folder, content, labels):
 
 
 # ---------------------------------------------------------------- 20 Newsgroups
-@st.composite
-def bydate_files(draw):
-    """Words a document as pairs (document, word), all counted from 1, and labels."""
-    n_words, n_labels = draw(st.integers(1, 9)), draw(st.integers(1, 4))
-    made = {}
-    for role in ("train", "test"):
-        labels = draw(st.lists(st.integers(1, n_labels), min_size=1, max_size=5))
-        places = st.tuples(st.integers(1, len(labels)), st.integers(1, n_words))
-        made[role] = draw(st.dictionaries(places, st.integers(0, 99), min_size=1, max_size=9))
-        made[f"{role}_labels"] = labels
-    return made, n_words, n_labels
-
-
-def bydate_bytes(made, end=b"\n") -> dict[str, bytes]:
-    content = {}
-    for role, part in made.items():
-        if isinstance(part, dict):
-            lines = [b"%d %d %d" % (*place, count) for place, count in part.items()]
-        else:
-            lines = [b"%d" % label for label in part]
-        content[role] = end.join(lines) + end
-    return content
-
-
 @many
 @given(
     made=bydate_files(),
@@ -415,18 +279,6 @@ def test_bydate_parses_or_refuses(folder, content, sizes):
 
 
 # ---------------------------------------------------------------- citeulike
-def citeulike_bytes(rows, labels, n_labels, end=b"\n") -> dict[str, bytes]:
-    words = [
-        b" ".join([b"%d" % len(row), *(b"%d:%s" % (f, repr(v).encode()) for f, v in row.items())])
-        for row in rows
-    ]
-    tags = []
-    for label in range(n_labels):
-        having = [b"%d" % i for i, own in enumerate(labels) if label in own]
-        tags.append(b" ".join([b"%d" % len(having), *having]))
-    return {"train": end.join(words) + end, "train_labels": end.join(tags) + end}
-
-
 @many
 @given(
     problem=sparse_problem(),
@@ -479,21 +331,6 @@ def test_omniglot_parses_or_refuses(folder, content, labels):
 
 
 # ---------------------------------------------------------------- the user's own files
-@st.composite
-def svmlight_file(draw):
-    n_features, _, rows, labels = draw(sparse_problem())
-    first, shift = draw(st.integers(0, 1)), draw(st.integers(-5, 5))
-    end = draw(st.sampled_from([b"\n", b"\r\n", b" # remark\n", b"\n\n# remark\n"]))
-    lines = []
-    for row, own in zip(rows, labels, strict=True):
-        pairs = b" ".join(b"%d:%s" % (f + first, repr(v).encode()) for f, v in row.items())
-        if own or pairs:
-            lines.append(b",".join(b"%d" % (label + shift) for label in own) + b" " + pairs)
-    X = matrix([row for row, own in zip(rows, labels, strict=True) if row or own], n_features)
-    kept = [own for row, own in zip(rows, labels, strict=True) if row or own]
-    return end.join(lines) + end, X, kept
-
-
 @many
 @given(made=svmlight_file(), suffix=st.sampled_from(list(COMPRESS)))
 def test_own_svmlight_files_are_read_as_written(folder, made, suffix):

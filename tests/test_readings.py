@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -15,6 +14,7 @@ from hydra import compose
 from conftest import ROOT, Workspace
 from xcbench import config, sweeps
 from xcbench.config import Config
+from xcbench.papers import published
 from xcbench.papers.umax import paper
 from xcbench.papers.umax.names import DATASETS, METHODS
 
@@ -164,7 +164,7 @@ def test_another_reading_than_the_experiments() -> None:
 
 # ---------------------------------------------------------------- rates
 def test_the_rates_are_those_of_table_2() -> None:
-    folder = Path(config.__file__).parent / "papers" / "published"
+    folder = published.HERE
     printed = pd.read_csv(folder / "umax_table2.csv", dtype=str)
     assert len(printed) == len(DATASETS) * len(METHODS)
     for row in printed.to_dict("records"):

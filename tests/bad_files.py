@@ -1,0 +1,402 @@
+"""Bad files: of every format, compressed ones, and those of the user's own."""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import gzip
+import io
+import lzma
+import re
+import resource
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from bad_case import THREE, Case
+from bad_settings import own
+from toy_files import TEST, TRAIN
+
+GIB = 2**30
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".xz": functools.partial(lzma.compress, preset=0),
+    ".gz": functools.partial(gzip.compress, mtime=0),
+    ".bz2": functools.partial(bz2.compress, compresslevel=1),
+}
+
+
+def idx_bytes(array: np.ndarray) -> bytes:
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.tobytes()
+
+
+def npz_bytes(**named: object) -> bytes:
+    content = io.BytesIO()
+    np.savez_compressed(content, **named)  # type: ignore[arg-type]
+    return content.getvalue()
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: the settings of a dataset of it, and good files."""
+
+    words: tuple[str, ...]
+    files: dict[str, bytes]
+
+
+CHECKED = {
+    "eurlex": (),
+    "bibtex": ("train", "test"),
+    "mnist": ("train", "train_labels", "test", "test_labels"),
+    "20news": ("train_labels", "test_labels"),
+    "citeulike": ("train", "train_labels"),
+    "omniglot": ("train",),
+}  # files whose content the catalogue knows
+
+
+def catalogue(dataset: str, names: dict[str, str], **expected: int) -> tuple[str, ...]:
+    """A dataset of the catalogue with other files, checked by nothing but ``expected``."""
+    sizes = {"train": 0, "test": 0, "features": 0, "labels": 0, **expected}
+    return (
+        f"dataset={dataset}",
+        "dataset.name=toy",
+        f"dataset.files={{{', '.join(f'{role}: {name}' for role, name in names.items())}}}",
+        *(f"dataset.sha256.{role}=[]" for role in CHECKED[dataset]),
+        f"dataset.expected={{{', '.join(f'{name}: {size}' for name, size in sizes.items())}}}",
+        "dataset.folders=[]",
+        "dataset.missing=error",
+    )
+
+
+SVMLIGHT = b"2 1:3 3:4 # remark\n-1,2 2:-2\n\n# remark\n2 1:0.5\n"
+ARFF = b"@relation t\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@attribute d {0,1}\n@data\n"
+ARFF_ROWS = b"{0 1,2 1}\n{1 1,3 1}\n"
+IMAGES = idx_bytes(np.arange(12, dtype=np.uint8).reshape(3, 2, 2))
+DIGITS = idx_bytes(np.array([0, 1, 2], np.uint8))
+DRAWINGS = {
+    "X": np.arange(24, dtype=np.uint8).reshape(6, 2, 2),
+    "y": np.array([0, 0, 1, 1, 2, 2], np.int16),
+    "drawer": np.array([1, 17, 16, 20, 2, 18], np.uint8),
+}
+FORMATS = {
+    "repository": Format(
+        catalogue("eurlex", {"train": "a.txt", "test": "b.txt"}),
+        {"a.txt": TRAIN, "b.txt": TEST},
+    ),
+    "svmlight": Format(
+        ("dataset=file", "dataset.train={data}/a.txt", "dataset.test={data}/b.txt"),
+        {"a.txt": SVMLIGHT, "b.txt": b"-1 4:1\n2 1:2\n"},
+    ),
+    "ARFF": Format(
+        catalogue("bibtex", {"train": "a.arff", "test": "b.arff"}, features=2),
+        {"a.arff": ARFF + ARFF_ROWS, "b.arff": ARFF + ARFF_ROWS},
+    ),
+    "idx": Format(
+        catalogue("mnist", {"train": "X", "train_labels": "y", "test": "X2", "test_labels": "y2"}, labels=3),
+        {"X": IMAGES, "y": DIGITS, "X2": IMAGES, "y2": DIGITS},
+    ),
+    "bydate": Format(
+        catalogue("20news", {"train": "X", "train_labels": "y", "test": "X2", "test_labels": "y2"}, features=4, labels=2),
+        {"X": b"1 1 1\n", "y": b"1\n2\n", "X2": b"1 1 1\n", "y2": b"1\n2\n"},
+    ),
+    "citeulike": Format(
+        catalogue("citeulike", {"train": "words", "train_labels": "tags"}, features=4),
+        {"words": b"1 0:1\n1 1:1\n1 2:1\n1 3:1\n", "tags": b"2 0 1\n2 2 3\n"},
+    ),
+    "omniglot": Format(
+        catalogue("omniglot", {"train": "all.npz"}, labels=3),
+        {"all.npz": npz_bytes(**DRAWINGS)},
+    ),
+}  # fmt: skip
+SPLIT = ("dataset.protocol.split=given",)
+HTML = b"<!DOCTYPE html>\n<html></html>\n"
+PNG = b"\x89PNG\r\n\x1a\n\0\0"
+HEADER = b"2 3 4\n"
+
+
+def drawings(**changed: object) -> bytes:
+    return npz_bytes(**{**DRAWINGS, **changed})
+
+
+# What is put in place of a good file, the line the sentence must name (0: none, and -1: not even
+# the file), what it must say.
+FILES: dict[str, list[tuple[dict[str, bytes], int, str]]] = {
+    "repository": [
+        ({"a.txt": b""}, 1, "three numbers"),
+        ({"a.txt": HTML}, 1, "<!DOCTYPE html>"),
+        ({"b.txt": HTML}, 1, "<!DOCTYPE html>"),
+        ({"a.txt": PNG}, 1, "three numbers"),
+        ({"b.txt": b"\x7fELF\0\0"}, 1, "three numbers"),
+        ({"a.txt": b"\xff\xfe2\0 \0003\0"}, 1, "three numbers"),
+        ({"a.txt": b"2 3\n0 1:1\n1 1:1\n"}, 1, "three numbers"),
+        ({"a.txt": b"-2 3 4\n"}, 1, "three numbers"),
+        ({"a.txt": b"99999999999 5 5\n0 1:1\n"}, 1, "99999999999 5 5"),
+        ({"a.txt": b"1 99999999999 5\n0 1:1\n"}, 1, "2147483647"),
+        ({"a.txt": b"1 5 " + b"9" * 5000 + b"\n0 1:1\n"}, 1, "2147483647"),
+        ({"a.txt": b"1 5 " + b"9" * 900 + b"\n0 1:1\n"}, 1, "2147483647"),
+        ({"a.txt": b"0 5 5\n"}, 1, "between 1 and"),
+        ({"a.txt": b"1 0 5\n0\n"}, 1, "between 1 and"),
+        ({"a.txt": TRAIN[:-3]}, 0, "has 4 rows, its header says 5"),
+        ({"a.txt": HEADER + b"0 1:1\n"}, 0, "has 1 rows, its header says 2"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1\n2 1:1\n"}, 4, "one more"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1\n\nrubbish"}, 5, "one more"),
+        ({"a.txt": HEADER + b"0 1:1\n1 3:1\n"}, 3, "feature '3' is out of range"),
+        ({"a.txt": HEADER + b"0 1:1\n1 99999999999999999999:1\n"}, 3, "out of range"),
+        ({"a.txt": HEADER + b"0 1:1\n1 " + b"9" * 400 + b":1\n"}, 3, "out of range"),
+        ({"a.txt": HEADER + b"0 1:1\n1 -1:1\n"}, 3, "'-1:1' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1.0:1\n"}, 3, "'1.0:1' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:\n"}, 3, "'1:' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1 2\n"}, 3, "'2' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1:1\n"}, 3, "'1:1:1' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1_0\n"}, 3, "'1:1_0' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:nan\n"}, 3, "'1:nan' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:inf\n1 1:1\n"}, 2, "'1:inf' is not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1e39\n"}, 3, "'1:1e39' is too large"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:-1e999\n"}, 3, "too large"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1 2:1 1:2\n"}, 3, "feature 1 is given twice"),
+        ({"a.txt": HEADER + b"0 1:1\n4 1:1\n"}, 3, "label 4 is out of range"),
+        ({"a.txt": HEADER + b"0 1:1\n" + b"9" * 5000 + b" 1:1\n"}, 3, "not a list of labels"),
+        ({"a.txt": HEADER + b"0 1:1\n-1 1:1\n"}, 3, "'-1' is not a list of labels"),
+        ({"a.txt": HEADER + b"0 1:1\n1,,2 1:1\n"}, 3, "'1,,2' is not a list of labels"),
+        ({"a.txt": HEADER + b"0 1:1\n1.0 1:1\n"}, 3, "'1.0' is not a list of labels"),
+        ({"a.txt": HEADER + b"0 1:1\n1\t1:1\n"}, 3, "not a pair"),
+        ({"a.txt": HEADER + b"0 1:1\n1 1:1\r2:1\x1b\n"}, 3, r"'2:1\x1b' is not a pair"),
+        ({"b.txt": TEST.replace(b"4 4 6", b"4 5 6")}, -1, "have 4 features and 6 labels"),
+        ({"b.txt": TEST.replace(b"4 4 6", b"4 4 7")}, -1, "test rows 4 and 7"),
+        ({"a.txt": b"2 4 6\n1 0:1\n1 2:1\n"}, -1, "toy: the classes in the training rows are 1"),
+        ({"a.txt": b"2 4 6\n 0:1\n 2:1\n"}, -1, "toy: the classes in the training rows are 0"),
+        ({"b.txt": b"1 4 6\n0 1:1\n"}, -1, "toy: no test row has a label that is a class"),
+        ({"b.txt": b"1 4 6\n 1:1\n"}, -1, "toy: no test row has a label that is a class"),
+    ],
+    "svmlight": [
+        ({"a.txt": b"1 1:1\none 1:1\n"}, 2, "'one 1:1' does not begin with a label"),
+        ({"a.txt": b"1 1:1\n1.5 1:1\n"}, 2, "does not begin with a label"),
+        ({"a.txt": b"1:1 2:1\n"}, 1, "does not begin with a label"),
+        ({"a.txt": HTML}, 1, "'N D K'"),
+        ({"a.txt": PNG}, 1, "does not begin with a label"),
+        ({"a.txt": b"1 1:1\n2 2\n"}, 2, "'2' is not a pair"),
+        ({"a.txt": b"1 1:1\n2 2:"}, 2, "'2:' is not a pair"),
+        ({"a.txt": b"1 1:1\n\n# remark\n2 qid:3 1:1\n"}, 4, "'qid:3' is not a pair"),
+        ({"a.txt": b"1 1:1\n2 1:nan\n"}, 2, "'1:nan' is not a pair"),
+        ({"a.txt": b"1 1:1\n2 1:inf\n"}, 2, "'1:inf' is not a pair"),
+        ({"a.txt": b"1 1:1\n2 1:1e39\n"}, 2, "too large"),
+        ({"a.txt": b"1 1:1\n2 3:1 3:1\n"}, 2, "feature 3 is given twice"),
+        ({"a.txt": b"1 1:1\n2 -3:1\n"}, 2, "'-3:1' is not a pair"),
+        ({"a.txt": b"1 1:1\n2 99999999999:1\n"}, 2, "out of range"),
+        ({"a.txt": b"1 1:1\n2, 1:1\n"}, 2, "does not begin with a label"),
+        ({"a.txt": b"2 3 4\n0 1:1\n9 1:1\n", "b.txt": HEADER}, 3, "label 9 is out of range"),
+        ({"a.txt": b"2 3 0\n0 1:1\n", "b.txt": HEADER}, 1, "is not possible"),
+        ({"a.txt": TRAIN}, 0, "begins with a header 'N D K'"),
+        ({"a.txt": b""}, 0, "has no rows"),
+        ({"a.txt": b"1 1:1\n1 2:1\n"}, -1, "the classes in the training rows are 1"),
+        ({"b.txt": b"7 1:1\n"}, -1, "no test row has a label that is a class"),
+    ],
+    "ARFF": [
+        ({"a.arff": ARFF + rows}, line, says)
+        for rows, line, says in [
+            (b"{0 1}\n1,0,1\n", 8, "stands in braces"),
+            (b"{0 1}\n{0 1,2 1\n", 8, "stands in braces"),
+            (b"{0 1},{2}\n", 7, "stands in braces"),
+            (b"{0 1,,2 1}\n", 7, "stands in braces"),
+            (b"{0 1,2 1,}\n", 7, "stands in braces"),
+            (b"{0:1}\n", 7, "stands in braces"),
+            (b"{0}\n", 7, "stands in braces"),
+            (b"{0 1 2}\n", 7, "stands in braces"),
+            (b"{-1 1}\n", 7, "stands in braces"),
+            (HTML, 7, "stands in braces"),
+            (b"{0 1}\n\n% remark\n{0 nan}\n", 10, "'0:nan'"),
+            (b"{0 inf}\n", 7, "'0:inf'"),
+            (b"\n\n{0 1}\n{4 1}\n", 10, "feature '4' is out of range"),
+            (b"\n\n{0 1}\n{0 1,2 1,0 1}\n", 10, "feature 0 is given twice"),
+            (b"\n\n{0 1}\n{0 1,2 1,2 0}\n", 10, "feature 2 is given twice"),
+            (b"\n{0 1}\n{0 1,2 2}\n", 9, "label 2 has the value 2"),
+            (b"\n{0 1}\n{0 1,2 1e39}\n", 9, "too large"),
+            (b"{0 1,2 1}\n{1 1,2 1}\n", -1, "the classes in the training rows are 1"),
+            (b"", -1, "the classes in the training rows are 0"),
+        ]
+    ]
+    + [
+        ({"a.arff": HTML}, 0, "no @data line"),
+        ({"a.arff": PNG}, 0, "no @data line"),
+        ({"a.arff": ARFF[:60]}, 0, "no @data line"),
+        ({"b.arff": ARFF.replace(b"@attribute b", b"@attribute z")}, 0, "different attributes"),
+        ({"b.arff": ARFF + b"{0 1}\n"}, -1, "no test row has a label that is a class"),
+    ],
+    "idx": [
+        ({"X": b""}, 0, "not an idx file"),
+        ({"X": b"\0\0\x08"}, 0, "not an idx file"),
+        ({"X": HTML}, 0, "not an idx file"),
+        ({"X": PNG}, 0, "not an idx file"),
+        ({"X": DIGITS}, 0, "2 axes or more"),
+        ({"y": IMAGES}, 0, "1 axes or more"),
+        ({"X": b"\0\0\x08\0A"}, 0, "not an idx file"),
+        ({"X": b"\0\0\x08\xff" + struct.pack(">255I", *[1] * 255) + b"A"}, 0, "not an idx file"),
+        ({"X": IMAGES[:9]}, 0, "cut off in its header"),
+        ({"X": IMAGES[:-1]}, 0, "holds 11 bytes, its header says 12"),
+        ({"X": IMAGES + b"\0"}, 0, "holds 13 bytes"),
+        ({"X": b"\0\0\x08\x03" + struct.pack(">3I", 2**31, 2**31, 4)}, 0, "holds 0 bytes"),
+        ({"X": idx_bytes(np.zeros((0, 2, 2), np.uint8))}, 0, "has 0 images"),
+        ({"y": idx_bytes(np.array([0, 1], np.uint8))}, 0, "2 labels; get both again"),
+        ({"y": idx_bytes(np.array([0, 3, 1], np.uint8))}, 0, "label 3 of image 1"),
+        ({"y": idx_bytes(np.zeros(3, np.uint8))}, -1, "the classes in the training rows are 1"),
+    ],
+    "bydate": [
+        ({"X": b"1 1 2\n1 2\n"}, 2, "here must stand 3 whole numbers, not '1 2'"),
+        ({"X": b"1 1 2\n\n1 2 3\n"}, 2, "3 whole numbers"),
+        ({"X": b"1 1 nan\n"}, 1, "'1 1 nan'"),
+        ({"X": b"1 1 inf\n"}, 1, "'1 1 inf'"),
+        ({"X": b"1 1 -1\n"}, 1, "'1 1 -1'"),
+        ({"X": b"1 1 1e39\n"}, 1, "3 whole numbers"),
+        ({"X": b""}, 1, "3 whole numbers"),
+        ({"X": HTML}, 1, "<!DOCTYPE html>"),
+        ({"y": PNG}, 1, "a whole number"),
+        ({"X": b"1 1 " + b"9" * 999}, 1, "3 whole numbers"),
+        ({"X": b"1 1 1\n2 1 1\n3 1 1\n"}, 3, "document 3 is out of range"),
+        ({"X": b"1 1 1\n0 1 1\n"}, 2, "document 0 is out of range"),
+        ({"X": b"1 1 1\n1 5 1\n"}, 2, "word 5 is out of range"),
+        ({"X": b"1 1 1\n1 0 1\n"}, 2, "word 0 is out of range"),
+        ({"X": b"2 3 1\n1 3 1\n2 3 2\n"}, 3, "word 3 of document 2 is given twice"),
+        ({"y": b"1\n3\n"}, 2, "label 3 is out of range"),
+        ({"y": b"1\n0\n"}, 2, "label 0 is out of range"),
+        ({"y": b"1\ntwo\n"}, 2, "here must stand a whole number, not 'two'"),
+        ({"y": b"1\n1\n"}, -1, "the classes in the training rows are 1"),
+    ],
+    "citeulike": [
+        ({"words": b"1 0:1\n2 0:1\n"}, 2, "and 1 follow"),
+        ({"words": b"1 0:1\n\n"}, 2, "begins with the number"),
+        ({"words": b""}, 0, "has no line"),
+        ({"words": HTML}, 1, "begins with the number"),
+        ({"tags": PNG}, 1, "begins with the number"),
+        ({"words": b"1 0:1\n1 0:nan\n"}, 2, "'0:nan' is not a pair"),
+        ({"words": b"1 0:1\n1 0:inf\n"}, 2, "'0:inf' is not a pair"),
+        ({"words": b"1 0:1\n1 7:1\n"}, 2, "feature '7' is out of range"),
+        ({"words": b"1 0:1\n2 1:1 1:1\n"}, 2, "feature 1 is given twice"),
+        ({"tags": b"1 0\n1 0 1\n"}, 2, "and 2 follow"),
+        ({"tags": b"1 0\n1 4\n"}, 2, "article 4 is out of range"),
+        ({"tags": b"1 0\n1 -1\n"}, 2, "'-1' is not a list of articles"),
+        ({"tags": b"1 0\n2 1 1\n"}, 2, "given twice"),
+        ({"tags": b"1 0\n1 " + b"9" * 999}, 2, "not a list of articles"),
+        ({"tags": b"4 0 1 2 3\n"}, -1, "the classes in the training rows are 1"),
+    ],
+    "omniglot": [
+        ({"all.npz": b""}, 0, "it is damaged or not this file"),
+        ({"all.npz": HTML}, 0, "it is damaged or not this file"),
+        ({"all.npz": npz_bytes(X=np.ones(3, int))}, 0, "no array 'y' can be read"),
+        ({"all.npz": b"PK\x03\x04rubbish"}, 0, "it is damaged or not this file"),
+        ({"all.npz": npz_bytes(**DRAWINGS)[:-40]}, 0, "it is damaged or not this file"),
+        ({"all.npz": drawings(y=np.array([0, 0, 1, 1, 2, 3]))}, 0, "label 3 of image 5 is out of"),
+        ({"all.npz": drawings(y=np.array([0, 0, -1, 1, 2, 2]))}, 0, "label -1 of image 2"),
+        ({"all.npz": drawings(y=np.array([0.0, 0, 1, 1, 2, np.nan]))}, 0, "'y' of float64"),
+        ({"all.npz": drawings(X=np.full((6, 2, 2), np.inf))}, 0, "'X' of float64"),
+        ({"all.npz": drawings(y=np.array([0, 0, 1]))}, 0, "(3,)"),
+        ({"all.npz": drawings(y=np.array(3))}, 0, "'y' of int64"),
+        ({"all.npz": drawings(X=np.zeros((0, 2, 2), np.uint8))}, 0, "(0, 2, 2)"),
+        ({"all.npz": drawings(drawer=np.array([object()] * 6))}, 0, "allow_pickle"),
+        ({"all.npz": drawings(drawer=None)}, 0, "allow_pickle"),
+        ({"all.npz": drawings(y=np.zeros(6, int))}, -1, "the classes in the training rows are 1"),
+        ({"all.npz": drawings(drawer=np.ones(6, int))}, -1, "no test row has a label"),
+    ],
+}  # fmt: skip
+REMEDY = r"mend |get .*(again|other|belong)|get a file|cut off or not this one|must be in the same|only a first line"
+
+
+def file_case(
+    group: str, form: str, number: int, content: dict[str, bytes], line: int, says: str
+) -> Case:
+    """A dataset of a format with these files in place of good ones."""
+    made = FORMATS[form]
+    home = f"data/{group.split()[0].lower()}-{number}"
+    words = [word.replace("{data}", home) for word in made.words]
+    words += SPLIT if form == "omniglot" else ()
+    if form != "svmlight":
+        words.append(f"data_dir={home}")
+    changed = next(iter(content))
+    where = re.escape(f"{home}/{changed}") + (f", line {line}:" if line > 0 else "")
+    says = re.escape(says) if line < 0 else rf"{where}.*{re.escape(says)}"
+    kept = {path: text for path, text in made.files.items() if path != Path(changed).stem}
+    files = {f"{home}/{path}": text for path, text in {**kept, **made.files, **content}.items()}
+    if changed not in made.files:  # compressed
+        del files[f"{home}/{Path(changed).stem}"]
+    shown = content[changed].removeprefix(ARFF)
+    name = f"{number}. {changed}: {ascii(shown[:44])[1:]}{' …' if len(shown) > 44 else ''}"
+    return Case(group, name, tuple(words), says, files)
+
+
+LONG = b"3000 9 9\n" + b"".join(b"%d %d:1.%d\n" % (i % 9, i % 7, i) for i in range(3000))
+
+
+def damaged(suffix: str) -> dict[str, bytes]:
+    """A compressed file, damaged in several ways."""
+    packed = COMPRESS[suffix](LONG)
+    middle = len(packed) // 2
+    return {
+        "cut off": packed[:middle],
+        "end missing": packed[:-9],
+        "plain text": LONG,
+        "rubbish inside": packed[:middle] + b"rubbish!" + packed[middle + 8 :],
+        "another compression": COMPRESS[".gz" if suffix == ".xz" else ".xz"](LONG),
+    }
+
+
+BAD_FILES = [
+    file_case(group, group, number, *row)
+    for group, rows in FILES.items()
+    for number, row in enumerate(rows, start=1)
+] + [
+    replace(
+        file_case("Compressed files", "repository", 10 * i + j, {f"a.txt{suffix}": content}, 0, "cannot be read"),
+        name=f"a.txt{suffix}: {how}",
+    )
+    for i, suffix in enumerate(COMPRESS)
+    for j, (how, content) in enumerate(damaged(suffix).items())
+]  # fmt: skip
+
+
+def rubbish(words: tuple[str, ...], path: str) -> Case:
+    return Case("Files of datasets", f"{path.rpartition('/')[2]} is another file", words,
+                rf"{path} is not the expected file: the SHA-256.*get the file again",
+                {path: HTML, path.replace("train", "test"): HTML})  # fmt: skip
+
+
+HUGE = b"0 1:1\n1 2147483646:1\n"
+DATASETS = [
+    rubbish(("dataset=bibtex", "data_dir=html"), "html/bibtex/bibtex-train.arff"),
+    Case("Files of datasets", "files that are not there", ("dataset=eurlex", "dataset.missing=error"),
+         "eurlex_train.txt, eurlex_test.txt not found in.*put the files there"),
+    Case("Files of datasets", "another version", ("dataset=eurlex", "data_dir=other"),
+         "dataset.expected.train is 15539, but 5 found; this is another version",
+         {"other/eurlex_train.txt": TRAIN, "other/eurlex_test.txt": TEST}),
+    Case("Files of datasets", "name too long to be looked up",
+         ("dataset=eurlex", "dataset.name=toy", "dataset.files.test=" + "x" * 300), "x cannot be looked up"),
+    Case("Own files", "no file", ("dataset=file",), "needs dataset.train=PATH"),
+    Case("Own files", "no test file", ("dataset=file", "dataset.train=own.txt"),
+         "needs dataset.test=PATH; or draw.*split=random", {"own.txt": THREE}),
+    Case("Own files", "not there", own("nowhere.txt"), "there is no file .*/nowhere.txt; correct the path"),
+    Case("Own files", "a folder", own("."), "there is no file .*; correct the path"),
+    Case("Own files", "files for a dataset of the catalogue",
+         ("dataset=bibtex", "dataset.train=own.txt"), "add dataset=file", {"own.txt": THREE}),
+    Case("Own files", "feature 2147483646, with 6 GiB of memory", own("huge.txt"),
+         "huge: out of memory while its rows are prepared.*number of a feature", {"huge.txt": HUGE},
+         limits=((resource.RLIMIT_AS, 6 * GIB),)),
+    *(Case("Rows for `xcbench predict`", f"rows-{number}.txt: {ascii(content[:44])[1:]}",
+           ("predict", "{cell}", f"rows-{number}.txt"), rf"rows-{number}.txt{says}",
+           {f"rows-{number}.txt": content}, "xcbench")
+      for number, (content, says) in enumerate([
+          (b"", " has no rows; give"),
+          (b"2 64 10\n1 0:1\n", " has 1 rows, its header says 2"),
+          (b"2 65 10\n1 0:1\n1 2:1\n", ", line 1: the header says 65 features.*trained on 64; give"),
+          (b"1 " + b"9" * 5000 + b" 3\n0 0:1\n", ", line 1: '9999.* is not a pair.*; mend"),
+          (b"1 0:1\n1,2 64:1\n", ", line 2: feature '64' is out of range.*; mend"),
+          (b"0:1\n0:1 nonsense\n", ", line 2: 'nonsense' is not a pair.*; mend"),
+          (b"0:1\n3 0:nan\n", ", line 2: '0:nan' is not a pair.*; mend"),
+          (b"0:1\nspam 0:1\n", ", line 2: 'spam' is neither.*; mend"),
+          (HTML, ", line 1: '<!DOCTYPE' is neither.*; mend"),
+          (b"0:1 0:2\n", ", line 1: feature 0 is given twice; mend"),
+          (b"0:1e99\n", ", line 1: '0:1e99' is too large.*; mend"),
+          (b"\0\1\2 \xff\n", ", line 1: .* is neither.*; mend"),
+          (PNG, ", line 1: .* is neither.*; mend"),
+      ], start=1)),
+]  # fmt: skip

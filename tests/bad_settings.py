@@ -1,0 +1,93 @@
+"""Bad settings, and names that files of the user's own cannot have."""
+
+from __future__ import annotations
+
+from bad_case import THREE, Case
+
+
+def settings(name: str, words: tuple[str, ...], says: str, **more) -> Case:
+    return Case("Settings", name, words, says, **more)
+
+
+OWN = ("dataset=file", "dataset.train=own.txt", "dataset.test=own.txt")
+
+
+def own(path: str) -> tuple[str, ...]:
+    return ("dataset=file", f"dataset.train={path}", f"dataset.test={path}")
+
+
+SETTINGS = [
+    settings("unknown dataset", ("dataset=nope",), "nope.*digits"),
+    settings("unknown dataset of a sweep", ("-m", "dataset=digits,nope"), "nope.*digits"),
+    settings("unknown method", ("method=nope",), "nope.*umax"),
+    settings("unknown name of a method", ("method.name=nope",), "nope.*umax"),
+    settings("unknown reader", ("dataset.reader=tsv",), "dataset.reader=tsv is unknown"),
+    settings("unknown preset", ("experiment=nope",), "nope"),
+    settings("unknown presets swept", ("-m", "experiment=a,b"), "preset|experiment"),
+    settings("two presets swept", ("-m", "experiment=first,second", "hydra.searchpath=[file://presets]"), "a preset cannot itself be swept.*one after the other", files={"presets/experiment/second.yaml": b"# @package _global_\ngrid: second\n"}),
+    settings("unknown key", ("seeed=1",), "seeed.*xcbench options"),
+    settings("unknown group", ("budjet.epochs=1",), "budjet.*xcbench options"),
+    settings("added key", ("+foo=1",), "foo"),
+    settings("added key of a sweep", ("-m", "+foo=1,2"), "foo"),
+    settings("removed group", ("~method",), "method"),
+    settings(
+        "implicit draws outside the labels",
+        ("method=implicit", "method.m=5", "method.sampling=any"),
+        "sampling=others",
+    ),
+    settings("empty group", ("method=null",), "method"),
+    settings("key of another method", ("-m", "method=umax,softmax", "method.delta=1,2"), "delta"),
+    settings("key of a maker", ("dataset.synthetic.train=300",), "synthetic"),
+    settings("reader without numbers", ("dataset.reader=synthetic",), "synthetic"),
+    settings("type", ("method.m=many",), "method.m.*many"),
+    settings("type of a sweep", ("-m", "method.lr=0.1,abc"), "method.lr.*abc"),
+    settings("flag", ("force=maybe",), "force.*maybe"),
+    settings("negative rate", ("method.lr=-1",), "method.lr.*greater than 0"),
+    settings("rate of zero", ("method.lr=0",), "method.lr.*greater than 0"),
+    settings("rate that is no number", ("method.lr=nan",), "method.lr.*finite"),
+    settings("infinite rate", ("method.lr=inf",), "method.lr.*finite"),
+    settings("one bad rate of a sweep", ("-m", "method.lr=0.1,-1"), "method.lr.*greater than 0"),
+    settings("rate of a method without one", ("method=softmax", "method.lr=0.1"), "leave method.lr out"),
+    settings("no epochs", ("budget.epochs=0",), "budget.epochs.*greater than 0"),
+    settings("epochs that are no number", ("budget.epochs=nan",), "budget.epochs.*finite"),
+    settings("choice", ("dtype=float16",), "dtype.*float64"),
+    settings("choice of a dataset", ("dataset.missing=perhaps",), "missing.*twin.*error.*skip"),
+    settings("5 negative classes of K=3", (*OWN, "method=ove", "method.m=5"), "method.m=5.*has 3 classes, so at most 3", files={"own.txt": THREE}),
+    settings("3 other classes of K=3", (*OWN, "method.m=3"), "method.m=3.*has 3 classes, so at most 2", files={"own.txt": THREE}),
+    settings("more best classes than there are", ("evaluation.top_k=11",), "evaluation.top_k=11.*10"),
+    settings("impossible sampling", ("method.sampling=shared",), "method.sampling.*others"),
+    settings("fewer rows than classes", ("dataset=zipf", "dataset.synthetic.classes=100", "dataset.synthetic.train=50"), "100.*50"),
+    settings("division that overflows", (*OWN, "dataset.protocol.divide_by=1e-39"), "divide_by=1e-39 overflow.*larger", files={"own.txt": THREE}),
+    settings("syntax", ("method.lr=[1",), r"\[1"),
+    settings("syntax of a sweep", ("-m", "method.lr=choice(1"), r"choice\(1"),
+    settings("no sign", ("seed",), "seed"),
+    settings("sweep without -m", ("seed=0,1",), "seed"),
+    settings("empty grid", ("-m", "method.lr="), "method.lr"),
+    settings("grid of an empty range", ("-m", "seed=range(3,3)"), "the grid is empty"),
+    settings("grid of an empty list", ("-m", "seed=[]"), "seed"),
+    settings("swept folder", ("-m", "runs_dir=a,b"), "runs_dir cannot be swept"),
+    settings("swept weights", ("-m", "save_weights=true,false"), "save_weights cannot be swept"),
+    settings("swept flag", ("-m", "plan=true,false"), "plan cannot be swept"),
+    settings("grid outside", ("grid=../outside",), "grid=../outside.*letters"),
+    settings("grid without a name", ("grid=",), "grid=.*letters"),
+    settings("duplicate points of a grid", ("-m", "method.lr=1,1,1.0", "runs_dir=duplicates"), "the grid has 3 points, of which 1 are different", code=0),
+]  # fmt: skip
+NAMES = [
+    Case("Names of own files", name, words, says, files={path: THREE})
+    for name, path, words, says in (
+        ("a file called like a dataset", "mnist.txt", (), "dataset.name=mnist is a dataset of the catalogue.*choose another"),
+        ("the same in capitals", "MNIST.txt", (), "dataset.name=MNIST is a dataset of the catalogue"),
+        ("a name given", "own.txt", ("dataset.name=bibtex",), "dataset.name=bibtex is a dataset of the catalogue"),
+        ("called like a twin", "eurlex-twin.txt", (), "'-twin' marks synthetic stand-ins; choose another"),
+        ("a bar, a blank and a slash", "own.txt", ("dataset.name='a|b /c'",), "dataset.name=.*letters, digits"),
+        ("the folder above", "own.txt", ("dataset.name=..",), "dataset.name=.*begins with a letter"),
+        ("a line break", "own.txt", (r'dataset.name="a\nb"',), "dataset.name=.*letters, digits"),
+        ("300 letters", "own.txt", ("dataset.name=" + "n" * 300,), "at most 80"),
+        ("a file that has no name", ".txt", (), "dataset.name= is not possible"),
+    )
+    for words in ((*own(path), *words),)
+]  # fmt: skip
+NAMES += [
+    Case("Names of own files", "other files under the name of a dataset",
+         ("dataset=eurlex", "dataset.name=wiki10"), "dataset.name=wiki10 is a dataset of the catalogue"),
+]  # fmt: skip

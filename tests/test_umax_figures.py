@@ -1,0 +1,219 @@
+"""Figures of the U-max paper: stored curves of its authors beside measured ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from drawn_lines import lines_of
+from xcbench.papers.umax import figures, stored
+from xcbench.report import style
+
+NAN = float("nan")
+EPOCHS = np.arange(0, 51, 10.0)
+
+
+def measured(grid, dataset, method, lr=0.1, seed=0, status="done", end=1.0, **settings):
+    """A cell of the results and its curve, whose log loss falls from log 50 to ``end``."""
+    cell = f"{dataset}-{method}-{lr:g}-{seed}-{settings}"
+    row = {"grid": grid, "cell": cell, "status": status, "dataset": dataset, "method": method}
+    row |= {"lr": lr, "seed": seed} | settings
+    loss = np.linspace(math.log(50), end, len(EPOCHS))
+    if status == "diverged":
+        loss[3:] = NAN
+    curve = pd.DataFrame(
+        {
+            "cell": cell,
+            "status": status,
+            "method": method,
+            "epoch": EPOCHS,
+            "train_log_loss": loss,
+            "train_log_loss_softmax_twice": loss + 100,
+        }
+    )
+    return row, curve.iloc[:0] if status in ("skipped", "failed") else curve
+
+
+def frames(*cells) -> tuple[pd.DataFrame, pd.DataFrame]:
+    return pd.DataFrame([row for row, _ in cells]), pd.concat([curve for _, curve in cells])
+
+
+def author(run, dataset, method, lr, losses) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "run": run,
+            "dataset": dataset,
+            "method": method,
+            "initial_learning_rate": lr,
+            "epoch_index_zero_based": 2 * np.arange(len(losses)) + 1,
+            "train_log_loss_recorded": losses,
+        }
+    )
+
+
+AUTHORS = pd.concat(
+    [
+        author(stored.TUNED, "MNIST", "U-max", 10.0, [2.0, 1.5]),
+        author(stored.TUNED, "MNIST", "OVE", 10.0, [1.6, 1.5]),
+        author(stored.TUNED, "Wiki10", "Vanilla SGD", 0.001, [7.0, NAN]),
+        author(stored.AGAIN, "Wiki10", "Vanilla SGD", 0.0001, [7.0, 6.6]),
+        author(stored.TUNED, "Wiki10", "Implicit SGD", 1.0, [4.0, 1.1]),
+        author(stored.AGAIN, "Wiki10", "Implicit SGD", 1.0, [4.0, 2.1]),
+        author(stored.SWEEP, "Eurlex", "Implicit SGD", 1.0, [2.2, 0.96]),
+        author(stored.AGAIN, "Eurlex", "Implicit SGD", 10.0, [2.2, 1.34]),
+        author(stored.SWEEP, "Eurlex", "U-max", 0.1, [3.0, 2.0]),
+        author(stored.SWEEP, "Eurlex", "U-max", 100.0, [7.0, NAN]),
+        author(stored.SWEEP, "Eurlex", "U-max", 1e6, [9.0, 9.0]),
+        author(stored.TUNED, "Eurlex", "Vanilla SGD", 0.001, [4.0, 3.46]),
+    ]
+)
+
+
+def at_the_end(runs: pd.DataFrame) -> dict[str, float]:
+    return {str(label): part["loss"].iloc[-1] for label, part in runs.groupby("label")}
+
+
+def test_stored_runs_are_those_behind_the_published_table():
+    assert at_the_end(stored.tuned(AUTHORS, "MNIST")) == {"U-max": 1.5, "OVE": 1.5}
+    assert at_the_end(stored.tuned(AUTHORS, "Wiki10")) == {"Vanilla SGD": 6.6, "Implicit SGD": 1.1}
+    assert at_the_end(stored.tuned(AUTHORS, "Eurlex")) == {
+        "Implicit SGD": 0.96,
+        "U-max": 2.0,
+        "Vanilla SGD": 3.46,
+    }
+    assert stored.tuned(AUTHORS, "AmazonCat").empty
+    assert list(stored.tuned(AUTHORS, "MNIST")["epoch"])[:2] == [2.0, 4.0]
+
+
+def test_stored_sweep():
+    runs = stored.sweep(AUTHORS, "U-max")
+    assert dict(zip(runs["label"], runs["status"], strict=True)) == {
+        "0.1": "done",
+        "100": "diverged",
+        "1e+06": "done",
+    }
+    assert stored.sweep(AUTHORS, "NCE").empty
+
+
+def test_figure1():
+    grid = "table3_as_published"
+    results, curves = frames(
+        measured(grid, "mnist", "ove", seed=0, end=1.0),
+        measured(grid, "mnist", "ove", seed=1, end=2.0),
+        measured(grid, "mnist", "umax"),
+        measured(grid, "mnist", "vanilla", status="diverged"),
+        measured("figure2", "mnist", "implicit"),
+        measured(grid, "bibtex", "umax", status="skipped"),
+        measured(grid, "eurlex-twin", "umax"),
+    )
+    figure = figures.figure1(results, curves, AUTHORS)
+    assert len(figure.axes) == 21
+    left, middle, right, *others = figure.axes
+    assert lines_of(left)["U-max"] == [2.0, 1.5]
+    assert set(lines_of(middle)) == set(lines_of(right)) == {"OVE", "U-max", "Vanilla SGD"}
+    assert lines_of(right)["OVE"][-1] == pytest.approx(1.5)
+    assert lines_of(middle)["OVE"][-1] == pytest.approx(101.5)
+    assert lines_of(middle)["U-max"] == lines_of(right)["U-max"]
+    assert left.get_ylim() == right.get_ylim()
+    (words,) = (text.get_text().replace("\n", " ") for text in right.texts)
+    assert words == "missing: NCE, IS, Implicit SGD; diverged: Vanilla SGD"
+    said = [ax.texts[0].get_text() for ax in others]
+    assert said[:3] == ["no run", "not run: data", "not run: data"]
+    assert said[7:9] == ["no run", "no run"]  # a twin stands for no published dataset
+    assert figure.axes[0].get_xlim() == (0, 50)
+
+
+def test_figure2():
+    sums = ["proposed", "raman", "raman_as_published"]
+    results, curves = frames(
+        *(
+            measured("figure2", "delicious", "umax", lr, **{"method.double_sum": which})
+            for lr in figures.FIGURE2_RATES
+            for which in sums
+            if (lr, which) != (1e2, "raman_as_published")
+        ),
+        measured(
+            "figure2",
+            "delicious",
+            "umax",
+            1e2,
+            status="diverged",
+            **{"method.double_sum": "raman_as_published"},
+        ),
+        measured("figure3", "delicious", "umax", 1e3),
+    )
+    figure = figures.figure2(results, curves, AUTHORS)
+    assert len(figure.axes) == 6
+    assert lines_of(figure.axes[0])["0.1"] == [3.0, 2.0]
+    assert "diverged: 100" in figure.axes[0].texts[0].get_text()
+    assert figure.axes[1].texts[0].get_text() == "no run"
+    for ax in figure.axes[3:]:
+        assert list(lines_of(ax)) == ["100", "10", "1", "0.1", "0.01", "0.001", "0.0001"]
+        assert ax.get_yscale() == "log"
+    assert [ax.texts[0].get_text() for ax in figure.axes[3:]] == ["", "", "diverged: 100"]
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["100", "10", "1", "0.1", "0.01", "0.001", "0.0001"]
+
+
+def test_figure3():
+    one, many = {"method.n": 1, "method.m": 1}, {"method.n": 100, "method.m": 5}
+    results, curves = frames(
+        measured("figure3", "delicious", "nce", 1.0, end=2.0, **many),
+        measured("figure3_one_pair", "delicious", "nce", 1.0, end=3.0, **one),
+        measured("figure3", "delicious", "umax", 1.0, end=0.5, **one),
+        measured("figure3", "delicious", "umax", 1.0, end=0.6, **{"method.double_sum": "raman"}),
+        measured("figure3", "citeulike", "umax", 1.0, **one),
+    )
+    made = figures.figure3(results, curves, AUTHORS)
+    assert list(made) == ["citeulike", "delicious"]
+    rows = {
+        ax.get_ylabel().rsplit("\n", 1)[0].replace("\n", " "): made["delicious"].axes[i : i + 3]
+        for i, ax in enumerate(made["delicious"].axes)
+        if i % 3 == 0
+    }
+    assert list(rows) == [
+        "Implicit SGD",
+        "NCE",
+        "NCE (n=1,m=1)",
+        "IS",
+        "U-max",
+        "U-max (Raman double sum)",
+        "OVE",
+    ]
+    ends = {
+        name: [lines_of(ax).get("1", [NAN])[-1] for ax in axes[1:]] for name, axes in rows.items()
+    }
+    assert ends["NCE"] == pytest.approx([102.0, 2.0])
+    assert ends["NCE (n=1,m=1)"] == pytest.approx([103.0, 3.0])
+    assert ends["U-max"] == pytest.approx([0.5, 0.5])
+    assert ends["U-max (Raman double sum)"] == pytest.approx([NAN, 0.6], nan_ok=True)
+    assert lines_of(rows["U-max"][0])["0.1"] == [3.0, 2.0]
+    assert "missing: 1000, 100, 10, 0.1" in rows["U-max"][1].texts[0].get_text()
+
+
+def test_files_are_the_same_bytes_twice(tmp_path):
+    results, curves = frames(
+        measured("table3_as_published", "mnist", "umax"),
+        measured("figure3", "delicious", "umax", 1.0),
+    )
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        pictures = figures.draw(results, curves, AUTHORS, folder)
+    assert list(pictures) == ["figure1", "figure2", "figure3-delicious"]
+    assert "on Delicious with the settings" in pictures["figure3-delicious"].caption
+    names = sorted(path.name for path in first.iterdir())
+    assert len(names) == 6
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+
+
+def test_a_results_frame_without_any_cell_still_gives_the_stored_curves():
+    results, curves = frames(measured("other", "mnist", "umax"))
+    assert len(figures.figure2(results, curves, AUTHORS).axes) == 3
+    assert figures.figure3(results, curves, AUTHORS) == {}
+    with style.look():
+        assert lines_of(figures.figure1(results, curves, AUTHORS).axes[0])
