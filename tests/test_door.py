@@ -237,6 +237,7 @@ BROKEN = {
     ),
     "missing piece": ("method = Method('mine', config.Sampled)", "objective.*default_rate"),
     "piece": ("method = replace(gce.method, name='mine', objective=3)", "objective is a int"),
+    "memory": ("method = replace(gce.method, name='mine', memory=1)", "memory is a int"),
     "rate": ("method = replace(gce.method, name='mine', default_rate=lambda s, i: -1)", "positive"),
     "schema": ("method = replace(gce.method, name='mine', schema=dict)", "schema.*config.Sampled"),
     "no dataclass": (

@@ -46,8 +46,8 @@ def definition(found: Found) -> None:
         )
     if not isinstance(method.version, int):
         raise UserError(f"{who}: its version is {method.version!r}, it must be a whole number")
-    pieces = ("objective", "default_rate", "has_rate", "impossible", "lacks", "solver", "sampler")
-    for piece in pieces:
+    pieces = ("objective", "default_rate", "has_rate", "impossible", "lacks", "memory")
+    for piece in (*pieces, "solver", "sampler"):
         if not callable(getattr(method, piece)):
             raise UserError(
                 f"{who}: its {piece} is {_kind(getattr(method, piece))}, it must be a function"
