@@ -34,7 +34,7 @@ CAPTIONS = {
     "figure2": "Figure 2: bounds of all training rows against training time, as published. A point "
     "is the mean of the estimates in a hundredth of the iterations, on the drawn rows and classes; "
     "lines are means over seeds, bands reach from the lowest to the highest. Seconds are epochs "
-    "times the seconds an epoch of Table 2, which was measured with nothing beside it. Exact "
+    "times the seconds an epoch of Table 2, measured with no other job on that core. Exact "
     "softmax: its log-likelihood at the end of its own run.",
     "unification": "One objective, three methods (beyond the paper): the double sum u + e^(-u) (1 "
     "+ sum of odds) - 1 is minus the bound of softmax A&R with u = log eta. The methods differ in "
