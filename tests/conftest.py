@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
@@ -23,6 +24,9 @@ import pytest
 # Nothing of the package is imported here: a command's process imports this file.
 import toy_files
 from file_server import Server, serving
+
+if TYPE_CHECKING:
+    from xcbench.datasets import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
@@ -213,3 +217,31 @@ def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch of its own for a test that fetches."""
     monkeypatch.setattr("xcbench.datasets.download._silent", {})
     monkeypatch.setattr("xcbench.datasets.fetch._attempted", set())
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Dense: the handwritten digits of scikit-learn, prepared."""
+    from xcbench import config, datasets
+
+    settings = config.Dataset(
+        name="digits",
+        reader="digits",
+        expected=config.Expected(test=360),
+        protocol=config.Protocol(divide_by=16),
+    )
+    where = tmp_path_factory.mktemp("cache")
+    info = datasets.prepare(settings, Path("nowhere"), where)
+    return datasets.load(info, where)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Sparse: 300 rows, 40 features, 8 classes."""
+    from xcbench import config, datasets
+
+    spec = config.Synthetic(train=300, test=100, features=40, classes=8, nonzeros=6, signal=0.3)
+    settings = config.Dataset(name="small", reader="synthetic", synthetic=spec)
+    where = tmp_path_factory.mktemp("cache")
+    info = datasets.prepare(settings, Path("nowhere"), where)
+    return datasets.load(info, where)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 from scipy.stats import gumbel_r, logistic, norm
 
-from test_solvers import digits, fit, small  # noqa: F401
+from test_solvers import fit
 from xcbench import config, registry, samplers
 from xcbench.linear import LinearModel
 from xcbench.objectives import Odds
@@ -260,7 +260,7 @@ def by_hand(dataset, name, clock, start, drawn, order, noise, lr, n, m, local_lr
         ("logistic", "epochs", True),
     ],
 )
-def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):  # noqa: F811
+def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
     schema = config.SoftmaxAugmentReduce if name == "softmax" else config.LatentAugmentReduce
     settings = schema(name=f"ar_{name}", n=70, m=3, lr=0.1, start="normal", local_clock=clock)
     if name != "softmax":
@@ -311,7 +311,7 @@ FIVE = {
     "name, sampling",
     [*((name, "others") for name in FIVE), ("ar_softmax", "frequency"), ("ar_probit", "all")],
 )
-def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):  # noqa: F811
+def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):
     settings = replace(FIVE[name], step="ar", start="normal", n=50, lr=0.2)
     if isinstance(settings, config.Sampled):
         settings = replace(settings, m=2, sampling=sampling)
@@ -320,7 +320,7 @@ def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):  
     assert made.curve["bound"].iloc[2] > made.curve["bound"].iloc[1]
 
 
-def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digits):  # noqa: F811
+def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digits):
     """Softmax A&R over all classes: below, and after epochs of averaging close."""
     settings = config.SoftmaxAugmentReduce(
         name="ar_softmax", sampling="all", n=100, lr=0.02, start="normal"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from test_solvers import fit, small  # noqa: F401
+from test_solvers import fit
 from xcbench import config, linear, registry
 from xcbench.errors import UserError
 from xcbench.method import default_rate
@@ -110,7 +110,7 @@ def test_the_averages_keep_their_size_however_long_they_wait():
     assert step.squares.V[0, 0] == 0 and np.isfinite(model.V).all()
 
 
-def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):  # noqa: F811
+def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
     """A solver that was used before, such as to compile it, gives the same weights."""
     settings = config.OneVsEach(name="ove", step="ar", start="normal", sampling="others", lr=0.02)
     registry.check(settings, small.info)
@@ -134,7 +134,7 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):  # noqa
     assert abs(W.mean()) < 0.02
 
 
-def test_the_adaptive_step_has_a_rate_of_its_own(small):  # noqa: F811
+def test_the_adaptive_step_has_a_rate_of_its_own(small):
     settings = config.OneVsEach(name="ove", step="ar")
     method = registry.entry(settings)
     assert default_rate(method, settings, small.info) == 0.02
@@ -156,6 +156,6 @@ def test_the_adaptive_step_has_a_rate_of_its_own(small):  # noqa: F811
         ),
     ],
 )
-def test_steps_that_do_not_fit_are_refused(small, settings, sentence):  # noqa: F811
+def test_steps_that_do_not_fit_are_refused(small, settings, sentence):
     with pytest.raises(UserError, match=sentence):
         registry.check(settings, small.info)

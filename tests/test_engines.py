@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from test_solvers import digits, small  # noqa: F401
 from xcbench import config, linear, metrics, registry
 from xcbench.linear import LinearModel
 from xcbench.options import check
@@ -117,7 +116,7 @@ def test_both_engines_take_the_same_first_steps(request, name, data):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_both_engines_end_at_the_same_place(small, name):  # noqa: F811
+def test_both_engines_end_at_the_same_place(small, name):
     losses = []
     for engine in ("numpy", "numba"):
         weights, _ = trained(small, METHODS[name], engine, "float32", 5, ridge=0.1)

@@ -7,7 +7,6 @@ from scipy.integrate import quad
 from scipy.special import log_expit, log_ndtr
 from scipy.stats import logistic, multivariate_normal, norm
 
-from test_solvers import digits  # noqa: F401
 from xcbench import likelihoods
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets.value import LabelSets, Split
@@ -179,7 +178,7 @@ def test_a_sample_of_rows_takes_their_label_sets_along():
     np.testing.assert_array_equal(part.sets.weight, kept / 3)
 
 
-def test_a_sample_estimates_the_whole(digits):  # noqa: F811
+def test_a_sample_estimates_the_whole(digits):
     rng = np.random.default_rng(0)
     model = LinearModel.of(rng.normal(size=(10, digits.train.X.shape[1])))
     whole = evaluate(model, digits.train)["log_loss"]
@@ -197,7 +196,7 @@ class Still:
             yield Progress(i, 10 * i, stop, objective=1.5)
 
 
-def test_checkpoints_between_have_clock_and_bound_alone(digits):  # noqa: F811
+def test_checkpoints_between_have_clock_and_bound_alone(digits):
     model = LinearModel.of(np.ones((10, digits.train.X.shape[1])))
     budget, asked = Budget(epochs=7, checkpoints=7), Evaluation(every=3, rows=50)
     curve = run(Still(), model, digits, 0, budget, asked, 0.0).curve

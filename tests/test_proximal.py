@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from test_solvers import fit, small  # noqa: F401
+from test_solvers import fit
 from xcbench import config, linear, registry, trace
 from xcbench.datasets.value import Split
 from xcbench.errors import UserError
@@ -67,7 +67,7 @@ def unreduced(x, y, drawn, rate, u_old, w_old, ridge):
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "duplicates"])
 @pytest.mark.parametrize("first", [0, 3, 6])
-def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first):  # noqa: F811
+def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first):
     """The last minibatch visited; what SciPy finds over all of u and W, from the old point."""
     n, m, rate, u0 = 3, 2, 0.8, 1.1
     part = slice(first, first + n)
@@ -100,7 +100,7 @@ def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first)
     assert found[-1].objective == pytest.approx(plain(old) / len(y) - 1.0, rel=1e-6)
 
 
-def test_u_is_the_minimiser_too(small):  # noqa: F811
+def test_u_is_the_minimiser_too(small):
     """A second step on the same rows starts from the u of the first: both together by SciPy."""
     x, y, rate = rows("dense")[:3], Y[:3], 0.8
     model = LinearModel(K, D, False, "float64")
@@ -117,7 +117,7 @@ def test_u_is_the_minimiser_too(small):  # noqa: F811
 
 
 @pytest.mark.parametrize("rate", [0.05, 1.0, 30.0])
-def test_one_observation_and_one_class_is_the_single_step(small, rate):  # noqa: F811
+def test_one_observation_and_one_class_is_the_single_step(small, rate):
     """With two classes both must draw the same."""
     data = problem(small, small.train.X, small.train.y % 2, 2)
     settings = config.DoubleSum(name="implicit", lr=rate, decay=1.0, order="file")
@@ -134,7 +134,7 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):  # noqa:
 
 
 @pytest.mark.parametrize("m, loss, weights", [(7, 3e-3, 0.08), (2, 6e-3, 0.1)])
-def test_it_reaches_the_exact_optimum(small, m, loss, weights):  # noqa: F811
+def test_it_reaches_the_exact_optimum(small, m, loss, weights):
     """All classes drawn, and few of them; with a ridge the optimum is one point."""
     data = problem(small, small.train.X[:60], small.train.y[:60], 8)
     best, made = fit(data, config.Softmax(name="softmax", ridge=2.0, tolerance=1e-9))
@@ -265,7 +265,7 @@ def test_minibatches_are_fixed(order):
 
 
 @pytest.mark.parametrize("sampling", ["any", "drop_hits"])
-def test_other_ways_of_drawing_are_refused(small, sampling):  # noqa: F811
+def test_other_ways_of_drawing_are_refused(small, sampling):
     for shape in ({"n": 5}, {"m": 3}):
         settings = config.DoubleSum(name="implicit", sampling=sampling, **shape)
         with pytest.raises(UserError, match=r"set method\.sampling=others"):
@@ -274,7 +274,7 @@ def test_other_ways_of_drawing_are_refused(small, sampling):  # noqa: F811
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
-def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):  # noqa: F811
+def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):
     if engine == "numba":
         pytest.importorskip("numba")
     settings = config.DoubleSum(name="implicit", n=10, m=5, lr=1.0, ridge=1.0)

@@ -22,14 +22,18 @@ from xcbench.datasets.value import Raw
 RUN = Path(__file__).parents[1] / "run.py"
 
 
+DATA = os.environ.get("XCBENCH_DATA", "")
+
+pytestmark = pytest.mark.skipif(
+    not DATA, reason="XCBENCH_DATA is not set: shapes, counts and losses of the real files"
+)
+
+
 # ---------------------------------------------------------------- shapes and counts
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def real_data() -> Path:
-    """Their folder; where there is none, every test here is skipped for the same reason."""
-    folder = os.environ.get("XCBENCH_DATA")
-    if not folder:
-        pytest.skip("XCBENCH_DATA is not set: shapes, counts and losses of the real files")
-    return Path(folder)
+    """Folder of the real files."""
+    return Path(DATA)
 
 
 def test_bibtex_has_the_published_shape(real_data, cache_dir):

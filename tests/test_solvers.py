@@ -2,45 +2,17 @@
 
 from dataclasses import replace
 from importlib.util import find_spec
-from itertools import combinations
-from pathlib import Path
 
-import mpmath
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from xcbench import config, datasets, linear, metrics, registry, trace
-from xcbench.datasets.value import LabelSets, Split
+from xcbench import config, linear, registry, trace
+from xcbench.datasets.value import Split
 from xcbench.errors import UserError
-from xcbench.linear import DenseRows, LinearModel
+from xcbench.linear import LinearModel
 from xcbench.options import check
 from xcbench.solvers import Progress, Streams
-from xcbench.solvers.ridge_on_drawn import visits
-from xcbench.steps import VisitedRidge
-
-
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory):
-    settings = config.Dataset(
-        name="digits",
-        reader="digits",
-        expected=config.Expected(test=360),
-        protocol=config.Protocol(divide_by=16),
-    )
-    where = tmp_path_factory.mktemp("cache")
-    info = datasets.prepare(settings, Path("nowhere"), where)
-    return datasets.load(info, where)
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Sparse: 300 rows, 40 features, 8 classes."""
-    spec = config.Synthetic(train=300, test=100, features=40, classes=8, nonzeros=6, signal=0.3)
-    settings = config.Dataset(name="small", reader="synthetic", synthetic=spec)
-    where = tmp_path_factory.mktemp("cache")
-    info = datasets.prepare(settings, Path("nowhere"), where)
-    return datasets.load(info, where)
 
 
 def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
@@ -220,70 +192,6 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
         np.testing.assert_allclose(model.b, expected_b, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("m, sampling", [(1, "others"), (2, "others"), (1, "all")])
-def test_the_ridge_on_drawn_classes_is_the_ridge_on_average(small, m, sampling):
-    """The steps of every row and every draw, added up; the last class has no row."""
-    y, K = np.minimum(small.train.y[:40], 5), 7
-    counts = np.bincount(y, minlength=K)
-    rng = np.random.default_rng(3)
-    W, b, rate, ridge = rng.normal(size=(K, 4)), rng.normal(size=K), 1e-7, 0.3
-    step = VisitedRidge(1.0, 1.0, ridge, visits=visits(counts, K - 1 if sampling == "all" else m))
-    mean, steps = np.zeros((K, 5)), 0
-    for true in y:
-        others = [k for k in range(K) if k != true]
-        for drawn in combinations(others, m) if sampling == "others" else [None]:
-            model = LinearModel.of(W.copy(), b.copy())
-            classes = None if drawn is None else np.array([[true, *drawn]])
-            slope = np.zeros((1, K if drawn is None else 1 + m))
-            step.apply(model, DenseRows(np.ones((1, 4))), classes, slope, rate)
-            mean += np.column_stack([W - model.V, b - model.b]) / rate
-            steps += 1
-    np.testing.assert_allclose(mean / steps, ridge * np.column_stack([W, b]), rtol=1e-5)
-
-
-def test_projection_brings_visited_classes_back_into_their_ball():
-    rng = np.random.default_rng(4)
-    W, b = rng.normal(size=(5, 3)), rng.normal(size=5)
-    model = LinearModel.of(W.copy(), b.copy())
-    lengths = np.linalg.norm(np.column_stack([W, b]), axis=1)
-    radius = np.median(lengths[:4])
-    step = VisitedRidge(1.0, 1.0, 0.0, visits=np.ones(5), radius=radius)
-    rows, classes = DenseRows(np.ones((1, 3))), np.array([[0, 1, 2, 3]])
-    step.apply(model, rows, classes, np.zeros((1, 4)), 1.0)
-    expected = np.minimum(lengths, radius)
-    expected[4] = lengths[4]  # not visited
-    np.testing.assert_allclose(model.lengths(np.arange(5)), expected, rtol=1e-12)
-    cosine = np.sum(model.V * W, axis=1) + model.b * b
-    np.testing.assert_allclose(cosine, expected * lengths, rtol=1e-12)
-
-
-@pytest.mark.parametrize("ridge", [1.0, 1e5])
-def test_the_bounds_of_algorithm_1_hold_at_a_rate_that_would_break_them(small, ridge):
-    settings = config.DoubleSum(
-        name="vanilla", lr=100.0, ridge=ridge, ridge_on="drawn", u0="zero", order="file"
-    )
-    solver = registry.entry(settings).build(settings, small.info)
-    model = LinearModel(8, 40, True, "float64")
-    next(solver.fit(small, model, Streams.of(0), [1.0]))
-    longest = np.sqrt(np.square(small.train.X.toarray()).sum(axis=1).max() + 1)
-    radius = np.sqrt(2 * 300 * np.log(8) / ridge)
-    highest = float(mpmath.log(1 + 7 * mpmath.exp(2 * longest * radius)))
-    local = np.zeros(300)
-    with np.errstate(over="ignore"):
-        solver._run(model, next(solver._chunks(small, model, Streams.of(0))), local, 100.0)
-    lengths = model.lengths(np.arange(8))
-    assert lengths.max() == pytest.approx(radius) and (lengths <= radius * (1 + 1e-12)).all()
-    assert local.max() == pytest.approx(highest) and (local >= 0).all()
-
-
-def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
-    models = [
-        fit(small, config.Umax(name="umax", lr=0.05, ridge_on=ridge_on))[0]
-        for ridge_on in ("all", "drawn")
-    ]
-    np.testing.assert_array_equal(models[0].V, models[1].V)
-
-
 @pytest.mark.parametrize(
     "settings, remedy",
     [
@@ -368,55 +276,6 @@ def test_divergence_ends_the_curve(small, settings):
     assert run.status == "diverged" and len(run.curve) < 5
     assert np.isnan(last["train_log_loss"]) and np.isnan(last["bound"])
     assert run.curve["train_log_loss"].iloc[:-1].notna().all()
-
-
-def test_softmax_twice_is_the_published_baselines_number(digits):
-    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
-    found = metrics.evaluate(model, digits.test, softmax_twice=True)
-    scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
-    probability = np.exp(scores - scores.max(axis=1, keepdims=True))
-    probability /= probability.sum(axis=1, keepdims=True)
-    true = probability[np.arange(360), digits.test.y]
-    expected = np.log(np.exp(probability).sum(axis=1)) - true
-    assert found["log_loss_softmax_twice"] == pytest.approx(expected.mean(), rel=1e-6)
-    assert found["log_loss"] == pytest.approx(-np.log(true).mean(), rel=1e-5)
-    lowest = np.log(9 + np.e) - 1
-    assert lowest <= found["log_loss_softmax_twice"] <= lowest + 1
-
-
-@pytest.mark.parametrize("k", [1, 3, 10])
-def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
-    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
-    model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
-    found = metrics.evaluate(model, digits.test, top_k=k)
-    scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
-    best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    assert found[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
-    if k == 1:
-        assert found["hit_at_1"] == pytest.approx(1 - found["error"])
-    without = metrics.evaluate(model, digits.test)
-    assert without == {name: found[name] for name in ("log_loss", "error")}
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_precision_counts_the_labels_among_the_best(k):
-    rng = np.random.default_rng(0)
-    model = LinearModel.of(rng.normal(size=(6, 4)), rng.normal(size=6))
-    own = [set(rng.permutation(6)[: rng.integers(1, 4)].tolist()) for _ in range(50)]
-    X = rng.normal(size=(50, 4))
-    pairs = [(i, c) for i in range(50) for c in sorted(own[i])]  # a row per label
-    sets = LabelSets(
-        np.cumsum([0, *(len(own[i]) for i, _ in pairs)]),
-        np.concatenate([sorted(own[i]) for i, _ in pairs]),
-        np.array([1 / len(own[i]) for i, _ in pairs]),
-    )
-    split = Split(X[[i for i, _ in pairs]], np.array([c for _, c in pairs]), sets)
-    found = metrics.evaluate(model, split, top_k=k)
-    scores = X @ model.V.T + model.b
-    best = [np.argsort(-row)[:k].tolist() for row in scores]
-    expected = np.mean([len(own[i] & set(best[i])) / k for i in range(50)])
-    assert found[f"precision_at_{k}"] == pytest.approx(expected)
-    assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
 
 
 def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):

@@ -1,0 +1,167 @@
+"""Samplers that know the data: frequent classes, a group handled exactly, one from outside."""
+
+import numpy as np
+import pytest
+
+from xcbench import config, registry, samplers, trial
+from xcbench.datasets import Dataset
+from xcbench.datasets.value import Split
+from xcbench.door import Found
+from xcbench.errors import UserError
+from xcbench.linear import LinearModel
+from xcbench.objectives import Odds, Pairs
+from xcbench.objectives.bouchard import one_vs_rest
+from xcbench.objectives.grouped import Grouped
+from xcbench.objectives.one_vs_each import one_vs_each
+from xcbench.objectives.softmax import softmax
+from xcbench.samplers import GroupFirst
+from xcbench.solvers import Streams
+
+OVE = Pairs(one_vs_each, is_bound=True)
+EXACT = Odds(softmax, is_bound=True)
+BOUCHARD = Pairs(one_vs_rest, is_bound=True, shifted=True)
+
+COUNTS = np.array([50, 0, 8, 8, 20, 1])
+ROWS = np.empty(0)  # their numbers play no part
+
+
+def ready(sampler):
+    rows = Split(np.zeros((1, 1)), np.zeros(1, int))
+    return sampler.fitted(Dataset(None, rows, rows, COUNTS))
+
+
+def noise(exponent, y):
+    """Probabilities of `frequency` for an observation of class y."""
+    q = (COUNTS + 1.0) ** exponent
+    q[y] = 0
+    return q / q.sum()
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("y", [0, 1, 5])
+def test_frequency_draws_classes_with_their_probabilities(exponent, y):
+    size = 60_000
+    drawn, _ = ready(samplers.make("frequency", 6, 2, exponent)).draw(
+        np.random.default_rng(y), ROWS, np.full(size // 2, y), 1
+    )
+    count, expected = np.bincount(drawn.ravel(), minlength=6), size * noise(exponent, y)
+    assert count[y] == 0
+    others = np.arange(6) != y
+    chi_square = ((count - expected) ** 2 / np.where(others, expected, 1)).sum()
+    assert chi_square < 18.5  # 0.1 % point with 4 degrees of freedom
+
+
+def test_frequency_stays_off_the_true_class_where_all_weight_is_beside_it():
+    """Almost all rows are of the true class: its piece is nearly the whole distribution."""
+    sampler = samplers.make("frequency", 3, 4).fitted(
+        Dataset(None, None, None, np.array([0, 10**9, 0]))  # type: ignore[arg-type]
+    )
+    y = np.ones(20_000, int)
+    drawn, log_weight = sampler.draw(np.random.default_rng(0), ROWS, y, 1)
+    assert set(np.unique(drawn)) == {0, 2} and abs((drawn == 0).mean() - 0.5) < 0.02
+    np.testing.assert_allclose(np.exp(log_weight), 2 / 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_a_draw_of_frequency_stands_for_one_over_its_expected_count(m):
+    y = np.random.default_rng(0).integers(0, 6, 500)
+    sampler = ready(samplers.make("frequency", 6, m, 0.7))
+    drawn, log_weight = sampler.draw(np.random.default_rng(1), ROWS, y, 1)
+    q = np.stack([noise(0.7, k) for k in range(6)])
+    np.testing.assert_allclose(np.exp(log_weight), 1 / (m * q[y[:, None], drawn]), rtol=1e-9)
+
+
+@pytest.mark.parametrize("objective", [OVE, BOUCHARD])
+def test_the_expected_slope_from_frequency_draws_is_the_slope_over_all_classes(objective):
+    """One draw; every class that can be drawn, times its probability."""
+    y, alpha = 2, np.full(1, 0.4)
+    scores = np.random.default_rng(4).normal(size=(1, 6))
+    q, others = noise(1.0, y), [k for k in range(6) if k != y]
+    mean, mean_value = np.zeros(6), 0.0
+    for k in others:
+        weight = np.full((1, 1), -np.log(q[k]))
+        found, slope, _ = objective(scores[:, [y, k]], weight, alpha, 0.1, np.ones(1))
+        mean[[y, k]] += q[k] * slope[0]
+        mean_value += q[k] * found[0]
+    whole, slope, _ = objective(scores[:, [y, *others]], 0.0, alpha, 0.1, np.ones(1))
+    np.testing.assert_allclose(mean[[y, *others]], slope[0], rtol=1e-12)
+    assert mean_value == pytest.approx(whole[0], rel=1e-12)
+
+
+def test_the_group_is_the_most_frequent_classes_but_the_true_one():
+    y = np.arange(6).repeat(400)
+    drawn, log_weight = ready(GroupFirst(6, 1, 2)).draw(np.random.default_rng(0), ROWS, y, 1)
+    first_two = {0: {4, 2}, 1: {0, 4}, 2: {0, 4}, 3: {0, 4}, 4: {0, 2}, 5: {0, 4}}
+    for k, group in first_two.items():
+        rows = drawn[y == k]
+        assert {frozenset(row) for row in rows[:, :2].tolist()} == {frozenset(group)}
+        rest = set(range(6)) - group - {k}
+        count = np.array([(rows[:, 2] == c).sum() for c in sorted(rest)])
+        assert count.sum() == 400  # nothing else is drawn
+        assert ((count - 400 / 3) ** 2 / (400 / 3)).sum() < 13.8  # 0.1 % point, 2 degrees
+    assert (log_weight[:, :2] == 0).all()
+    np.testing.assert_allclose(np.exp(log_weight[:, 2]), 3)
+
+
+def test_a_group_and_all_of_the_rest_are_all_classes_once():
+    for group in (0, 2, 5, 9):
+        drawn, log_weight = ready(GroupFirst(6, 6, group)).draw(None, ROWS, np.arange(6), 1)
+        for y, row in enumerate(drawn):
+            assert sorted(row) == [k for k in range(6) if k != y]
+        assert (log_weight == 0).all()
+
+
+def test_the_expected_slope_from_drawn_rest_is_the_slope_over_all_classes():
+    y, group, scores = 3, 2, np.random.default_rng(5).normal(size=(1, 6))
+    order = [0, 4, 2, 1, 5]  # the group, then the rest
+    mean = np.zeros(6)
+    for k in order[group:]:
+        weight = np.array([[0.0, 0.0, np.log(3)]])
+        columns = [y, *order[:group], k]
+        mean[columns] += Grouped(group)(scores[:, columns], weight, np.zeros(1), 0, None)[1][0] / 3
+    columns = [y, *order]
+    whole = Grouped(group)(scores[:, columns], 0.0, np.zeros(1), 0, None)[1][0]
+    np.testing.assert_allclose(mean[columns], whole, rtol=1e-12)
+
+
+def test_samplers_without_knowledge_of_the_data_stay_as_they_are():
+    others = samplers.make("others", 6, 2)
+    assert samplers.fitted(others, None) is others
+
+
+class MostFrequent:
+    """A sampler from outside that has seen the data: the class of most rows, but for its own."""
+
+    def __init__(self, n_classes, m):
+        self.n_classes, self.best = n_classes, None
+
+    def fitted(self, dataset):
+        made = MostFrequent(self.n_classes, 1)
+        made.best = np.argsort(-dataset.class_counts)[:2]
+        return made
+
+    def draw(self, rng, rows, y, n):
+        drawn = np.where(y == self.best[0], self.best[1], self.best[0])[:, None]
+        return drawn, np.log(1.0 + np.arange(len(y)))[:, None]
+
+
+def test_a_sampler_from_outside_may_see_the_data(small):
+    found = Found(MostFrequent, "mine")
+    trial.sampler(found, small.info, 1, 1)
+    solver = registry.entry(config.Umax(name="umax")).build(
+        config.Umax(name="umax", lr=0.1), small.info
+    )
+    solver.sampler = MostFrequent(8, 1)
+    model = LinearModel(8, small.info.features, True, "float64")
+    list(solver.fit(small, model, Streams.of(0), [1.0]))
+    best = np.argsort(-np.bincount(small.train.y))[:2]
+    drawn = [k for k in range(8) if model.b[k] < 0]
+    assert drawn and set(drawn) <= set(best)
+    with pytest.raises(UserError, match="weighs classes differently, but method nce"):
+        trial.sampler(found, small.info, 1, 1, uniform_for="nce")
+
+
+def test_a_group_has_a_sampler_of_its_own():
+    settings = config.Grouped(name="ove_grouped", sampling="repeat.WithRepetition")
+    reason = registry.entry(settings).impossible(settings)
+    assert "method.sampling=others or all" in reason

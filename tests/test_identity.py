@@ -1,0 +1,157 @@
+"""Identity of a cell: every setting that changes numbers is part of it, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xcbench import cells, config, engines
+from xcbench.planning import jobs
+
+NAN = float("nan")
+
+
+CONTENT = {
+    "config": {"dataset": {"name": "a", "protocol": {"row_norm": "l2"}}, "method": {"lr": 0.1}},
+    "digest": "feed",
+    "version": 1,
+    "engine": "numpy",
+}
+
+
+def test_identity_does_not_depend_on_the_order_of_keys() -> None:
+    def turned(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: turned(value[name]) for name in reversed(value)}
+
+    assert list(turned(CONTENT)) != list(CONTENT)
+    assert cells.identity(turned(CONTENT)) == cells.identity(CONTENT)
+    assert len(cells.identity(CONTENT)) == 16
+    int(cells.identity(CONTENT), 16)
+
+
+def test_identity_depends_on_every_value() -> None:
+    def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+        if isinstance(value, dict):
+            for name in value:
+                yield from leaves(value[name], (*path, name))
+        else:
+            yield path
+
+    seen = {cells.identity(CONTENT)}
+    paths = list(leaves(CONTENT))
+    for path in paths:
+        changed = copy.deepcopy(CONTENT)
+        inside: Any = changed
+        for name in path[:-1]:
+            inside = inside[name]
+        inside[path[-1]] = "other"
+        seen.add(cells.identity(changed))
+    assert len(seen) == 1 + len(paths)
+
+
+def test_identity_refuses_what_is_no_number() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        cells.identity({"lr": NAN})
+
+
+def settings(runs_dir: Path) -> config.Config:
+    return config.Config(
+        dataset=config.Dataset(
+            name="tiny",
+            reader="synthetic",
+            synthetic=config.Synthetic(train=60, test=20, features=30, classes=10, nonzeros=4.0),
+        ),
+        method=config.Umax(name="umax"),
+        runs_dir=str(runs_dir),
+    )
+
+
+def identity(point: config.Config) -> str:
+    return jobs([point])[0].cell.cell
+
+
+def other(value: Any, choices: tuple[str, ...]) -> Any:
+    """Another value an option may have."""
+    if choices:
+        return next(choice for choice in choices if choice != value)
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else (value or 0.5) / 2
+
+
+def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """Every option of a configuration changed in turn, with its dotted name."""
+    for entry in fields(point):
+        value = getattr(point, entry.name)
+        if entry.name in skip or value == "":  # paths of the user's own files
+            continue
+        if is_dataclass(value):
+            for name, inner in changed_options(value, skip):
+                yield f"{entry.name}.{name}", replace(point, **{entry.name: inner})
+        else:
+            changed = other(value, entry.metadata.get("choices", ()))
+            yield entry.name, replace(point, **{entry.name: changed})
+
+
+def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
+    launch = (
+        "experiment",
+        "rates",
+        "grid",
+        "plan",
+        "force",
+        "mlflow",
+        "save_weights",
+        "workers",
+        "fetch",
+        "data_dir",
+        "runs_dir",
+    )
+    paths = ("reports_dir", "reader", "folders", "files", "sha256", "source", "expected", "missing")
+    # A maker of data takes neither of two, and nothing of other makers; name and sampling have few
+    # possible values, and a single row is refused.
+    others = ("categories", "blobs")
+    adaptive = ("step", "root_decay")  # U-max refuses them
+    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine", *adaptive, *others)
+    point = settings(tmp_path)
+    found = {"as it is": identity(point)}
+    for name, changed in changed_options(point, (*launch, *paths, *fixed)):
+        found[name] = identity(changed)
+    assert point.dataset.synthetic is not None
+    bigger = replace(point.dataset.synthetic, classes=11)
+    found["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
+    fewer = replace(point.dataset, protocol=config.Protocol(rows=50))
+    found["rows"] = identity(replace(point, dataset=fewer))
+    if engines.resolve("auto") != "numpy":
+        found["engine"] = identity(replace(point, engine="numpy"))
+    found["sampling"] = identity(replace(point, method=config.Umax(name="umax", sampling="any")))
+    assert len(found) > 20
+    same = {name for name in found if list(found.values()).count(found[name]) > 1}
+    assert same == set()
+
+
+def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
+    point = settings(tmp_path)
+    moved = replace(
+        point,
+        grid="other",
+        plan=True,
+        force=True,
+        mlflow=False,
+        save_weights=True,
+        fetch=False,
+        dataset=replace(point.dataset, source=config.Source(page="elsewhere")),
+        data_dir="elsewhere",
+        runs_dir=str(tmp_path / "elsewhere"),
+        reports_dir="elsewhere",
+    )
+    assert identity(moved) == identity(point)
+    spelled_out = replace(point, method=replace(point.method, lr=jobs([point], False)[0].cell.lr))
+    assert identity(spelled_out) == identity(point)

@@ -1,0 +1,70 @@
+"""What is measured of scores and of weights."""
+
+import numpy as np
+import pytest
+
+from test_solvers import fit
+from xcbench import config, metrics
+from xcbench.datasets.value import LabelSets, Split
+from xcbench.linear import LinearModel
+
+
+def test_softmax_twice_is_the_published_baselines_number(digits):
+    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
+    found = metrics.evaluate(model, digits.test, softmax_twice=True)
+    scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
+    probability = np.exp(scores - scores.max(axis=1, keepdims=True))
+    probability /= probability.sum(axis=1, keepdims=True)
+    true = probability[np.arange(360), digits.test.y]
+    expected = np.log(np.exp(probability).sum(axis=1)) - true
+    assert found["log_loss_softmax_twice"] == pytest.approx(expected.mean(), rel=1e-6)
+    assert found["log_loss"] == pytest.approx(-np.log(true).mean(), rel=1e-5)
+    lowest = np.log(9 + np.e) - 1
+    assert lowest <= found["log_loss_softmax_twice"] <= lowest + 1
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
+    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
+    model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
+    found = metrics.evaluate(model, digits.test, top_k=k)
+    scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    assert found[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
+    if k == 1:
+        assert found["hit_at_1"] == pytest.approx(1 - found["error"])
+    without = metrics.evaluate(model, digits.test)
+    assert without == {name: found[name] for name in ("log_loss", "error")}
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_precision_counts_the_labels_among_the_best(k):
+    rng = np.random.default_rng(0)
+    model = LinearModel.of(rng.normal(size=(6, 4)), rng.normal(size=6))
+    own = [set(rng.permutation(6)[: rng.integers(1, 4)].tolist()) for _ in range(50)]
+    X = rng.normal(size=(50, 4))
+    pairs = [(i, c) for i in range(50) for c in sorted(own[i])]  # a row per label
+    sets = LabelSets(
+        np.cumsum([0, *(len(own[i]) for i, _ in pairs)]),
+        np.concatenate([sorted(own[i]) for i, _ in pairs]),
+        np.array([1 / len(own[i]) for i, _ in pairs]),
+    )
+    split = Split(X[[i for i, _ in pairs]], np.array([c for _, c in pairs]), sets)
+    found = metrics.evaluate(model, split, top_k=k)
+    scores = X @ model.V.T + model.b
+    best = [np.argsort(-row)[:k].tolist() for row in scores]
+    expected = np.mean([len(own[i] & set(best[i])) / k for i in range(50)])
+    assert found[f"precision_at_{k}"] == pytest.approx(expected)
+    assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
+
+
+def test_param_norm_is_equation_17():
+    soft = {"W": np.array([[1.0, -2.0], [0.5, 0.0]]), "b": np.array([1.0, -1.0])}
+    other = {"W": np.array([[1.5, -2.0], [0.5, -1.0]]), "b": np.array([3.0, -1.0])}
+    assert metrics.param_norm(soft, other) == pytest.approx(3.5 / 5.5)
+    assert metrics.param_norm(soft, other, biases=False) == pytest.approx(1.5 / 3.5)
+    assert metrics.param_norm(soft, soft) == 0
+    with pytest.raises(ValueError, match="has no b"):
+        metrics.param_norm(soft, {"W": other["W"]})
+    with pytest.raises(ValueError, match="shapes"):
+        metrics.param_norm(soft, {"W": other["W"][:1]}, biases=False)
