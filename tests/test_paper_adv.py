@@ -108,12 +108,26 @@ def test_found_settings_go_to_their_own_sampler() -> None:
     assert len(absent) and {m.method.lr for m in absent} == {None}  # "not run: data" has a row
 
 
-def test_a_search_goes_on_where_its_best_rate_ends_it() -> None:
+def test_a_search_goes_on_half_a_decade_to_either_side_of_its_best() -> None:
     kept = searched()
     kept.rows["dataset"] = "digits"
     more = run._beyond(GRID, kept, jobs("digits"))
-    points = {(m.method.sampling, m.method.lr, m.method.score_ridge) for m in more}
-    assert points == {("uniform", 3.0, 1e-4), ("tree", 0.01, 1e-4)}
+    points = [(m.method.sampling, m.method.lr, m.method.score_ridge) for m in more]
+    uniform = [("uniform", 1.0, 1e-4), ("uniform", 0.3, 3e-5), ("uniform", 0.3, 3e-4)]
+    tree = [("tree", 0.03, 1e-4), ("tree", 0.1, 3e-5), ("tree", 0.1, 3e-4)]
+    assert sorted(points) == sorted(uniform + tree)  # the rates 0.1 and 0.3 are there
+    assert not run._beyond(GRID, kept, jobs("digits") + more)
+
+
+def test_half_decades_are_a_ladder() -> None:
+    """Up and down again is where it was, and 0 stays."""
+    at = [1e-5]
+    while at[-1] < 100:
+        at.append(max(it["x"] for it in run._half_decades({"x": at[-1]})))
+    assert at[:4] == [1e-5, 3e-5, 1e-4, 3e-4] and at[-1] == 100
+    down = [min(it["x"] for it in run._half_decades({"x": value})) for value in at[1:]]
+    assert down == at[:-1]
+    assert run._half_decades({"x": 0.0}) == []
 
 
 # ---------------------------------------------------------------- claims
