@@ -494,11 +494,12 @@ def test_readings_and_protocols() -> None:
 
 # ---------------------------------------------------------------- from the command line
 SHRUNK = {
-    "dataset": "20news",
+    "dataset": "citeulike",
     "method": "negative_sampling,ar_softmax,softmax",  # the others are alike
     "dataset.missing": "twin",
     "dataset.synthetic.train": "300",
     "dataset.synthetic.test": "100",
+    "dataset.synthetic.classes": "20",
     "dataset.synthetic.features": "40",
     "dataset.synthetic.nonzeros": "10",
     "seed": "0",
@@ -527,7 +528,6 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     assert set(tuned["status"]) | set(runs["status"]) == {"done"}
     assert set(runs["grid"]) == {grid.name for grid in adv.paper.grids if grid.part == "runs"} - {
         "nce_normalised",
-        "pairs",
         "figure1_large",
     }
     drawn = set(zip(runs["method"], runs[SAMPLING].fillna(""), strict=True))
@@ -539,6 +539,7 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     lowest = kept.groupby("cell")[VALIDATION].min()
     best = own.loc[own["cell"].map(lowest).idxmin(), "method.score_ridge"]
     chosen = runs[(runs["method"] == "negative_sampling") & (runs[SAMPLING] == "tree")]
+    chosen = chosen[chosen["grid"] != "tree"]  # the tree alone takes nothing from a search
     assert set(chosen["method.score_ridge"]) == {best}
 
 

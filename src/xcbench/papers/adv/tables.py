@@ -259,9 +259,10 @@ def pairs(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
     columns += ["precision at 1", "bare", "fit, s", "training seconds"]
     caption = (
         "citeulike, a row per article and tag: tags of at least ten articles, and all; one seed, "
-        "rates of one tag an article. Training and test rows share no article, but rows of one "
-        "article differ only in their tag. Seconds, for orientation: those before the first step, "
-        "which fit the tree and draw the weights, and those until the best checkpoint"
+        "rates of one tag an article. Rows of an article differ only in their tag; training and "
+        "test rows share no article, validation and test rows do. Seconds, for orientation: those "
+        "before the first step, which fit the tree and draw the weights, and those until the best "
+        "checkpoint"
     )
     return table(caption, lines, columns, 1)
 
