@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from xcbench.datasets.value import Rows, Split, square_norms
 from xcbench.linear import LinearModel
 from xcbench.solvers import Streams
 from xcbench.solvers.minibatch import Chunk, Minibatch
+
+BLOCK_ROWS = 1 << 14
 
 
 @cache
@@ -130,10 +133,11 @@ def uniform_rows(train: int = 20_000, features: int = 20_000, classes: int = 2_0
     return of(values, indices.ravel(), start, y, features, classes)
 
 
-def dense(train: int, features: int, classes: int) -> Dataset:
+def dense(train: int, features: int, classes: int, path: Path) -> Dataset:
     """Dense rows of length about 1 around centres of their classes, popular ones by a power law.
 
-    Every class has a row; centres lie in 32 dimensions, so that a tree finds something.
+    Every class has a row; centres lie in 32 dimensions, so that a tree finds something. Rows are
+    written to a file and mapped into memory.
     """
     rng = np.random.default_rng(0)
     law = synthetic.power_law(classes, 0.8)
@@ -141,7 +145,11 @@ def dense(train: int, features: int, classes: int) -> Dataset:
     rng.shuffle(y)
     axes = rng.normal(size=(32, features)).astype(np.float32)
     centres = rng.normal(size=(classes, 32)).astype(np.float32) / np.float32(8 * features**0.5)
-    X = rng.standard_normal((train, features), np.float32)
-    X *= np.float32(0.7 / features**0.5)
-    X += centres[y] @ axes
-    return whole(X, y, classes, features)
+    X = np.lib.format.open_memmap(path, "w+", np.float32, (train, features))
+    for first in range(0, train, BLOCK_ROWS):
+        own = y[first : first + BLOCK_ROWS]
+        block = rng.standard_normal((len(own), features), np.float32)
+        block *= np.float32(0.7 / features**0.5)
+        X[first : first + BLOCK_ROWS] = block + centres[own] @ axes
+    X.flush()
+    return whole(np.load(path, mmap_mode="r"), y, classes, features)

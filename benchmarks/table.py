@@ -26,8 +26,8 @@ synthetic, of the named datasets' shapes.
   With N, a chunk of at most 4096 rows is timed.
 - `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.
-- `wikipedia`: negative sampling at the D and K of Wikipedia-500K, on fewer rows than its 1,646,302.
-  Of the ratio of epochs, `ours` is the adversarial tree and `peer` uniform noise, fits excluded.
+- `wikipedia`: negative sampling at the N, D and K of Wikipedia-500K. Of the ratio of epochs, `ours`
+  is the adversarial tree and `peer` uniform noise, fits excluded; memory is beyond the mapped rows.
 """
 
 

@@ -196,6 +196,14 @@ class Still:
             yield Progress(i, 10 * i, stop, objective=1.5)
 
 
+@pytest.mark.parametrize("seconds", [None, 1000.0])
+def test_evaluations_at_a_ratio(digits, seconds):
+    model = LinearModel.of(np.ones((10, digits.train.X.shape[1])))
+    budget = Budget(epochs=8, checkpoints=4, ratio=2, seconds=seconds)
+    curve = run(Still(), model, digits, 0, budget, Evaluation(rows=50), 0.0).curve
+    assert list(curve["epoch"]) == [0, 1, 2, 4, 8]
+
+
 def test_checkpoints_between_have_clock_and_bound_alone(digits):
     model = LinearModel.of(np.ones((10, digits.train.X.shape[1])))
     budget, asked = Budget(epochs=7, checkpoints=7), Evaluation(every=3, rows=50)

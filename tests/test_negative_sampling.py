@@ -143,6 +143,23 @@ def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
     return model, made.curve.iloc[-1]
 
 
+@pytest.mark.parametrize("step", ["as_text", "as_published"])
+def test_with_weights_of_0_the_tree_alone_predicts(step):
+    """What the report's table of trees takes from a cell: its first checkpoint."""
+    dataset = blobs(classes=40)
+    wanted = config.Tree(dimensions=4, pca="plain", discrete_step=step)
+    settings = config.NegativeSampling("negative_sampling", 0.1, start="zero", tree=wanted)
+    solver = registry.own()["negative_sampling"].build(settings, dataset.info)
+    model = linear.make("numpy", 40, 4, True, "float64")
+    budget, asked = config.Budget(epochs=1, checkpoints=1), config.Evaluation()
+    first = trace.run(solver, model, dataset, 0, budget, asked, 0.0).curve.iloc[0]
+    tree, z = solver.sampler.noise.tree, solver.sampler.noise.projection(dataset.test.X)
+    own = -tree.log_p(z, dataset.test.y).mean()
+    assert first["test_log_loss"] == pytest.approx(own, rel=1e-5)
+    assert first["tree_nodes_fell"] == tree.fell
+    assert first["train_seconds"] > 0
+
+
 def test_removing_the_bias_does_nothing_with_uniform_noise():
     _, last = run(blobs(), "negative_sampling", sampling="uniform")
     for name in ("train_log_loss", "test_log_loss", "train_error", "test_error"):

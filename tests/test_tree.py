@@ -133,6 +133,8 @@ def test_sums_over_groups():
     group, z, factor = rng.choice([0, 2, 3], 500), rng.normal(size=(500, 3)), rng.random(500)
     segments = Segments(group, 4)
     placed, factors = segments.put(z), segments.put(factor)
+    with_constant = segments.put(np.column_stack([z, np.ones(500)]))
+    np.testing.assert_array_equal(segments.put_with_constant(z), with_constant)
     weights = rng.normal(size=(4, 3))
     for v in range(4):
         own = group == v

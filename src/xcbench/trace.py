@@ -81,9 +81,8 @@ def run(
     seen = dataset.first(budget.share)
     judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
     parts = PARTS if budget.seconds and solver.interruptible else 1
-    count = budget.checkpoints * parts
     passes = epochs(solver, budget.epochs)
-    stops = [passes * (i + 1) / count for i in range(count)]
+    stops = _stops(budget, passes, parts)
     value = Mean()
     with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
         progresses = solver.fit(seen, model, Streams.of(seed), stops)
@@ -101,7 +100,7 @@ def run(
                 continue
             started = time.perf_counter()
             progress = replace(progress, objective=value.take())
-            last = late or number in (0, count) or not solver.interruptible
+            last = late or number in (0, len(stops)) or not solver.interruptible
             due = last or number // parts % evaluation.every == 0
             judge.correction = getattr(solver, "correction", None)
             finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
@@ -134,6 +133,14 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
         for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
             pass
         evaluate(small, few)
+
+
+def _stops(budget: Budget, passes: float, parts: int) -> list[float]:
+    """Epochs of the evaluations, and of the looks at the clock between them."""
+    count = budget.checkpoints * parts
+    if budget.ratio == 1:
+        return [passes * (i + 1) / count for i in range(count)]
+    return [passes * budget.ratio ** ((i + 1) / parts - budget.checkpoints) for i in range(count)]
 
 
 class Judge:

@@ -21,6 +21,12 @@ class Budget:
     checkpoints: int = option(
         10, "evenly spaced evaluations after the one at the start", at_least=1
     )
+    ratio: float = option(
+        1.0,
+        "epochs of an evaluation over those of the one before, so that the first come early and "
+        "the last at the end; 1: evenly spaced",
+        at_least=1,
+    )
     share: float = option(
         1.0,
         "share of the training rows, the first ones, that training sees; epochs are passes over "

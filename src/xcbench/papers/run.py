@@ -22,7 +22,7 @@ from xcbench.papers.kept import Kept
 from xcbench.planning import Job
 from xcbench.report.summary import ENDED, at_best_rate, edge
 
-DECADES = 4  # by which a grid of rates is extended at most, on either side
+DECADES = 4  # by which a grid is extended at most, on either side
 Search = tuple[str, ...]  # dataset, method, and what else tells a search from another
 Best = dict[Search, dict[str, float]]  # rate (``method.lr``) and other tuned settings of a method
 
@@ -98,11 +98,12 @@ class Runner:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
         found, code = _points(grid.name, configurations, known)
         extended = grid.extended and "method.lr" not in self.overrides
-        for _ in range(DECADES if extended else 0):
+        steps = DECADES * (2 if grid.tuned else 1)
+        for _ in range(steps if extended else 0):
             more = _beyond(grid, found, configurations)
             if not more or code == INTERRUPTED:
                 break
-            print(f"{len(more)} points a decade further, where a best rate ends the grid")
+            print(f"{len(more)} points further, where the best ones lack neighbours")
             configurations = configurations + more
             further, exit_code = _points(grid.name, more, known)
             found, code = found.joined(further), max(code, exit_code)
@@ -188,23 +189,39 @@ def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
 
 
 def _beyond(grid: Grid, tables: Kept, configurations: list[Config]) -> list[Config]:
-    """Points a decade beyond each best rate that ends the grid of its search.
+    """Points that the best one of each search lacks, one setting changed at a time.
 
-    Other settings that are tuned stay at their best.
+    Of a rate alone, the one a decade beyond, where the best ends the grid; of a rate with other
+    settings, the next half decades on either side of each.
     """
     more: list[Config] = []
     jobs = planning.jobs(configurations)
     rows = dict(searches(grid, tables.rows))
     for key, best in best_settings(grid, tables).items():
-        lr = best.pop("method.lr")
-        beside = rows[key][(rows[key][list(best)] == pd.Series(best)).all(axis=1)]
-        at = edge(beside, lr)
-        beyond = float(f"{lr * (10 if at == 'upper' else 0.1):.6g}")
         own = [job for job in jobs if _search(grid, job) == key]
-        own = [job for job in own if all(_setting(job, name) == best[name] for name in best)]
-        if at and all(job.cell.lr != beyond for job in own):  # one that failed is there already
-            more += [_with(job.settings, {"lr": beyond}) for job in own if job.cell.lr == lr]
+        there = [{name: _setting(job, name) for name in best} for job in own]
+        at_best = [job for job, point in zip(own, there, strict=True) if point == best]
+        aside = _half_decades(best) if grid.tuned else _a_decade(best, rows[key])
+        missing = [point for point in aside if point not in there]  # one that failed is there
+        more += [_with(job.settings, point) for point in missing for job in at_best]
     return more
+
+
+def _a_decade(best: dict[str, float], search: pd.DataFrame) -> list[dict[str, float]]:
+    """The rate beyond the best one, if that ends its grid."""
+    lr = best["method.lr"]
+    factor = {"upper": 10, "lower": 0.1}.get(edge(search, lr))
+    return [{"method.lr": float(f"{lr * factor:.6g}")}] if factor else []
+
+
+def _half_decades(best: dict[str, float]) -> list[dict[str, float]]:
+    """Neighbours of a point on the ladder 1, 3, 10, 30, …; a setting of 0 has none."""
+    return [
+        {**best, name: float(f"{value * factor:.1g}")}
+        for name, value in best.items()
+        for factor in (1 / 3, 10 / 3)
+        if value
+    ]
 
 
 def measured(folder: Path) -> Measured:

@@ -46,6 +46,11 @@ class Noise(Protocol):
         """Log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
         ...
 
+    @property
+    def extra(self) -> dict[str, float]:
+        """What is known of the fit, for columns of their own."""
+        ...
+
 
 @dataclass(frozen=True)
 class Marginal:
@@ -89,6 +94,11 @@ class Marginal:
     def log_all(self, X: Rows) -> np.ndarray:
         """The same for every row, (K,)."""
         return np.asarray(np.log(np.diff(self.cumulative)))
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """Nothing."""
+        return {}
 
     def _log_p(self, classes: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(self.cumulative[classes + 1] - self.cumulative[classes]))
@@ -142,6 +152,12 @@ class Adversarial:
         assert self.projection is not None and self.tree is not None
         return self.tree.log_all(self.projection(X))
 
+    @property
+    def extra(self) -> dict[str, float]:
+        """Nodes whose objective fell between rounds of the fit."""
+        assert self.tree is not None
+        return {"tree_nodes_fell": self.tree.fell}
+
 
 @dataclass(frozen=True)
 class Negatives:
@@ -157,6 +173,11 @@ class Negatives:
     noise: Noise
     m: int
     corrects: bool = False
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """As the noise says, once it is fitted."""
+        return self.noise.extra
 
     @property
     def correction(self) -> Callable[[Rows], np.ndarray] | None:
@@ -179,6 +200,11 @@ class Weighted:
 
     noise: Noise
     m: int
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """As the noise says, once it is fitted."""
+        return self.noise.extra
 
     def fitted(self, dataset: Dataset) -> Weighted:
         """The sampler whose noise is fitted."""

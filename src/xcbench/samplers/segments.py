@@ -38,10 +38,16 @@ class Segments:
 
     def put(self, rows: np.ndarray) -> np.ndarray:
         """Rows (N,) or (N, j) as pieces (P, length) or (P, length, j), in float64."""
-        shape = (len(self.owner) * self.length, *rows.shape[1:])
-        placed = np.zeros(shape)
+        placed = np.zeros((len(self.owner) * self.length, *rows.shape[1:]))
         placed[self.place] = rows
         return placed.reshape(len(self.owner), self.length, *rows.shape[1:])
+
+    def put_with_constant(self, rows: np.ndarray) -> np.ndarray:
+        """Rows (N, j) with a last coordinate 1, as `put` has them, without a copy in between."""
+        placed = np.zeros((len(self.owner) * self.length, rows.shape[1] + 1))
+        placed[self.place, :-1] = rows
+        placed[self.place, -1] = 1.0
+        return placed.reshape(len(self.owner), self.length, -1)
 
     def sum(self, terms: np.ndarray) -> np.ndarray:
         """Sum (V,) over the terms (P, length) of a group."""

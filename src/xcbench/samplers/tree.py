@@ -268,9 +268,9 @@ class Split:
         of_row = place[self.of_class[self.y]]
         rows = np.flatnonzero(of_row >= 0)
         segments = Segments(of_row[rows], len(chosen))
-        z = np.column_stack([self.z[rows], np.ones(len(rows))])
-        sign = np.where(right[self.y[rows]], 1.0, -1.0)
-        return newton(segments, segments.put(z), segments.put(sign), weights, self.ridge)
+        z = segments.put_with_constant(self.z if len(rows) == len(self.z) else self.z[rows])
+        sign = segments.put(np.where(right[self.y[rows]], 1.0, -1.0))
+        return newton(segments, z, sign, weights, self.ridge)
 
 
 def newton(

@@ -105,7 +105,7 @@ class Minibatch:
         local = np.full((len(dataset.train), *np.shape(start)), start)
         iteration = observations = since = 0
         value_sum = 0.0
-        yield Progress(0, 0, 0.0)
+        yield Progress(0, 0, 0.0, extra=getattr(self.sampler, "extra", {}))
         for chunk in self._chunks(dataset, model, streams):
             rate = self.step.rate(observations // per_epoch)
             first = 0

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from xcbench.papers import published
-from xcbench.papers.frames import Values, part, values
+from xcbench.papers.frames import Values, part, stopped, values
 
-VALIDATION = "validation_log_loss"
+VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
-SAMPLING = "method.sampling"
+ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
+SAMPLING, START = "method.sampling", "method.start"
 TUNED = ("method.score_ridge", "method.ridge")
+
+
+def at_best(rows: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """Rows of which every measure stops early by its own validation rows (see `stopped`).
+
+    Losses, times and ``epoch`` are those of the lowest validation log loss; errors, precisions and
+    ``error_epoch`` those of the lowest validation error.
+    """
+    losses, errors = (stopped(rows, curves, name) for name in (VALIDATION, VALIDATION_ERROR))
+    own = errors.filter(regex=ERRORS)
+    return losses.assign(**{str(name): own[name] for name in own}, error_epoch=errors.get("epoch"))
+
+
+def at_start(rows: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """Rows as they stand before the first step: the tree is fitted, the weights have begun."""
+    return stopped(rows, curves, "epoch")
 
 
 def cells(rows: pd.DataFrame, method: str, sampling: str) -> pd.DataFrame:
@@ -38,6 +55,45 @@ def accuracy(rows: pd.DataFrame, suffix: str = "") -> Values:
     """Share of test rows whose class has the highest score; of bare ones with ``_uncorrected``."""
     found = values(rows, ERROR + suffix)
     return replace(found, values=tuple(1 - value for value in found.values))
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """When curves, one a seed, reach an accuracy.
+
+    Attributes
+    ----------
+    seconds : of the seeds that do.
+    ends : when the curves of the others end.
+    """
+
+    seconds: tuple[float, ...]
+    ends: tuple[float, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every seed arrives."""
+        return bool(self.seconds) and not self.ends
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds; a lower bound of it where some do not arrive."""
+        return float(np.mean([*self.seconds, *self.ends]))
+
+    def text(self) -> str:
+        """``mean ± spread`` of those that arrive, and how many they are."""
+        if not self.seconds:
+            return f"not within {self.mean:.2f}"
+        count = f"{len(self.seconds)} of {len(self.seconds) + len(self.ends)} seeds"
+        return Values(self.seconds).text(2) + ("" if self.complete else f" ({count})")
+
+
+def arrival(rows: pd.DataFrame, curves: pd.DataFrame, level: float) -> Arrival:
+    """When the cells of some rows reach an accuracy."""
+    own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
+    found = [(reached(curve, level), float(curve["train_seconds"].max())) for curve in own]
+    seconds = tuple(at for at, _ in found if not np.isnan(at))
+    return Arrival(seconds, tuple(end for at, end in found if np.isnan(at)))
 
 
 def reached(curve: pd.DataFrame, level: float) -> float:

@@ -19,9 +19,10 @@ OBJECTIVES = {
     "nce": "NCE",
     "ar_softmax": "A&R",
     "ove": "OVE",
+    "umax": "U-max",
 }
 SAMPLERS = {"uniform": "uniform", "frequency": "frequency", "tree": "adversarial tree"}
-PRIORS = ("ar_softmax", "ove")  # regularised by a prior of the weights, not by the scores
+PRIORS = ("ar_softmax", "ove", "umax")  # regularised by a prior of the weights, not by the scores
 
 
 def large(method: str, sampling: str) -> str:
