@@ -15,7 +15,7 @@ from xcbench.likelihoods import log_likelihood, with_importance
 from xcbench.linear import LinearModel
 from xcbench.metrics import evaluate, log_probabilities
 from xcbench.solvers import Progress
-from xcbench.trace import run
+from xcbench.trace import Judge, run
 
 LAWS = {"probit": (norm.logpdf, log_ndtr), "logistic": (logistic.logpdf, log_expit)}
 LINKS = tuple(LAWS)
@@ -195,6 +195,15 @@ class Still:
     def fit(self, dataset, model, streams, stops):
         for i, stop in enumerate([0.0, *stops]):
             yield Progress(i, 10 * i, stop, objective=1.5)
+
+
+def test_of_the_training_part_fewer_rows_may_be_asked_for(digits):  # noqa: F811
+    for asked, train in ((Evaluation(rows=50, train_rows=7), 7), (Evaluation(rows=50), 50)):
+        parts = Judge(digits, asked, "softmax", 0, 0.0).parts
+        assert {role: len(split) for role, (split, _) in parts.items()} == {
+            "train": train,
+            "test": 50,
+        }
 
 
 def test_checkpoints_between_have_clock_and_bound_alone(digits):  # noqa: F811
