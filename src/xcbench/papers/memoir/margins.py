@@ -137,8 +137,9 @@ def rows_of(cell: Cell, cache: Path) -> Dataset | None:
     settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(config.Dataset), wanted))
     assert isinstance(settings, config.Dataset)
     info = datasets.prepare(settings, Path(cell.launch["data_dir"]), cache)
-    same = isinstance(info, Info) and info.digest == cell.dataset_digest
-    return datasets.load(info, cache) if same else None
+    if not isinstance(info, Info) or info.digest != cell.dataset_digest:
+        return None
+    return datasets.load(info, cache)
 
 
 def problem(constant: float) -> Dataset:
