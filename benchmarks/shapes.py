@@ -32,9 +32,11 @@ def twin(train: int, features: int, classes: int, nonzeros: float) -> Dataset:
 
 def with_constant(dataset: Dataset) -> Dataset:
     """The same rows with one more feature, always 1, as MEMOIR's protocol has it."""
-    rows, one = dataset.train, np.ones((len(dataset.train), 1), np.float32)
-    X = sp.csr_array(sp.hstack([rows.X, sp.csr_array(one)], format="csr"))
-    return of(X.data, X.indices, X.indptr, rows.y, X.shape[1], dataset.info.classes)
+    rows, y = dataset.train.X, dataset.train.y
+    assert isinstance(rows, sp.csr_array)
+    one = sp.csr_array(np.ones((len(y), 1), np.float32))
+    X = sp.csr_array(sp.hstack([rows, one], format="csr"))
+    return of(X.data, X.indices, X.indptr, y, X.shape[1], dataset.info.classes)
 
 
 def of(
