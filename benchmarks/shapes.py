@@ -33,6 +33,15 @@ def twin(train: int, features: int, classes: int, nonzeros: float) -> Dataset:
     return of(rows.data / length, rows.indices, rows.indptr, X.labels, features, classes)
 
 
+def with_constant(dataset: Dataset) -> Dataset:
+    """The same rows with one more feature, always 1, as MEMOIR's protocol has it."""
+    rows, y = dataset.train.X, dataset.train.y
+    assert isinstance(rows, sp.csr_array)
+    one = sp.csr_array(np.ones((len(y), 1), np.float32))
+    X = sp.csr_array(sp.hstack([rows, one], format="csr"))
+    return of(X.data, X.indices, X.indptr, y, X.shape[1], dataset.info.classes)
+
+
 def of(
     values: np.ndarray,
     indices: np.ndarray,

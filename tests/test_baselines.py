@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hydra import compose
+from sklearn.svm import LinearSVC
 
 from conftest import Workspace
-from xcbench import app, baselines, config, registry, results, sweeps
+from xcbench import app, baselines, config, registry, results, sweeps, trace
+from xcbench.baselines.liblinear import distinct
 from xcbench.datasets import Dataset, Info
 from xcbench.datasets.value import Split
 from xcbench.metrics import costs, evaluate
@@ -39,7 +41,8 @@ def trained(settings: config.Method, dataset: Dataset, until: int = 99) -> Any:
     solver = registry.own()[settings.name].build(settings, dataset.info)
     shape = dataset.info.classes, D
     model = make_model(solver, "numpy", *shape, settings.bias, "float64")
-    fit = solver.fit(dataset, model, Streams.of(0), [0.25, 0.5, 0.75, 1.0])
+    stops = [solver.epochs * share for share in (0.25, 0.5, 0.75, 1.0)]  # type: ignore[attr-defined]
+    fit = solver.fit(dataset, model, Streams.of(0), stops)
     for number, _ in enumerate(fit):
         if number == until:
             break
@@ -74,6 +77,68 @@ def test_one_vs_rest_can_be_interrupted_between_classes() -> None:
     model = trained(config.OneVsRest("svm_ovr", bias=False), problem(), until=2)
     counts = problem().class_counts
     assert set(np.flatnonzero(model.V.any(axis=1))) == set(np.argsort(-counts)[:2])
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_equal_rows_count_by_their_number(sparse: bool) -> None:
+    """Each row with one to three classes: the optimum is that of all rows (scikit-learn's)."""
+    single, rng = problem(), np.random.default_rng(1)
+    index = np.repeat(np.arange(N), rng.integers(1, 4, N))
+    rng.shuffle(index)
+    X: Any = single.train.X[index]
+    X, y = X if sparse else X.toarray(), rng.integers(0, K, len(index))
+    few, place = distinct(X)
+    assert few.shape[0] == N and few.dtype == np.float64
+    difference = few[place] - X
+    assert not (difference.nnz if sparse else difference.any())
+    rows = Split(X, y)
+    pairs = replace(single, train=rows, test=rows, class_counts=np.bincount(y, minlength=K))
+    settings = config.OneVsRest("svm_ovr", tolerance=1e-8, iterations=100_000, bias=False)
+    model = trained(settings, pairs)
+    for k in range(K):
+        whole = LinearSVC(C=10, tol=1e-8, max_iter=100_000, fit_intercept=False).fit(X, y == k)
+        np.testing.assert_allclose(model.V[k], whole.coef_[0], atol=1e-4)
+
+
+def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that stands a second further each time it is looked at."""
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(trace.time, "perf_counter", lambda: float(next(ticks)))
+
+
+def traced(settings: config.Method, dataset: Dataset, seconds: float) -> tuple[trace.Trace, Any]:
+    solver = registry.own()[settings.name].build(settings, dataset.info)
+    model = make_model(solver, "numpy", dataset.info.classes, D, settings.bias, "float64")
+    budget = config.Budget(checkpoints=1, seconds=seconds)
+    found = trace.run(solver, model, dataset, 0, budget, config.Evaluation(), 0.0)
+    return found, model
+
+
+def test_one_vs_rest_looks_at_the_clock_after_every_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticking(monkeypatch)
+    made, model = traced(config.OneVsRest("svm_ovr", bias=False), problem(), seconds=3)
+    assert made.status == "timeout" and model.trained.sum() == 2  # one second went at the start
+    assert made.message == f"stopped at 3.0 training seconds after 2 of {K} classes"
+    whole, _ = traced(config.OneVsRest("svm_ovr", bias=False), problem(), seconds=99)
+    assert (whole.status, whole.message) == ("done", None)
+
+
+def test_classes_that_are_not_trained_are_never_predicted() -> None:
+    """Also where all trained scores are negative."""
+    dataset = problem()
+    model = trained(config.OneVsRest("svm_ovr", bias=False), dataset, until=1)
+    only = int(dataset.class_counts.argmax())
+    far = -model.V[[only]]
+    assert np.argmax(model.V @ far.T) != only  # its score is negative, those of the others are 0
+    assert model.predict(far.astype(np.float32)).tolist() == [only]
+
+
+def test_what_cannot_be_stopped_says_that_it_was_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticking(monkeypatch)
+    made, model = traced(config.Liblinear("svm_cs", bias=False), problem(), seconds=2)
+    assert made.status == "timeout" and model.trained.all()
+    assert made.message is not None and made.message.startswith("took 2 s, over budget.seconds=2")
+    assert made.curve["test_error"].notna().all()
 
 
 @pytest.mark.parametrize("classes", [2, K])
@@ -114,6 +179,16 @@ def test_a_library_learns(name: str) -> None:
     assert found["model_mib"] > 0 and "nonzeros" not in found
     again = trained(settings, dataset)
     np.testing.assert_array_equal(model.predict(dataset.test.X), again.predict(dataset.test.X))
+
+
+def test_recall_tree_stops_between_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("vowpalwabbit")
+    ticking(monkeypatch)
+    settings = config.RecallTree("recall_tree", bits=12, passes=5)
+    made, _ = traced(settings, problem(), seconds=11)
+    assert made.status == "timeout"
+    assert made.curve["epoch"].iloc[-1] == 1  # ten of 50 parts of five passes, a second each
+    assert made.curve["test_error"].iloc[-1] < made.curve["test_error"].iloc[0]
 
 
 @pytest.mark.parametrize("name", EXTRAS)

@@ -55,6 +55,22 @@ def test_peak_memory_is_of_training_alone() -> None:
     assert meter.columns()["peak_mib"] > meter.columns()["train_mib"]
 
 
+@LINUX
+def test_memory_that_was_freed_before_counts_as_taken_in_training() -> None:
+    def arrays() -> list[np.ndarray]:  # small enough to come from the heap
+        return [np.ones(8 * 1024) for _ in range(1024)]
+
+    before = arrays()
+    pin = np.ones(8 * 1024)  # above them, so that the heap does not shrink by itself
+    del before
+    meter = PeakMemory()
+    meter.begin()
+    taken = arrays()
+    meter.end()
+    assert pin.any() and len(taken) == 1024
+    assert meter.columns()["train_mib"] > 60  # of 64
+
+
 def test_what_a_model_costs() -> None:
     W = np.eye(4, 6, dtype=np.float32)
     from xcbench.datasets.value import Split

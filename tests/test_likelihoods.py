@@ -14,7 +14,7 @@ from xcbench.likelihoods import log_likelihood, with_importance
 from xcbench.linear import LinearModel
 from xcbench.metrics import evaluate, log_probabilities
 from xcbench.solvers import Progress
-from xcbench.trace import run
+from xcbench.trace import Judge, run
 
 LAWS = {"probit": (norm.logpdf, log_ndtr), "logistic": (logistic.logpdf, log_expit)}
 LINKS = tuple(LAWS)
@@ -202,6 +202,15 @@ def test_evaluations_at_a_ratio(digits, seconds):
     budget = Budget(epochs=8, checkpoints=4, ratio=2, seconds=seconds)
     curve = run(Still(), model, digits, 0, budget, Evaluation(rows=50), 0.0).curve
     assert list(curve["epoch"]) == [0, 1, 2, 4, 8]
+
+
+def test_of_the_training_part_fewer_rows_may_be_asked_for(digits):
+    for asked, train in ((Evaluation(rows=50, train_rows=7), 7), (Evaluation(rows=50), 50)):
+        parts = Judge(digits, asked, "softmax", 0, 0.0).parts
+        assert {role: len(split) for role, (split, _) in parts.items()} == {
+            "train": train,
+            "test": 50,
+        }
 
 
 def test_checkpoints_between_have_clock_and_bound_alone(digits):

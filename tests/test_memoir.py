@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench import config, oracles, registry
+from xcbench import config, oracles, registry, trace
 from xcbench.datasets import Dataset, Info
 from xcbench.datasets.value import Split
 from xcbench.engines import resolve
@@ -303,6 +303,33 @@ def test_simple_lsh_collides_with_probability_1_minus_arccos_over_pi(cosine: flo
         p = 1 - math.acos(inner) / math.pi
         assert abs(equal / total - p) < 4.5 * math.sqrt(p * (1 - p) / total)
         equal = total = 0
+
+
+def test_published_lsh_takes_classes_without_weights_first(
+    told: list[tuple[np.ndarray, np.ndarray]],
+) -> None:
+    """Minus a Hamming distance is never above 0; of inner products with other weights, some are."""
+    whole = problem()
+    two = whole.train.take(np.flatnonzero(whole.train.y < 2))
+    dataset, least = replace(whole, train=two, test=two), {}
+    for oracle in ("simple_lsh", "exact"):
+        told.clear()
+        trained(replace(L2, n=3, oracle=oracle), dataset, steps=3)
+        known, shares = {0, 1}, []
+        for _, rivals in told:
+            fresh = set(range(K)) - known
+            shares += [np.mean([int(k) in fresh for k in rivals])] if fresh else []
+            known |= set(rivals.tolist())
+        least[oracle] = min(shares[1:])
+    assert least["simple_lsh"] == 1 > least["exact"]
+
+
+def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    dataset = problem()
+    settings = config.MemoirL2("memoir_l2", lr=0.1, n=5000, iterations=3)
+    solver = registry.own()["memoir_l2"].build(settings, dataset.info)
+    trace.warm_up(solver, make_model(solver, "numpy", K, D, False, "float32"), dataset)
+    assert [len(batch) for batch, _ in told] == [4]
 
 
 def test_simple_lsh_takes_the_nearest_code() -> None:

@@ -153,6 +153,13 @@ class SparseModel(Model):
         self.scale, self.square = 1.0, 0.0
         self.mean = Mean(self.V.shape) if average else None
 
+    @classmethod
+    def of(cls, W: sp.csr_array) -> SparseModel:
+        """Model with these weights (K, D)."""
+        model = cls("numpy", *W.shape, str(W.dtype))
+        model.move(np.arange(W.shape[0]), W)
+        return model
+
     @property
     def n_classes(self) -> int:
         """K."""

@@ -80,7 +80,8 @@ def run(
     trace = Trace()
     seen = dataset.first(budget.share)
     judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
-    parts = PARTS if budget.seconds and solver.interruptible else 1
+    looks: int = getattr(solver, "parts", PARTS)  # one-vs-rest: after every class
+    parts = looks if budget.seconds and solver.interruptible else 1
     passes = epochs(solver, budget.epochs)
     stops = _stops(budget, passes, parts)
     value = Mean()
@@ -111,8 +112,15 @@ def run(
                 return trace
             if late and progress.epoch < passes:
                 trace.status = "timeout"
-                trace.message = f"stopped at {trace.train_seconds:.1f} training seconds"
+                reached = f" after {progress.message}" if progress.message else ""
+                trace.message = f"stopped at {trace.train_seconds:.1f} training seconds{reached}"
                 return trace
+            if late and not solver.interruptible:
+                trace.status = "timeout"
+                trace.message = (
+                    f"took {trace.train_seconds:.0f} s, over budget.seconds={budget.seconds:g}: "
+                    "it cannot be stopped, and its numbers are those of the whole training"
+                )
             watch(progress.epoch / passes)
     raise AssertionError("a solver yields until it ends")
 
@@ -120,10 +128,12 @@ def run(
 def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
     """Compile what a run needs, on four rows and eight features, before any clock runs.
 
-    A library's solver says by ``compiles = False`` that it needs nothing.
+    A library's solver says by ``compiles = False`` that it needs nothing, one with batches of its
+    own size by ``on_few_rows`` what it is on four rows.
     """
     if not getattr(solver, "compiles", True):
         return
+    solver = getattr(solver, "on_few_rows", solver)
     rows = slice(0, 4)
     few = Split(dataset.train.X[rows, :8], dataset.train.y[rows])
     shape = model.n_classes, few.X.shape[1]
@@ -160,8 +170,10 @@ class Judge:
         parts = {"train": dataset.train, "test": dataset.test}
         if evaluation.validation:
             parts["validation"], parts["test"] = dataset.test.divided(evaluation.validation)
+        most = dict.fromkeys(parts, evaluation.rows)
+        most["train"] = evaluation.train_rows or evaluation.rows
         self.parts = {
-            role: (whole.sample(evaluation.rows), 0 < evaluation.rows < len(whole))
+            role: (whole.sample(most[role]), 0 < most[role] < len(whole))
             for role, whole in parts.items()
         }
         self.test = dataset.test

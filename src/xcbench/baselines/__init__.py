@@ -118,6 +118,7 @@ def method(
     impossible: Callable[[Any], str] = lambda settings: "",
     lacks: Callable[[Any], str] = lambda settings: "",
     memory: Callable[[config.Config, Info], float] = lambda settings, info: 0.0,
+    version: int = 1,
 ) -> Method:
     """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""
     return Method(
@@ -130,6 +131,7 @@ def method(
         lacks=lacks,
         memory=memory,
         solver=solver,
+        version=version,
     )
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, count, islice
 
 import numpy as np
 
 from xcbench import baselines, config
 from xcbench.datasets import Dataset, Info
 from xcbench.datasets.value import Rows
+from xcbench.solvers import Progress, Streams
 from xcbench.sparse import sparse_rows
 
 
 @dataclass
-class RecallTree(baselines.ByLibrary):
+class RecallTree:
     """Online, a row after the other in a fresh order a pass. The size is that of its weight table.
 
     Attributes
@@ -24,23 +26,40 @@ class RecallTree(baselines.ByLibrary):
 
     settings: config.RecallTree
     classes: int
+    precision: str | None = None
+    interruptible: bool = True
+    is_bound: bool = False
+    compiles = False
+    model = baselines.Library
 
-    def train(self, dataset: Dataset, model: baselines.Library, rng: np.random.Generator) -> None:
-        """Pass over the rows as often as the settings say."""
+    @property
+    def epochs(self) -> float:
+        """Passes over the rows, as the settings say."""
+        return float(self.settings.passes)
+
+    def fit(
+        self, dataset: Dataset, model: baselines.Library, streams: Streams, stops: list[float]
+    ) -> Iterator[Progress]:
+        """Learn from a row after the other until the last stop."""
         from vowpalwabbit import Workspace
 
-        s = self.settings
+        yield Progress(0, 0, 0.0)
+        s, rng = self.settings, streams.classes
         learner = Workspace(
             f"--recall_tree {self.classes} -b {s.bits} -l {s.rate} "
             f"--loss_function {s.loss} --random_seed {int(rng.integers(2**31))} --quiet "
             + ("" if s.bias else "--noconstant")
         )
         examples, y = list(lines(dataset.train.X)), (dataset.train.y + 1).tolist()
-        for _ in range(s.passes):
-            for i in rng.permutation(len(y)):
-                learner.learn(f"{y[i]} {examples[i]}")
         model.size = 4 * learner.num_weights() * learner.get_stride()
         model.predictor = lambda X: np.array([learner.predict(it) - 1 for it in lines(X)])
+        rows = chain.from_iterable(rng.permutation(len(y)) for _ in count())
+        visited = 0
+        for stop in stops:
+            for i in islice(rows, round(stop * len(y)) - visited):
+                learner.learn(f"{y[i]} {examples[i]}")
+                visited += 1
+            yield Progress(visited, visited, visited / len(y), 0.0)
 
 
 def lines(X: Rows) -> Iterator[str]:
@@ -63,4 +82,5 @@ recall_tree = baselines.method(
     lambda settings, info: RecallTree(settings, info.classes),
     lacks=baselines.needs("vowpalwabbit", "vw"),
     memory=memory,
+    version=2,
 )

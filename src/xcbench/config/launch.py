@@ -93,6 +93,9 @@ class Evaluation:
         "*_log_loss_standard_error where these are not all; 0: all",
         at_least=0,
     )
+    train_rows: int = option(
+        0, "at most so many rows of the training part; 0: as many as rows says", at_least=0
+    )
     every: int = option(
         1,
         "evaluate at every so-many-th checkpoint and at the last; the others have clocks and bound "

@@ -100,6 +100,7 @@ def of_penalty(name: str, schema: type[config.Memoir]) -> Method:
         lacks=lacks,
         memory=memory,
         solver=solver,
+        version=2,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from xcbench.datasets import Dataset
 from xcbench.models import Model
 from xcbench.objectives import Objective
-from xcbench.oracles import Exact, Oracle
+from xcbench.oracles import Exact, Oracle, SimpleLSH
 from xcbench.solvers import Progress, Streams
 from xcbench.solvers.penalties import L1, L2
 from xcbench.sparse import SparseModel, sparse_rows
@@ -61,6 +61,11 @@ class Margin:
     ) -> SparseModel:
         """Sparse weights, all 0."""
         return SparseModel(engine, n_classes, n_features, dtype, self.cosine, self.average)
+
+    @property
+    def on_few_rows(self) -> Margin:
+        """The same with batches of four rows: a full one costs its time with any data."""
+        return replace(self, n=min(self.n, 4))
 
     def fit(
         self, dataset: Dataset, model: Model, streams: Streams, stops: list[float]
@@ -136,15 +141,21 @@ class Margin:
         y: np.ndarray,
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pairs (B, 2) of y and its rival, values, slopes: with the weights before the batch."""
+        """Pairs (B, 2) of y and its rival, values, slopes: with the weights before the batch.
+
+        A rival whose score is not positive gives way to a class without weights, if there is one.
+        """
         rivals = oracle.rivals(model, X, y)
         scores = model.at(X, np.column_stack([y, np.maximum(rivals, 0)]))
+        doubtful = (rivals < 0) | (scores[:, 1] <= 0)
+        if isinstance(oracle, SimpleLSH):  # the code looks at minus a Hamming distance here
+            doubtful[:] = True
         unseen = np.flatnonzero(~model.seen)
         place = rng.integers(0, max(1, len(unseen)), len(y))
         if len(unseen):
             fresh = unseen[place]
             fresh = np.where(fresh == y, unseen[(place + 1) % len(unseen)], fresh)
-            better = ((rivals < 0) | (scores[:, 1] <= 0)) & (fresh != y)
+            better = doubtful & (fresh != y)
             rivals = np.where(better, fresh, rivals)
             scores[better, 1] = 0.0
         value, slope, _ = self.objective(scores, 0.0, np.zeros(len(y)), 0.0, np.zeros(len(y)))

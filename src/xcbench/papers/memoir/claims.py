@@ -6,7 +6,7 @@ import pandas as pd
 
 from xcbench.papers import published, verdicts
 from xcbench.papers.frames import Values, part, values
-from xcbench.papers.memoir.frames import measure, of
+from xcbench.papers.memoir.frames import in_time, measure, of, remark
 from xcbench.papers.memoir.names import (
     DATASETS,
     FACTORS,
@@ -44,7 +44,13 @@ def claims(results: pd.DataFrame) -> dict[Key, Claim]:
     return made
 
 
-def _claim(found: dict[str, Values], how: dict[str, str], dataset: str, reason: str = "") -> Claim:
+def _claim(
+    found: dict[str, Values],
+    how: dict[str, str],
+    dataset: str,
+    reason: str = "",
+    late: str = "",
+) -> Claim:
     """Claim of the readings that were measured; else why there is no measurement."""
     readings = [Reading(name, own.values, how[name]) for name, own in found.items() if own.values]
     if readings:
@@ -55,7 +61,7 @@ def _claim(found: dict[str, Values], how: dict[str, str], dataset: str, reason: 
         return Claim((), absent(dataset), command=last)
     if why == verdicts.NO_PACKAGE:
         return Claim((), "an extra that is not installed", why, last)
-    return Claim((), why, verdicts.NOT_YET, last)
+    return Claim((), why or late, verdicts.NOT_YET, last)
 
 
 def _table1(results: pd.DataFrame, printed: str, method: str, metric: str, unit: str) -> Claim:
@@ -91,11 +97,10 @@ def _table3(results: pd.DataFrame, printed: str, method: str, metric: str, unit:
     }
     if metric in TIMES:
         return Claim((), "", verdicts.TIME, list(how.values())[-1])
-    found = {
-        reading: measure(of(results, dataset, method, reading), metric, unit)
-        for reading in readings
-    }
-    return _claim(found, how, dataset, SIZE if metric == "total_memory" else "")
+    rows = {reading: of(results, dataset, method, reading) for reading in readings}
+    found = {name: measure(in_time(own), metric, unit) for name, own in rows.items()}
+    reason, late = SIZE if metric == "total_memory" else "", remark(pd.concat(rows.values()))
+    return _claim(found, how, dataset, reason, late)
 
 
 def _table4(results: pd.DataFrame, printed: str, method: str, metric: str, unit: str) -> Claim:

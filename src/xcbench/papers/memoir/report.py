@@ -10,9 +10,8 @@ import pandas as pd
 
 from xcbench.papers import Measured, pictures, report
 from xcbench.papers.frames import without_twins
-from xcbench.papers.memoir import TITLE, claims, figures, inexact, tables
+from xcbench.papers.memoir import TITLE, beyond, claims, figures, inexact, margins, tables
 from xcbench.papers.section import Picture, Section
-from xcbench.report import style
 
 INTRO = (
     "'As text' is the paper as it is written (Algorithms 1 and 2); 'as published' is what the "
@@ -27,17 +26,23 @@ def write(measured: Measured, folder: Path) -> pd.DataFrame:
     """Write page, Markdown and figures; returns the replication rows."""
     measured = replace(measured, results=without_twins(measured.results))
     known = claims.claims(measured.results)
-    return report.write("memoir", TITLE, INTRO, known, folder, partial(_sections, measured))
+    kept = without_twins(margins.read(folder / margins.FILE))
+    return report.write("memoir", TITLE, INTRO, known, folder, partial(_sections, measured, kept))
 
 
-def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Section]:
+def _sections(
+    measured: Measured, kept: pd.DataFrame, rows: pd.DataFrame, folder: Path
+) -> list[Section]:
     results, curves = measured.results, measured.curves
     drawn = figures.draw(results, curves, folder)
     return [
         Section("What was found", report.paragraphs(Path(__file__).parent / "findings.md")),
         Section(
             "Table 1: datasets",
-            tables=[report.of_rows(rows, "Table 1", "Sizes as printed and read")],
+            tables=[
+                tables.sizes(results),
+                report.of_rows(rows, "Table 1", "Sizes as printed and read"),
+            ],
         ),
         Section(
             "Table 2: size of a batch",
@@ -64,13 +69,13 @@ def _sections(measured: Measured, rows: pd.DataFrame, folder: Path) -> list[Sect
         ),
         replace(
             _figure("Figure 1: strength of the l1 penalty", drawn, "figure1", "figure1"),
-            tables=[tables.strengths(results)],
+            tables=[beyond.strengths(results)],
         ),
         _figure("Figure 2: methods side by side", drawn, "figure2", "table3_as_published"),
-        Section("Beyond the paper: thousands of classes", tables=[tables.large(results)]),
-        Section("Beyond the paper: the constant feature", tables=[tables.constants(results)]),
-        Section("Beyond the paper: other margin oracles", tables=[tables.margins(results)]),
-        _inexact(folder),
+        Section("Beyond the paper: thousands of classes", tables=[beyond.large(results)]),
+        Section("Beyond the paper: the constant feature", tables=[beyond.constants(results)]),
+        Section("Beyond the paper: other margin oracles", tables=[beyond.margin_oracles(results)]),
+        _inexact(kept, folder),
     ]
 
 
@@ -78,13 +83,9 @@ def _figure(title: str, drawn: dict[str, Picture], name: str, experiment: str) -
     return pictures.section(title, drawn, name, f"memoir/{experiment}")
 
 
-def _inexact(folder: Path) -> Section:
-    """The theory made visible; it needs no data and is measured anew."""
-    frames = inexact.measure()
-    for name, frame in frames.items():
-        frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
-    png = folder / "inexact.png"
-    with style.look():
-        style.save(inexact.draw(frames), png)
-    alt = f"{MARGINS}. The numbers are in inexact.csv."
-    return Section(MARGINS, [inexact.caption(frames)], figures=[Picture(png, alt, "")])
+def _inexact(kept: pd.DataFrame, folder: Path) -> Section:
+    """The theory made visible, from the committed table."""
+    if kept.empty:
+        return Section(MARGINS, ["Not measured: `xcbench paper memoir grid=margins` measures it."])
+    drawn = pictures.save({"inexact": inexact.draw(kept)}, {"inexact": inexact.CAPTION}, folder)
+    return Section(MARGINS, tables=[inexact.table(kept)], figures=[drawn["inexact"]])

@@ -1,0 +1,190 @@
+"""How inexact margins are: recall of the oracles, and the (epsilon, delta) that they induce.
+
+The theorems of MEMOIR ask for margins that differ from the true ones by at most epsilon with a
+probability of at least 1 - delta. `xcbench.oracles.quality` measures both on MEMOIR-l2's weights
+after 1, 5 and 25 batches: on synthetic rows with and without the feature that is always 1, and on
+the cells of the grid ``margins``, whose weights are kept in ``runs/`` alone; so the numbers are a
+committed table. Epsilon is in units of the mean absolute score of the best rival, since the scale
+of weights means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from omegaconf import OmegaConf
+
+from xcbench import cells, config, datasets, oracles, registry
+from xcbench.cells import Cell
+from xcbench.datasets import Dataset, Info, protocol, synthetic
+from xcbench.errors import UserError, writing
+from xcbench.objectives import memoir
+from xcbench.oracles import Exact, Oracle, RandomClass, SimpleLSH
+from xcbench.oracles.graph import Graph, installed
+from xcbench.papers import Place
+from xcbench.solvers import Streams, make_model
+from xcbench.sparse import SparseModel, sparse_rows
+
+FILE = "margins.csv"
+SPEC = config.Synthetic(train=3000, test=1000, features=1000, classes=300, nonzeros=20)
+CONSTANTS = {"with": 1.0, "without": 0.0}  # the feature that is always 1
+BATCHES = (1, 5, 25)
+DELTAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+ROWS = 2000  # of the test part that are asked for
+SEEDS = 3  # of the oracles' random numbers
+ORACLES: dict[str, Callable[[np.random.Generator], Oracle]] = {
+    "random class": RandomClass,
+    "SimpleLSH, 16 bits": partial(SimpleLSH, 16),
+    "SimpleLSH, 32 bits": partial(SimpleLSH, 32),
+    "SimpleLSH, 64 bits": partial(SimpleLSH, 64),
+}
+GRAPH = "small-world graph"  # the library draws random numbers of its own: once
+KEYS = ["cell", "dataset", "constant", "batches", "oracle", "seed"]
+COLUMNS = [*KEYS, "longest", "recall", *(f"epsilon_at_{delta:g}" for delta in DELTAS)]
+
+
+# ---------------------------------------------------------------- the table
+def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
+    """Measure every oracle and write the table; the rows stay as they are.
+
+    Of cells whose weights are gone, the table keeps what it has.
+
+    Parameters
+    ----------
+    rows : all rows so far.
+    place : the grid whose cells have weights, and where cells are.
+
+    Raises
+    ------
+    UserError
+        If the table cannot be read or written.
+    """
+    path = place.folder / FILE
+    known = read(path)
+    own = rows[(rows["grid"] == place.grid) & (rows["status"] == "done")]
+    parts = [pd.DataFrame(on_synthetic_rows())]
+    for name in own["cell"]:
+        found = pd.DataFrame(on_cell(name, place.runs_dir))
+        parts.append(found if len(found) else known[known["cell"] == name])
+    table = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(".tmp")
+        table.to_csv(scratch, index=False, float_format="%.8g")
+        scratch.replace(path)
+    return rows
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The table, empty where there is none.
+
+    Returns
+    -------
+    DataFrame
+        By `KEYS`: ``recall``, the share of rows whose rival the oracle finds;
+        ``epsilon_at_<delta>``, over the mean |score| of the best rival; ``longest``, the largest
+        length of a class's weights over the median one. Synthetic rows have no ``cell``.
+    """
+    if not path.exists():
+        return pd.DataFrame(columns=COLUMNS)
+    try:
+        return pd.read_csv(path, dtype={"cell": str})[COLUMNS]
+    except (OSError, ValueError, KeyError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path} cannot be read ({reason}); restore it, or remove it") from None
+
+
+# ---------------------------------------------------------------- weights and rows
+def on_synthetic_rows() -> Iterator[dict[str, Any]]:
+    """Measurements on synthetic rows."""
+    for constant, value in CONSTANTS.items():
+        dataset = problem(value)
+        for batches in BATCHES:
+            where = {"dataset": "synthetic", "constant": constant, "batches": batches}
+            for line in qualities(trained(dataset, batches), dataset):
+                yield where | line
+
+
+def on_cell(name: str, runs_dir: Path) -> Iterator[dict[str, Any]]:
+    """Measurements on a cell that kept its weights, where its data are here."""
+    cell = cells.load(runs_dir, name)
+    path = cells.folder(runs_dir, name) / cells.WEIGHTS
+    dataset = rows_of(cell, runs_dir / "cache") if cell and path.exists() else None
+    if cell is None or dataset is None:
+        return
+    with np.load(path, allow_pickle=False) as kept:
+        W = sp.csr_array((kept["values"], kept["features"], kept["start"]), _shape(dataset))
+    where = {
+        "cell": name,
+        "dataset": cell.dataset,
+        "constant": "with" if cell.config["dataset"]["protocol"]["constant"] else "without",
+        "batches": cell.config["method"]["iterations"],
+    }
+    for line in qualities(SparseModel.of(W), dataset):
+        yield where | line
+
+
+def rows_of(cell: Cell, cache: Path) -> Dataset | None:
+    """The dataset that a cell was trained on; None where it is not here as it was."""
+    name = cell.dataset.removesuffix("-twin")
+    wanted = {**cell.config["dataset"], **cell.launch["dataset"], "name": name}
+    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(config.Dataset), wanted))
+    assert isinstance(settings, config.Dataset)
+    info = datasets.prepare(settings, Path(cell.launch["data_dir"]), cache)
+    if not isinstance(info, Info) or info.digest != cell.dataset_digest:
+        return None
+    return datasets.load(info, cache)
+
+
+def problem(constant: float) -> Dataset:
+    """Synthetic rows under the paper's protocol, with this value of the constant feature."""
+    values = config.Protocol(classes="train", tfidf=True, row_norm="l2", constant=constant)
+    train, test, K, _ = protocol.apply(*synthetic.make(SPEC), values)
+    info = Info("synthetic", "", True, len(train), len(test), train.X.shape[1], K, True, 20.0, 2.0)
+    return Dataset(info, train, test, np.bincount(train.y, minlength=K))
+
+
+def trained(dataset: Dataset, batches: int) -> SparseModel:
+    """MEMOIR-l2 as published, by the exact oracle."""
+    settings = config.MemoirL2("memoir_l2", lr=0.1, iterations=batches)
+    solver = registry.entry(settings).build(settings, dataset.info)
+    model = make_model(solver, "numpy", *_shape(dataset), False, "float64")
+    assert isinstance(model, SparseModel)
+    stops = [batches * memoir.batch(settings, dataset.info) / len(dataset.train)]
+    for _ in solver.fit(dataset, model, Streams.of(0), stops):
+        pass
+    return model
+
+
+def _shape(dataset: Dataset) -> tuple[int, int]:
+    return dataset.info.classes, dataset.info.features
+
+
+# ---------------------------------------------------------------- what is measured
+def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Recall and epsilons of every oracle and seed on test rows."""
+    test = dataset.test.sample(ROWS)
+    X, y = sparse_rows(test.X, slice(None), model.dtype), test.y
+    scale = float(np.abs(model.at(X, Exact().rivals(model, X, y)[:, None])).mean())
+    apart = longest(model)
+    runs = [(name, make, seed) for name, make in ORACLES.items() for seed in range(SEEDS)]
+    if installed():
+        runs.append((GRAPH, lambda rng: Graph(), 0))
+    for name, make, seed in runs:
+        oracle = make(np.random.default_rng(seed))
+        oracle.moved(model, np.arange(model.n_classes))
+        found = oracles.quality(oracle, model, X, y, DELTAS)
+        told = {it: x if it == "recall" else x / scale for it, x in found.items()}
+        yield {"oracle": name, "seed": seed, "longest": apart, **told}
+
+
+def longest(model: SparseModel) -> float:
+    """The largest length of a class's weights over the median of those that are not 0."""
+    lengths = model.lengths()[model.seen]
+    return float(lengths.max() / np.median(lengths))
