@@ -1,29 +1,21 @@
-"""The report of the adversarial-softmax paper: searches, claims, tables, theory, the whole."""
+"""The report of the adversarial-softmax paper: claims, tables, the race."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose
-from scipy.optimize import minimize
 
-from xcbench import config, sweeps
-from xcbench.commands import Given
-from xcbench.commands.paper import paper as launch
-from xcbench.config import Config
-from xcbench.papers import Grid, adv, published, replication, run, verdicts
+from xcbench import config
+from xcbench.papers import published, replication, run, verdicts
 from xcbench.papers.adv import claims, figures, race, tables
 from xcbench.papers.adv.frames import (
     ERROR,
     LOSS,
     SAMPLING,
-    TUNED,
     VALIDATION,
     VALIDATION_ERROR,
     at_best,
@@ -31,114 +23,7 @@ from xcbench.papers.adv.frames import (
     printed,
     reached,
 )
-from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PRIORS, PROPOSED, SAMPLERS, large
-from xcbench.papers.adv.theory import equivalence, problem, signal_to_noise
-from xcbench.papers.frames import stopped
-from xcbench.papers.kept import Kept
-
-
-def read(*words: str) -> Config:
-    with sweeps.hydra({}):
-        return config.read(compose("config", overrides=list(words)))
-
-
-# ---------------------------------------------------------------- searches over more than the rate
-GRID = Grid(
-    "search",
-    "tuning",
-    criterion={"negative_sampling": VALIDATION},
-    variants=(SAMPLING,),
-    tuned=TUNED,
-    stopped=True,
-)
-
-
-def searched() -> Kept:
-    """Two samplers at two rates and two regularisers; losses after one and after two epochs."""
-    losses = {  # sampling, rate, regulariser
-        ("uniform", 0.1, 1e-4): (3.0, 2.5),
-        ("uniform", 0.3, 1e-4): (2.0, 9.0),  # best of all if it stops early
-        ("uniform", 0.1, 1e-3): (2.6, 2.4),
-        ("uniform", 0.3, 1e-3): (2.9, 2.8),
-        ("tree", 0.1, 1e-4): (4.0, 3.0),
-        ("tree", 0.3, 1e-4): (5.0, 5.0),
-        ("tree", 0.1, 1e-3): (3.5, 3.1),
-        ("tree", 0.3, 1e-3): (6.0, 6.0),
-    }
-    rows, curves = [], []
-    for number, ((sampling, lr, ridge), values) in enumerate(losses.items()):
-        cell = {
-            "cell": str(number),
-            "grid": "search",
-            "status": "done",
-            "dataset": "bibtex",
-            "method": "negative_sampling",
-            "lr": lr,
-            "seed": 0,
-            SAMPLING: sampling,
-            "method.score_ridge": ridge,
-        }
-        for epoch, loss in enumerate(values, 1):
-            curves.append({"cell": str(number), "epoch": epoch, VALIDATION: loss})
-        rows.append(cell | {"epoch": 2, VALIDATION: values[-1]})
-    return Kept(pd.DataFrame(rows), pd.DataFrame(curves))
-
-
-def test_a_search_finds_rate_and_regulariser_of_every_sampler() -> None:
-    best = run.best_settings(GRID, searched())
-    assert best == {
-        ("bibtex", "negative_sampling", "uniform"): {"method.lr": 0.3, "method.score_ridge": 1e-4},
-        ("bibtex", "negative_sampling", "tree"): {"method.lr": 0.1, "method.score_ridge": 1e-4},
-    }
-
-
-def test_early_stopping_takes_whole_checkpoints() -> None:
-    kept = searched()
-    rows = stopped(kept.rows, kept.curves, VALIDATION).set_index("cell")
-    assert list(rows.loc[["0", "1", "2"], VALIDATION]) == [2.5, 2.0, 2.4]
-    assert list(rows.loc[["0", "1", "2"], "epoch"]) == [2, 1, 2]
-    assert rows.loc["1", "lr"] == 0.3
-    assert stopped(kept.rows, kept.curves, "validation_error") is kept.rows
-
-
-def jobs(dataset: str, *words: str) -> list[Config]:
-    base = read(f"dataset={dataset}", "method=negative_sampling", "fetch=false", *words)
-    points = itertools.product(("uniform", "tree"), (0.1, 0.3), (1e-4, 1e-3))
-    return [
-        replace(base, method=replace(base.method, sampling=sampling, lr=lr, score_ridge=ridge))
-        for sampling, lr, ridge in points
-    ]
-
-
-def test_found_settings_go_to_their_own_sampler() -> None:
-    best = {("digits", "negative_sampling", "tree"): {"method.lr": 7.0, "method.score_ridge": 5.0}}
-    made = run.with_best(jobs("digits"), best, GRID)
-    assert {m.method.sampling for m in made} == {"tree"}  # of uniform nothing was found
-    assert {(m.method.lr, m.method.score_ridge) for m in made} == {(7.0, 5.0)}
-    absent = run.with_best(jobs("bibtex", "dataset.missing=skip", "data_dir=nowhere"), {}, GRID)
-    assert len(absent) and {m.method.lr for m in absent} == {None}  # "not run: data" has a row
-
-
-def test_a_search_goes_on_half_a_decade_to_either_side_of_its_best() -> None:
-    kept = searched()
-    kept.rows["dataset"] = "digits"
-    more = run._beyond(GRID, kept, jobs("digits"))
-    points = [(m.method.sampling, m.method.lr, m.method.score_ridge) for m in more]
-    uniform = [("uniform", 1.0, 1e-4), ("uniform", 0.3, 3e-5), ("uniform", 0.3, 3e-4)]
-    tree = [("tree", 0.03, 1e-4), ("tree", 0.1, 3e-5), ("tree", 0.1, 3e-4)]
-    assert sorted(points) == sorted(uniform + tree)  # the rates 0.1 and 0.3 are there
-    assert not run._beyond(GRID, kept, jobs("digits") + more)
-
-
-def test_half_decades_are_a_ladder() -> None:
-    """Up and down again is where it was, and 0 stays."""
-    at = [1e-5]
-    while at[-1] < 100:
-        at.append(max(it["x"] for it in run._half_decades({"x": at[-1]})))
-    assert at[:4] == [1e-5, 3e-5, 1e-4, 3e-4] and at[-1] == 100
-    down = [min(it["x"] for it in run._half_decades({"x": value})) for value in at[1:]]
-    assert down == at[:-1]
-    assert run._half_decades({"x": 0.0}) == []
+from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PROPOSED
 
 
 # ---------------------------------------------------------------- claims
@@ -389,162 +274,3 @@ def test_the_figure_starts_where_the_tree_is_fitted() -> None:
     np.testing.assert_allclose(first.get_xdata(), [1.5, 2.5, 3.5])
     np.testing.assert_allclose(first.get_ydata(), [0, 0.2, 0.4])
     assert figures.figure1(results[:0], curves) is None
-
-
-# ---------------------------------------------------------------- theory
-def test_closed_form_is_the_trace_of_the_matrices() -> None:
-    """Eq. 12 with C and H of all positives and negatives, by plain linear algebra."""
-    p, q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.1, 0.2, 0.3, 0.4])
-    sigma = p / (p + q)  # of log p - log q
-    H = np.diag(p * sigma * (1 - sigma) + q * sigma * (1 - sigma))
-    C = np.zeros((4, 4))
-    for y in range(4):
-        for k in range(4):
-            g = np.zeros(4)
-            g[y] -= 1 - sigma[y]
-            g[k] += sigma[k]
-            C += p[y] * q[k] * np.outer(g, g)
-    inverse, curvature = signal_to_noise.closed_form(p[None], q[None])
-    assert inverse == pytest.approx(np.trace(C @ np.linalg.inv(H)), rel=1e-12)
-    assert curvature == pytest.approx(np.trace(H), rel=1e-12)
-    eigenvalues = np.sort(np.linalg.eigvals(C @ np.linalg.inv(H)).real)
-    np.testing.assert_allclose(eigenvalues, [1 - 2 * curvature, 1, 1, 1], atol=1e-12)
-
-
-def test_measured_ratios_are_the_closed_form() -> None:
-    rows = signal_to_noise.measure().set_index("noise")
-    np.testing.assert_allclose(rows["eta"], rows["eta_closed"], rtol=0.03)
-    np.testing.assert_allclose(rows["curvature"], rows["curvature_closed"], rtol=0.01)
-    K = problem.CLASSES
-    assert rows["eta_closed"].between(1 / K, 1 / (K - 1) + 1e-12).all()
-    assert rows["eta_closed"].idxmax() == "p_D itself"
-    assert rows.loc["adversarial tree", "curvature"] > 1.5 * rows.loc["uniform", "curvature"]
-
-
-def test_optima_of_free_scores() -> None:
-    p_data = problem.data()
-    rows = equivalence.measure().set_index(["model", "noise"])
-    free = rows.loc["free scores"]
-    assert free["removed"].max() < 1e-6
-    for name, p_noise in problem.noises(p_data).items():
-        bare = p_data / p_noise  # of e^f, f = log p_D - log p_n
-        bare /= bare.sum(axis=1, keepdims=True)
-        known = equivalence.distance(bare, p_data)
-        assert free.loc[name, "bare"] == pytest.approx(known, abs=1e-6)
-    linear = rows.loc["linear"]
-    assert linear.loc["p_D itself", "removed"] < 1e-6  # there f = 0 is right
-    assert linear.loc["uniform", "removed"] > 1e-3
-
-
-def test_the_expected_loss_is_an_expectation() -> None:
-    rng = np.random.default_rng(0)
-    p, q = rng.dirichlet(np.ones(3), 2), rng.dirichlet(np.ones(3), 2)
-    scores = rng.normal(size=(2, 3))
-    by_hand = (p * np.logaddexp(0, -scores) + q * np.logaddexp(0, scores)).sum()
-    loss = equivalence.negative_sampling(p, q)
-    value, gradient = loss(scores)
-    assert value == pytest.approx(by_hand, rel=1e-12)
-    best = minimize(lambda s: loss(s.reshape(2, 3))[0], scores.ravel(), tol=1e-12).x
-    np.testing.assert_allclose(best.reshape(2, 3), np.log(p / q), atol=1e-4)
-    np.testing.assert_allclose(gradient, q / (1 + np.exp(-scores)) - p / (1 + np.exp(scores)))
-
-
-# ---------------------------------------------------------------- experiments
-def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (config.folder() / "experiment" / "adv").glob("*.yaml")}
-    grids = [name for grid in adv.paper.grids for name in (grid.name, *grid.also)]
-    assert sorted(grids) == sorted(files)
-
-
-@pytest.mark.parametrize("name", DATASETS)
-def test_settings_of_the_large_runs_are_the_printed_ones(name: str) -> None:
-    for method, (ours, sampling) in METHODS.items():
-        words = f"experiment=adv/{large(ours, sampling)}", f"dataset={DATASETS[name]}"
-        own = read(*words, f"method={ours}", f"method.sampling={sampling}").method
-        assert own.lr == printed("Table 1", name, method, "learning_rate_rho")
-        if ours in PRIORS:
-            assert own.step == "ar" and own.start == "normal"
-            variance = printed("Table 1", name, method, "prior_variance_sigma0_sq")
-            assert own.ridge == pytest.approx(1 / variance)
-            continue
-        assert own.score_ridge == printed("Table 1", name, method, "regulariser_lambda")
-        assert (own.n, own.m, own.step, own.start) == (100, 1, "adagrad", "glorot")
-        assert (own.root_decay, own.order) == (68025, "file")
-        assert own.tree.pca == "whitened" and own.tree.discrete_step == "as_published"
-        if ours == "negative_sampling":
-            assert own.ridge_scores == ("corrected" if sampling == "tree" else "raw")
-
-
-def test_readings_and_protocols() -> None:
-    text = read("experiment=adv/figure1", "dataset=citeulike", "method.sampling=uniform")
-    assert (text.method.order, text.method.root_decay) == ("shuffled", 0)
-    assert (text.method.ridge_scores, text.method.tree.discrete_step) == ("corrected", "as_text")
-    own = text.dataset.protocol
-    assert (own.svd, own.tfidf, own.row_norm, own.classes) == (512, True, "l2", "train")
-    assert text.method.tree.pca == "plain" and text.evaluation.validation == 0.2
-    crossed = read(
-        "experiment=adv/crossed_prior", "method=ar_softmax", "method.sampling=tree"
-    ).method
-    assert (crossed.step, crossed.tree.pca) == ("ar", "plain")
-    every = read("experiment=adv/pairs", "dataset=citeulike").dataset.protocol
-    assert (every.label, every.classes, every.svd) == ("each", "train_and_test", 512)
-    exact = read("experiment=adv/appendix_a2", "dataset=eurlex", "method=softmax").method
-    assert (exact.solver, exact.step) == ("minibatch", "adagrad")
-
-
-# ---------------------------------------------------------------- from the command line
-SHRUNK = {
-    "dataset": "citeulike",
-    "method": "negative_sampling,ar_softmax,softmax",  # the others are alike
-    "dataset.missing": "twin",
-    "dataset.synthetic.train": "300",
-    "dataset.synthetic.test": "100",
-    "dataset.synthetic.classes": "20",
-    "dataset.synthetic.features": "40",
-    "dataset.synthetic.nonzeros": "10",
-    "seed": "0",
-    "budget.epochs": "1",
-    "budget.checkpoints": "1",
-    "evaluation.rows": "50",
-    "method.lr": "0.1",
-    "engine": "numpy",
-    "mlflow": "false",
-    "fetch": "false",
-}
-
-
-@pytest.fixture(scope="module")
-def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The paper's own experiments on a few rows of a twin."""
-    folder = tmp_path_factory.mktemp("adv")
-    places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
-    assert launch(Given("paper", ["adv"], {**places, "data_dir": f"{folder}/none", **SHRUNK})) == 0
-    return folder / "reports"
-
-
-def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
-    tuned = pd.read_csv(shrunk / "adv" / "tuning.csv", dtype={"cell": str})
-    runs = pd.read_csv(shrunk / "adv" / "runs.csv")
-    assert set(tuned["status"]) | set(runs["status"]) == {"done"}
-    assert set(runs["grid"]) == {grid.name for grid in adv.paper.grids if grid.part == "runs"} - {
-        "nce_normalised",
-        "figure1_large",
-    }
-    drawn = set(zip(runs["method"], runs[SAMPLING].fillna(""), strict=True))
-    noises = {("negative_sampling", name) for name in SAMPLERS}
-    others = {("ar_softmax", name) for name in ("others", "frequency", "tree")}
-    assert drawn == noises | others | {("softmax", "")}
-    own = tuned[(tuned["method"] == "negative_sampling") & (tuned[SAMPLING] == "tree")]
-    kept = pd.read_csv(shrunk / "adv" / "tuning-curves.csv", dtype={"cell": str})
-    lowest = kept.groupby("cell")[VALIDATION].min()
-    best = own.loc[own["cell"].map(lowest).idxmin(), "method.score_ridge"]
-    chosen = runs[(runs["method"] == "negative_sampling") & (runs[SAMPLING] == "tree")]
-    chosen = chosen[chosen["grid"] != "tree"]  # the tree alone takes nothing from a search
-    assert set(chosen["method.score_ridge"]) == {best}
-
-
-def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:
-    found = pd.read_csv(shrunk / "adv" / "replication.csv", keep_default_na=False)
-    assert set(found["measured"]) == {""}
-    for name in ("tables.md", "index.html"):
-        assert "-twin" not in (shrunk / "adv" / name).read_text()

@@ -1,4 +1,4 @@
-"""The report of the MEMOIR paper: claims, tables, margins, experiments, the whole on few rows."""
+"""The report of the MEMOIR paper: claims, tables, the theory on real weights."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hydra import compose
 
-from xcbench import baselines, config, planning, sweeps
-from xcbench.cells import Cell
-from xcbench.commands import Given
-from xcbench.commands.paper import paper as launch
-from xcbench.config import Config
-from xcbench.datasets import Missing
-from xcbench.papers import Measured, Place, memoir, published, replication, verdicts
+from xcbench import config
+from xcbench.papers import Measured, Place, published, replication, verdicts
 from xcbench.papers.frames import part, values
 from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import beyond, claims, figures, inexact, margins, report, tables
@@ -315,6 +309,19 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     ]
 
 
+def test_rows_say_why_they_were_not_run() -> None:
+    frame = pd.DataFrame(
+        [
+            row("g", "20news", "plt", status="skipped", message="not run: no package"),
+            row("g", "20news", "memoir_l2"),
+        ]
+    )
+    assert values(part(frame, "g", method="plt"), "nonzeros").text() == "not run: no package"
+    bare = frame.drop(columns="message")
+    assert values(part(bare, "g", method="plt"), "nonzeros").skipped == verdicts.NO_DATA
+    assert values(part(frame, "g", method="memoir_l2"), "nonzeros").skipped == ""
+
+
 # ---------------------------------------------------------------- the theory
 def test_margins_are_as_inexact_as_their_oracles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -358,194 +365,3 @@ def test_measurements_of_cells_whose_weights_are_gone_stay(
     assert dict(zip(kept["cell"][1:], kept["recall"][1:], strict=True)) == {"a": 0.25, "b": 0.5}
     margins.measure(rows[rows["cell"] != "a"], place)
     assert set(margins.read(tmp_path / margins.FILE)["cell"].dropna()) == {"b"}
-
-
-# ---------------------------------------------------------------- experiments
-def read(*words: str) -> Config:
-    with sweeps.hydra({}):
-        return config.read(compose("config", overrides=list(words)))
-
-
-def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (config.folder() / "experiment" / "memoir").glob("*.yaml")}
-    grids = [name for grid in memoir.paper.grids for name in (grid.name, *grid.also)]
-    assert sorted(grids) == sorted(files)
-
-
-@pytest.mark.parametrize("name", DATASETS)
-def test_batches_are_the_printed_ones(name: str) -> None:
-    """T of Table 4, and rows as the paper prepares them."""
-    made = read("experiment=memoir/table3_as_published", f"dataset={DATASETS[name]}")
-    T = int(printed("Table 4", name, "MEMOIR-l2", "hyperparameter T"))
-    assert isinstance(made.method, config.Memoir)
-    assert (made.method.iterations, made.method.slowdown) == (T, 0.02)
-    own = made.dataset
-    assert (own.protocol.tfidf, own.protocol.row_norm, own.protocol.constant) == (True, "l2", 1)
-    sizes = [printed("Table 1", name, "", it) for it in ("train_size", "test_size")]
-    assert [own.expected.train, own.expected.test] == sizes
-    assert own.synthetic is not None and own.reader == "svmlight"
-    assert own.synthetic.classes == printed("Table 1", name, "", "classes")
-    assert own.missing == "skip"
-
-
-def test_table_2_fixes_the_number_of_visited_rows() -> None:
-    for name, dataset, K, rows in (
-        ("table2", "lshtc1", 12294, 126871),
-        ("table2_20news", "20news", 20, 11269),
-        ("table2_citeulike", "citeulike", 8310, 180382),
-    ):
-        made = read(f"experiment=memoir/{name}", f"dataset={dataset}")
-        visits = 25 * 100 * math.isqrt(K)
-        assert round(made.budget.epochs * rows) == visits
-    sizes = sweeps_of("table2")["method.n"]
-    for factor, n in zip(FACTORS, sorted(sizes), strict=True):
-        T = printed("Table 2", "LSHTC1", f"MEMOIR |b|={factor}*sqrt(C)", "iterations_T")
-        assert math.ceil(25 * 11000 / n) == T and FACTORS[factor] == n
-
-
-def sweeps_of(name: str) -> dict[str, set[int]]:
-    with sweeps.hydra({}):
-        found = sweeps.of_experiment(f"memoir/{name}", {}).configurations
-    return {"method.n": {made.method.n for made in found if isinstance(made.method, config.Memoir)}}
-
-
-def test_the_lsh_readings() -> None:
-    code, text = (
-        read(f"experiment=memoir/table3_lsh_{it}", "dataset=20news", "method=memoir_l2")
-        for it in ("as_published", "as_text")
-    )
-    for made, lr, T in ((code, 0.01, 50), (text, None, 25)):
-        own = made.method
-        assert isinstance(own, config.Memoir)
-        assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
-        assert made.dataset.protocol.svd == 2048
-
-
-def test_the_lsh_readings_on_pair_rows() -> None:
-    for reading, lr, T in (("as_published", 0.01, 50), ("as_text", None, 25)):
-        made = read(f"experiment=memoir/table3_lsh_{reading}_citeulike", "dataset=citeulike")
-        own = made.method
-        assert isinstance(own, config.Memoir)
-        assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
-        assert (made.dataset.protocol.svd, made.dataset.protocol.min_rows) == (0, 5)
-
-
-@pytest.mark.parametrize("method", ["svm_ovr", "svm_cs"])
-def test_svms_have_the_constant_feature_alone(method: str) -> None:
-    for name in ("table3_baselines", "citeulike_baselines"):
-        made = read(f"experiment=memoir/{name}", "dataset=citeulike", f"method={method}")
-        assert not made.method.bias and made.dataset.protocol.constant == 1
-
-
-def test_every_cell_has_a_budget() -> None:
-    for path in (config.folder() / "experiment" / "memoir").glob("*.yaml"):
-        budget = read(f"experiment=memoir/{path.stem}").budget
-        assert budget.seconds == 3600 and budget.memory is not None and budget.memory <= 4
-
-
-def test_pair_rows() -> None:
-    for reading in ("as_text", "as_published", "protocol"):
-        own = read(f"reading=memoir/{reading}", "dataset=citeulike", "method=memoir_l2").dataset
-        assert (own.protocol.label, own.protocol.min_rows) == ("each", 5)
-
-
-# ---------------------------------------------------------------- rows that were not run
-def test_a_job_that_lacks_its_package_keeps_its_identity(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that the same cell runs once the package is there."""
-    settings = read("dataset=digits", "method=plt", f"runs_dir={tmp_path}")
-    found = []
-    for spec in (None, object()):
-        monkeypatch.setattr(baselines, "find_spec", lambda package, spec=spec: spec)
-        found += planning.jobs([settings])
-    lacking, there = found
-    assert isinstance(lacking.info, Missing) and not isinstance(there.info, Missing)
-    assert lacking.info.reason.startswith("not run: no package (method plt needs napkinxc")
-    assert lacking.cell.cell == there.cell.cell
-    assert lacking.info.lacking == "no package"
-
-
-def test_dual_variables_of_crammer_and_singer_count(tmp_path: Path) -> None:
-    words = "dataset=digits", "engine=numpy", f"runs_dir={tmp_path}"
-    ovr, cs = (
-        planning.memory_estimate(planning.jobs([read(*words, f"method={name}")])[0])
-        for name in ("svm_ovr", "svm_cs")
-    )
-    assert cs - ovr == 12 * 1437 * 10
-
-
-def test_rows_say_why_they_were_not_run() -> None:
-    frame = pd.DataFrame(
-        [
-            row("g", "20news", "plt", status="skipped", message="not run: no package"),
-            row("g", "20news", "memoir_l2"),
-        ]
-    )
-    assert values(part(frame, "g", method="plt"), "nonzeros").text() == "not run: no package"
-    bare = frame.drop(columns="message")
-    assert values(part(bare, "g", method="plt"), "nonzeros").skipped == verdicts.NO_DATA
-    assert values(part(frame, "g", method="memoir_l2"), "nonzeros").skipped == ""
-
-
-def test_kept_rows_keep_the_reason_without_folders() -> None:
-    known = {
-        "not run: data (lshtc1: train.txt not found in /some/folder)": "not run: data",
-        "not run: no package (method plt needs napkinxc)": "not run: no package",
-        "needs about 25 GiB, over budget.memory=4": "needs about 25 GiB, over budget.memory=4",
-    }
-    cells = [
-        Cell(f"{i}", "20news", "plt", None, i, "numpy", 1, "", {}, message=message)
-        for i, message in enumerate(known)
-    ]
-    assert list(Kept.of("g", cells).rows["message"]) == list(known.values())
-
-
-# ---------------------------------------------------------------- from the command line
-SHRUNK = {
-    "dataset": "20news",
-    "dataset.missing": "twin",
-    "dataset.synthetic.train": "150",
-    "dataset.synthetic.test": "60",
-    "dataset.synthetic.features": "80",
-    "dataset.synthetic.nonzeros": "10",
-    "dataset.synthetic.class_exponent": "0.5",
-    "seed": "0",
-    "budget.epochs": "0.2",
-    "engine": "numpy",
-    "mlflow": "false",
-}
-
-
-@pytest.fixture(scope="module")
-def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The paper's own experiments on a few rows of the twin of 20news."""
-    folder = tmp_path_factory.mktemp("memoir")
-    places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(margins, "BATCHES", (1,))
-        patch.setattr(margins, "SPEC", FEW)
-        given = {**places, "data_dir": f"{folder}/none", **SHRUNK}
-        assert launch(Given("paper", ["memoir"], given)) == 0
-    return folder / "reports" / "memoir"
-
-
-def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
-    runs = Kept.read(shrunk, "runs").rows
-    others = {"citeulike", "citeulike_baselines"}
-    assert set(runs["grid"]) == {grid.name for grid in memoir.paper.grids} - others
-    skipped = runs[runs["status"] == "skipped"]
-    assert set(skipped["message"]) <= {verdicts.NO_PACKAGE}
-    assert set(runs["status"]) <= {"done", "skipped"}
-    done = runs[(runs["status"] == "done") & (runs["grid"] != "table4")]
-    for name in ("test_macro_f1", "predict_seconds", "model_mib"):
-        assert done[name].notna().all()
-    published_table = pd.read_csv(shrunk / "replication.csv", keep_default_na=False)
-    assert set(published_table["measured"]) == {""}
-    for name in ("tables.md", "index.html"):
-        assert "-twin" not in (shrunk / name).read_text()
-    assert (shrunk / "figures" / "inexact.png").exists()
-    kept = margins.read(shrunk / margins.FILE)
-    own = kept[kept["dataset"] == "20news-twin"]
-    assert set(own["cell"]) == set(runs.loc[runs["grid"] == "margins", "cell"])
-    assert set(own["batches"]) == {1, 5, 25} and own["recall"].between(0, 1).all()
