@@ -29,6 +29,7 @@ report: .venv/ready-run
 	$(BIN)/xcbench paper umax
 	$(BIN)/xcbench paper ove
 	$(BIN)/xcbench paper ar
+	$(BIN)/xcbench paper adv
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks
