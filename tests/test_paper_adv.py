@@ -14,6 +14,7 @@ from xcbench.papers import published, replication, run, verdicts
 from xcbench.papers.adv import claims, figures, race, tables
 from xcbench.papers.adv.frames import (
     ERROR,
+    LIKELIHOOD,
     LOSS,
     SAMPLING,
     VALIDATION,
@@ -106,6 +107,7 @@ def test_when_an_accuracy_is_reached() -> None:
     assert reached(curve, 0.3) == pytest.approx(10.0)  # from 0.1 to 0.5
     assert reached(curve, 0.0) == 5.0
     assert math.isnan(reached(curve, 0.6))
+    assert reached(curve.assign(**{LOSS: [5.0, 4.0, 3.0, 2.0]}), -2.5, LIKELIHOOD) == 10.0
 
 
 def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -126,12 +128,14 @@ def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.mark.parametrize(("slower", "word"), [(12.0, "is confirmed"), (3.0, "is not confirmed")])
 def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     results, curves = figure1(slower)
-    high, matched = race.verdict(results, curves)
+    high, matched, likely = race.verdict(results, curves)
     assert high.startswith("citeulike, to an accuracy of 0.360") and word in high
     assert "to an accuracy of 0.380 (95% of the best other)" in matched and word in matched
+    assert "to a log likelihood of -3.050 (0.05 nats below the best other)" in likely
+    assert word in likely
     assert f"{slower:.2f} times" in high
     frame = race.race(results, curves).frame
-    own = frame[(frame["method"] == "OVE") & (frame["accuracy"] == "0.200")].iloc[0]
+    own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.200")].iloc[0]
     assert own["seconds"] == f"{slower:.2f} ± 0.00"
     assert own["times the proposed"] == f"{slower:.2f}"
 
@@ -184,7 +188,7 @@ def test_seeds_that_do_not_arrive_are_counted() -> None:
     results, curves = figure1(3.0)
     slow = curves["cell"].str.endswith("ove-others-1")
     frame = race.race(results, halved(curves, slow)).frame
-    own = frame[(frame["method"] == "OVE") & (frame["accuracy"] == "0.300")].iloc[0]
+    own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.300")].iloc[0]
     assert own["seconds"] == "4.50 (1 of 2 seeds)"
     assert own["times the proposed"] == "≥ 3.50"  # (4.5 + 6) / 2 over 1.5
 

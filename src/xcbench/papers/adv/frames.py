@@ -13,6 +13,7 @@ from xcbench.papers.frames import Values, part, stopped, values
 
 VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
+ACCURACY, LIKELIHOOD = "accuracy", "log likelihood"  # what a race is to
 ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
 SAMPLING, START = "method.sampling", "method.start"
 TUNED = ("method.score_ridge", "method.ridge")
@@ -88,24 +89,28 @@ class Arrival:
         return Values(self.seconds).text(2) + ("" if self.complete else f" ({count})")
 
 
-def arrival(rows: pd.DataFrame, curves: pd.DataFrame, level: float) -> Arrival:
-    """When the cells of some rows reach an accuracy."""
+def arrival(
+    rows: pd.DataFrame, curves: pd.DataFrame, level: float, measure: str = ACCURACY
+) -> Arrival:
+    """When the cells of some rows reach an accuracy, or another of the measures."""
     own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
-    found = [(reached(curve, level), float(curve["train_seconds"].max())) for curve in own]
+    found = [(reached(curve, level, measure), float(curve["train_seconds"].max())) for curve in own]
     seconds = tuple(at for at, _ in found if not np.isnan(at))
     return Arrival(seconds, tuple(end for at, end in found if np.isnan(at)))
 
 
-def reached(curve: pd.DataFrame, level: float) -> float:
+def reached(curve: pd.DataFrame, level: float, measure: str = ACCURACY) -> float:
     """Training seconds at which a curve first reaches an accuracy; nan where it never does.
 
     Parameters
     ----------
-    curve : checkpoints of one cell, with ``train_seconds`` and ``test_error``; linear in between.
-    level : the accuracy.
+    curve : checkpoints of one cell, with ``train_seconds`` and losses and errors of the test rows;
+        linear in between.
+    level : the accuracy, or another of the measures.
     """
     known = curve.dropna(subset=[ERROR]).sort_values("train_seconds")
-    seconds, found = known["train_seconds"].to_numpy(float), 1 - known[ERROR].to_numpy(float)
+    seconds = known["train_seconds"].to_numpy(float)
+    found = (1 - known[ERROR] if measure == ACCURACY else -known[LOSS]).to_numpy(float)
     above = np.flatnonzero(found >= level)
     if not len(above):
         return float("nan")

@@ -67,8 +67,8 @@ def table1(results: pd.DataFrame) -> Table:
         "rows (seed 0), with the lowest log loss and the lowest error of that cell's checkpoints; "
         "then those of the lowest error, which the runs do not take. The regulariser is lambda of "
         "Eq. 6, of A&R, OVE and U-max the prior variance, of softmax lambda/2 ||(w, b)||². A "
-        "search goes on by half decades in either until no neighbour is better. At the right what "
-        "the paper prints for its own data, of another scale"
+        "search goes on by half decades in either until no neighbour is better, eight at most. At "
+        "the right what the paper prints for its own data, of another scale"
     )
     return table(caption, lines, columns, 2)
 
@@ -165,7 +165,7 @@ def bias(results: pd.DataFrame) -> Table:
             for what, corrected, bare in zip((LOG_LIK, ACC), with_it, without, strict=True):
                 line[f"{what}, removed"] = corrected.text()
                 line[f"{what}, bare"] = bare.text()
-                line[f"{what}, gain"] = f"{corrected.mean - bare.mean:+.4f}"
+                line[f"{what}, gain"] = f"{corrected.mean - bare.mean:+z.4f}"
             lines.append(line)
     columns = ["dataset", "noise"]
     columns += [f"{what}, {how}" for what in (LOG_LIK, ACC) for how in ("removed", "bare", "gain")]
