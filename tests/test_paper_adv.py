@@ -138,6 +138,7 @@ def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.200")].iloc[0]
     assert own["seconds"] == f"{slower:.2f} ± 0.00"
     assert own["times the proposed"] == f"{slower:.2f}"
+    assert own["epochs"] == "0.50 ± 0.00"
 
 
 TABLES = (

@@ -14,6 +14,7 @@ from xcbench.papers.frames import Values, part, stopped, values
 VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
 ACCURACY, LIKELIHOOD = "accuracy", "log likelihood"  # what a race is to
+SECONDS, EPOCHS = "train_seconds", "epoch"  # its clocks
 ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
 SAMPLING, START = "method.sampling", "method.start"
 TUNED = ("method.score_ridge", "method.ridge")
@@ -60,65 +61,71 @@ def accuracy(rows: pd.DataFrame, suffix: str = "") -> Values:
 
 @dataclass(frozen=True)
 class Arrival:
-    """When curves, one a seed, reach an accuracy.
+    """When curves, one a seed, reach an accuracy, in training seconds or epochs.
 
     Attributes
     ----------
-    seconds : of the seeds that do.
+    times : of the seeds that do.
     ends : when the curves of the others end.
     """
 
-    seconds: tuple[float, ...]
+    times: tuple[float, ...]
     ends: tuple[float, ...] = ()
 
     @property
     def complete(self) -> bool:
         """Whether every seed arrives."""
-        return bool(self.seconds) and not self.ends
+        return bool(self.times) and not self.ends
 
     @property
     def mean(self) -> float:
         """Mean over seeds; a lower bound of it where some do not arrive."""
-        return float(np.mean([*self.seconds, *self.ends]))
+        return float(np.mean([*self.times, *self.ends]))
 
     def text(self) -> str:
         """``mean ± spread`` of those that arrive, and how many they are."""
-        if not self.seconds:
+        if not self.times:
             return f"not within {self.mean:.2f}"
-        count = f"{len(self.seconds)} of {len(self.seconds) + len(self.ends)} seeds"
-        return Values(self.seconds).text(2) + ("" if self.complete else f" ({count})")
+        count = f"{len(self.times)} of {len(self.times) + len(self.ends)} seeds"
+        return Values(self.times).text(2) + ("" if self.complete else f" ({count})")
 
 
 def arrival(
-    rows: pd.DataFrame, curves: pd.DataFrame, level: float, measure: str = ACCURACY
+    rows: pd.DataFrame,
+    curves: pd.DataFrame,
+    level: float,
+    measure: str = ACCURACY,
+    clock: str = SECONDS,
 ) -> Arrival:
     """When the cells of some rows reach an accuracy, or another of the measures."""
     own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
-    found = [(reached(curve, level, measure), float(curve["train_seconds"].max())) for curve in own]
-    seconds = tuple(at for at, _ in found if not np.isnan(at))
-    return Arrival(seconds, tuple(end for at, end in found if np.isnan(at)))
+    found = [(reached(curve, level, measure, clock), float(curve[clock].max())) for curve in own]
+    times = tuple(at for at, _ in found if not np.isnan(at))
+    return Arrival(times, tuple(end for at, end in found if np.isnan(at)))
 
 
-def reached(curve: pd.DataFrame, level: float, measure: str = ACCURACY) -> float:
-    """Training seconds at which a curve first reaches an accuracy; nan where it never does.
+def reached(
+    curve: pd.DataFrame, level: float, measure: str = ACCURACY, clock: str = SECONDS
+) -> float:
+    """When a curve first reaches an accuracy; nan where it never does.
 
     Parameters
     ----------
-    curve : checkpoints of one cell, with ``train_seconds`` and losses and errors of the test rows;
-        linear in between.
+    curve : checkpoints of one cell, with losses and errors of the test rows; linear in between.
     level : the accuracy, or another of the measures.
+    clock : ``train_seconds`` or ``epoch``.
     """
-    known = curve.dropna(subset=[ERROR]).sort_values("train_seconds")
-    seconds = known["train_seconds"].to_numpy(float)
+    known = curve.dropna(subset=[ERROR]).sort_values(clock)
+    times = known[clock].to_numpy(float)
     found = (1 - known[ERROR] if measure == ACCURACY else -known[LOSS]).to_numpy(float)
     above = np.flatnonzero(found >= level)
     if not len(above):
         return float("nan")
     at = int(above[0])
     if at == 0:
-        return float(seconds[0])
+        return float(times[0])
     share = (level - found[at - 1]) / (found[at] - found[at - 1])
-    return float(seconds[at - 1] + share * (seconds[at] - seconds[at - 1]))
+    return float(times[at - 1] + share * (times[at] - times[at - 1]))
 
 
 def printed(table: str, dataset: str, method: str, metric: str) -> float:
