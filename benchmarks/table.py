@@ -26,8 +26,9 @@ synthetic, of the named datasets' shapes.
   With N, a chunk of at most 4096 rows is timed.
 - `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.
-- `wikipedia`: negative sampling at the N, D and K of Wikipedia-500K. Of the ratio of epochs, `ours`
-  is the adversarial tree and `peer` uniform noise, fits excluded; memory is beyond the mapped rows.
+- `wikipedia`: negative sampling at the N, D and K of Wikipedia-500K, each noise once, in a process
+  of its own. Of the ratio of epochs, `ours` is the adversarial tree and `peer` uniform noise, fits
+  excluded, scaled up from the last four fifths of one; memory is beyond the mapped rows.
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,12 @@ from xcbench import config
 from xcbench.papers import published, replication, run, verdicts
 from xcbench.papers.adv import claims, figures, race, tables
 from xcbench.papers.adv.frames import (
+    ACCURACY,
     ERROR,
     LIKELIHOOD,
     LOSS,
     SAMPLING,
+    SECONDS,
     VALIDATION,
     VALIDATION_ERROR,
     at_best,
@@ -103,11 +106,13 @@ def test_data_that_are_absent_and_numbers_that_differ() -> None:
 # ---------------------------------------------------------------- tables
 def test_when_an_accuracy_is_reached() -> None:
     curve = pd.DataFrame({"train_seconds": [5.0, 7.0, 9.0, 11.0], ERROR: [1.0, 0.8, 0.9, 0.5]})
-    assert reached(curve, 0.1) == pytest.approx(6.0)  # half way from 0 to 0.2
-    assert reached(curve, 0.3) == pytest.approx(10.0)  # from 0.1 to 0.5
-    assert reached(curve, 0.0) == 5.0
-    assert math.isnan(reached(curve, 0.6))
-    assert reached(curve.assign(**{LOSS: [5.0, 4.0, 3.0, 2.0]}), -2.5, LIKELIHOOD) == 10.0
+    at = partial(reached, curve, measure=ACCURACY, clock=SECONDS)
+    assert at(0.1) == pytest.approx(6.0)  # half way from 0 to 0.2
+    assert at(0.3) == pytest.approx(10.0)  # from 0.1 to 0.5
+    assert at(0.0) == 5.0
+    assert math.isnan(at(0.6))
+    curve[LOSS] = [5.0, 4.0, math.nan, 2.0]
+    assert reached(curve, -3.0, LIKELIHOOD, SECONDS) == 9.0
 
 
 def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -128,13 +133,13 @@ def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.mark.parametrize(("slower", "word"), [(12.0, "is confirmed"), (3.0, "is not confirmed")])
 def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     results, curves = figure1(slower)
-    high, matched, likely = race.verdict(results, curves)
+    high, matched, likely = race.verdict(race.levels(results, curves))
     assert high.startswith("citeulike, to an accuracy of 0.360") and word in high
     assert "to an accuracy of 0.380 (95% of the best other)" in matched and word in matched
     assert "to a log likelihood of -3.050 (0.05 nats below the best other)" in likely
     assert word in likely
     assert f"{slower:.2f} times" in high
-    frame = race.race(results, curves).frame
+    frame = race.race(race.levels(results, curves)).frame
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.200")].iloc[0]
     assert own["seconds"] == f"{slower:.2f} ± 0.00"
     assert own["times the proposed"] == f"{slower:.2f}"
@@ -148,7 +153,7 @@ TABLES = (
     tables.crossed,
     tables.readings,
 )
-WITH_CURVES = (tables.pairs, tables.trees, race.race)
+WITH_CURVES = (tables.pairs, tables.trees)
 
 
 def test_a_report_of_nothing(tmp_path: Path) -> None:
@@ -157,7 +162,8 @@ def test_a_report_of_nothing(tmp_path: Path) -> None:
     made += [table(nothing.results, nothing.curves) for table in WITH_CURVES]
     assert all(table.rows == [] for table in made)
     assert set(replicated(nothing.results)["verdict"]) == {verdicts.NOT_YET, verdicts.SETTING}
-    assert race.verdict(nothing.results, nothing.curves) == []
+    levels = race.levels(nothing.results, nothing.curves)
+    assert race.verdict(levels) == [] and race.race(levels).rows == []
 
 
 def halved(curves: pd.DataFrame, slow: pd.Series) -> pd.DataFrame:
@@ -180,7 +186,8 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
     results, curves = figure1(slower)
     mine = curves["cell"].str.contains("negative_sampling-tree")
     slow = {"proposed": mine, "others": ~mine, "all": mine | ~mine}[late]
-    sentence = race.verdict(results, halved(curves, slow))[0]  # 90 % of an accuracy of 0.4
+    levels = race.levels(results, halved(curves, slow))
+    sentence = race.verdict(levels)[0]  # 90 % of an accuracy of 0.4
     assert said in sentence and judged in sentence
     assert ("not within" in sentence) and ("times" in sentence) == bool(said)
 
@@ -188,7 +195,7 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
 def test_seeds_that_do_not_arrive_are_counted() -> None:
     results, curves = figure1(3.0)
     slow = curves["cell"].str.endswith("ove-others-1")
-    frame = race.race(results, halved(curves, slow)).frame
+    frame = race.race(race.levels(results, halved(curves, slow))).frame
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.300")].iloc[0]
     assert own["seconds"] == "4.50 (1 of 2 seeds)"
     assert own["times the proposed"] == "≥ 3.50"  # (4.5 + 6) / 2 over 1.5

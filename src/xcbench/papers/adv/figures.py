@@ -8,9 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import pictures
-from xcbench.papers.adv.frames import ERROR, LOSS, run
-from xcbench.papers.adv.names import HERE, METHODS, PROPOSED, SHOWN
-from xcbench.papers.adv.tables import ended
+from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared, height
+from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
 from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
@@ -54,24 +53,16 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     ----------
     results, curves : see `draw`.
     """
-    chosen = {
-        dataset: {
-            name: ended(run(results, "figure1", dataset, *own)) for name, own in METHODS.items()
-        }
-        for dataset in HERE
-    }
-    shown = [dataset for dataset in HERE if any(map(len, chosen[dataset].values()))]
+    chosen = {dataset: compared(results, dataset) for dataset in HERE}
+    shown = [dataset for dataset in HERE if chosen[dataset]]
     if not shown:
         return None
-    measures = {
-        "log likelihood (nats a test row)": -curves[LOSS],
-        "accuracy": 1 - curves[ERROR],
-    }
+    measures = {LIKELIHOOD: "log likelihood (nats a test row)", ACCURACY: "accuracy"}
     fig = Figure(figsize=(10, 0.5 + 3 * len(shown)), layout="constrained")
     panels = fig.subplots(len(shown), 2, squeeze=False)
     for dataset, pair in zip(shown, panels, strict=True):
-        for ax, (label, measure) in zip(pair, measures.items(), strict=True):
-            known = curves.assign(value=measure)
+        for ax, (measure, label) in zip(pair, measures.items(), strict=True):
+            known = curves.assign(value=height(curves, measure))
             starts = []
             for name, cells in chosen[dataset].items():
                 line = over_seeds(
@@ -80,7 +71,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
                 if len(line):
                     draw_line(ax, line, LOOKS[name])
                     starts.append(line["mean"].iloc[0])
-            if label != "accuracy":
+            if measure == LIKELIHOOD:
                 ax.set_ylim(bottom=max(ax.get_ylim()[0], BELOW * min(starts)))
             ax.set(title=SHOWN[dataset], xlabel="training seconds", ylabel=label, xscale="log")
     style.legend(fig, "", LOOKS)

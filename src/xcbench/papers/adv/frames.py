@@ -9,7 +9,9 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import published
+from xcbench.papers.adv.names import METHODS
 from xcbench.papers.frames import Values, part, stopped, values
+from xcbench.report.summary import ENDED
 
 VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
@@ -47,6 +49,17 @@ def run(results: pd.DataFrame, grid: str, dataset: str, method: str, sampling: s
     return cells(part(results, grid, dataset=dataset), method, sampling)
 
 
+def ended(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the cells that ended."""
+    return rows[rows["status"].isin(ENDED)]
+
+
+def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
+    """Cells of Figure 1 that ended, by the printed name of their method."""
+    every = {name: ended(run(results, "figure1", dataset, *own)) for name, own in METHODS.items()}
+    return {name: rows for name, rows in every.items() if len(rows)}
+
+
 def likelihood(rows: pd.DataFrame, suffix: str = "") -> Values:
     """Log likelihood a test row; of bare scores with ``_uncorrected``."""
     found = values(rows, LOSS + suffix)
@@ -61,7 +74,7 @@ def accuracy(rows: pd.DataFrame, suffix: str = "") -> Values:
 
 @dataclass(frozen=True)
 class Arrival:
-    """When curves, one a seed, reach an accuracy, in training seconds or epochs.
+    """When curves, one a seed, reach a level, in training seconds or epochs.
 
     Attributes
     ----------
@@ -91,33 +104,28 @@ class Arrival:
 
 
 def arrival(
-    rows: pd.DataFrame,
-    curves: pd.DataFrame,
-    level: float,
-    measure: str = ACCURACY,
-    clock: str = SECONDS,
+    rows: pd.DataFrame, curves: pd.DataFrame, level: float, measure: str, clock: str
 ) -> Arrival:
-    """When the cells of some rows reach an accuracy, or another of the measures."""
+    """When the cells of some rows reach a level (see `reached`)."""
     own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
     found = [(reached(curve, level, measure, clock), float(curve[clock].max())) for curve in own]
     times = tuple(at for at, _ in found if not np.isnan(at))
     return Arrival(times, tuple(end for at, end in found if np.isnan(at)))
 
 
-def reached(
-    curve: pd.DataFrame, level: float, measure: str = ACCURACY, clock: str = SECONDS
-) -> float:
-    """When a curve first reaches an accuracy; nan where it never does.
+def reached(curve: pd.DataFrame, level: float, measure: str, clock: str) -> float:
+    """When a curve first reaches an accuracy or a log likelihood; nan where it never does.
 
     Parameters
     ----------
     curve : checkpoints of one cell, with losses and errors of the test rows; linear in between.
-    level : the accuracy, or another of the measures.
+    level : how high.
+    measure : ``accuracy`` or ``log likelihood``.
     clock : ``train_seconds`` or ``epoch``.
     """
-    known = curve.dropna(subset=[ERROR]).sort_values(clock)
-    times = known[clock].to_numpy(float)
-    found = (1 - known[ERROR] if measure == ACCURACY else -known[LOSS]).to_numpy(float)
+    known = curve.assign(height=height(curve, measure)).dropna(subset=["height"])
+    known = known.sort_values(clock)
+    times, found = known[clock].to_numpy(float), known["height"].to_numpy(float)
     above = np.flatnonzero(found >= level)
     if not len(above):
         return float("nan")
@@ -126,6 +134,11 @@ def reached(
         return float(times[0])
     share = (level - found[at - 1]) / (found[at] - found[at - 1])
     return float(times[at - 1] + share * (times[at] - times[at - 1]))
+
+
+def height(curves: pd.DataFrame, measure: str) -> pd.Series:
+    """Accuracy or log likelihood of the test rows at every checkpoint."""
+    return 1 - curves[ERROR] if measure == ACCURACY else -curves[LOSS]
 
 
 def printed(table: str, dataset: str, method: str, metric: str) -> float:

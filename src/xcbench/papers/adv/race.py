@@ -15,11 +15,11 @@ from xcbench.papers.adv.frames import (
     Arrival,
     accuracy,
     arrival,
+    compared,
     likelihood,
-    run,
 )
-from xcbench.papers.adv.names import HERE, METHODS, PROPOSED, SHOWN
-from xcbench.papers.adv.tables import ended, table
+from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
+from xcbench.papers.adv.tables import table
 from xcbench.papers.section import Table
 from xcbench.report.formats import NONE
 
@@ -36,12 +36,15 @@ class Level:
 
     Attributes
     ----------
+    judged : whether the claim is judged at it.
     measure : ``accuracy`` or ``log likelihood``.
     what : where the level comes from.
     found : training seconds by method.
     epochs : passes over the data by method, the tree's fit left out.
     """
 
+    dataset: str
+    judged: bool
     measure: str
     what: str
     value: float
@@ -49,21 +52,49 @@ class Level:
     epochs: dict[str, Arrival]
 
 
-def race(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
+def levels(results: pd.DataFrame, curves: pd.DataFrame) -> list[Level]:
+    """Levels of the test rows: shares of the highest accuracy, then what the best other has."""
+    return [level for dataset in HERE for level in _levels(results, curves, dataset)]
+
+
+def _levels(results: pd.DataFrame, curves: pd.DataFrame, dataset: str) -> Iterator[Level]:
+    chosen = compared(results, dataset)
+    if not chosen:
+        return
+
+    def level(judged: bool, measure: str, what: str, value: float) -> Level:
+        seconds, epochs = (
+            {name: arrival(rows, curves, value, measure, clock) for name, rows in chosen.items()}
+            for clock in (SECONDS, EPOCHS)
+        )
+        return Level(dataset, judged, measure, what, value, seconds, epochs)
+
+    best = {name: accuracy(rows).mean for name, rows in chosen.items()}
+    for share in LEVELS:
+        highest = share * max(best.values())
+        yield level(share == LEVELS[-1], ACCURACY, f"{share:.0%} of the highest", highest)
+    others = [name for name in chosen if name != PROPOSED]
+    if others:
+        matched = MATCHED * max(best[name] for name in others)
+        yield level(True, ACCURACY, f"{MATCHED:.0%} of the best other", matched)
+        likeliest = max(likelihood(chosen[name]).mean for name in others)
+        yield level(True, LIKELIHOOD, f"{NATS:g} nats below the best other", likeliest - NATS)
+
+
+def race(found: list[Level]) -> Table:
     """Training seconds to given levels, and how many times as long as the proposed method."""
     lines = [
         {
-            "dataset": SHOWN[dataset],
+            "dataset": SHOWN[level.dataset],
             "measure": level.measure,
             "level": level.what,
             "value": f"{level.value:.3f}",
             "method": name,
             "seconds": own.text(),
-            "times the proposed": _times_text(own, level.found.get(PROPOSED)),
+            "times the proposed": _text(times(own, level.found.get(PROPOSED))),
             "epochs": level.epochs[name].text(),
         }
-        for dataset in HERE
-        for level in raced(results, curves, dataset)
+        for level in found
         for name, own in level.found.items()
     ]
     columns = ["dataset", "measure", "level", "value", "method"]
@@ -78,63 +109,36 @@ def race(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
     return table(caption, lines, columns, 5)
 
 
-def raced(results: pd.DataFrame, curves: pd.DataFrame, dataset: str) -> Iterator[Level]:
-    """Levels of the test rows: shares of the highest accuracy, then what the best other has."""
-    chosen = {name: ended(run(results, "figure1", dataset, *own)) for name, own in METHODS.items()}
-    chosen = {name: rows for name, rows in chosen.items() if len(rows)}
-    if not chosen:
-        return
-
-    def level(measure: str, what: str, value: float) -> Level:
-        seconds, epochs = (
-            {name: arrival(rows, curves, value, measure, clock) for name, rows in chosen.items()}
-            for clock in (SECONDS, EPOCHS)
-        )
-        return Level(measure, what, value, seconds, epochs)
-
-    best = {name: accuracy(rows).mean for name, rows in chosen.items()}
-    for share in LEVELS:
-        yield level(ACCURACY, f"{share:.0%} of the highest", share * max(best.values()))
-    others = [name for name in chosen if name != PROPOSED]
-    if others:
-        highest = max(best[name] for name in others)
-        yield level(ACCURACY, f"{MATCHED:.0%} of the best other", MATCHED * highest)
-        likeliest = max(likelihood(chosen[name]).mean for name in others)
-        yield level(LIKELIHOOD, f"{NATS:g} nats below the best other", likeliest - NATS)
-
-
-def times(own: Arrival, first: Arrival) -> tuple[str, float] | None:
+def times(own: Arrival, first: Arrival | None) -> tuple[str, float] | None:
     """How many times as long; with a sign, a bound; nothing where neither wholly arrives."""
-    if not (own.complete or first.complete):
+    if not first or not (own.complete or first.complete):
         return None
     sign = "" if own.complete and first.complete else AT_LEAST if first.complete else AT_MOST
     return sign, own.mean / first.mean
 
 
-def _times_text(own: Arrival, first: Arrival | None) -> str:
-    found = times(own, first) if first else None
+def _text(found: tuple[str, float] | None) -> str:
     return f"{found[0]}{found[1]:.2f}" if found else NONE
 
 
-def verdict(results: pd.DataFrame, curves: pd.DataFrame) -> list[str]:
-    """What the race says about the claim, a sentence each at the last three levels."""
+def verdict(found: list[Level]) -> list[str]:
+    """What the race says about the claim, a sentence a level at which it is judged."""
     said = []
-    for dataset in HERE:
-        for level in list(raced(results, curves, dataset))[-3:]:
-            others = {name: own for name, own in level.found.items() if name != PROPOSED}
-            if PROPOSED in level.found and others:
-                article = "an" if level.measure == ACCURACY else "a"
-                to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
-                said.append(f"{SHOWN[dataset]}, {to}: {_said(level.found[PROPOSED], others)}")
+    for level in found:
+        others = {name: own for name, own in level.found.items() if name != PROPOSED}
+        if level.judged and PROPOSED in level.found and others:
+            article = "an" if level.measure == ACCURACY else "a"
+            to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
+            said.append(f"{SHOWN[level.dataset]}, {to}: {_said(level.found[PROPOSED], others)}")
     return said
 
 
 def _said(proposed: Arrival, others: dict[str, Arrival]) -> str:
-    """The claim at one accuracy, plainly."""
+    """The claim at one level, plainly."""
     there = {name: own for name, own in others.items() if own.complete} or others
     name = min(there, key=lambda it: there[it].mean)
     found = times(there[name], proposed)
-    factor = f": {_times_text(there[name], proposed)} times as long" if found else ""
+    factor = f": {_text(found)} times as long" if found else ""
     return (
         f"seconds of adversarial negative sampling: {proposed.text()}; of the best other method, "
         f"{name}: {there[name].text()}{factor}. The claim of an order of magnitude "

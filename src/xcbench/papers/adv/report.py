@@ -18,7 +18,7 @@ INTRO = (
     "'As text' is the paper as it is written; 'as published' is what the authors' code runs "
     "(revision a71a9bd). Both are presets of ordinary settings: reading=adv/as_text, "
     "reading=adv/as_published. The paper's own data, Wikipedia-500K and Amazon-670K with XML-CNN "
-    "features, are in no public archive that can be fetched by itself; the same experiments run on "
+    "features, stand in a Git LFS store that is not fetched here; the same experiments run on "
     "citeulike (6,346 classes: of its 7,350, those with a training row) and 20 Newsgroups, with "
     "TF-IDF, rows of length 1 and 512 coordinates of a truncated SVD, where the tree sees plain "
     "principal components. Rates and regularisers are those of the lowest validation log loss. Of "
@@ -74,9 +74,9 @@ def _figure1(results: pd.DataFrame, curves: pd.DataFrame, drawn: dict[str, Pictu
     title = "Figure 1: learning curves"
     if "figure1" not in drawn:
         return Section(title, ["Not run: `xcbench paper adv` tunes and runs it."])
-    said = race.verdict(results, curves)
-    made = [tables.methods(results), race.race(results, curves)]
-    return Section(title, said, made, [drawn["figure1"]])
+    levels = race.levels(results, curves)
+    made = [tables.methods(results), race.race(levels)]
+    return Section(title, race.verdict(levels), made, [drawn["figure1"]])
 
 
 def _theory(folder: Path) -> list[Section]:

@@ -84,9 +84,7 @@ def measure() -> pd.DataFrame:
         for name, p_noise in problem.noises(p_data).items():
             scores = best(negative_sampling(p_data, p_noise), model, problem.CLASSES)
             found = {
-                how: float(
-                    np.abs(softmax(scores + term, axis=1) - reference).sum(axis=1).mean() / 2
-                )
+                how: distance(softmax(scores + term, axis=1), reference)
                 for how, term in (("removed", np.log(p_noise)), ("bare", 0.0))
             }
             rows.append({"model": model, "noise": name, **found})
