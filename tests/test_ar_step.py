@@ -15,6 +15,7 @@ from test_solvers import fit
 from xcbench import config, linear, registry
 from xcbench.errors import UserError
 from xcbench.method import default_rate
+from xcbench.rows import DenseRows, take
 from xcbench.solvers import Streams
 from xcbench.steps import AugmentReduce
 
@@ -73,7 +74,7 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
         data = sp.csr_array(X) if rows == "sparse" else X
         peer.step(X, classes, slope)
         index = np.arange(3)
-        taken = linear.take(data, index, model.dtype) if drawn is None else model.take(data, index)
+        taken = take(data, index, model.dtype) if drawn is None else model.take(data, index)
         step.apply(model, taken, None if drawn is None else classes, slope, step.rate(0))
     W = np.array([[peer.w[k, j] for j in range(D)] for k in range(K)])
     np.testing.assert_allclose(model.V, W, rtol=1e-9, atol=1e-12)
@@ -88,7 +89,7 @@ def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
     moves = []
     for x in (3.0, 0.0, 0.0, 2.0):
         before = model.V[0, 0]
-        step.apply(model, linear.DenseRows(np.array([[x]])), np.array([[0]]), np.ones((1, 1)), 0.5)
+        step.apply(model, DenseRows(np.array([[x]])), np.array([[0]]), np.ones((1, 1)), 0.5)
         moves.append(model.V[0, 0] - before)
     s = 0.1 * 4 + 0.9 * (9 if touched else 9 * 0.81)
     rate = 0.5 * 4 ** (-0.5 + 1e-16)
@@ -99,7 +100,7 @@ def test_the_averages_keep_their_size_however_long_they_wait():
     """5,000 iterations of another class: 0.9^5000 is no number of either precision."""
     model = linear.LinearModel(2, 1, False, "float32")
     step = AugmentReduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
-    row = linear.DenseRows(np.ones((1, 1), np.float32))
+    row = DenseRows(np.ones((1, 1), np.float32))
     for t in range(5000):
         slope = np.full((1, 1), 1e3 if t % 2 else 1e-3)
         step.apply(model, row, np.array([[1]]), slope, 1.0)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench.linear import LinearModel, take
+from xcbench.linear import LinearModel
+from xcbench.rows import take
 
 N, D, K = 12, 9, 7
 

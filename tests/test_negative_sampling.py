@@ -15,6 +15,7 @@ from xcbench.datasets import Dataset
 from xcbench.datasets.value import Split
 from xcbench.errors import UserError
 from xcbench.objectives.negative_sampling import Contrast
+from xcbench.rows import DenseRows
 from xcbench.solvers import Streams
 from xcbench.steps import Adagrad
 
@@ -271,7 +272,7 @@ def test_starts_of_the_weights():
     assert model.V.var() == pytest.approx(limit**2 / 3, rel=0.05)
     model = linear.make("numpy", K, D, True, "float64")
     model.draw(Streams.of(0).weights, "normalised")
-    assert np.exp(model.all(linear.DenseRows(np.ones((1, D))))).sum() == pytest.approx(1)
+    assert np.exp(model.all(DenseRows(np.ones((1, D))))).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 
 from test_solvers import fit
 from xcbench import config, registry
-from xcbench.linear import DenseRows, LinearModel
+from xcbench.linear import LinearModel
+from xcbench.rows import DenseRows
 from xcbench.solvers import Streams
 from xcbench.solvers.ridge_on_drawn import visits
 from xcbench.steps import VisitedRidge

@@ -12,8 +12,9 @@ import numpy as np
 from xcbench import kernels
 from xcbench.adaptive import Pace, Squares
 from xcbench.datasets.value import Rows, Split
-from xcbench.linear import DenseRows, LinearModel, SparseRows, take
+from xcbench.linear import LinearModel
 from xcbench.objectives import Odds, Pairs, ScoredOdds
+from xcbench.rows import DenseRows, SparseRows, take
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class

@@ -12,7 +12,8 @@ from typing import Protocol, Self
 import numpy as np
 
 from xcbench.adaptive import Pace, Squares
-from xcbench.linear import DenseRows, LinearModel, SparseRows
+from xcbench.linear import LinearModel
+from xcbench.rows import DenseRows, SparseRows
 
 PERIOD = 2000  # iterations after which the adaptive step's rate is multiplied by its decay
 SMALLEST = 1e-9  # scale below which the squares are multiplied by it

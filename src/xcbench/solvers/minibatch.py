@@ -11,8 +11,9 @@ import numpy as np
 from xcbench import samplers
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Rows, square_norms
-from xcbench.linear import LinearModel, take
+from xcbench.linear import LinearModel
 from xcbench.objectives import Objective
+from xcbench.rows import take
 from xcbench.samplers import Sampler
 from xcbench.solvers import Progress, Streams
 from xcbench.steps import Step

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from scipy.optimize import linprog, minimize
 
 from xcbench.datasets import Dataset
-from xcbench.linear import LinearModel, gram
+from xcbench.linear import LinearModel
+from xcbench.rows import gram
 from xcbench.samplers import outside
 from xcbench.solvers import Progress, Streams
 from xcbench.steps import SGD
