@@ -27,7 +27,15 @@ __all__ = ["Exact", "Graph", "Oracle", "RandomClass", "SimpleLSH", "make", "qual
 
 
 class Oracle(Protocol):
-    """Contract of an oracle."""
+    """Contract of an oracle.
+
+    Attributes
+    ----------
+    by_score : whether it looks at scores; published MEMOIR prefers a class without weights to any
+        rival that was found by Hamming distances, minus which is never positive.
+    """
+
+    by_score: bool
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
         """Note that the weights of distinct classes (C,) changed."""

@@ -11,6 +11,8 @@ from xcbench.sparse import InvertedIndex, SparseModel
 class Exact:
     """The class of the highest score (Eq. 1); epsilon is 0. The lower number among equals."""
 
+    by_score = True
+
     def __init__(self) -> None:
         self.known: InvertedIndex | None = None
 

@@ -29,6 +29,8 @@ class Graph:
     cannot delete. One thread; the library draws random numbers of its own.
     """
 
+    by_score = True
+
     def __init__(self) -> None:
         self.known: Any = None
 

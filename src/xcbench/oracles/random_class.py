@@ -11,6 +11,8 @@ from xcbench.sparse import SparseModel
 class RandomClass:
     """A class with weights, drawn uniformly among those but y (Eq. 2)."""
 
+    by_score = True
+
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
 

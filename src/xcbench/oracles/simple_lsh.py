@@ -23,6 +23,8 @@ class SimpleLSH:
     bits : of a code, at most 64.
     """
 
+    by_score = False
+
     def __init__(self, bits: int, rng: np.random.Generator) -> None:
         self.bits, self.rng = bits, rng
         self.planes: np.ndarray | None = None

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from xcbench.datasets import Dataset
 from xcbench.models import Model
 from xcbench.objectives import Objective
-from xcbench.oracles import Exact, Oracle, SimpleLSH
+from xcbench.oracles import Exact, Oracle
 from xcbench.solvers import Progress, Streams
 from xcbench.solvers.penalties import L1, L2
 from xcbench.sparse import SparseModel, sparse_rows
@@ -147,9 +147,7 @@ class Margin:
         """
         rivals = oracle.rivals(model, X, y)
         scores = model.at(X, np.column_stack([y, np.maximum(rivals, 0)]))
-        doubtful = (rivals < 0) | (scores[:, 1] <= 0)
-        if isinstance(oracle, SimpleLSH):  # the code looks at minus a Hamming distance here
-            doubtful[:] = True
+        doubtful = (rivals < 0) | (scores[:, 1] <= 0) | (not oracle.by_score)
         unseen = np.flatnonzero(~model.seen)
         place = rng.integers(0, max(1, len(unseen)), len(y))
         if len(unseen):
