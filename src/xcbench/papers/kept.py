@@ -27,6 +27,21 @@ NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
 TEXTS = ["cell", "dataset_digest", "commit"]  # hexadecimal: some look like numbers
 
 
+def save(table: pd.DataFrame, path: Path, digits: int = 8) -> None:
+    """Write a table of a report in one move.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+    with writing(path, "reports_dir"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_suffix(".tmp")
+        table.to_csv(scratch, index=False, float_format=f"%.{digits}g")
+        scratch.replace(path)
+
+
 @dataclass
 class Kept:
     """Tables of a part of a paper.
@@ -68,11 +83,7 @@ class Kept:
         curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
         tables = (self.rows.assign(lr=exact), curves)  # the rate is part of an identity
         for path, frame in zip(paths(folder, part), tables, strict=True):
-            with writing(path, "reports_dir"):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                scratch = path.with_suffix(".tmp")
-                frame.to_csv(scratch, index=False, float_format="%.8g")
-                scratch.replace(path)
+            save(frame, path)
 
     def holds(self, job: Job, grid: str) -> str | None:
         """Identity of the row of a job of a grid, if there is one that holds."""

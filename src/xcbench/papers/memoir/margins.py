@@ -23,11 +23,12 @@ from omegaconf import OmegaConf
 from xcbench import cells, config, datasets, oracles, registry
 from xcbench.cells import Cell
 from xcbench.datasets import Dataset, Info, protocol, synthetic
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError
 from xcbench.objectives import memoir
 from xcbench.oracles import Exact, Oracle, RandomClass, SimpleLSH
 from xcbench.oracles.graph import Graph, installed
 from xcbench.papers import Place
+from xcbench.papers.kept import save
 from xcbench.solvers import Streams, make_model
 from xcbench.sparse import SparseModel, sparse_rows
 
@@ -73,11 +74,7 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
         found = pd.DataFrame(on_cell(name, place.runs_dir))
         parts.append(found if len(found) else known[known["cell"] == name])
     table = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(".tmp")
-        table.to_csv(scratch, index=False, float_format="%.8g")
-        scratch.replace(path)
+    save(table, path)
     return rows
 
 

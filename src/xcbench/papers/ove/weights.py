@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from xcbench import cells
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError
 from xcbench.papers import Place
+from xcbench.papers.kept import save
 
 BIAS = -1  # in the column ``feature``
 COLUMNS = ["cell", "class", "feature", "value"]
@@ -64,11 +65,7 @@ def collect(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.DataFrame:
         else:
             parts.append(known[known["cell"] == name])
     table = pd.concat(parts, ignore_index=True)
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(".tmp")
-        table.to_csv(scratch, index=False, float_format="%.7g")
-        scratch.replace(path)
+    save(table, path, digits=7)
     return table
 
 
