@@ -30,6 +30,7 @@ report: .venv/ready-run
 	$(BIN)/xcbench paper ove
 	$(BIN)/xcbench paper ar
 	$(BIN)/xcbench paper adv
+	$(BIN)/xcbench paper memoir
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks

@@ -54,6 +54,11 @@ SETTINGS = [
     settings("choice of a dataset", ("dataset.missing=perhaps",), "missing.*twin.*error.*skip"),
     settings("5 negative classes of K=3", (*OWN, "method=ove", "method.m=5"), "method.m=5.*has 3 classes, so at most 3", files={"own.txt": THREE}),
     settings("3 other classes of K=3", (*OWN, "method.m=3"), "method.m=3.*has 3 classes, so at most 2", files={"own.txt": THREE}),
+    settings(
+        "best classes of one that tells one alone",
+        ("method=recall_tree", "evaluation.top_k=5"),
+        "evaluation.top_k=5.*recall_tree.*leave out",
+    ),
     settings("more best classes than there are", ("evaluation.top_k=11",), "evaluation.top_k=11.*10"),
     settings("impossible sampling", ("method.sampling=shared",), "method.sampling.*others"),
     settings("fewer rows than classes", ("dataset=zipf", "dataset.synthetic.classes=100", "dataset.synthetic.train=50"), "100.*50"),

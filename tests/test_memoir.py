@@ -17,6 +17,7 @@ from xcbench.datasets.value import Split
 from xcbench.engines import resolve
 from xcbench.errors import UserError
 from xcbench.metrics import evaluate
+from xcbench.oracles import RandomClass
 from xcbench.solvers import Streams, make_model
 from xcbench.sparse import SparseModel
 
@@ -145,6 +146,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
     return steps
 
 
+@pytest.mark.parametrize("products", [1 << 21, 60])
 @pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize(
     "settings",
@@ -160,8 +162,14 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
     ],
 )
 def test_lazy_weights_are_those_of_the_direct_algorithm(
-    settings: config.Memoir, average: bool, told: list[tuple[np.ndarray, np.ndarray]]
+    settings: config.Memoir,
+    average: bool,
+    products: int,
+    told: list[tuple[np.ndarray, np.ndarray]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Also where a batch is taken in several blocks of inner products."""
+    monkeypatch.setattr("xcbench.solvers.margin.GRAM", products)
     dataset = problem()
     model = trained(replace(settings, average=average), dataset, steps=60)
     direct = Direct(settings, dataset)
@@ -170,7 +178,7 @@ def test_lazy_weights_are_those_of_the_direct_algorithm(
         direct.step(batch, rivals)
     expected = direct.total / direct.t if average else direct.W
     assert np.linalg.norm(expected) > 1e-3
-    np.testing.assert_allclose(model.current().toarray(), expected, atol=1e-10)
+    np.testing.assert_allclose(model.evaluated().toarray(), expected, atol=1e-10)
     assert model.square_norm() == pytest.approx(np.linalg.norm(direct.W) ** 2, rel=1e-10)
 
 
@@ -184,7 +192,7 @@ def test_the_scale_is_folded_in_before_it_is_too_small(
     for batch, rivals in told:
         direct.step(batch, rivals)
     assert 0.1**40 < 1e-6 < model.scale < 1e6
-    np.testing.assert_allclose(model.current().toarray(), direct.total / 40, atol=1e-10)
+    np.testing.assert_allclose(model.evaluated().toarray(), direct.total / 40, atol=1e-10)
 
 
 def test_truncation_is_eq_13() -> None:
@@ -193,7 +201,7 @@ def test_truncation_is_eq_13() -> None:
     W = np.array([[0.3, -0.3, 0.1, -0.1, 0.0], [0.05, 2.0, 0.0, 0.0, -0.09]])
     model.move(np.array([2, 0]), sp.csr_array(W), threshold=0.1)
     expected = np.array([[0, 1.9, 0, 0, 0], np.zeros(5), [0.2, -0.2, 0, 0, 0]])
-    np.testing.assert_allclose(model.current().toarray(), expected, atol=1e-15)
+    np.testing.assert_allclose(model.evaluated().toarray(), expected, atol=1e-15)
     assert model.nonzeros == 3
     assert model.seen.tolist() == [True, False, True]
 
@@ -224,7 +232,9 @@ def test_what_is_predicted(engine: str) -> None:
 @pytest.mark.skipif(resolve("auto") == "numpy", reason="no Numba")
 @pytest.mark.parametrize("settings", [L2, L1, replace(L2, **AS_TEXT), replace(L1, **AS_TEXT)])
 def test_both_engines_give_the_same_weights(settings: config.Memoir) -> None:
-    by = [trained(settings, problem(), engine).current().toarray() for engine in ("numpy", "numba")]
+    by = [
+        trained(settings, problem(), engine).evaluated().toarray() for engine in ("numpy", "numba")
+    ]
     np.testing.assert_allclose(*by, atol=1e-12)
 
 
@@ -270,13 +280,29 @@ def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) 
     assert [len(batch) for batch, _ in told] == [4]
 
 
-@pytest.mark.parametrize("oracle", ["random", "simple_lsh"])
+@pytest.mark.parametrize("oracle", ["random", "simple_lsh", "simple_lsh_scaled"])
 @pytest.mark.parametrize("margins", ["before", "current"])
 def test_inexact_margins_learn(oracle: str, margins: str) -> None:
     own = {"batch": "sum", "prediction": "inner", "n": 20, "strength": 1e-5, "lr": 0.5}
     dataset = problem(constant=False)
     model = trained(replace(L1, oracle=oracle, margins=margins, **own), dataset, steps=150)
     assert evaluate(model, dataset.train)["error"] < 0.45 < 1 - dataset.class_counts.max() / N
+
+
+def test_an_observation_without_a_rival_moves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a graph finds the true class alone, and every class has weights."""
+    settings, dataset = replace(L2, order="iid"), problem()
+    W = np.arange(1.0, 1 + K * D).reshape(K, D)
+    for margins in ("before", "current"):
+        asked = replace(settings, margins=margins, oracle="random", lr=0.1, strength=0.0)
+        solver = registry.own()["memoir_l2"].build(asked, dataset.info)
+        model = make_model(solver, "numpy", K, D, False, "float64")
+        assert isinstance(model, SparseModel)
+        model.move(np.arange(K), sp.csr_array(W))
+        monkeypatch.setattr(RandomClass, "rivals", lambda self, model, X, y: np.full(len(y), -1))
+        for progress in solver.fit(dataset, model, Streams.of(0), [1.0]):
+            assert progress.iteration == 0 or np.isfinite(progress.objective)
+        np.testing.assert_allclose(model.evaluated().toarray(), W, rtol=1e-12)
 
 
 # ---------------------------------------------------------------- settings

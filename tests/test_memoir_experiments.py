@@ -9,19 +9,21 @@ import pandas as pd
 import pytest
 from hydra import compose
 
+from conftest import Workspace
 from xcbench import baselines, config, planning, sweeps
 from xcbench.cells import Cell
 from xcbench.commands import Given
 from xcbench.commands.paper import paper as launch
 from xcbench.config import Config
 from xcbench.datasets import Missing
-from xcbench.papers import memoir, verdicts
+from xcbench.papers import memoir, published, verdicts
 from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import margins
 from xcbench.papers.memoir.frames import printed
 from xcbench.papers.memoir.names import (
     DATASETS,
     FACTORS,
+    METHODS,
 )
 
 FEW = config.Synthetic(train=800, test=400, features=300, classes=100, nonzeros=20)
@@ -96,6 +98,24 @@ def test_the_lsh_readings_on_pair_rows() -> None:
         assert (made.dataset.protocol.svd, made.dataset.protocol.min_rows) == (0, 5)
 
 
+@pytest.mark.parametrize("name", DATASETS)
+def test_settings_of_baselines_are_the_printed_ones(name: str) -> None:
+    """Table 4, but for the size of the RecallTree's table, and where nothing is printed."""
+    table = published.numbers().query("paper == 'memoir' and table == 'Table 4'")
+    options = {"C": "C", "-l": "rate", "-passes": "passes", "-loss_function": "loss"}
+    checked = 0
+    for method in ("OVR", "M-SVM", "RecallTree"):
+        own = ("experiment=memoir/table3_baselines", f"dataset={DATASETS[name]}")
+        made = read(*own, f"method={METHODS[method]}").method
+        for row in table.query("dataset == @name and method == @method").to_dict("records"):
+            option = options.get(row["metric"].removeprefix("hyperparameter "))
+            if option and row["value"] != "NA":
+                found = getattr(made, option)
+                assert f"{found}" == row["value"].lower() or float(found) == float(row["value"])
+                checked += 1
+    assert checked >= 3
+
+
 @pytest.mark.parametrize("method", ["svm_ovr", "svm_cs"])
 def test_svms_have_the_constant_feature_alone(method: str) -> None:
     for name in ("table3_baselines", "citeulike_baselines"):
@@ -155,6 +175,13 @@ def test_kept_rows_keep_the_reason_without_folders() -> None:
 
 
 # ---------------------------------------------------------------- from the command line
+def test_more_checkpoints_than_batches(workspace: Workspace) -> None:
+    """A checkpoint that no batch came before is no divergence."""
+    own = ("method=memoir_l2", "method.iterations=2", "budget.checkpoints=5")
+    done = workspace.run("dataset=digits", *own)
+    assert "1 cells: 1 done" in done.out
+
+
 SHRUNK = {
     "dataset": "20news",
     "dataset.missing": "twin",

@@ -334,7 +334,11 @@ def test_margins_are_as_inexact_as_their_oracles(
     mean = frame.groupby(["constant", "batches", "oracle"])["recall"].mean()
     first = mean["with", 1]
     assert first["random class"] < 0.03
-    assert first["SimpleLSH, 16 bits"] < first["SimpleLSH, 32 bits"] < first["SimpleLSH, 64 bits"]
+    assert (
+        first["scaled SimpleLSH, 16 bits"]
+        < first["scaled SimpleLSH, 32 bits"]
+        < first["scaled SimpleLSH, 64 bits"]
+    )
     # A class at random is the best of the others with a probability of 1/(K - 1); some have no row.
     chance = frame[frame["oracle"] == "random class"]["recall"]
     assert chance.mean() == pytest.approx(1 / 99, rel=0.3)

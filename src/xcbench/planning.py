@@ -84,6 +84,11 @@ def _job(settings: Config, info: Info | Missing) -> Job:
     as_skipped = identity(settings, settings.dataset.name, "missing", engine)
     if isinstance(info, Info):
         registry.check(settings.method, info)
+        if settings.evaluation.top_k > 1 and not method.ranks:
+            raise UserError(
+                f"evaluation.top_k={settings.evaluation.top_k} is not possible for {method.name}, "
+                "which tells one class a row; leave out the option, or the method"
+            )
         if settings.evaluation.top_k > info.classes:
             raise UserError(
                 f"evaluation.top_k={settings.evaluation.top_k} is not possible on {info.name}: "

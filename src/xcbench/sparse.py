@@ -133,6 +133,7 @@ class SparseModel(Model):
     Notes
     -----
     Weights are ``scale · V``, so that to shrink all of them is O(1); ||V||² is kept up to date.
+    ``folds`` counts how often V took its scale in.
     Classes without any weight are never predicted: by the inner product they would win wherever
     all trained scores are negative, and they have no cosine.
     """
@@ -150,7 +151,7 @@ class SparseModel(Model):
     ) -> None:
         self.engine, self.dtype, self.cosine = engine, np.dtype(dtype), cosine
         self.V = ClassRows(n_classes, n_features, self.dtype)
-        self.scale, self.square = 1.0, 0.0
+        self.scale, self.square, self.folds = 1.0, 0.0, 0
         self.mean = Mean(self.V.shape) if average else None
 
     @classmethod
@@ -203,6 +204,7 @@ class SparseModel(Model):
                 self.mean.folded(self.V.matrix())
             self.V.multiply(self.scale)
             self.square, self.scale = self.scale**2 * self.square, 1.0
+            self.folds += 1
 
     def end_step(self) -> None:
         """Take the weights into the mean of the iterates."""
@@ -233,7 +235,7 @@ class SparseModel(Model):
             column[:] = np.bincount(row, terms, minlength=X.shape[0])
         return self.scale * scores
 
-    def current(self) -> sp.csr_array:
+    def evaluated(self) -> sp.csr_array:
         """W (K, D) that is evaluated: the last iterate, or the mean of all."""
         V = self.V.matrix()
         if self.mean is not None and self.mean.iterates:
@@ -242,7 +244,7 @@ class SparseModel(Model):
 
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
         """What classes are predicted by, for all rows of X, a block of rows at a time."""
-        W = self.current()
+        W = self.evaluated()
         lengths = np.sqrt(np.asarray(W.multiply(W).sum(axis=1))).ravel()
         index = InvertedIndex(W, self.engine)
         for block in self.parts(X.shape[0]):
@@ -253,14 +255,14 @@ class SparseModel(Model):
             yield block, scores
 
     def weights(self) -> dict[str, np.ndarray]:
-        """W (K, D) as the three arrays of a sparse array by rows, and D."""
-        W = self.current()
+        """W (K, D) as the three arrays of a sparse array by rows."""
+        W = self.evaluated()
         return {"values": W.data, "features": W.indices, "start": W.indptr}
 
     @property
     def nonzeros(self) -> int:
         """Weights that are not 0, of what is evaluated."""
-        return int(self.V.counts.sum()) if self.mean is None else int(self.current().nnz)
+        return int(self.V.counts.sum()) if self.mean is None else int(self.evaluated().nnz)
 
     @property
     def nbytes(self) -> int:

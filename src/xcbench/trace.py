@@ -241,11 +241,12 @@ def _record(
     trace: Trace, progress: Progress, model: Model, is_bound: bool, judge: Judge | None
 ) -> bool:
     """Append a checkpoint, evaluated if someone judges; False where something is not finite."""
+    new = progress.observations > (trace.rows[-1]["observations"] if trace.rows else 0)
     trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
     row = _place(progress) | {"train_seconds": trace.train_seconds}
     trace.rows.append(row)
     measured = _value(progress, is_bound)
-    if not model.finite() or (progress.iteration and not math.isfinite(progress.objective)):
+    if not model.finite() or (new and not math.isfinite(progress.objective)):
         return False
     if judge:
         measured |= judge.measured(model, progress.iteration)

@@ -54,4 +54,5 @@ label_tree = baselines.method(
     config.LabelTree,
     lambda settings, info: LabelTree(settings),
     lacks=baselines.needs("napkinxc", "plt"),
+    ranks=False,
 )

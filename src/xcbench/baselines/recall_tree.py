@@ -14,6 +14,8 @@ from xcbench.datasets.value import Rows
 from xcbench.solvers import Progress, Streams
 from xcbench.sparse import sparse_rows
 
+TEXT_BYTES = 20  # of a feature with its value
+
 
 @dataclass
 class RecallTree:
@@ -71,9 +73,9 @@ def lines(X: Rows) -> Iterator[str]:
 
 
 def memory(settings: config.Config, info: Info) -> float:
-    """Bytes of the library's table, which is hashed into."""
+    """Bytes of the library's table, which is hashed into, and of the rows as text."""
     assert isinstance(settings.method, config.RecallTree)
-    return 16 * 2.0**settings.method.bits
+    return 16 * 2.0**settings.method.bits + TEXT_BYTES * info.train * info.nonzeros_per_row
 
 
 recall_tree = baselines.method(
@@ -83,4 +85,5 @@ recall_tree = baselines.method(
     lacks=baselines.needs("vowpalwabbit", "vw"),
     memory=memory,
     version=2,
+    ranks=False,
 )

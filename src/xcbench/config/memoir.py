@@ -39,8 +39,9 @@ class Memoir(Method):
     oracle: str = option(
         "exact",
         "what finds the rival class: `exact` the highest score; `random`: any class with weights; "
-        "`simple_lsh`: the nearest code; `graph`: a walk on a small-world graph (nmslib)",
-        choices=("exact", "random", "simple_lsh", "graph"),
+        "`simple_lsh`: the nearest code, of weights as they are, or (`simple_lsh_scaled`) over the "
+        "longest; `graph`: a walk on a small-world graph (nmslib)",
+        choices=("exact", "random", "simple_lsh", "simple_lsh_scaled", "graph"),
     )
     bits: int = option(64, "of a code, for simple_lsh", at_least=1, at_most=64)
 

@@ -50,8 +50,8 @@ def make(settings: config.Memoir, rng: np.random.Generator) -> Oracle:
     """Oracle that settings ask for."""
     if settings.oracle == "random":
         return RandomClass(rng)
-    if settings.oracle == "simple_lsh":
-        return SimpleLSH(settings.bits, rng)
+    if settings.oracle.startswith("simple_lsh"):
+        return SimpleLSH(settings.bits, rng, scaled=settings.oracle == "simple_lsh_scaled")
     return Graph() if settings.oracle == "graph" else Exact()
 
 
@@ -78,16 +78,18 @@ def quality(
     -------
     dict
         ``recall``: share of rows for which the oracle's class has the highest score of all others
-        with weights; ``epsilon_at_<delta>``: the (1 - delta)-quantile of the difference.
+        with weights; ``epsilon_at_<delta>``: the (1 - delta)-quantile of the difference, infinite
+        where the oracle finds no class.
     """
     exact, found = Exact().rivals(model, X, y), oracle.rivals(model, X, y)
-    some = (exact >= 0) & (found >= 0)
-    scores = model.at(X[some], np.column_stack([exact, found])[some])
-    difference = scores[:, 0] - scores[:, 1]
-    if not len(difference):
+    some = exact >= 0
+    if not some.any():
         return {}
+    exact, found = exact[some], found[some]
+    scores = model.at(X[some], np.column_stack([exact, np.maximum(found, 0)]))
+    difference = np.where(found < 0, np.inf, scores[:, 0] - scores[:, 1])
     return {
-        "recall": float(np.mean((difference <= 0) | (exact == found)[some])),
+        "recall": float(np.mean((difference <= 0) | (exact == found))),
         **{
             f"epsilon_at_{delta:g}": float(
                 np.quantile(difference, 1 - delta, method="inverted_cdf")

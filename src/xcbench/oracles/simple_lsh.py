@@ -14,19 +14,22 @@ class SimpleLSH:
     """Classes whose code is nearest to the row's (Neyshabur and Srebro 2015; MEMOIR, Sec. 3).
 
     Of a vector of length at most 1, P(z) = [z; sqrt(1 - |z|²)] has length 1; bit j of its code is 1
-    where a_j·P(z) > 0, with a_j ~ N(0, I). Rows are scaled to length 1, weights by 1 / max_k |w_k|,
-    which leaves the order of inner products alone. Then the bits of x and w are equal with the
-    probability 1 - arccos(x·w) / pi; Eq. 9 of MEMOIR prints cos in the place of arccos.
+    where a_j·P(z) > 0, with a_j ~ N(0, I). Rows are scaled to length 1. Then the bits of x and w
+    are equal with the probability 1 - arccos(x·w) / pi; Eq. 9 of MEMOIR prints cos in the place of
+    arccos. All distances are computed; a random class among the nearest is taken.
 
     Parameters
     ----------
     bits : of a code, at most 64.
+    scaled : whether weights are divided by the longest ones, which leaves the order of inner
+        products alone (Neyshabur and Srebro); or are taken as they are (MEMOIR), so that short
+        ones have nearly the same code.
     """
 
     by_score = False
 
-    def __init__(self, bits: int, rng: np.random.Generator) -> None:
-        self.bits, self.rng = bits, rng
+    def __init__(self, bits: int, rng: np.random.Generator, scaled: bool = False) -> None:
+        self.bits, self.rng, self.scaled = bits, rng, scaled
         self.planes: np.ndarray | None = None
 
     def _begin(self, model: SparseModel) -> np.ndarray:
@@ -36,6 +39,7 @@ class SimpleLSH:
             self.planes = self.rng.standard_normal((D, self.bits), np.float32)
             self.last = self.rng.standard_normal(self.bits)
             self.projected, self.lengths = np.zeros((K, self.bits)), np.zeros(K)
+            self.folds = model.folds
         return self.planes
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
@@ -52,22 +56,26 @@ class SimpleLSH:
     def codes_of_classes(self, model: SparseModel) -> np.ndarray:
         """Codes (K,) of the weights."""
         self._begin(model)
-        longest = self.lengths.max()
-        if longest == 0:
-            return packed(np.broadcast_to(self.last, self.projected.shape))
-        height = np.sqrt(np.maximum(0.0, 1 - (self.lengths / longest) ** 2))
-        return packed(self.projected / longest + height[:, None] * self.last)
+        if self.folds != model.folds:  # the weights that did not change are in other units
+            self.moved(model, np.arange(model.n_classes))
+            self.folds = model.folds
+        unit = 1 / (self.lengths.max() or 1.0) if self.scaled else model.scale
+        height = np.sqrt(np.maximum(0.0, 1 - (unit * self.lengths) ** 2))
+        return packed(unit * self.projected + height[:, None] * self.last)
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
-        """The nearest code but y's; the lower number among equals."""
+        """A random one of the nearest codes but y's."""
         of_rows, of_classes = self.codes_of_rows(model, X), self.codes_of_classes(model)
         without, found = ~model.seen, np.empty(len(y), np.int64)
         for block in model.parts(len(y)):
             distance = np.bitwise_count(of_rows[block, None] ^ of_classes)
             distance[:, without] = FAR
             distance[np.arange(len(distance)), y[block]] = FAR
-            best = distance.argmin(axis=1)
-            found[block] = np.where(distance[np.arange(len(best)), best] == FAR, -1, best)
+            nearest = distance.min(axis=1)
+            row, equal = np.nonzero(distance == nearest[:, None])
+            many = np.bincount(row, minlength=len(distance))
+            place = np.cumsum(many) - many + (self.rng.random(len(many)) * many).astype(np.int64)
+            found[block] = np.where(nearest == FAR, -1, equal[place])
         return found
 
 

@@ -144,10 +144,12 @@ class Margin:
         """Pairs (B, 2) of y and its rival, values, slopes: with the weights before the batch.
 
         A rival whose score is not positive gives way to a class without weights, if there is one.
+        An observation for which no rival is found is its own, and moves nothing.
         """
         rivals = oracle.rivals(model, X, y)
-        scores = model.at(X, np.column_stack([y, np.maximum(rivals, 0)]))
-        doubtful = (rivals < 0) | (scores[:, 1] <= 0) | (not oracle.by_score)
+        missing, rivals = rivals < 0, np.where(rivals < 0, y, rivals)
+        scores = model.at(X, np.column_stack([y, rivals]))
+        doubtful = missing | (scores[:, 1] <= 0) | (not oracle.by_score)
         unseen = np.flatnonzero(~model.seen)
         place = rng.integers(0, max(1, len(unseen)), len(y))
         if len(unseen):
@@ -173,7 +175,7 @@ class Margin:
         Their part in a score is a sum over inner products of rows, so that W moves once a batch.
         """
         B, K, none = len(y), model.n_classes, np.zeros(1)
-        exact = isinstance(oracle, Exact)
+        exact, had_weights = isinstance(oracle, Exact), model.seen
         rivals = y if exact else oracle.rivals(model, X, y)
         fresh = _Fresh(rng.permutation(np.flatnonzero(~model.seen)))
         pairs, slopes, values = np.column_stack([y, y]), np.zeros((B, 2)), np.zeros(B)
@@ -186,10 +188,14 @@ class Margin:
                 pulls = -share * slopes[:i] * gram[i - first, :i, None]
                 scores += np.bincount(pairs[:i].ravel(), pulls.ravel(), K)
                 true_score, scores[y[i]] = scores[y[i]], -np.inf
+                if not exact and rivals[i] < 0:
+                    scores[had_weights] = -np.inf
                 known = not exact and rivals[i] >= 0
                 rival = int(rivals[i] if known else scores.argmax())
                 if scores[rival] <= 0:
                     rival = fresh.other(y[i], rival)
+                if scores[rival] == -np.inf:
+                    rival, scores[y[i]] = y[i], true_score
                 found = np.array([[true_score, scores[rival]]])
                 value, slope, _ = self.objective(found, 0.0, none, 0.0, none)
                 pairs[i, 1], values[i], slopes[i] = rival, value[0], slope[0]
@@ -220,6 +226,7 @@ def _before(
     """Scores (B, K) before a batch: of every class, or of y and its rival and else 0."""
     if isinstance(oracle, Exact):
         return model.scale * oracle.index(model).scores(X).astype(np.float64)
-    scores, pairs = np.zeros((len(y), model.n_classes)), np.column_stack([y, np.maximum(rivals, 0)])
+    scores = np.zeros((len(y), model.n_classes))
+    pairs = np.column_stack([y, np.where(rivals < 0, y, rivals)])
     np.put_along_axis(scores, pairs, model.at(X, pairs), axis=1)
     return scores

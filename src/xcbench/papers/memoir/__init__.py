@@ -25,7 +25,7 @@ paper = Paper(
         Grid("figure1"),
         Grid("table2", also=("table2_20news", "table2_citeulike")),
         Grid("citeulike_baselines"),
-        Grid("citeulike", also=("citeulike_l1",)),
+        Grid("citeulike"),
     ),
     report_of("memoir"),
 )

@@ -60,7 +60,8 @@ def margin_oracles(results: pd.DataFrame) -> Table:
     """Other margin oracles."""
     caption = (
         "MEMOIR-l2 as published with other margin oracles; a random class is Eq. 2, SimpleLSH has "
-        "64 bits and no SVD, the graph is nmslib's; on citeulike it has one seed"
+        "64 bits and no SVD, of weights as they are or (scaled) over the longest; the graph is "
+        "nmslib's, on citeulike of one seed"
     )
     return variants(part(results, "oracles"), "method.oracle", "oracle", caption)
 

@@ -1,6 +1,7 @@
 """How inexact margins are, as a table and a figure: recall and (epsilon, delta) of the oracles.
 
-SimpleLSH divides all weights by the longest: those much shorter all get the same code.
+SimpleLSH takes weights as they are, scaled SimpleLSH over the longest: weights much shorter than 1,
+or than the longest, all get nearly the same code.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def table(frame: pd.DataFrame) -> Table:
     caption = (
         "Recall of margin oracles, and the epsilon that the error of a margin exceeds with a "
         "probability of delta at most, over the mean absolute score of the best rival. SimpleLSH "
-        "divides all weights by the longest, so that codes of much shorter ones are nearly the same"
+        "takes weights as they are, scaled SimpleLSH over the longest: codes of weights much "
+        "shorter than 1, or than the longest, are nearly the same"
     )
     shown = pd.DataFrame(lines).fillna(NONE)
     return Table(caption, shown, all_but(shown, "rows", "oracle"))

@@ -41,9 +41,10 @@ ROWS = 2000  # of the test part that are asked for
 SEEDS = 3  # of the oracles' random numbers
 ORACLES: dict[str, Callable[[np.random.Generator], Oracle]] = {
     "random class": RandomClass,
-    "SimpleLSH, 16 bits": partial(SimpleLSH, 16),
-    "SimpleLSH, 32 bits": partial(SimpleLSH, 32),
     "SimpleLSH, 64 bits": partial(SimpleLSH, 64),
+    "scaled SimpleLSH, 16 bits": partial(SimpleLSH, 16, scaled=True),
+    "scaled SimpleLSH, 32 bits": partial(SimpleLSH, 32, scaled=True),
+    "scaled SimpleLSH, 64 bits": partial(SimpleLSH, 64, scaled=True),
 }
 GRAPH = "small-world graph"  # the library draws random numbers of its own: once
 KEYS = ["cell", "dataset", "constant", "batches", "oracle", "seed"]
