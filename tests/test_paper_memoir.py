@@ -16,6 +16,7 @@ from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import beyond, claims, figures, inexact, margins, report, tables
 from xcbench.papers.memoir.frames import MEASURES, printed
 from xcbench.papers.memoir.names import (
+    BASELINES,
     DATASETS,
     FACTORS,
     MEMOIR,
@@ -31,7 +32,7 @@ PAIRS = {  # of citeulike
     "shape.classes": 8310,
     "shape.train": 180382,
     "shape.accuracy_ceiling": 0.12,
-    "test_precision_at_1": 0.51,
+    "test_precision_at_1": 0.5,
 }
 
 
@@ -111,7 +112,9 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     # Memory is printed where no accuracy is: of M-SVM on WIKI-Small, OVR and M-SVM on WIKI-50K and
     # WIKI-100K. The sixth is a bound, macro-F1 < 1 % of RecallTree.
     assert (run == verdicts.NOT_YET).sum() == 6
-    assert set(run) == {verdicts.ONLY_AS_PUBLISHED, verdicts.NOT_YET}
+    libraries = run.index.get_level_values("method").isin(BASELINES)  # of one reading
+    assert set(run[libraries]) == {verdicts.REPRODUCED, verdicts.NOT_YET}
+    assert set(run[~libraries]) == {verdicts.ONLY_AS_PUBLISHED}
     assert set(measured.loc["Table 1", "verdict"]) == {verdicts.REPRODUCED}
     assert set(found.loc["Table 4", "verdict"]) <= {verdicts.SETTING, verdicts.NOT_PRINTED}
     with_command = found[~na & ~packages]
@@ -122,7 +125,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
 def test_a_printed_bound_is_a_bound() -> None:
     results = as_printed()
     own = (results["dataset"] == "joshi-wiki-small") & (results["method"] == "recall_tree")
-    for percent, verdict in ((0.9, verdicts.ONLY_AS_PUBLISHED), (1.1, verdicts.DEVIATES)):
+    for percent, verdict in ((0.9, verdicts.REPRODUCED), (1.1, verdicts.DEVIATES)):
         results.loc[own, "test_macro_f1"] = percent / 100
         found = replicated(results).loc["Table 3"].loc["WIKI-Small"].loc["RecallTree"]
         assert found.loc["macro_f1", "verdict"] == verdict
@@ -217,8 +220,8 @@ def test_what_the_tables_compute() -> None:
     assert quality.loc[("MEMOIR-l2", "OVR"), pairs] == tables.NONE  # over its time
     assert frame.xs("OVR", level="method").loc["citeulike", "remark"].tolist() == ["7 classes"]
     many = beyond.large(results).frame.set_index("method")
-    assert many.loc["MEMOIR-l2", "accuracy / ceiling"] == "0.500"
-    assert many.loc["MEMOIR-l2", "precision@1 %"] == "51.00"
+    assert many.loc["MEMOIR-l2", "ceiling of accuracy %"] == "12.00"
+    assert many.loc["MEMOIR-l2", "precision@1 %"] == "50.00"
     assert list(many["K"]) == ["8,310"] * 3 and many.loc["OVR", "remark"] == "7 classes"
 
 
@@ -249,13 +252,15 @@ def test_memory_of_liblinear_is_that_of_a_dense_matrix() -> None:
     [
         ([0.1, 0.2, 0.3, 0.3, 0.3, 0.4], 15),  # a gain after more than ten batches is too late
         ([0.1, 0.2, 0.201, 0.2015, 0.2], 10),
-        ([0.1, 0.2, 0.2, 0.21, 0.21], 20),  # a gain of 5 % in ten batches
-        ([0.1, 0.2, 0.3], 15),
+        ([0.1, 0.2, 0.2, 0.21, 0.21, 0.21], 20),  # a gain of 5 % in ten batches
+        ([0.1, 0.2, 0.3], math.nan),  # rises to the end
+        ([0.1, 0.3, 0.3], math.nan),  # five batches behind it are too few
+        ([], math.nan),
     ],
 )
 def test_where_macro_f1_levels_off(f1: list[float], T: float) -> None:
     curve = pd.DataFrame({"iteration": 5 * np.arange(len(f1) + 1), "validation_macro_f1": [0, *f1]})
-    assert tables.levels_off(curve) == T
+    assert tables.levels_off(curve) == pytest.approx(T, nan_ok=True)
 
 
 def test_figures_of_what_ran() -> None:
@@ -288,7 +293,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
         row("table4", "20news", "memoir_l2"),
     ]
     results = pd.concat([at_hand(), pd.DataFrame(more)], ignore_index=True)
-    steps = np.arange(0, 41, 5)
+    steps = np.arange(0, 51, 5)
     f1 = 0.5 * (1 - 0.5 ** (steps / 5))  # half of what is missing every checkpoint
     curve = pd.DataFrame({"iteration": steps, "validation_macro_f1": f1, "test_error": steps / 100})
     curves = curve.assign(cell=results["cell"].iloc[-1])
@@ -297,8 +302,8 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     text = (tmp_path / "tables.md").read_text()
     assert "50.00 to 60.00" in text and "not run: no package" in text
     T = tables.table4(results, curves).frame.iloc[0]
-    # From 30 batches on, less than 1 % is missing: 1 - 0.5^6 is 1.2 % above 1 - 0.5^8, 35 0.6 %.
-    assert (T["T"], T["held-out macro-F1 % at 25"], T["at"]) == ("35", "48.44", "40")
+    # Two checkpoints later, 30 batches gain 1.2 % (1 - 0.5^8 over 1 - 0.5^6), 35 batches 0.6 %.
+    assert (T["T"], T["held-out macro-F1 % at 25"], T["at"]) == ("35", "48.44", "50")
     assert (T["test accuracy % at T"], T["test accuracy % at 25"]) == ("65.00", "75.00")
     pairs = beyond.large(results).frame.set_index("method")
     assert pairs.loc["MEMOIR-LSH", "reading"] == "as text"

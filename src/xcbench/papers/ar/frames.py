@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
 import pandas as pd
 
@@ -60,14 +60,4 @@ def pace(rows: pd.DataFrame) -> Values:
     return values(rows.assign(pace=rows["train_seconds"] / rows["epoch"]), "pace")
 
 
-def printed(table: str, dataset: str, method: str, metric: str) -> float:
-    """A printed number; nan where there is none."""
-    return _printed().get((table, dataset, method, metric), float("nan"))
-
-
-@cache
-def _printed() -> dict[tuple[str, str, str, str], float]:
-    every = published.numbers()
-    own = every[(every["paper"] == "ar") & (every["value"] != "NA")]
-    keys = own[["table", "dataset", "method", "metric"]].itertuples(index=False, name=None)
-    return dict(zip(keys, own["value"].astype(float), strict=True))
+printed = partial(published.number, "ar")  # by table, dataset, method, metric

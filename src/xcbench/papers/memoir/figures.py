@@ -76,6 +76,7 @@ def figure1(results: pd.DataFrame) -> Figure | None:
                 at: values(own, metric) if metric == "nonzeros" else measure(own, metric)
                 for at, own in by
             }
+            found = {at: own for at, own in found.items() if own.values}
             at = list(found)
             ax.plot(at, [own.mean for own in found.values()], marker="o", markersize=3, **look)
             low, high = ([end(own.values) for own in found.values()] for end in (min, max))
@@ -128,7 +129,8 @@ def batches(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     looks = {"memoir_l2": LOOKS["MEMOIR-l2"], "memoir_l1": LOOKS["MEMOIR-l1"]}
     for ax, dataset in zip(fig.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         for row in rows[rows["dataset"] == dataset].to_dict("records"):
-            own = curves[curves["cell"] == row["cell"]].dropna(subset=["validation_macro_f1"])
+            own = curves[curves["cell"] == row["cell"]]
+            own = own.reindex(columns=["iteration", "validation_macro_f1"]).dropna()
             ax.plot(own["iteration"], 100 * own["validation_macro_f1"], **looks[row["method"]])
         ax.set(title=dataset, xlabel="batches")
     fig.axes[0].set_ylabel("held-out macro-F1 (%)")

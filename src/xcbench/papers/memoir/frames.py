@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import partial
 
 import pandas as pd
 
@@ -56,16 +56,5 @@ def remark(rows: pd.DataFrame) -> str:
     return "; ".join(dict.fromkeys(said))
 
 
-def printed(table: str, dataset: str, method: str, metric: str) -> float:
-    """A printed number, of memory in MB; nan where there is none, or only a bound."""
-    value, unit = _printed().get((table, dataset, method, metric), ("nan", ""))
-    return float(value) * (1000 if unit == "GB" else 1)
-
-
-@cache
-def _printed() -> dict[tuple[str, str, str, str], tuple[str, str]]:
-    every = published.numbers()
-    own = every[(every["paper"] == "memoir") & every["value"].str.match(r"[\d.]")]
-    keys = own[["table", "dataset", "method", "metric"]].itertuples(index=False, name=None)
-    numbers = own[["value", "unit"]].itertuples(index=False, name=None)
-    return dict(zip(keys, numbers, strict=True))
+# by table, dataset, method, metric; of memory in MB
+printed = partial(published.number, "memoir", units="MB")

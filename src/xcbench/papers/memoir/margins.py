@@ -73,7 +73,12 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
     parts = [pd.DataFrame(on_synthetic_rows())]
     for name in own["cell"]:
         found = pd.DataFrame(on_cell(name, place.runs_dir))
-        parts.append(found if len(found) else known[known["cell"] == name])
+        found = found if len(found) else known[known["cell"] == name]
+        if found.empty:
+            print(
+                f"no margins of cell {name}: its weights were not kept; force=true trains it again"
+            )
+        parts.append(found)
     table = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
     save(table, path)
     return rows

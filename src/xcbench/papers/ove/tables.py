@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from xcbench.papers import published
@@ -18,14 +20,7 @@ DIGITS = {"param_norm": 3, "test_error": 4, "test_nlpd": 4}
 CLOSE = {"param_norm": 0.05, "test_error": 0.005, "test_nlpd": 0.02}  # asked of the optima
 
 
-def printed(dataset: str, method: str, metric: str) -> float:
-    """Number of Table 2; nan where it has none (the norm of SOFT)."""
-    table = published.numbers()
-    keep = (table["paper"] == "ove") & (table["table"] == "Table 2")
-    wanted = {"dataset": dataset, "method": method, "metric": metric}
-    for name, value in wanted.items():
-        keep &= table[name] == value
-    return float(table.loc[keep, "value"].iloc[0]) if keep.any() else float("nan")
+printed = partial(published.number, "ove", "Table 2")  # by dataset, method, metric
 
 
 def table2(results: pd.DataFrame) -> Table:

@@ -31,6 +31,29 @@ def numbers() -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)[columns]
 
 
+def number(
+    paper: str, table: str, dataset: str, method: str, metric: str, units: str = ""
+) -> float:
+    """A printed number; nan where there is none, or only a bound.
+
+    Parameters
+    ----------
+    units : ``MB``: also of what is printed in GB.
+    """
+    value, unit = _numbers().get((paper, table, dataset, method, metric), ("nan", ""))
+    return float(value) * (1000 if (unit, units) == ("GB", "MB") else 1)
+
+
+@cache
+def _numbers() -> dict[tuple[str, ...], tuple[str, str]]:
+    """Values, as printed, and units."""
+    some = numbers()
+    some = some[some["value"].str.match(r"-?[\d.]")]
+    names = ["paper", "table", "dataset", "method", "metric"]
+    keys = some[names].itertuples(index=False, name=None)
+    return dict(zip(keys, zip(some["value"], some["unit"], strict=True), strict=True))
+
+
 @cache
 def author_runs() -> pd.DataFrame:
     """Stored curves of the U-max authors, one row a checkpoint."""
