@@ -51,7 +51,7 @@ def strengths(results: pd.DataFrame) -> Table:
 
 def constants(results: pd.DataFrame) -> Table:
     """With and without the constant feature."""
-    caption = "With the feature that is always 1, and without; five seeds, as published"
+    caption = "With the feature that is always 1, and without; five seeds, as published, T = 25"
     column = "dataset.protocol.constant"
     return variants(part(results, "constant"), column, "constant", caption, seeds=True)
 
