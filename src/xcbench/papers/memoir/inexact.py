@@ -42,6 +42,7 @@ def table(frame: pd.DataFrame) -> Table:
                     "rows": title,
                     "batches": f"{batches:.0f}",
                     "longest / median weights": f"{mean['longest']:.3g}",
+                    "rows of one rival %": f"{100 * mean['commonest']:.1f}",
                     "oracle": oracle,
                     "recall": f"{mean['recall']:.3f}",
                     **{f"epsilon at {it:g}": f"{mean[f'epsilon_at_{it:g}']:.3g}" for it in DELTAS},
@@ -51,9 +52,10 @@ def table(frame: pd.DataFrame) -> Table:
             lines.append({"rows": title, "oracle": GRAPH, "recall": "not run: no package"})
     caption = (
         "Recall of margin oracles, and the epsilon that the error of a margin exceeds with a "
-        "probability of delta at most, over the mean absolute score of the best rival. SimpleLSH "
-        "takes weights as they are, scaled SimpleLSH over the longest: codes of weights much "
-        "shorter than 1, or than the longest, are nearly the same"
+        "probability of delta at most, over the mean absolute score of the best rival. Rows of "
+        "one rival: the largest share of rows whose best rival is the same class. SimpleLSH takes "
+        "weights as they are, scaled SimpleLSH over the longest: codes of weights much shorter "
+        "than 1, or than the longest, are nearly the same"
     )
     shown = pd.DataFrame(lines).fillna(NONE)
     return Table(caption, shown, all_but(shown, "rows", "oracle"))

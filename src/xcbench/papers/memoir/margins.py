@@ -48,7 +48,7 @@ ORACLES: dict[str, Callable[[np.random.Generator], Oracle]] = {
 }
 GRAPH = "small-world graph"  # the library draws random numbers of its own: once
 KEYS = ["cell", "dataset", "constant", "batches", "oracle", "seed"]
-COLUMNS = [*KEYS, "longest", "recall", *(f"epsilon_at_{delta:g}" for delta in DELTAS)]
+COLUMNS = [*KEYS, "longest", "commonest", "recall", *(f"epsilon_at_{delta:g}" for delta in DELTAS)]
 
 
 # ---------------------------------------------------------------- the table
@@ -92,7 +92,8 @@ def read(path: Path) -> pd.DataFrame:
     DataFrame
         By `KEYS`: ``recall``, the share of rows whose rival the oracle finds;
         ``epsilon_at_<delta>``, over the mean |score| of the best rival; ``longest``, the largest
-        length of a class's weights over the median one. Synthetic rows have no ``cell``.
+        length of a class's weights over the median one; ``commonest``, the share of rows whose
+        best rival is the class that most rows have. Synthetic rows have no ``cell``.
     """
     if not path.exists():
         return pd.DataFrame(columns=COLUMNS)
@@ -174,8 +175,9 @@ def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, Any]]:
     """Recall and epsilons of every oracle and seed on test rows."""
     test = dataset.test.sample(ROWS)
     X, y = sparse_rows(test.X, slice(None), model.dtype), test.y
-    scale = float(np.abs(model.at(X, Exact().rivals(model, X, y)[:, None])).mean())
-    apart = longest(model)
+    best = Exact().rivals(model, X, y)
+    scale = float(np.abs(model.at(X, best[:, None])).mean())
+    same = {"longest": longest(model), "commonest": float(np.bincount(best).max() / len(best))}
     runs = [(name, make, seed) for name, make in ORACLES.items() for seed in range(SEEDS)]
     if installed():
         runs.append((GRAPH, lambda rng: Graph(), 0))
@@ -184,7 +186,7 @@ def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, Any]]:
         oracle.moved(model, np.arange(model.n_classes))
         found = oracles.quality(oracle, model, X, y, DELTAS)
         told = {it: x if it == "recall" else x / scale for it, x in found.items()}
-        yield {"oracle": name, "seed": seed, "longest": apart, **told}
+        yield {"oracle": name, "seed": seed, **same, **told}
 
 
 def longest(model: SparseModel) -> float:
