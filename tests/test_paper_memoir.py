@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench import config
+from xcbench import config, registry
 from xcbench.papers import Measured, Place, published, replication, verdicts
 from xcbench.papers.frames import part, values
 from xcbench.papers.kept import Kept
@@ -360,19 +362,35 @@ def test_margins_are_as_inexact_as_their_oracles(
 def test_measurements_of_cells_whose_weights_are_gone_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(margins, "on_synthetic_rows", lambda: iter([{"dataset": "synthetic"}]))
-    found = {"a": [{"cell": "a", "recall": 0.25}], "b": [{"cell": "b", "recall": 0.5}]}
-    monkeypatch.setattr(margins, "on_cell", lambda name, runs_dir: iter(found[name]))
+    """And what is complete is not measured again."""
+    names = ["random class"]
+    monkeypatch.setattr(margins, "ORACLES", dict.fromkeys(names))
+    monkeypatch.setattr(margins, "installed", lambda: False)
+    recall, asked = {"": 1.0, "a": 0.25, "b": 0.5}, []
+
+    def measured(cell: str) -> Iterator[dict[str, Any]]:
+        asked.append(cell)
+        where = {"cell": cell} if cell else {"version": registry.own()["memoir_l2"].version}
+        return iter([where | {"oracle": it, "recall": recall[cell]} for it in names if cell != "c"])
+
+    monkeypatch.setattr(margins, "on_synthetic_rows", lambda: measured(""))
+    monkeypatch.setattr(margins, "on_cell", lambda name, runs_dir: measured(name))
     rows = pd.DataFrame(
-        [{"grid": "margins", "status": "done", "cell": name} for name in "ab"]
-        + [{"grid": "table1", "status": "done", "cell": "c"}]
+        [{"grid": "margins", "status": "done", "cell": name} for name in "abc"]
+        + [{"grid": "table1", "status": "done", "cell": "d"}]
     )
     place = Place("margins", tmp_path, tmp_path)
     margins.measure(rows, place)
-    found["a"] = []
     margins.measure(rows, place)
+    assert asked == ["", "a", "b", "c", "c"]
     kept = margins.read(tmp_path / margins.FILE)
-    assert kept["dataset"].notna().tolist() == [True, False, False]
-    assert dict(zip(kept["cell"][1:], kept["recall"][1:], strict=True)) == {"a": 0.25, "b": 0.5}
-    margins.measure(rows[rows["cell"] != "a"], place)
-    assert set(margins.read(tmp_path / margins.FILE)["cell"].dropna()) == {"b"}
+    assert kept["recall"].tolist() == [1.0, 0.25, 0.5]
+    names.append("another")  # an oracle more: what has no weights any more stays as it is
+    margins.ORACLES["another"] = None  # type: ignore[assignment]
+    recall["b"] = 0.75
+    monkeypatch.setattr(
+        margins, "on_cell", lambda name, runs_dir: measured(name if name == "b" else "c")
+    )
+    margins.measure(rows[rows["cell"] != "c"], place)
+    kept = margins.read(tmp_path / margins.FILE)
+    assert kept["recall"].tolist() == [1.0, 1.0, 0.25, 0.75, 0.75]

@@ -47,13 +47,13 @@ ORACLES: dict[str, Callable[[np.random.Generator], Oracle]] = {
     "scaled SimpleLSH, 64 bits": partial(SimpleLSH, 64, scaled=True),
 }
 GRAPH = "small-world graph"  # the library draws random numbers of its own: once
-KEYS = ["cell", "dataset", "constant", "batches", "oracle", "seed"]
+KEYS = ["cell", "version", "dataset", "constant", "batches", "oracle", "seed"]
 COLUMNS = [*KEYS, "longest", "commonest", "recall", *(f"epsilon_at_{delta:g}" for delta in DELTAS)]
 
 
 # ---------------------------------------------------------------- the table
 def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
-    """Measure every oracle and write the table; the rows stay as they are.
+    """Measure every oracle that the table lacks and write it; the rows stay as they are.
 
     Of cells whose weights are gone, the table keeps what it has.
 
@@ -70,10 +70,10 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
     path = place.folder / FILE
     known = read(path)
     own = rows[(rows["grid"] == place.grid) & (rows["status"] == "done")]
-    parts = [pd.DataFrame(on_synthetic_rows())]
+    made = known[known["cell"].isna() & (known["version"] == memoir.memoir_l2.version)]
+    parts = [_complete(made, on_synthetic_rows)]
     for name in own["cell"]:
-        found = pd.DataFrame(on_cell(name, place.runs_dir))
-        found = found if len(found) else known[known["cell"] == name]
+        found = _complete(known[known["cell"] == name], partial(on_cell, name, place.runs_dir))
         if found.empty:
             print(
                 f"no margins of cell {name}: its weights were not kept; force=true trains it again"
@@ -82,6 +82,14 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
     save(table, path)
     return rows
+
+
+def _complete(known: pd.DataFrame, measured: Callable[[], Iterator[Any]]) -> pd.DataFrame:
+    """What is known, if it lacks no oracle; else what is measured, if that can be."""
+    if {*ORACLES, *([GRAPH] if installed() else [])} <= set(known["oracle"]):
+        return known
+    found = pd.DataFrame(measured())
+    return found if len(found) else known
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -93,7 +101,8 @@ def read(path: Path) -> pd.DataFrame:
         By `KEYS`: ``recall``, the share of rows whose rival the oracle finds;
         ``epsilon_at_<delta>``, over the mean |score| of the best rival; ``longest``, the largest
         length of a class's weights over the median one; ``commonest``, the share of rows whose
-        best rival is the class that most rows have. Synthetic rows have no ``cell``.
+        best rival is the class that most rows have. Synthetic rows have no ``cell``, but the
+        ``version`` of MEMOIR-l2.
     """
     if not path.exists():
         return pd.DataFrame(columns=COLUMNS)
@@ -111,6 +120,7 @@ def on_synthetic_rows() -> Iterator[dict[str, Any]]:
         dataset = problem(value)
         for batches in BATCHES:
             where = {"dataset": "synthetic", "constant": constant, "batches": batches}
+            where["version"] = memoir.memoir_l2.version
             for line in qualities(trained(dataset, batches), dataset):
                 yield where | line
 
