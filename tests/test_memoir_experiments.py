@@ -82,7 +82,7 @@ def test_the_lsh_readings() -> None:
         read(f"experiment=memoir/table3_lsh_{it}", "dataset=20news", "method=memoir_l2")
         for it in ("as_published", "as_text")
     )
-    for made, lr, T in ((code, 0.01, 50), (text, None, 5)):
+    for made, lr, T in ((code, 0.01, 50), (text, None, 35)):
         own = made.method
         assert isinstance(own, config.Memoir)
         assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)

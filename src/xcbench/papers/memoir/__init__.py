@@ -19,7 +19,7 @@ paper = Paper(
         Grid("table3_baselines"),
         Grid("table3_lsh_as_published", also=("table3_lsh_as_published_citeulike",)),
         Grid("table3_lsh_as_text", also=("table3_lsh_as_text_citeulike",)),
-        Grid("table4"),
+        Grid("table4", also=("table4_as_text",)),
         Grid("constant"),
         Grid("oracles", also=("oracles_citeulike", "oracles_citeulike_graph")),
         Grid("figure1"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from xcbench.papers import published
 from xcbench.papers.frames import Values, part, values
 from xcbench.papers.memoir.names import METHODS, grid
+from xcbench.report.summary import ENDED
 
 MB = 1.048576  # in a MiB
 UNITS = {"GB": MB / 1000, "MB": MB}
@@ -39,6 +41,14 @@ def of(
 ) -> pd.DataFrame:
     """Rows of a method of Table 3, as printed, on a dataset of ours."""
     return part(results, grid(method, reading), dataset=dataset, method=METHODS[method])
+
+
+def levelling(results: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Table 4 that ended, with their ``reading``, which the order of rows tells."""
+    rows = part(results, "table4")
+    rows = rows[rows["status"].isin(ENDED)]
+    order = rows.reindex(columns=["method.order"])["method.order"]
+    return rows.assign(reading=np.where(order == "iid", "as text", "as published"))
 
 
 def in_time(rows: pd.DataFrame) -> pd.DataFrame:
