@@ -78,7 +78,8 @@ def figure1(results: pd.DataFrame) -> Figure | None:
             }
             found = {at: own for at, own in found.items() if own.values}
             at = list(found)
-            ax.plot(at, [own.mean for own in found.values()], marker="o", markersize=3, **look)
+            means = [own.mean or np.nan for own in found.values()]  # no 0 on a log axis
+            ax.plot(at, means, marker="o", markersize=3, **look)
             low, high = ([end(own.values) for own in found.values()] for end in (min, max))
             ax.fill_between(at, low, high, color=look["color"], alpha=0.2)
         quality.set(title=dataset, xscale="log", ylabel="per cent")

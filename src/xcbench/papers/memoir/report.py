@@ -12,6 +12,7 @@ from xcbench.papers import Measured, pictures, report
 from xcbench.papers.frames import without_twins
 from xcbench.papers.memoir import TITLE, beyond, claims, figures, inexact, margins, tables
 from xcbench.papers.section import Picture, Section
+from xcbench.report import style
 
 INTRO = (
     "'As text' is the paper as it is written (Algorithms 1 and 2); 'as published' is what the "
@@ -87,5 +88,7 @@ def _inexact(kept: pd.DataFrame, folder: Path) -> Section:
     """The theory made visible, from the committed table."""
     if kept.empty:
         return Section(MARGINS, ["Not measured: `xcbench paper memoir grid=margins` measures it."])
-    drawn = pictures.save({"inexact": inexact.draw(kept)}, {"inexact": inexact.CAPTION}, folder)
+    with style.look():
+        made = {"inexact": inexact.draw(kept)}
+    drawn = pictures.save(made, {"inexact": inexact.CAPTION}, folder)
     return Section(MARGINS, tables=[inexact.table(kept)], figures=[drawn["inexact"]])
