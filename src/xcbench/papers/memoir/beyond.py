@@ -97,6 +97,6 @@ def large(results: pd.DataFrame) -> Table:
     caption = (
         "citeulike, a row per article and tag, by number of classes; precision@1 is accuracy over "
         "its ceiling. With K = 8,310 all that ran, with more classes MEMOIR-l2 and -l1 as "
-        "published, and the baselines"
+        "published, and the baselines. No ±: one seed"
     )
     return Table(caption, frame, all_but(frame, "method", "reading", "remark"))

@@ -26,12 +26,15 @@ PANELS = {  # of Figure 2
     "macro_f1": "macro-F1 (%)",
     "accuracy": "accuracy (%)",
 }
+COSTS = ("train_time", "total_memory")  # on log axes
 CAPTIONS = {
     "figure1": "Figure 1: strength of the l1 penalty against macro-F1, accuracy and non-zeros of "
-    "the weights of MEMOIR-l1, as published; means and ranges over seeds.",
+    "the weights of MEMOIR-l1, as published; means and ranges over seeds. No point where no weight "
+    "is left.",
     "figure2": "Figure 2 on the data at hand: training time (for orientation), size of the "
     "weights, macro-F1 and accuracy of the methods of Table 3 that ended in time, as published; "
-    "means over seeds. citeulike: K = 8,310, MEMOIR-LSH without SVD.",
+    "means over seeds. citeulike: K = 8,310, MEMOIR-LSH without SVD, M-SVM not run; RecallTree's "
+    "size is that of its table, a setting.",
     "batches": "Table 4's T: macro-F1 of held-out rows against batches; a line a seed.",
 }
 
@@ -89,7 +92,7 @@ def figure1(results: pd.DataFrame) -> Figure | None:
 
 
 def figure2(results: pd.DataFrame) -> Figure | None:
-    """Draw a panel a measure: a group of bars a dataset, a bar a method."""
+    """Draw a row of panels a dataset, a panel a measure, a bar a method."""
     found = {
         (dataset, method, metric): measure(in_time(of(results, dataset, method)), metric).mean
         for dataset in AT_HAND
@@ -100,16 +103,16 @@ def figure2(results: pd.DataFrame) -> Figure | None:
     names = [name for name in AT_HAND if any(_known(found, name, it) for it in METHODS)]
     if not known:
         return None
-    fig = Figure(figsize=(9, 5.4), layout="constrained")
-    width = 0.8 / len(known)
-    for ax, (metric, label) in zip(fig.subplots(2, 2).flat, PANELS.items(), strict=True):
-        for i, method in enumerate(known):
-            at = np.arange(len(names)) + width * (i - (len(known) - 1) / 2)
-            heights = [found[name, method, metric] for name in names]
-            ax.bar(at, heights, width, color=LOOKS[method]["color"])
-        ax.set_axisbelow(True)
-        ax.set_xticks(range(len(names)), names)
-        ax.set(ylabel=label, yscale="log" if metric in ("train_time", "total_memory") else "linear")
+    fig = Figure(figsize=(10, 2.2 * len(names) + 1), layout="constrained")
+    colours = [LOOKS[method]["color"] for method in known]
+    for axes, dataset in zip(fig.subplots(len(names), 4, squeeze=False), names, strict=True):
+        for ax, (metric, label) in zip(axes, PANELS.items(), strict=True):
+            heights = [found[dataset, method, metric] for method in known]
+            ax.bar(range(len(known)), heights, color=colours)
+            ax.set_axisbelow(True)
+            ax.set_xticks([])
+            ax.set(title=label, yscale="log" if metric in COSTS else "linear")
+        axes[0].set_ylabel(dataset)
     looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in known}
     style.legend(fig, "", looks)
     return fig
