@@ -1,0 +1,157 @@
+"""Files and folders that are whole or not there, whatever ends the process or the machine.
+
+What is new is written under a hidden name beside its target, synced, and renamed. A process that
+is killed leaves such names behind: `recover` puts back what they alone hold, `sweep` deletes the
+others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import secrets
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+
+LEFTOVER_SECONDS = 600.0  # a younger one may be that of a process that is writing now
+OLD = "-old"
+TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
+
+
+def write(path: Path, content: bytes | str) -> None:
+    """Write a file; any reader sees the old content or the new one, in whole.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; the old content stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = sibling(path)
+    try:
+        with scratch.open("xb") as handle:
+            handle.write(content.encode() if isinstance(content, str) else content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        scratch.replace(path)
+    except BaseException:  # on a full disk, what was written so far would keep it full
+        scratch.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sibling(path: Path) -> Path:
+    """A hidden name beside a path that no other process uses."""
+    return path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def replace_folder(scratch: Path, target: Path) -> None:
+    """Sync a folder with all it holds, then let it take the place of another, or of none.
+
+    Parameters
+    ----------
+    scratch : named by `sibling` of the target.
+    target : a reader finds the old folder or the new one, never neither.
+
+    Raises
+    ------
+    OSError
+        If that is not possible; the old folder stays, and so does ``scratch``.
+    """
+    for place, _, names in os.walk(scratch):
+        for name in names:
+            _sync_file(Path(place) / name)
+        sync_folder(Path(place))
+    while not _placed(scratch, target):
+        pass
+    sync_folder(target.parent)
+    remove(scratch)  # now the old folder
+    remove(_aside(scratch))
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb") as handle:
+        os.fsync(handle.fileno())
+
+
+def _placed(scratch: Path, target: Path) -> bool:
+    """Whether the rename went through; if not, another process moved the target meanwhile."""
+    try:
+        scratch.rename(target)
+        return True
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+    try:
+        if _exchange(scratch, target):
+            return True
+        remove(_aside(scratch))
+        target.rename(_aside(scratch))
+        scratch.rename(target)
+    except FileNotFoundError:
+        if not scratch.exists():
+            raise
+        return False
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+        return False
+    return True
+
+
+def _aside(scratch: Path) -> Path:
+    """Where the old folder waits while two renames stand for an exchange; `recover` knows it."""
+    return scratch.with_name(scratch.name + OLD)
+
+
+def _exchange(a: Path, b: Path) -> bool:
+    """Exchange two names at once; False where the system or the file system cannot."""
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    if rename(AT_FDCWD, os.fsencode(a), AT_FDCWD, os.fsencode(b), RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code), str(b))
+
+
+def recover(folder: Path) -> None:
+    """Put back what stepped aside for a folder that never came."""
+    for old in folder.glob(f".*{OLD}"):
+        target = old.with_name(old.name[1:].removesuffix(OLD).rpartition("-")[0])
+        if not target.exists():
+            with suppress(OSError):  # another process did it
+                old.rename(target)
+
+
+def sweep(folder: Path) -> None:
+    """Recover, then delete what killed processes left half-written."""
+    recover(folder)
+    for path in folder.glob(".*"):
+        with suppress(OSError):
+            if time.time() - path.lstat().st_mtime > LEFTOVER_SECONDS:
+                remove(path)
+
+
+def remove(path: Path) -> None:
+    """Delete a file or a folder, as far as that is possible."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
