@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench import config, linear, registry
-from xcbench.datasets import Dataset, Info, synthetic
+from xcbench.datasets import Dataset, synthetic
+from xcbench.datasets.statistics import describe
 from xcbench.datasets.value import Rows, Split, square_norms
 from xcbench.linear import LinearModel
 from xcbench.solvers import Streams
@@ -61,21 +62,7 @@ def of(
 def whole(X: Rows, y: np.ndarray, classes: int, nonzeros: float) -> Dataset:
     """Dataset whose test part is its training part."""
     split = Split(X, y)
-    info = Info(
-        name="synthetic",
-        digest="",
-        twin=True,
-        train=len(y),
-        test=len(y),
-        features=X.shape[1],
-        classes=classes,
-        sparse=not isinstance(X, np.ndarray),
-        nonzeros_per_row=nonzeros,
-        mean_square_norm=1.0,
-        test_dropped=0,
-        multi_label=False,
-        accuracy_ceiling=1.0,
-    )
+    info = describe("synthetic", "", True, split, split, classes)
     return Dataset(info, split, split, np.bincount(y, minlength=classes))
 
 

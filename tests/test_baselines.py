@@ -15,7 +15,8 @@ from sklearn.svm import LinearSVC
 from conftest import Workspace
 from xcbench import app, baselines, config, registry, results, sweeps, trace
 from xcbench.baselines.liblinear import distinct
-from xcbench.datasets import Dataset, Info
+from xcbench.datasets import Dataset
+from xcbench.datasets.statistics import describe
 from xcbench.datasets.value import Split
 from xcbench.metrics import costs, evaluate
 from xcbench.solvers import Streams, make_model
@@ -32,7 +33,7 @@ def problem(classes: int = K, seed: int = 0) -> Dataset:
     X[np.arange(N), y] += 1.0
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     rows = Split(sp.csr_array(X.astype(np.float32)), y)
-    info = Info("made", "", False, N, N, D, classes, True, 6.0, 1.0)
+    info = describe("made", "", False, rows, rows, classes)
     return Dataset(info, rows, rows, np.bincount(y, minlength=classes))
 
 
@@ -231,3 +232,27 @@ def test_cells_of_baselines(workspace: Workspace) -> None:
     row = workspace.frame("status=skipped").iloc[0]
     assert row["method"] == "svm_cs" and refused.code == 0
     assert "GiB, over budget.memory=1e-06" in refused.out
+
+
+def test_the_prior_has_the_log_loss_of_class_frequencies() -> None:
+    dataset = problem(classes=5)
+    y = dataset.train.y[: N // 2]
+    train, test = dataset.train.first(N // 2), dataset.test.first(N)
+    y = np.where(y == 3, 0, y)  # class 3 has no training row
+    train = replace(train, y=y)
+    info = describe("made", "", False, train, test, 5)
+    short = replace(
+        dataset, info=info, train=train, test=test, class_counts=np.bincount(y, minlength=5)
+    )
+    model = trained(config.Method("prior"), short)
+    found = evaluate(model, test)
+    share = {k: ((y == k).sum() + 1 / 5) / (len(y) + 1) for k in range(5)}
+    assert sum(share.values()) == pytest.approx(1.0)
+    assert found["log_loss"] == pytest.approx(
+        -np.mean([np.log(share[k]) for k in test.y]), rel=1e-6
+    )
+    common = max(share, key=lambda k: share[k])
+    assert found["error"] == np.mean(test.y != common)
+    shape = info.shape()
+    assert shape["prior_log_loss"] == pytest.approx(found["log_loss"], rel=1e-5)
+    assert shape["majority_error"] == pytest.approx(found["error"], abs=1e-6)

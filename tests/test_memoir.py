@@ -12,7 +12,8 @@ import pytest
 import scipy.sparse as sp
 
 from xcbench import config, registry, trace
-from xcbench.datasets import Dataset, Info
+from xcbench.datasets import Dataset
+from xcbench.datasets.statistics import describe
 from xcbench.datasets.value import Split
 from xcbench.engines import resolve
 from xcbench.errors import UserError
@@ -37,7 +38,7 @@ def problem(seed: int = 0, constant: bool = True) -> Dataset:
     y = np.minimum(rng.geometric(0.3, N) - 1, K - 1)
     y[:K] = np.arange(K)
     rows = Split(sp.csr_array(X.astype(np.float32)), y)
-    info = Info("made", "", False, N, N, D, K, True, 9.0, 2.0)
+    info = describe("made", "", False, rows, rows, K)
     return Dataset(info, rows, rows, np.bincount(y, minlength=K))
 
 

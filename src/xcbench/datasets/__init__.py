@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from filelock import FileLock
 from omegaconf import DictConfig, OmegaConf
 
@@ -27,12 +26,13 @@ from xcbench.datasets import (
     external,
     files,
     protocol,
+    statistics,
     synthetic,
     verify,
 )
 from xcbench.datasets.external import External
 from xcbench.datasets.readers import READERS, ROLES
-from xcbench.datasets.value import Dataset, Info, Raw, Rows, square_norms
+from xcbench.datasets.value import Dataset, Info, Raw
 from xcbench.errors import UserError
 from xcbench.options import changed, check_name
 
@@ -275,25 +275,6 @@ def _prepared(
                 train, test, n_classes, dropped = protocol.apply(*raw, settings.protocol)
             except UserError as error:
                 raise UserError(f"{name}: {error}") from None
-            norms = square_norms(train.X)
-            known = Info(
-                name=name,
-                digest=digest,
-                twin=twin,
-                train=len(train),
-                test=len(test),
-                features=train.X.shape[1],
-                classes=n_classes,
-                sparse=not isinstance(train.X, np.ndarray),
-                nonzeros_per_row=_nonzeros(train.X) / max(1, len(train)),
-                mean_square_norm=float(norms.mean()) if len(train) else 0.0,
-                test_dropped=dropped,
-                multi_label=test.sets is not None,
-                accuracy_ceiling=float(test.sets.weight.mean()) if test.sets is not None else 1.0,
-            )
+            known = statistics.describe(name, digest, twin, train, test, n_classes, dropped)
             cache.save(where, known, train, test)
     return known
-
-
-def _nonzeros(X: Rows) -> int:
-    return int(np.count_nonzero(X)) if isinstance(X, np.ndarray) else int(X.nnz)

@@ -126,6 +126,11 @@ class Info:
     name : as it appears everywhere; ends with ``-twin`` for a synthetic stand-in.
     digest : of the raw content and the protocol.
     nonzeros_per_row, mean_square_norm : means over the training rows.
+    heavy_square_norm : mean |x|² of the training rows, each weighted by its |x|².
+    largest_moment : largest eigenvalue of the mean of x x^T over training rows.
+    largest_class : share of the training rows in the most frequent class.
+    prior_log_loss : of the test rows, under the frequencies of the training rows; None without any.
+    majority_error : share of the test rows outside the most frequent class of the training rows.
     test_dropped : test rows that went because their label is no class.
     multi_label : whether the splits have label sets.
     accuracy_ceiling : best test accuracy there can be; below 1 where ``label=each`` makes rows
@@ -142,6 +147,11 @@ class Info:
     sparse: bool
     nonzeros_per_row: float
     mean_square_norm: float
+    heavy_square_norm: float
+    largest_moment: float
+    largest_class: float
+    prior_log_loss: float | None
+    majority_error: float | None
     test_dropped: int = 0
     multi_label: bool = False
     accuracy_ceiling: float = 1.0
@@ -149,6 +159,9 @@ class Info:
     def shape(self) -> dict[str, Any]:
         """What a report shows of it."""
         cost: dict[str, Any] = {"test_dropped": self.test_dropped} if self.test_dropped else {}
+        if self.prior_log_loss is not None and self.majority_error is not None:
+            cost["prior_log_loss"] = round(self.prior_log_loss, 6)
+            cost["majority_error"] = round(self.majority_error, 6)
         if self.accuracy_ceiling < 1:
             cost["accuracy_ceiling"] = round(self.accuracy_ceiling, 6)
         return {

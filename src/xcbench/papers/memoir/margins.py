@@ -23,6 +23,7 @@ from omegaconf import OmegaConf
 from xcbench import cells, config, datasets, oracles, registry
 from xcbench.cells import Cell
 from xcbench.datasets import Dataset, Info, protocol, synthetic
+from xcbench.datasets.statistics import describe
 from xcbench.errors import UserError
 from xcbench.objectives import memoir
 from xcbench.oracles import Exact, Oracle, RandomClass, SimpleLSH
@@ -160,7 +161,7 @@ def problem(constant: float) -> Dataset:
     """Synthetic rows under the paper's protocol, with this value of the constant feature."""
     values = config.Protocol(classes="train", tfidf=True, row_norm="l2", constant=constant)
     train, test, K, _ = protocol.apply(*synthetic.make(SPEC), values)
-    info = Info("synthetic", "", True, len(train), len(test), train.X.shape[1], K, True, 20.0, 2.0)
+    info = describe("synthetic", "", True, train, test, K)
     return Dataset(info, train, test, np.bincount(train.y, minlength=K))
 
 
