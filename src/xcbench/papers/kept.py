@@ -2,21 +2,27 @@
 
 A row holds while the identity of its cell does: the same settings, data, versions. Where the data
 are absent, or another engine is installed, the data's digest and the engine are those of the row.
+A row without its curve holds nothing. Whoever writes takes the `lock` and reads again, so that
+launches at the same time add to the tables of one another.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from filelock import FileLock, Timeout
 from pandas.api.types import is_numeric_dtype
 
-from xcbench import planning, results
+from xcbench import durable, planning, results
 from xcbench.cells import CURVE_COLUMNS, FINAL, Cell
 from xcbench.datasets import Info
 from xcbench.errors import UserError, writing
@@ -24,22 +30,41 @@ from xcbench.planning import Job
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
-TEXTS = ["cell", "dataset_digest", "commit"]  # hexadecimal: some look like numbers
+CHECKSUM = "curve_checksum"  # column of the rows; empty in those that are older than it
+TEXTS = ["cell", "dataset_digest", "commit", CHECKSUM]  # hexadecimal: some look like numbers
+DIGITS = 8
 
 
-def save(table: pd.DataFrame, path: Path, digits: int = 8) -> None:
-    """Write a table of a report in one move.
+def save(table: pd.DataFrame, path: Path, digits: int = DIGITS) -> None:
+    """Write a table of a report in one move, unless that is what is there.
 
     Raises
     ------
     UserError
         If it cannot be written.
     """
+    content = table.to_csv(index=False, float_format=f"%.{digits}g").encode()
     with writing(path, "reports_dir"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(".tmp")
-        table.to_csv(scratch, index=False, float_format=f"%.{digits}g")
-        scratch.replace(path)
+        if not path.exists() or path.read_bytes() != content:
+            durable.write(path, content)
+
+
+@contextmanager
+def lock(folder: Path) -> Iterator[None]:
+    """Keep other launches from writing the tables of a paper."""
+    with writing(folder, "reports_dir"):
+        folder.mkdir(parents=True, exist_ok=True)
+        own = FileLock(folder / ".tables.lock")
+        try:
+            own.acquire(timeout=0)
+        except Timeout:
+            print(f"waiting for another launch, which writes the tables in {folder}", flush=True)
+            own.acquire()
+    try:
+        yield
+    finally:
+        own.release()
 
 
 @dataclass
@@ -65,7 +90,7 @@ class Kept:
             If they cannot be read.
         """
         results, checkpoints = paths(folder, part)
-        return cls(_read(results, HEAD), _read(checkpoints, ["cell", *CURVE_COLUMNS]))
+        return cls(_read(results, HEAD), _read(checkpoints, ["cell", *CURVE_COLUMNS], curves=True))
 
     @classmethod
     def empty(cls) -> Kept:
@@ -78,12 +103,19 @@ class Kept:
         return cls(_rows(grid, found), _curves(found))
 
     def write(self, folder: Path, part: str) -> None:
-        """Write the tables, each in one move."""
+        """Write the tables, each in one move; no row ever stands there before its curve.
+
+        The curves of rows that are replaced stay until those rows are gone.
+        """
+        results, checkpoints = paths(folder, part)
         exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
+        rows = self.rows.assign(lr=exact)  # the rate is part of an identity
         curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
-        tables = (self.rows.assign(lr=exact), curves)  # the rate is part of an identity
-        for path, frame in zip(paths(folder, part), tables, strict=True):
-            save(frame, path)
+        there = Kept.read(folder, part).curves
+        replaced = there[~there["cell"].isin(curves["cell"])]
+        save(_stacked(curves, replaced), checkpoints)
+        save(rows, results)
+        save(curves, checkpoints)
 
     def holds(self, job: Job, grid: str) -> str | None:
         """Identity of the row of a job of a grid, if there is one that holds."""
@@ -101,10 +133,30 @@ class Kept:
         return None
 
     @cached_property
+    def whole(self) -> pd.Series:
+        """Whether the curve of each row is there: its last checkpoint is what the row shows.
+
+        Where the row has a checksum, that is the one of all its checkpoints.
+        """
+        if self.rows.empty:
+            return pd.Series(dtype=bool)
+        names = [name for name in CURVE_COLUMNS if name != "train_seconds"]  # one of each run
+        last = self.curves.drop_duplicates("cell", keep="last").set_index("cell")[names]
+        own = self.rows[names].astype(float).to_numpy()
+        ends = last.reindex(self.rows["cell"]).astype(float).to_numpy()
+        same = np.isclose(own, ends, rtol=1e-7, atol=0, equal_nan=True).all(axis=1)
+        known = self.rows.reindex(columns=[CHECKSUM])[CHECKSUM]
+        summed = self.rows.loc[known.notna(), "cell"]
+        sums = checksums(self.curves[self.curves["cell"].isin(summed)])
+        fits = known.isna() | (known == self.rows["cell"].map(sums))
+        return pd.Series(same, self.rows.index) & fits
+
+    @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-        """Rows of finished cells by dataset, method and seed."""
+        """Rows of finished cells, with their curves, by dataset, method and seed."""
         found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        for row in self.rows.loc[self.rows["status"].isin(FINAL), HEAD].to_dict("records"):
+        final = self.rows["status"].isin(FINAL) & self.whole
+        for row in self.rows.loc[final, HEAD].to_dict("records"):
             own = found.setdefault((row["dataset"], row["method"], row["seed"]), [])
             own.append({str(name): value for name, value in row.items()})
         return found
@@ -116,7 +168,7 @@ class Kept:
 
     def only(self, grid: str, names: Iterable[str]) -> Kept:
         """Cells of these identities, as those of a grid."""
-        rows = self.rows[self.rows["cell"].isin(list(names))].drop_duplicates("cell")
+        rows = self.rows[self.rows["cell"].isin(list(names)) & self.whole].drop_duplicates("cell")
         curves = self.curves[self.curves["cell"].isin(rows["cell"])]
         return Kept(rows.assign(grid=grid), curves)
 
@@ -141,7 +193,7 @@ class Kept:
         return Kept(whole.rows, curves)
 
 
-def _read(path: Path, needed: list[str]) -> pd.DataFrame:
+def _read(path: Path, needed: list[str], curves: bool = False) -> pd.DataFrame:
     if not path.exists():
         return pd.DataFrame(columns=needed)
     try:
@@ -152,7 +204,7 @@ def _read(path: Path, needed: list[str]) -> pd.DataFrame:
         for name in needed:
             if name not in frame:
                 raise ValueError(f"it has no column '{name}'")
-        for name in NUMBERS:
+        for name in set(frame) - {"cell"} if curves else NUMBERS:
             if name in frame and len(frame) and not is_numeric_dtype(frame[name]):
                 raise ValueError(f"there is a text in its column '{name}'")
         return frame
@@ -161,6 +213,18 @@ def _read(path: Path, needed: list[str]) -> pd.DataFrame:
             f"{path} cannot be read ({' '.join(str(error).split())}); "
             "restore it, or remove it to run its cells again"
         ) from None
+
+
+def checksums(curves: pd.DataFrame) -> dict[str, str]:
+    """CRC-32 of all checkpoints of every cell, in the digits of the table."""
+    sums: dict[str, int] = {}
+    names = sorted(name for name in map(str, curves) if name != "cell")
+    values = curves[names].astype(float).to_numpy() + 0.0  # -0 is 0
+    for cell, line in zip(curves["cell"], values, strict=True):
+        known = zip(names, line, strict=True)
+        text = ",".join(f"{name}={value:.{DIGITS}g}" for name, value in known if value == value)
+        sums[cell] = zlib.crc32(text.encode(), sums.get(cell, 0))
+    return {cell: f"{number:08x}" for cell, number in sums.items()}
 
 
 def _stacked(*frames: pd.DataFrame) -> pd.DataFrame:
@@ -202,6 +266,8 @@ def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     }
     more = pd.DataFrame([known[name] for name in frame["cell"]], index=frame.index)
     frame = pd.concat([frame, more], axis=1)
+    sums = checksums(_curves(found).dropna(subset=CURVE_COLUMNS, how="all"))
+    frame[CHECKSUM] = frame["cell"].map(sums)
     frame.insert(0, "grid", grid)
     return frame
 

@@ -16,7 +16,7 @@ import pandas as pd
 from xcbench import app, cells, planning, sweeps
 from xcbench.config import Config
 from xcbench.datasets import Info
-from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place
+from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place, kept
 from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
 from xcbench.planning import Job
@@ -78,15 +78,15 @@ class Runner:
             code = max(code, exit_code)
             if configurations[0].plan:
                 continue
-            narrow = any(map(narrows, self.overrides))
+            narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
             names = dict.fromkeys(name for sweep in found_sweeps for name in sweep.swept)
             swept = tuple(names) if narrow else ()
-            tables = known[part].replaced(grid.name, found, swept)
-            if grid.measure:
-                place = Place(grid.name, Path(configurations[0].runs_dir), self.folder)
-                tables = Kept(grid.measure(tables.rows, place), tables.curves)
-            known[part] = tables
-            known[part].write(self.folder, part)
+            place = Place(grid.name, Path(configurations[0].runs_dir), self.folder)
+            with kept.lock(self.folder):
+                known[part] = Kept.read(self.folder, part).replaced(grid.name, found, swept)
+                if grid.measure:
+                    known[part] = replace(known[part], rows=grid.measure(known[part].rows, place))
+                known[part].write(self.folder, part)
             if code == INTERRUPTED:
                 break
         return code
@@ -225,7 +225,14 @@ def _half_decades(best: dict[str, float]) -> list[dict[str, float]]:
 
 
 def measured(folder: Path) -> Measured:
-    """What the committed tables of a paper hold."""
-    tuning, runs = (Kept.read(folder, part) for part in PARTS)
-    whole = tuning.joined(runs)
+    """What the committed tables of a paper hold, and a word on rows that lack their curves."""
+    tables = {part: Kept.read(folder, part) for part in PARTS}
+    for part, own in tables.items():
+        lacking = int((~own.whole).sum())
+        if lacking:
+            print(
+                f"{lacking} rows of {folder / part}.csv lack their curves, or have those of "
+                f"another run; `xcbench paper {folder.name}` runs these cells again"
+            )
+    whole = tables["tuning"].joined(tables["runs"])
     return Measured(whole.rows, whole.curves)
