@@ -19,6 +19,7 @@ from xcbench import cells, config, engines, papers, registry
 from xcbench.commands import Given
 from xcbench.commands.paper import paper
 from xcbench.errors import UserError
+from xcbench.papers import run
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import METRICS
 
@@ -300,6 +301,21 @@ def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
     narrow = {"method.lr": "1e-2", "seed": "00", "dataset": "small"}
     assert fresh.launch(part="tuning", **{**narrow, "seed": "0"}) == 0
     assert set(fresh.table("tuning")["lr"]) == {0.01}  # nor is a wanted rate extended
+
+
+def test_launches_at_the_same_time_keep_the_rows_of_one_another(
+    fresh: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute, others = run.app.execute, []
+
+    def execute_beside_another(configurations: list[config.Config]) -> int:
+        if not others:  # the other launch begins and ends while this one runs its cells
+            others.append(fresh.launch(grid="sums", part="runs", dataset="digits", seed="0"))
+        return execute(configurations)
+
+    monkeypatch.setattr(run.app, "execute", execute_beside_another)
+    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0") == 0
+    assert list(fresh.table("runs").groupby("dataset").size()) == [2, 2]
 
 
 # ---------------------------------------------------------------- interrupted

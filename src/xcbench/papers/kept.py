@@ -2,16 +2,15 @@
 
 A row holds while the identity of its cell does: the same settings, data, versions. Where the data
 are absent, or another engine is installed, the data's digest and the engine are those of the row.
-A row without its curve holds nothing. Whoever writes takes the `lock` and reads again, so that
-launches at the same time add to the tables of one another.
+A row without its curve holds nothing. Tables change by `update`, so that launches at the same time
+add to those of one another.
 """
 
 from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from filelock import FileLock, Timeout
 from pandas.api.types import is_numeric_dtype
 
-from xcbench import durable, planning, results
+from xcbench import durable, locks, planning, results
 from xcbench.cells import CURVE_COLUMNS, FINAL, Cell
 from xcbench.datasets import Info
 from xcbench.errors import UserError, writing
@@ -45,26 +43,8 @@ def save(table: pd.DataFrame, path: Path, digits: int = DIGITS) -> None:
     """
     content = table.to_csv(index=False, float_format=f"%.{digits}g").encode()
     with writing(path, "reports_dir"):
-        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_bytes() != content:
             durable.write(path, content)
-
-
-@contextmanager
-def lock(folder: Path) -> Iterator[None]:
-    """Keep other launches from writing the tables of a paper."""
-    with writing(folder, "reports_dir"):
-        folder.mkdir(parents=True, exist_ok=True)
-        own = FileLock(folder / ".tables.lock")
-        try:
-            own.acquire(timeout=0)
-        except Timeout:
-            print(f"waiting for another launch, which writes the tables in {folder}", flush=True)
-            own.acquire()
-    try:
-        yield
-    finally:
-        own.release()
 
 
 @dataclass
@@ -191,6 +171,14 @@ class Kept:
         whole = Kept(self.rows[~mine], self.curves).joined(new)
         curves = whole.curves[whole.curves["cell"].isin(whole.rows["cell"])]
         return Kept(whole.rows, curves)
+
+
+def update(folder: Path, part: str, change: Callable[[Kept], Kept]) -> Kept:
+    """Change the tables on the disk while no other launch does; gives what they are now."""
+    with writing(folder, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
+        tables = change(Kept.read(folder, part))
+        tables.write(folder, part)
+    return tables
 
 
 def _read(path: Path, needed: list[str], curves: bool = False) -> pd.DataFrame:

@@ -6,8 +6,9 @@ holds. The tables are written after every grid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +82,19 @@ class Runner:
             narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
             names = dict.fromkeys(name for sweep in found_sweeps for name in sweep.swept)
             swept = tuple(names) if narrow else ()
-            place = Place(grid.name, Path(configurations[0].runs_dir), self.folder)
-            with kept.lock(self.folder):
-                known[part] = Kept.read(self.folder, part).replaced(grid.name, found, swept)
-                if grid.measure:
-                    known[part] = replace(known[part], rows=grid.measure(known[part].rows, place))
-                known[part].write(self.folder, part)
+            new = partial(self._replaced, grid, found, swept, Path(configurations[0].runs_dir))
+            known[part] = kept.update(self.folder, part, new)
             if code == INTERRUPTED:
                 break
         return code
+
+    def _replaced(
+        self, grid: Grid, found: Kept, swept: Sequence[str], runs_dir: Path, tables: Kept
+    ) -> Kept:
+        """Tables with new rows of a grid, and with what is measured of their weights."""
+        new = tables.replaced(grid.name, found, swept)
+        place = Place(grid.name, runs_dir, self.folder)
+        return replace(new, rows=grid.measure(new.rows, place)) if grid.measure else new
 
     def _named(self, name: str) -> Grid:
         return next(grid for grid in self.paper.grids if grid.name == name)
