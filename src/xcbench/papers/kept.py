@@ -192,7 +192,8 @@ def _read(path: Path, needed: list[str], curves: bool = False) -> pd.DataFrame:
         for name in needed:
             if name not in frame:
                 raise ValueError(f"it has no column '{name}'")
-        for name in set(frame) - {"cell"} if curves else NUMBERS:
+        numbers = [str(name) for name in frame if name != "cell"] if curves else NUMBERS
+        for name in numbers:
             if name in frame and len(frame) and not is_numeric_dtype(frame[name]):
                 raise ValueError(f"there is a text in its column '{name}'")
         return frame
