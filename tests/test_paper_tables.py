@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,13 +11,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from file_faults import KILLED, REFUSED, in_child, kill
 from made_cells import make
-from xcbench.errors import UserError
 from xcbench.papers import kept
 from xcbench.papers.kept import Kept
-
-KILLED, REFUSED = 9, 3
-CHANGES = {"open", "os.rename", "os.remove", "os.truncate", "os.mkdir", "os.link"}
 
 
 def _tables(grid: str, *seeds: int, lr: float = 0.1) -> Kept:
@@ -29,36 +25,12 @@ def _replace(grid: str, new: Kept) -> Callable[[Kept], Kept]:
     return lambda tables: tables.replaced(grid, new)
 
 
-def _in_child(work: Callable[[], object], at: int, fault: Callable[[], None]) -> int:
-    """Exit code of a process that does some work, with a fault at the at-th change of a file."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    count = iter(range(at))
-
-    def hook(event: str, args: tuple[object, ...]) -> None:
-        writes = event != "open" or bool(int(str(args[2])) & (os.O_WRONLY | os.O_RDWR))
-        if event in CHANGES and writes and next(count, None) is None:
-            fault()
-
-    sys.addaudithook(hook)
-    try:
-        work()
-    except UserError:
-        os._exit(REFUSED)
-    os._exit(0)
-
-
-def _kill() -> None:
-    os._exit(KILLED)
-
-
 def _no_space() -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-@pytest.mark.parametrize(("fault", "code"), [(_kill, KILLED), (_no_space, REFUSED)])
+@pytest.mark.parametrize(("fault", "code"), [(kill, KILLED), (_no_space, REFUSED)])
 def test_no_row_without_its_curve_whatever_fails(
     tmp_path: Path, fault: Callable[[], None], code: int
 ) -> None:
@@ -69,7 +41,7 @@ def test_no_row_without_its_curve_whatever_fails(
         folder = tmp_path / str(at)
         kept.update(folder, "runs", lambda tables: old.joined(other))
         codes.append(
-            _in_child(lambda f=folder: kept.update(f, "runs", _replace("g", new)), at, fault)
+            in_child(lambda f=folder: kept.update(f, "runs", _replace("g", new)), at, fault)
         )
         tables = Kept.read(folder, "runs")
         assert tables.whole.all()

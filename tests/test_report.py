@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from file_faults import KILLED, in_child, kill
 from made_cells import NAN, grid, make
 from xcbench import results
 from xcbench.cells import Cell
@@ -79,7 +80,17 @@ def test_nothing_to_draw():
 # ---------------------------------------------------------------- the folder
 def test_files(report):
     assert sorted(path.name for path in report.iterdir()) == sorted(
-        ["index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures"]
+        [
+            *[
+                "curves.csv",
+                "figures",
+                "index.html",
+                "inputs.sha256",
+                "results.csv",
+                "table.csv",
+                "table.md",
+            ]
+        ]
     )
     assert sorted(path.name for path in (report / "figures").iterdir()) == [
         "tiny-curves.pdf",
@@ -87,7 +98,7 @@ def test_files(report):
         "tiny-rates.pdf",
         "tiny-rates.png",
     ]
-    assert [path.name for path in report.parent.iterdir()] == ["smoke"]
+    assert {path.name for path in report.parent.iterdir()} == {"smoke", ".smoke.lock"}
 
 
 def test_numbers_on_disk(report):
@@ -112,7 +123,7 @@ def test_same_bytes_whatever_the_order_of_the_cells(report, tmp_path):
     again = tmp_path / "again"
     build(grid()[::-1], again, "Smoke & mirrors")
     files = [path.relative_to(report) for path in report.rglob("*") if path.is_file()]
-    assert len(files) == 9
+    assert len(files) == 10
     for name in files:
         assert (report / name).read_bytes() == (again / name).read_bytes(), name
 
@@ -133,7 +144,102 @@ def test_an_interrupted_build_leaves_the_old_report(tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         build([make(status="skipped")], out, "New")
     assert "kept" in (out / "index.html").read_text(encoding="utf-8")
-    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+    assert {path.name for path in tmp_path.iterdir()} == {"report", ".report.lock"}
+
+
+def test_a_kill_leaves_a_whole_report_and_the_next_one_tidies_up(tmp_path, monkeypatch):
+    """A kill, unlike an error, runs no handler: at every change of a file, the report is whole."""
+    out = tmp_path / "report"
+    build([make(status="skipped", message="old")], out, "Old")
+    whole = {path.name for path in out.iterdir()}
+    codes = []
+    for at in range(200):
+        title = f"New {at}"
+        codes.append(in_child(lambda t=title: build([make(status="skipped")], out, t), at, kill))
+        assert {path.name for path in out.iterdir()} == whole
+        page = (out / "index.html").read_text(encoding="utf-8")
+        assert page.endswith("</html>\n") or page.rstrip().endswith("</html>")
+        if codes[-1] == 0:
+            break
+    assert len(codes) > 8 and set(codes) == {KILLED, 0}
+    build([make(status="skipped")], out, "Last")
+    assert {path.name for path in tmp_path.iterdir()} == {"report", ".report.lock"}
+
+
+def test_a_report_whose_inputs_did_not_change_is_not_built_again(tmp_path, monkeypatch, capsys):
+    out = tmp_path / "report"
+    table = build([make()], out, "Title")
+    with monkeypatch.context() as patch:
+        patch.setattr("xcbench.report.figures.draw", lambda *_: 1 / 0)
+        pd.testing.assert_frame_equal(build([make()], out, "Title"), table)
+        assert "nothing changed" in capsys.readouterr().out
+        for cells, title in (([make(end=0.9)], "Title"), ([make()], "Other")):
+            with pytest.raises(ZeroDivisionError):
+                build(cells, out, title)
+    (out / "table.csv").unlink()
+    build([make()], out, "Title")
+    assert (out / "table.csv").exists()
+
+
+def test_text_of_cells_is_no_markup(tmp_path):
+    message = "<img src=x onerror=alert(1)> | `rm` \x1b[31m [a](http://b) &lt; **c**"
+    build([make(), make("ove", status="failed", message=message)], tmp_path / "report", "Title")
+    line = next(
+        line
+        for line in (tmp_path / "report" / "table.md").read_text(encoding="utf-8").splitlines()
+        if "failed" in line
+    )
+    assert r"&lt;img src=x onerror=alert(1)> \| \`rm\`" in line
+    assert r"\[a\](http://b) &amp;lt; \*\*c\*\*" in line
+    assert "\x1b" not in line
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "<img src=x" not in page and "\x1b" not in page
+
+
+def test_rates_are_chosen_by_validation_rows(tmp_path):
+    def with_validation(method, lr, end, validation):
+        cell = make(method, lr, end=end)
+        cell.curve["validation_log_loss"] = validation
+        return cell
+
+    # By the training loss, 1.0 would be the rate and umax the worse of the two on the test rows.
+    cells = [
+        with_validation("umax", 0.1, 0.6, 0.7),
+        with_validation("umax", 1.0, 0.5, 0.9),
+        make("ove", 0.1, end=0.55),
+        make("ove", 1.0, end=0.8),
+    ]
+    table = build(cells, tmp_path / "report", "Title").set_index("method")
+    assert table.loc["umax", "lr"] == 0.1
+    assert table.loc["umax", "chosen_by"] == "validation_log_loss"
+    assert table.loc["ove", "chosen_by"] == "train_log_loss"
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "validation log loss where validation rows were set aside" in page
+
+
+def test_every_table_has_the_class_prior(tmp_path):
+    older, new = make(), make(dataset="other")
+    new.shape |= {"prior_log_loss": 1.75, "majority_error": 0.625}
+    table = build([older, new], tmp_path / "report", "Title").set_index(["dataset", "method"])
+    assert table.loc[("other", "class prior"), "test_log_loss"] == 1.75
+    assert table.loc[("other", "class prior"), "test_error"] == 0.625
+    assert pd.isna(table.loc[("tiny", "class prior"), "test_log_loss"])
+    text = (tmp_path / "report" / "table.md").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if "| other" in line and "class prior" in line)
+    assert "1.750" in line and "0.6250" in line and "reference" in line
+
+
+def test_of_many_methods_and_datasets_some_are_drawn(tmp_path, monkeypatch):
+    monkeypatch.setattr("xcbench.report.figures.LINES", 2)
+    monkeypatch.setattr("xcbench.report.figures.DATASETS", 1)
+    cells = [make(m=m, end=1 + m / 10, dataset=name) for m in (1, 2, 3) for name in ("a", "b")]
+    build(cells, tmp_path / "report", "Title")
+    assert {path.name for path in (tmp_path / "report" / "figures").glob("*.png")} == {
+        "a-curves.png"
+    }
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert "Shown are 2 of 3 methods and variants" in page
+    assert "Figures are drawn for the first 1 of 2 datasets." in page
 
 
 def test_nothing_but_a_report_is_replaced(tmp_path):

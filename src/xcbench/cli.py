@@ -157,7 +157,8 @@ def _data(given: Given) -> int:
 def _report(given: Given) -> int:
     from xcbench import report
 
-    name = given.settings.pop("name", "last")
+    grids = given.settings.get("grid", "")
+    name = given.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(given.settings.pop("reports_dir", "reports")) / name
     found = results.select(given.runs_dir(), given.settings)

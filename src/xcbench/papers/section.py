@@ -10,7 +10,7 @@ from tabulate import tabulate
 
 from xcbench.report import templates
 from xcbench.report.figures import Picture, slug
-from xcbench.report.formats import NONE
+from xcbench.report.formats import NONE, plain
 
 __all__ = ["Picture", "Section", "Table", "markdown", "render"]
 
@@ -127,7 +127,7 @@ def _parts(section: Section) -> list[str]:
 
 
 def _grid(table: Table) -> str:
-    rows = [[text.replace("|", r"\|").replace("\n", " ") for text in row] for row in table.rows]
+    rows = [[plain(text, code=True) for text in row] for row in table.rows]
     align = ["right" if name in table.right else "left" for name in table.columns]
     return tabulate(
         rows, headers=table.columns, tablefmt="pipe", disable_numparse=True, colalign=align

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import hashlib
+import re
 from pathlib import Path
 
+import matplotlib
 import pandas as pd
 
-from xcbench import results
+from xcbench import durable, locks, results
 from xcbench.cells import Cell
 from xcbench.errors import UserError, writing
 from xcbench.report import figures, page, summary, variants
@@ -16,7 +17,8 @@ from xcbench.report.formats import markdown, terminal_table
 
 __all__ = ["build", "terminal_table"]
 
-CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures"}
+INPUTS = "inputs.sha256"
+CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures", INPUTS}
 
 
 def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
@@ -25,8 +27,8 @@ def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
     The folder holds ``index.html`` (everything, in one file), ``table.csv`` and ``table.md``
     (the final table), ``results.csv`` (one row a cell), ``curves.csv`` (one row a checkpoint;
     the settings are in ``results.csv``, by ``cell``) and ``figures/``. The same cells
-    give the same bytes. An earlier report at the same place is replaced when the new one is
-    complete.
+    give the same bytes, and nothing is done where they are there (``inputs.sha256``). An earlier
+    report at the same place is exchanged for the new one when that is complete.
 
     Parameters
     ----------
@@ -49,7 +51,8 @@ def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
             "there are no cells to report: run an experiment first, or select with wider filters"
         )
     _check_replaceable(out)
-    with writing(out, "reports_dir"):
+    lock = out.parent / f".{out.name}.lock"
+    with writing(out, "reports_dir"), locks.alone(lock, f"writes {out}"):
         return _build(found, out, title)
 
 
@@ -57,32 +60,60 @@ def _build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
     found = sorted(found, key=lambda cell: cell.cell)
     rows = results.frame(found)
     labelled = variants.label(rows, found)
-    table = summary.summarise(labelled)
+    trained, priors = summary.summarise(labelled), summary.priors(labelled, found)
+    table = summary.beside(trained, priors)
     curves = results.frame(found, curves=True)
     curves = curves[[name for name in curves if "." not in str(name) and name != "message"]]
+    texts = {
+        name: frame.to_csv(index=False, float_format="%.10g")
+        for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
+    }
+    inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in found))
+    _remove_leftovers(out)
+    if _is_of(out, inputs):
+        print(f"nothing changed since {out} was written")
+        return table
 
-    out.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    scratch = durable.sibling(out)
     try:
-        twins = [
-            str(label)
-            for label, part in labelled.groupby("dataset_label")
-            if page.is_twin([cell for cell in found if cell.cell in set(part["cell"])])
-        ]
-        table.to_csv(scratch / "table.csv", index=False, float_format="%.10g")
-        (scratch / "table.md").write_text(markdown(table, title, twins), encoding="utf-8")
-        rows.to_csv(scratch / "results.csv", index=False, float_format="%.10g")
-        curves.to_csv(scratch / "curves.csv", index=False, float_format="%.10g")
-        drawn = figures.draw(labelled, curves, scratch / "figures")
-        html = page.render(title, found, labelled, table, drawn)
-        (scratch / "index.html").write_text(html, encoding="utf-8")
-        scratch.chmod(0o755)
-        if out.exists():
-            shutil.rmtree(out)
-        scratch.rename(out)
+        scratch.mkdir()
+        own = page.by_label(labelled, found)
+        twins = [label for label, cells in own.items() if page.is_twin(cells)]
+        texts["table.md"] = markdown(table, title, twins)
+        drawn = figures.draw(labelled, curves, trained, scratch / "figures")
+        texts["index.html"] = page.render(title, own, labelled, table, drawn)
+        texts[INPUTS] = inputs + "\n"
+        for name, text in texts.items():
+            (scratch / name).write_text(text, encoding="utf-8")
+        durable.replace_folder(scratch, out)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        durable.remove(scratch)
     return table
+
+
+def _digest(*inputs: str) -> str:
+    """Hash of what a report is made of, the code that makes it included."""
+    own = hashlib.sha256(matplotlib.__version__.encode())
+    here = Path(__file__).parent
+    for path in sorted(path for path in here.iterdir() if path.suffix in (".py", ".html")):
+        own.update(path.read_bytes())
+    for text in inputs:
+        own.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
+    return own.hexdigest()
+
+
+def _is_of(out: Path, inputs: str) -> bool:
+    """Whether a whole report of these inputs is there."""
+    there = all((out / name).exists() for name in CONTENT)
+    return there and (out / INPUTS).read_text(encoding="utf-8").strip() == inputs
+
+
+def _remove_leftovers(out: Path) -> None:
+    """Delete what processes that were killed left; the caller holds the lock of this report."""
+    durable.recover(out.parent)
+    for path in out.parent.glob(".*"):
+        if re.fullmatch(rf"\.{re.escape(out.name)}-[0-9a-f]{{12}}", path.name):
+            durable.remove(path)
 
 
 def _check_replaceable(out: Path) -> None:

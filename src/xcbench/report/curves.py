@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from xcbench.report import style
-from xcbench.report.summary import ENDED, at_best_rate
+from xcbench.report.summary import ENDED, best
 from xcbench.report.variants import natural
 
 CLOCKS = {"epoch": "epochs", "train_seconds": "training seconds"}
@@ -79,8 +79,8 @@ def _chosen(rows: pd.DataFrame, curves: pd.DataFrame) -> dict[str, pd.DataFrame]
     """Checkpoints of the cells that ended at the best rate, by label."""
     chosen = {}
     for label in sorted(rows["method_label"].unique(), key=natural):
-        best = at_best_rate(rows[rows["method_label"] == label])
-        part = curves[curves["cell"].isin(best.loc[best["status"].isin(ENDED), "cell"])]
+        cells = best(rows[rows["method_label"] == label])
+        part = curves[curves["cell"].isin(cells.loc[cells["status"].isin(ENDED), "cell"])]
         if len(part):
             chosen[label] = part
     return chosen

@@ -32,18 +32,23 @@ RATES = (
     "axis. Crosses above the panels: a seed diverged at this rate. Dashed horizontal lines: "
     "methods without a rate."
 )
+LINES, DATASETS = 24, 20  # that are drawn at most
 OUTSIDE = (
     "No axis goes beyond twice the value before training; what lies above is named in the panel."
 )
 
 
-def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, list[Picture]]:
-    """Draw and save the figures of every dataset.
+def draw(
+    rows: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame, folder: Path
+) -> dict[str, list[Picture]]:
+    """Draw and save the figures of every dataset, of the first `DATASETS` where there are more.
 
     Parameters
     ----------
     rows : labelled cells of the whole report.
     curves : their checkpoints.
+    table : the final table: where a dataset has more than `LINES` methods and variants, those with
+        the lowest training log loss are drawn.
     folder : where the files go.
 
     Returns
@@ -52,11 +57,23 @@ def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, li
         Figures by label of the dataset; a dataset of which no cell ended has none.
     """
     folder.mkdir()
-    styles = style.line_styles(rows)
-    drawn: dict[str, list[Picture]] = {}
-    for dataset, part in rows.groupby("dataset_label"):
+    drawn: dict[str, list[Picture]] = {str(label): [] for label in table["dataset"]}
+    several = len(drawn) > DATASETS
+    for dataset in list(drawn)[:DATASETS]:
+        part = rows[rows["dataset_label"] == dataset]
+        methods = table[table["dataset"] == dataset].reset_index()
+        shown = methods.sort_values("train_log_loss", kind="stable").head(LINES)["method"]
+        part = part[part["method_label"].isin(shown)]
         own = curves[curves["cell"].isin(part["cell"])]
-        drawn[str(dataset)] = []
+        styles = style.line_styles(rows if len(table) <= LINES else part)
+        notes = [OUTSIDE]
+        if len(methods) > LINES:
+            notes.append(
+                f"Shown are {LINES} of {len(methods)} methods and variants, those with the lowest "
+                "training log loss."
+            )
+        if several:
+            notes.append(f"Figures are drawn for the first {DATASETS} of {len(drawn)} datasets.")
         with style.look():
             for kind, make, caption in (
                 ("curves", draw_curves, CURVES),
@@ -65,10 +82,10 @@ def draw(rows: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, li
                 figure = make(part, own, styles)
                 if figure is None:
                     continue
-                png = folder / f"{slug(str(dataset))}-{kind}.png"
+                png = folder / f"{slug(dataset)}-{kind}.png"
                 style.save(figure, png)
                 alt = f"{caption.split('.')[0]}: {dataset}. The numbers are in the table."
-                drawn[str(dataset)].append(Picture(png, alt, f"{caption} {OUTSIDE}"))
+                drawn[dataset].append(Picture(png, alt, " ".join([caption, *notes])))
     return drawn
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable
 
@@ -24,8 +25,11 @@ CONVENTIONS = [
     "of any of their labels; rows made of one row count as one.",
     "Train seconds exclude loading and evaluation; compare them only between cells run on the "
     "same machine in the same hour.",
-    "The rate of a method is the one with the lowest mean training log loss, among the rates at "
-    "which most seeds ended.",
+    "The rate of a method is the one with the lowest mean training log loss, or validation log "
+    "loss where validation rows were set aside (evaluation.validation), among the rates at which "
+    "most seeds ended.",
+    "Class prior: test log loss of the frequencies of the classes among the training rows, and "
+    "test error of the most frequent class; a method that is worse has learned nothing.",
     "A ± b is the mean and the standard deviation over seeds (n - 1 in the denominator) of the "
     "last checkpoint; cells that diverged, failed or were skipped have no part in it.",
 ]
@@ -67,15 +71,47 @@ def rate(value: float, edge: str = "") -> str:
     return f"{value:.6g} ({edge} edge)" if edge else f"{value:.6g}"
 
 
-def in_words(table: pd.DataFrame, mark: Callable[[str], str]) -> list[dict[str, str]]:
-    """Put the final table into words; ``mark`` decorates the best value of each dataset."""
+def printable(text: str) -> str:
+    """A text without characters that steer a terminal or a browser."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def plain(text: str, code: bool = False) -> str:
+    """A text as a cell of a Markdown table, in which nothing is markup.
+
+    Parameters
+    ----------
+    code : whether backticks and emphasis stay, as in our own sentences.
+    """
+    text = " ".join(printable(text).split())
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text)
+    text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)  # what CommonMark takes for HTML
+    return re.sub(r"[\\|]" if code else r"[\\|*\[\]`]", r"\\\g<0>", text)
+
+
+def in_words(
+    table: pd.DataFrame,
+    mark: Callable[[str], str],
+    escape: Callable[[str], str] = printable,
+) -> list[dict[str, str]]:
+    """Put the final table into words.
+
+    Parameters
+    ----------
+    mark : decorates the best value of each dataset.
+    escape : what makes text harmless where the words go.
+    """
     words = []
     for _, row in table.iterrows():
         line = {
-            "dataset": row["dataset"],
-            "method": row["method"],
+            "dataset": escape(row["dataset"]),
+            "method": escape(row["method"]),
             "rate": rate(row["lr"], row["edge"]),
-            "seeds": str(row["seeds"]),
+            "seeds": str(row["seeds"]) if row["seeds"] else NONE,
             "epochs": count(row["epoch"]),
             "train s": seconds(row["train_seconds"]),
         }
@@ -85,7 +121,7 @@ def in_words(table: pd.DataFrame, mark: Callable[[str], str]) -> list[dict[str, 
             value = mean_spread(row[name], row[f"{name}_spread"], decimals)
             line[name.replace("_", " ")] = mark(value) if row[f"{name}_best"] else value
         reason = f": {row['message']}" if row["message"] else ""
-        words.append(line | {"status": row["status"] + reason})
+        words.append(line | {"status": escape(row["status"] + reason)})
     return words
 
 
@@ -100,12 +136,11 @@ def terminal_table(table: pd.DataFrame) -> str:
 
 def markdown(table: pd.DataFrame, title: str, twins: list[str]) -> str:
     """Write the final table as a Markdown document, best values in bold."""
-    words = in_words(table, lambda value: f"**{value}**")
-    escaped = [{name: value.replace("|", r"\|") for name, value in line.items()} for line in words]
+    words = in_words(table, lambda value: f"**{value}**", plain)
     notes = [f"**{name}**: {TWIN}" for name in twins]
     notes += [*CONVENTIONS, *([EDGE] if table["edge"].any() else [])]
     bullets = "\n".join(f"- {note}" for note in notes)
-    grid = _grid(escaped, "pipe")
+    grid = _grid(words, "pipe")
     return f"# {title}\n\n{grid}\n\nBold: the best mean of a dataset.\n\n{bullets}\n"
 
 

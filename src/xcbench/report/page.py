@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -9,13 +10,15 @@ from markupsafe import Markup
 
 from xcbench.cells import STATUSES, Cell
 from xcbench.report import formats, templates
-from xcbench.report.figures import Picture, slug
+from xcbench.report.figures import DATASETS, Picture, slug
 from xcbench.report.variants import pairs, split, text
+
+UNDRAWN = f"figures are drawn for the first {DATASETS} datasets"
 
 
 def render(
     title: str,
-    found: list[Cell],
+    found: Mapping[str, list[Cell]],
     rows: pd.DataFrame,
     table: pd.DataFrame,
     figures: dict[str, list[Picture]],
@@ -25,7 +28,7 @@ def render(
     Parameters
     ----------
     title : heading of the page.
-    found : the cells.
+    found : the cells, by label of the dataset.
     rows : their labelled frame.
     table : the final table.
     figures : what `figures.draw` returned.
@@ -39,8 +42,10 @@ def render(
             cells=len(rows),
             counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
             sections=[
-                _section(str(label), found, rows, table, figures[str(label)])
-                for label in table["dataset"].unique()
+                _section(str(label), found[str(label)], part, results, figures[str(label)])
+                for (label, results), part in zip(
+                    table.groupby("dataset", sort=False), _parts(rows, table), strict=True
+                )
             ],
             right=formats.RIGHT,
             edge=formats.EDGE,
@@ -52,16 +57,28 @@ def render(
     )
 
 
+def by_label(rows: pd.DataFrame, found: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Cells by label of their dataset."""
+    label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
+    own: dict[str, list[Cell]] = {}
+    for cell in found:
+        own.setdefault(label[cell.cell], []).append(cell)
+    return own
+
+
+def _parts(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Rows of each dataset, in the order of the final table."""
+    parts = dict(list(rows.groupby("dataset_label")))
+    return (parts[label] for label in table["dataset"].unique())
+
+
 def _section(
     label: str,
-    found: list[Cell],
-    rows: pd.DataFrame,
-    table: pd.DataFrame,
+    own: list[Cell],
+    part: pd.DataFrame,
+    results: pd.DataFrame,
     figures: list[Picture],
 ) -> dict[str, Any]:
-    part = rows[rows["dataset_label"] == label]
-    own = [cell for cell in found if cell.cell in set(part["cell"])]
-    results = table[table["dataset"] == label]
     words = formats.in_words(results, lambda value: Markup("<strong>{}</strong>").format(value))
     return {
         "label": label,
@@ -72,6 +89,7 @@ def _section(
         "results": words,
         "edge": results["edge"].any(),
         "figures": figures,
+        "undrawn": "no cell ended" if results["train_log_loss"].isna().all() else UNDRAWN,
     }
 
 
@@ -122,10 +140,10 @@ def _settings_of_methods(rows: pd.DataFrame) -> list[dict[str, str]]:
     """List the settings of every method variant, in one line each."""
     _, of_method, _ = split(rows)
     settings: dict[str, str] = {}
-    for _, row in rows.iterrows():
+    for _, row in rows.drop_duplicates("method_label").iterrows():
         own = [name for name in of_method if text(row[name]) != "none"]
         label = row["method_label"]
-        settings.setdefault(label, ", ".join(pairs(row, own)))
+        settings[label] = ", ".join(pairs(row, own))
     return [{"method": label, "settings": settings[label]} for label in settings]
 
 

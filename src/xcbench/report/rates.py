@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from xcbench.report import style
-from xcbench.report.summary import ENDED, at_best_rate
+from xcbench.report.summary import ENDED, best
 from xcbench.report.variants import natural
 
 PANELS = [["train_log_loss", "test_log_loss"], ["train_error", "test_error"]]
@@ -98,10 +98,10 @@ def _draw_panel(
             continue
         shown = line["mean"].clip(upper=top)
         outside = shown[line["mean"] > top]
-        best = at_best_rate(run[run["method_label"] == label])["lr"]
+        rates = best(run[run["method_label"] == label])["lr"]
         ax.plot(shown.index, shown, marker="o", markersize=3.5, **look)
         ax.vlines(line.index, line["min"], line["max"], color=look["color"], linewidth=1)
         marks: dict[str, Any] = {"linestyle": "none", "color": look["color"]}
         marks |= {"clip_on": False, "in_layout": False}
         ax.plot(outside.index, outside, marker="^", markersize=7, **marks)
-        ax.plot(shown[shown.index.isin(best)], marker="o", markersize=9, fillstyle="none", **marks)
+        ax.plot(shown[shown.index.isin(rates)], marker="o", markersize=9, fillstyle="none", **marks)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
-from xcbench.cells import FINAL, STATUSES
+from xcbench.cells import FINAL, STATUSES, Cell
 from xcbench.report.variants import natural
 
 # Metric → the sign with which the best value is the lowest.
@@ -19,6 +19,8 @@ METRICS = {
     "test_precision_at_1": -1,
 }
 ENDED = ("done", "timeout")
+TRAINING, VALIDATION = "train_log_loss", "validation_log_loss"  # by which rates are chosen
+PRIOR, REFERENCE = "class prior", "reference"  # method and status of a row that was not trained
 
 
 def summarise(rows: pd.DataFrame) -> pd.DataFrame:
@@ -31,8 +33,9 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per dataset and method variant: dataset, method, lr (the best one), edge
-        (``lower`` or ``upper`` where the best rate ends the grid), seeds, status, message, epoch,
+        One row per dataset and method variant: dataset, method, lr (the best one), chosen_by (the
+        metric by which it is the best), edge (``lower`` or ``upper`` where the best rate ends the
+        grid), seeds, status, message, epoch,
         train_seconds, then for each metric its mean, ``_spread`` (standard deviation over seeds,
         blank for one seed) and ``_best`` (best mean of the dataset, among the rows of which
         every cell ended). Means are over the cells that ended. Precision stands there where a
@@ -75,6 +78,55 @@ def at_best_rate(
     return variant[point == loss[seeds == seeds.max()].idxmin()]
 
 
+def best(variant: pd.DataFrame) -> pd.DataFrame:
+    """Cells of a variant at its best rate: by validation rows, where some were set aside."""
+    return at_best_rate(variant, criterion(variant))
+
+
+def criterion(variant: pd.DataFrame) -> str:
+    """Metric by which the rate of a variant is chosen."""
+    losses = variant.reindex(columns=[VALIDATION]).loc[variant["status"].isin(ENDED), VALIDATION]
+    return VALIDATION if losses.notna().any() else TRAINING
+
+
+def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
+    """What needs no features, a row of the final table for each dataset that was loaded.
+
+    The test log loss is that of the training rows' class frequencies, the test error that of the
+    most frequent class; both are blank where the cells are older than these numbers.
+    """
+    label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
+    shapes: dict[str, dict[str, Any]] = {}
+    for cell in cells:
+        if cell.shape:
+            shapes.setdefault(label[cell.cell], {}).update(cell.shape)
+    return pd.DataFrame(
+        {
+            "dataset": dataset,
+            "method": PRIOR,
+            "edge": "",
+            "chosen_by": "",
+            "seeds": 0,
+            "status": REFERENCE,
+            "message": "",
+            "test_log_loss": shape.get("prior_log_loss", float("nan")),
+            "test_error": shape.get("majority_error", float("nan")),
+        }
+        for dataset, shape in shapes.items()
+    )
+
+
+def beside(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
+    """The final table, the references of each dataset below its methods."""
+    marks = [str(name) for name in trained if str(name).endswith("_best")]
+    whole = pd.concat([trained, references.reindex(columns=trained.columns)], ignore_index=True)
+    whole = whole.astype({"seeds": trained["seeds"].dtype})
+    whole[marks] = whole[marks].eq(True)
+    place = {label: number for number, label in enumerate(trained["dataset"].unique())}
+    order = whole["dataset"].map(place).sort_values(kind="stable").index
+    return whole.loc[order].reset_index(drop=True)
+
+
 def edge(variant: pd.DataFrame, lr: float) -> str:
     """Whether a rate is the lowest or highest of at least two that were run."""
     run = variant.loc[variant["status"].isin(FINAL), "lr"]
@@ -102,7 +154,7 @@ def message(cells: pd.DataFrame) -> str:
 
 
 def _row(variant: pd.DataFrame) -> dict[str, Any]:
-    cells = at_best_rate(variant)
+    cells = best(variant)
     has_ended = cells["status"].isin(ENDED)
     several_rates = cells["lr"].nunique() > 1  # no rate is best: nothing to average
     ended = cells[has_ended & (not several_rates)]
@@ -111,6 +163,7 @@ def _row(variant: pd.DataFrame) -> dict[str, Any]:
         "dataset": cells["dataset_label"].iloc[0],
         "method": cells["method_label"].iloc[0],
         "lr": lr,
+        "chosen_by": "" if cells["lr"].isna().all() else criterion(variant),
         "edge": edge(variant, lr) if len(ended) else "",
         "seeds": cells["seed"].nunique(),
         "status": status(cells),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from xcbench.report.formats import printable
+
 
 def environment() -> Environment:
     """Find templates by their path in the package; every text in them is escaped."""
@@ -16,6 +18,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
     made.filters["embedded"] = embedded
     return made

@@ -53,10 +53,18 @@ def split(rows: pd.DataFrame) -> tuple[list[str], list[str], list[str]]:
 def pairs(row: pd.Series, columns: Iterable[str]) -> list[str]:
     """List settings of a row as ``name=value``, by the last part of the names if these differ."""
     names = list(columns)
+    return _pairs(row[names].map(text).to_frame().T, names)[0]
+
+
+def _pairs(shown: pd.DataFrame, names: list[str]) -> list[list[str]]:
+    """`pairs` of every row of settings in words."""
     short = [name.rsplit(".", 1)[-1] for name in names]
     if len(set(short)) < len(short):
         short = names
-    return [f"{key}={text(row[name]) or 'unknown'}" for key, name in zip(short, names, strict=True)]
+    return [
+        [f"{key}={value or 'unknown'}" for key, value in zip(short, row, strict=True)]
+        for row in shown[names].itertuples(index=False, name=None)
+    ]
 
 
 def text(value: Any) -> str:
@@ -84,10 +92,13 @@ def differing(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
 
 def _differences(rows: pd.DataFrame, by: list[str], columns: list[str]) -> pd.Series:
     """For each row, the settings in which the rows that agree with it in ``by`` differ."""
+    shown = rows[columns].map(text)
+    known = shown.where(shown != UNKNOWN)
+    several = known.groupby([rows[name] for name in by]).nunique() > 1
     parts = []
-    for _, group in rows.groupby(by):
-        names = differing(group, columns)
-        parts.append(pd.Series([pairs(row, names) for _, row in group.iterrows()], group.index))
+    for key, group in shown.groupby([rows[name] for name in by]):
+        names = [name for name in columns if several.at[key if len(by) > 1 else key[0], name]]
+        parts.append(pd.Series(_pairs(group, names), group.index))
     return pd.concat(parts).reindex(rows.index)
 
 
