@@ -18,6 +18,7 @@ from xcbench.errors import UserError
 from xcbench.method import Method, stochastic
 
 _by_target: dict[str, Found] = {}  # methods that this process found by their target, by name
+_tried: dict[tuple[int, str, Info], Method] = {}  # what passed; the methods are kept for their ids
 
 
 @cache
@@ -107,9 +108,18 @@ def check(settings: config.Method, info: Info) -> None:
         raise UserError(reason)
     if isinstance(settings, config.Stochastic):
         _check_step(method, settings)
+    _try(method, settings, info)
+
+
+def _try(method: Method, settings: config.Method, info: Info) -> None:
+    """Try a method's pieces once for all rates that are set."""
+    key = id(method), repr(replace(settings, lr=settings.lr and 1.0)), info
+    if key in _tried:
+        return
     if settings.lr is None and method.has_rate(settings):
         settings = replace(settings, lr=trial.rate(method, settings, info))
     trial.method(method, settings, info)
+    _tried[key] = method
 
 
 def check_sampling(settings: config.Method) -> Found | None:

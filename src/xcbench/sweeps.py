@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -24,12 +25,53 @@ from xcbench import config
 from xcbench.config import Config
 from xcbench.errors import UserError
 
+PARTS = [entry.name for entry in fields(Config)]
 PLAIN = {entry.name for entry in fields(Config) if entry.metadata}  # options in no group
 Point = Sequence[str]
 
 
+@dataclass(frozen=True)
+class _Base:
+    """What a choice of groups gives.
+
+    Attributes
+    ----------
+    refers : the parts that each part of `Config` refers to, itself among them.
+    """
+
+    typed: DictConfig
+    refers: dict[str, set[str]]
+
+    @classmethod
+    def of(cls, composed: DictConfig) -> _Base:
+        """Follow the interpolations ``${...}``."""
+        typed = config.typed(composed)
+        content = OmegaConf.to_container(typed, resolve=False)
+        assert isinstance(content, dict)
+        refers = {name: {name} | _references(content[name]) for name in PARTS}
+        for _ in PARTS:
+            refers = {
+                name: own.union(*(refers[other] for other in own)) for name, own in refers.items()
+            }
+        return cls(typed, refers)
+
+    def read(self, values: Sequence[Override]) -> Config:
+        """Checked configuration with these values."""
+        own = copy.deepcopy(self.typed)
+        for value in values:
+            try:
+                OmegaConf.update(own, value.key_or_group, value.value())
+            except OmegaConfBaseException as error:
+                reason = str(error).splitlines()[0]
+                raise UserError(f"{value.input_line} is not possible: {reason}") from None
+        return config.resolved(own)
+
+
 class Composer:
     """Configurations of points, each a list of overrides.
+
+    Points share what does not differ: a part of `Config`, such as its method, is made and checked
+    once for all points that set the same values in it.
 
     Parameters
     ----------
@@ -39,7 +81,9 @@ class Composer:
     def __init__(self, compose: Callable[[list[str]], DictConfig]) -> None:
         self.compose = compose
         self.parser = OverridesParser.create()
-        self.known: dict[tuple[str, ...], DictConfig] = {}
+        self.words: dict[str, Override] = {}
+        self.bases: dict[tuple[str, ...], _Base] = {}
+        self.parts: dict[tuple[str, ...], Any] = {}
 
     def read(self, point: Point) -> Config:
         """Checked configuration of a point.
@@ -49,20 +93,49 @@ class Composer:
         UserError
             If a value is of a wrong type or out of range.
         """
-        parsed = self.parser.parse_overrides(list(point))
+        parsed = [self._parsed(word) for word in point]
         values = [override for override in parsed if _is_value(override)]
         choices = [override for override in parsed if not _is_value(override)]
         key = *(str(item.input_line) for item in choices), *(value.key_or_group for value in values)
-        if key not in self.known:
-            self.known[key] = config.typed(self.compose(list(point)))
-        made = copy.deepcopy(self.known[key])
-        for value in values:
-            try:
-                OmegaConf.update(made, value.key_or_group, value.value())
-            except OmegaConfBaseException as error:
-                reason = str(error).splitlines()[0]
-                raise UserError(f"{value.input_line} is not possible: {reason}") from None
-        return config.resolved(made)
+        if key not in self.bases:
+            self.bases[key] = _Base.of(self.compose(list(point)))
+        base = self.bases[key]
+        keys = {name: _part(name, key, base.refers[name], values) for name in PARTS}
+        if not all(part in self.parts for part in keys.values()):
+            whole = base.read(values)
+            for name, part in keys.items():
+                self.parts.setdefault(part, getattr(whole, name))
+        return Config(**{name: self.parts[part] for name, part in keys.items()})
+
+    def _parsed(self, word: str) -> Override:
+        if word not in self.words:
+            self.words[word] = self.parser.parse_overrides([word])[0]
+        return self.words[word]
+
+
+def _part(
+    name: str, choices: tuple[str, ...], refers: set[str], values: Sequence[Override]
+) -> tuple[str, ...]:
+    """What a part of a configuration is made of, as far as it can differ between points."""
+    own = [value for value in values if _head(value) in refers]
+    if any("${" in str(value.input_line) for value in own):
+        own = list(values)
+    elif name in PLAIN and len(refers) == 1 and own:  # a number or word, whatever the choices
+        choices = ()
+    return name, *choices, *(str(value.input_line) for value in own)
+
+
+def _head(value: Override) -> str:
+    return value.key_or_group.partition(".")[0]
+
+
+def _references(node: Any) -> set[str]:
+    """Parts that the interpolations below a node name."""
+    if isinstance(node, dict):
+        return set().union(*map(_references, node.values()))
+    if isinstance(node, list):
+        return set().union(*map(_references, node))
+    return set(PARTS) & set(re.findall(r"\w+", node)) if "${" in str(node) else set()
 
 
 def _is_value(override: Override) -> bool:

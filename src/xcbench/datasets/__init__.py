@@ -43,23 +43,34 @@ VERSION = 2  # of readers and protocols; a change parses everything again
 MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
 
 
+LACKING = {"data": "no data", "no package": "no package", "refused": "refused"}
+
+
 @dataclass(frozen=True)
 class Missing:
-    """A dataset whose files are not there, or that a method lacks a package for.
+    """In the place of a prepared dataset: why a point cannot run.
 
     Attributes
     ----------
-    reason : ``not run: data (...)`` or ``not run: no package (...)``.
+    kind : ``data``: its files are not there; ``no package``: its method lacks one; ``refused``:
+        its settings are impossible, or its files are damaged.
+    detail : the sentence that says so.
     """
 
     name: str
     digest: str
-    reason: str
+    kind: str
+    detail: str
+
+    @property
+    def reason(self) -> str:
+        """Message of the cell."""
+        return f"not run: {self.kind} ({self.detail})"
 
     @property
     def lacking(self) -> str:
         """What is not there, in two words."""
-        return "no data" if self.reason.startswith("not run: data") else "no package"
+        return LACKING[self.kind]
 
 
 def prepare(
@@ -183,7 +194,7 @@ def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Miss
         if settings.missing == "error":
             raise UserError(f"{reason}; {remedy}")
         if settings.missing == "skip":
-            return Missing(settings.name, "missing", f"not run: data ({reason})")
+            return Missing(settings.name, "missing", "data", reason)
         if settings.synthetic is None:
             raise UserError(f"{reason}, and it has no synthetic twin; {remedy}")
         return _twin(settings, cache_dir)

@@ -1,0 +1,79 @@
+"""What a launch makes of its points: impossible ones are skipped, and labels tell jobs apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hydra import compose
+
+from xcbench import app, cells, planning, sweeps
+from xcbench.config import Config
+from xcbench.datasets import Missing
+from xcbench.errors import UserError
+from xcbench.sweeps import Composer
+
+Read = Callable[..., list[Config]]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Configurations of a sweep over small data."""
+    launch = {"runs_dir": str(tmp_path), "mlflow": "false", "budget.epochs": "1"}
+    sizes = {"train": 60, "test": 20, "features": 30, "classes": 6, "nonzeros": 5}
+    zipf = {f"dataset.synthetic.{name}": str(size) for name, size in sizes.items()}
+
+    def configurations(**swept: str) -> list[Config]:
+        named = {name.replace("__", "."): value for name, value in swept.items()}
+        small = launch if "dataset" in named else {"dataset": "zipf", **zipf, **launch}
+        with sweeps.hydra({}):
+            composer = Composer(lambda point: compose("config", overrides=point))
+            return [composer.read(point) for point in sweeps.points({**small, **named})]
+
+    return configurations
+
+
+def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path) -> None:
+    points = read(method="ove", method__m="2,600")
+    assert app.execute(points) == 0
+    possible, impossible = planning.jobs(points)
+    done, skipped = (cells.load(tmp_path, job.cell.cell) for job in (possible, impossible))
+    assert done is not None and skipped is not None
+    assert (done.status, skipped.status) == ("done", "skipped")
+    assert "method.m=600" in str(skipped.message)
+
+
+def test_a_dataset_that_cannot_be_used_costs_its_points_alone(read: Read) -> None:
+    jobs = planning.jobs(read(dataset="digits,file"))
+    assert [isinstance(job.info, Missing) for job in jobs] == [False, True]
+    assert "dataset.train=PATH" in jobs[1].info.reason  # type: ignore[union-attr]
+
+
+def test_a_launch_of_impossible_points_is_refused(read: Read) -> None:
+    with pytest.raises(UserError, match=r"method\.m=600.*1 other reasons"):
+        planning.jobs(read(method="ove", method__m="600,700"))
+
+
+def test_labels_show_what_differs(read: Read) -> None:
+    jobs = planning.jobs(read(method="ove,softmax", budget__epochs="1,2", seed="0,1"))
+    labels = [job.label for job in jobs]
+    assert len(set(labels)) == len(labels) == 8
+    assert all("budget.epochs=" in label for label in labels)
+    assert not any(" m=" in label or "solver=" in label for label in labels)
+    four = planning.jobs(read(method="ove", method__m="1,2", method__n="10,20"))
+    ends = [job.label.partition("seed=0 ")[2] for job in four]
+    assert ends == ["n=10 m=1", "n=20 m=1", "n=10 m=2", "n=20 m=2"]
+    assert planning.jobs(read(method="ove"))[0].label.endswith("seed=0")
+
+
+def test_a_method_is_tried_once_for_all_rates_and_seeds(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+    monkeypatch.setattr("xcbench.registry._tried", {})
+    monkeypatch.setattr("xcbench.trial.method", lambda method, settings, info: tried.append(method))
+    assert len(planning.jobs(read(method="ove", method__lr="0.1,1,10", seed="0,1"))) == 6
+    assert len(tried) == 1
+    planning.jobs(read(method="ove", method__m="1,2"))
+    assert len(tried) == 3
