@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import pandas as pd
@@ -12,6 +12,8 @@ import pandas as pd
 from xcbench.cells import Cell
 from xcbench.planning import Job
 from xcbench.units import duration
+
+Kind = tuple[str, str]
 
 
 class Progress:
@@ -29,10 +31,11 @@ class Progress:
         self, total: int, todo: Sequence[Job], alone: bool = True, workers: int = 1
     ) -> None:
         self.total = total
-        self.left = list(todo)
+        self.left = Counter(map(_kind, todo))
         self.number = total - len(todo)
         self.alone, self.workers = alone, workers
-        self.spent: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self.ended: Counter[Kind] = Counter()
+        self.spent: dict[Kind, float] = defaultdict(float)
         self.live = sys.stdout.isatty()
 
     def begin(self, job: Job) -> None:
@@ -53,8 +56,9 @@ class Progress:
     def end(self, job: Job, cell: Cell, spent: float) -> None:
         """Say what came of a cell, and how long the rest may take."""
         self.number += 1
-        self.left.remove(job)
-        self.spent[job.cell.dataset, job.cell.method].append(spent)
+        self.left -= Counter([_kind(job)])  # keeps what is positive
+        self.ended[_kind(job)] += 1
+        self.spent[_kind(job)] += spent
         outcome = cell.status
         if cell.status in ("done", "timeout"):
             last = cell.curve.iloc[-1]
@@ -70,10 +74,14 @@ class Progress:
 
     def estimate(self) -> float:
         """Seconds left: the mean of the same dataset and method, else of all cells so far."""
-        every = [value for values in self.spent.values() for value in values]
-        typical = sum(every) / len(every)
-        total = 0.0
-        for job in self.left:
-            same = self.spent.get((job.cell.dataset, job.cell.method))
-            total += sum(same) / len(same) if same else typical
-        return total / min(self.workers, max(1, len(self.left)))
+        typical = sum(self.spent.values()) / self.ended.total()
+        total = sum(
+            number * (self.spent[kind] / self.ended[kind] if self.ended[kind] else typical)
+            for kind, number in self.left.items()
+        )
+        return total / min(self.workers, max(1, self.left.total()))
+
+
+def _kind(job: Job) -> Kind:
+    """Dataset and method: cells that take about as long as one another."""
+    return job.cell.dataset, job.cell.method

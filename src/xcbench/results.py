@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from xcbench import cells, config
 from xcbench.cells import CURVE_COLUMNS, Cell
 from xcbench.errors import UserError, writing
 
-COLUMNS = ["cell", "status", "dataset", "method", "lr", "seed", "engine", *CURVE_COLUMNS]
+HEAD = ["cell", "status", "dataset", "method", "lr", "seed", "engine"]
+COLUMNS = [*HEAD, *CURVE_COLUMNS]
 
 
 def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
@@ -33,36 +35,20 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
         names (``method.m``), then ``message``. A cell without a curve leaves one row with
         empty metrics.
     """
-    parts = []
+    rows: list[dict[str, Any]] = []
     for cell in found:
-        curve = cell.curve if curves else cell.curve.tail(1)
-        if curve.empty:
-            curve = pd.DataFrame({"iteration": [float("nan")]})
-        head = {
-            "cell": cell.cell,
-            "status": cell.status,
-            "dataset": cell.dataset,
-            "method": cell.method,
-            "lr": cell.lr,
-            "seed": cell.seed,
-            "engine": cell.engine,
-        }
+        head = {name: getattr(cell, name) for name in HEAD}
         tail = {**settings(cell), "message": cell.message}
-        part = curve.reset_index(drop=True)
-        parts.append(
-            pd.concat(
-                [
-                    pd.DataFrame([head] * len(part)),
-                    part,
-                    pd.DataFrame([tail] * len(part)),
-                ],
-                axis=1,
-            )
-        )
-    if not parts:
+        columns = (column.tolist() for _, column in cell.curve.items())
+        points = list(zip(*columns, strict=True))
+        names = list(map(str, cell.curve.columns))
+        for point in (points if curves else points[-1:]) or [()]:
+            rows.append({**head, **dict(zip(names, point, strict=False)), **tail})
+    if not rows:
         return pd.DataFrame(columns=COLUMNS)
-    whole = pd.concat(parts, ignore_index=True)
+    whole = pd.DataFrame(rows)
     whole["lr"] = whole["lr"].astype(float)
+    whole["message"] = pd.Series([row["message"] for row in rows], dtype=object)  # None stays None
     known = {*COLUMNS, "message"}
     own = [name for name in whole if name not in known and "." not in str(name)]
     options = [name for name in whole if "." in str(name)]
@@ -92,12 +78,17 @@ def settings(cell: Cell) -> dict[str, Any]:
 
 def completed(cell: Cell) -> dict[str, Any]:
     """Settings of a cell under dotted names; options newer than the cell have their defaults."""
+    return {**_defaults(), **flatten(cell.config)}
+
+
+@cache
+def _defaults() -> dict[str, Any]:
     known = {
         "dataset": {"protocol": asdict(config.Protocol())},
         "budget": asdict(config.Budget()),
         "evaluation": asdict(config.Evaluation()),
     }
-    return {**flatten(known), **flatten(cell.config)}
+    return flatten(known)
 
 
 def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -77,7 +77,7 @@ def run(
     Trace
         The first number that is not finite ends the curve with status ``diverged``.
     """
-    trace = Trace()
+    trace = Trace(memory=PeakMemory(evaluation.costs))
     seen = dataset.first(budget.share)
     judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
     looks: int = getattr(solver, "parts", PARTS)  # one-vs-rest: after every class
