@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,64 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
     assert len(content[f"{2:016x}"]["params"]) == 154
     assert content[f"{3:016x}"]["times"] == ("FAILED", begin + 3000, begin + 3000)
     assert content[f"{3:016x}"]["name"] == "ove seed=3 toy"
+
+
+def rows(store: Path) -> dict[str, list[tuple]]:
+    """Every table that holds runs, with the same identities for the same cells."""
+    with closing(sqlite3.connect(store)) as connection:
+        names = dict(connection.execute("SELECT run_uuid, value FROM tags WHERE key = 'cell'"))
+        tables = {}
+        for table in ("runs", "tags", "params", "metrics", "latest_metrics"):
+            tables[table] = sorted(
+                str(row).replace(run, cell)
+                for run, cell in names.items()
+                for row in connection.execute(f"SELECT * FROM {table} WHERE run_uuid = ?", [run])
+            )
+    return tables
+
+
+def test_the_tables_are_those_of_mlflows_own_calls(pristine: Path, tmp_path: Path) -> None:
+    from mlflow import MlflowClient
+    from mlflow.entities import Metric, Param
+
+    own = tmp_path / "mlflow.db"
+    api = MlflowClient(tracking_uri=f"sqlite:///{own}")
+    api.delete_experiment("0")
+    experiment = api.create_experiment("xcbench", (pristine / "artifacts").as_uri())
+    for cell in cells.load_all(pristine):
+        if cell.status == "skipped":
+            continue
+        said = stored(pristine)[cell.cell]
+        status, begin, end = said["times"]
+        run = api.create_run(experiment, begin, said["tags"], said["name"]).info.run_id
+        params = [Param(*item) for item in said["params"].items()]
+        for first in range(0, len(params), 100):
+            api.log_batch(run, params=params[first : first + 100])
+        for name, points in said["curves"].items():
+            api.log_batch(run, [Metric(name, value, at, step) for step, at, value in points])
+        api.set_terminated(run, status, end)
+    assert rows(pristine / "mlflow.db") == rows(own)
+
+
+def test_a_launch_asks_what_the_store_lacks(runs_dir: Path) -> None:
+    started = {cell.cell: cell.started for cell in some_cells()}
+    skipped = f"{4:016x}"
+    assert tracking.behind(runs_dir, started) == [skipped]
+    started[f"{0:016x}"] += 1
+    assert tracking.behind(runs_dir, started) == [f"{0:016x}", skipped]
+    with sqlite3.connect(runs_dir / "mlflow.db") as store:
+        store.execute("UPDATE runs SET status = 'RUNNING' WHERE name LIKE '%seed=1%'")
+    assert tracking.behind(runs_dir, started) == [f"{0:016x}", f"{1:016x}", skipped]
+    assert tracking.behind(runs_dir / "none", started) == list(started)
+
+
+def test_more_runs_than_a_page_are_each_logged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "BATCH", 7)
+    many = [a_cell(number, curve=curve(1)) for number in range(1200)]  # MLflow's page is 1000
+    assert tracking.track(tmp_path, many) == 1200
+    assert tracking.track(tmp_path, many) == 0
 
 
 def test_a_second_time_logs_nothing_and_a_new_run_replaces_the_old(runs_dir: Path) -> None:

@@ -7,7 +7,9 @@ relative time axis of the UI shows training seconds since the first value of a c
 
 from __future__ import annotations
 
+import itertools
 import logging
+import math
 import os
 import shutil
 import signal
@@ -15,15 +17,15 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 from filelock import FileLock, Timeout
 
+from xcbench import mlflow_tables
 from xcbench.cells import Cell
 from xcbench.errors import UserError
 from xcbench.results import flatten
@@ -31,6 +33,7 @@ from xcbench.results import flatten
 EXPERIMENT = "xcbench"  # the first one of a new store, hence the number in the next line
 CHARTS = "#/experiments/1/runs?compareRunsMode=CHART&workflowType=machine_learning"
 ENDINGS = {"done": "FINISHED", "timeout": "FINISHED", "diverged": "FAILED", "failed": "FAILED"}
+BATCH = 500  # runs that are written together
 LONGEST = 6000  # characters MLflow keeps of a value
 LOCK_SECONDS = 60.0  # wait for another process that tracks
 BUSY_SECONDS = 5.0  # wait for any other program that holds the store
@@ -69,7 +72,7 @@ def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
     """
     home = runs_dir.absolute()
     store = home / "mlflow.db"
-    cells = [cell for cell in found if cell.status in ENDINGS]
+    cells = (cell for cell in found if cell.status in ENDINGS)
     with _alone(store), _one_sentence(store):
         if store.exists() and not rebuild:
             with closing(sqlite3.connect(store, BUSY_SECONDS, isolation_level=None)) as probe:
@@ -84,6 +87,25 @@ def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
                 Path(f"{store}{suffix}").unlink(missing_ok=True)
             fresh.replace(store)
         return logged
+
+
+def behind(runs_dir: Path, started: Mapping[str, float]) -> list[str]:
+    """Cells, of those that started at these times, that `track` would log.
+
+    Raises
+    ------
+    UserError
+        As `track` does.
+    """
+    home = runs_dir.absolute()
+    store = home / "mlflow.db"
+    if not store.exists():
+        return list(started)
+    with _alone(store), _one_sentence(store):
+        uri = _uri(store)
+        found = mlflow_tables.entries(uri, _experiment(_client(uri), home))
+        known = {entry.cell: entry for entry in found}
+        return [name for name, time in started.items() if not _is_logged(known.get(name), time)]
 
 
 def serve(runs_dir: Path, port: int = 5000) -> int:
@@ -132,46 +154,50 @@ def serve(runs_dir: Path, port: int = 5000) -> int:
         _stop(server)
 
 
-def _log_missing(store: Path, cells: list[Cell], home: Path) -> int:
+def _log_missing(store: Path, found: Iterable[Cell], home: Path) -> int:
     """Log the cells without a run; runs that were cut off or are out of date make way."""
-    from mlflow import MlflowClient
-
-    client = MlflowClient(tracking_uri=_uri(store))
-    experiment = _experiment(client, home)
-    only = f"tags.cell = '{cells[0].cell}'" if len(cells) == 1 else ""
-    found = client.search_runs([experiment], only, max_results=50_000)
-    runs = {run.data.tags.get("cell"): run for run in found}
+    uri = _uri(store)
+    experiment = _experiment(_client(uri), home)
+    known = {entry.cell: entry for entry in mlflow_tables.entries(uri, experiment)}
     logged = 0
-    for cell in cells:
-        run = runs.get(cell.cell)
-        if run is not None:
-            if run.info.status != "RUNNING" and run.data.tags["started"] == repr(cell.started):
-                continue
-            client.delete_run(run.info.run_id)
-        _log(client, experiment, cell)
-        logged += 1
+    for batch in _batches(found):
+        new = [cell for cell in batch if not _is_logged(known.get(cell.cell), cell.started)]
+        for cell in new:
+            if cell.cell in known:
+                _client(uri).delete_run(known[cell.cell].run)
+        _log(uri, experiment, home, new)
+        logged += len(new)
     return logged
 
 
-def _log(client: Any, experiment: str, cell: Cell) -> None:
-    from mlflow.entities import Metric, Param
+def _batches(found: Iterable[Cell]) -> Iterator[list[Cell]]:
+    cells = iter(found)
+    return iter(lambda: list(itertools.islice(cells, BATCH)), [])
 
+
+def _is_logged(entry: mlflow_tables.Entry | None, started: float) -> bool:
+    """Whether a run is whole, and of this run of its cell."""
+    return entry is not None and entry.status != "RUNNING" and entry.started == repr(started)
+
+
+def _log(uri: str, experiment: str, home: Path, found: Sequence[Cell]) -> None:
+    mlflow_tables.insert(uri, experiment, _artifacts(home), [_run(cell) for cell in found])
+
+
+def _run(cell: Cell) -> mlflow_tables.Run:
     rate = [] if cell.lr is None else [f"lr={cell.lr:g}"]
-    name = " ".join([cell.method, *rate, f"seed={cell.seed}", cell.dataset])
-    begin = round(1000 * cell.started)
-    run = client.create_run(experiment, begin, _tags(cell), name).info.run_id
     settings = flatten({**cell.config, "shape": cell.shape})
-    params = [Param(key, _cut(value)) for key, value in settings.items()]
-    metrics = [
-        Metric(key, value, round(1000 * (cell.started + seconds)), int(step))
-        for step, seconds, key, value in _points(cell)
-    ]
-    for first in range(0, len(params), 100):
-        client.log_batch(run, params=params[first : first + 100])
-    for first in range(0, len(metrics), 1000):
-        client.log_batch(run, metrics[first : first + 1000])
-    end = max((metric.timestamp for metric in metrics), default=begin)
-    client.set_terminated(run, ENDINGS[cell.status], end)
+    points = list(_points(cell))
+    begin = round(1000 * cell.started)
+    return mlflow_tables.Run(
+        name=" ".join([cell.method, *rate, f"seed={cell.seed}", cell.dataset]),
+        status=ENDINGS[cell.status],
+        start=begin,
+        end=max((time for _, _, time, _ in points), default=begin),
+        tags=_tags(cell),
+        params={key: _cut(value) for key, value in settings.items()},
+        points=points,
+    )
 
 
 def _tags(cell: Cell) -> dict[str, str]:
@@ -181,13 +207,24 @@ def _tags(cell: Cell) -> dict[str, str]:
     return {name: _cut(value) for name, value in tags.items() if value is not None}
 
 
-def _points(cell: Cell) -> Iterator[tuple[float, float, str, float]]:
-    """Take a curve apart: iteration, training seconds, metric and value of every finite number."""
+def _points(cell: Cell) -> Iterator[mlflow_tables.Point]:
+    """Take a curve apart: every finite number, at the time of the training clock."""
     if cell.curve.empty:
-        return iter(())
-    numbers = cell.curve.infer_objects().select_dtypes("number").replace([np.inf, -np.inf], np.nan)
-    numbers["clock"] = numbers["train_seconds"]  # stays a metric too, to be chosen as an axis
-    return numbers.melt(["iteration", "clock"]).dropna().itertuples(index=False, name=None)
+        return
+    steps = [int(step) for step in cell.curve["iteration"].tolist()]
+    clock = cell.curve["train_seconds"].tolist()  # stays a metric too, to be chosen as an axis
+    times = [round(1000 * (cell.started + seconds)) for seconds in clock]
+    for name, column in cell.curve.drop(columns="iteration").items():
+        for step, time, value in zip(steps, times, column.tolist(), strict=True):
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if number and math.isfinite(value):
+                yield str(name), float(value), time, step
+
+
+def _client(uri: str) -> Any:
+    from mlflow import MlflowClient
+
+    return MlflowClient(tracking_uri=uri)
 
 
 def _experiment(client: Any, home: Path) -> str:

@@ -1,0 +1,125 @@
+"""Runs straight into the tables of an MLflow store, many at a time.
+
+MLflow's own calls take a tenth of a second a run. What stands here writes the same rows, in one
+transaction a batch; a test compares both.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+Point = tuple[str, float, int, int]  # metric, value, time in ms, step
+
+
+@dataclass
+class Run:
+    """What a run says; times are in ms."""
+
+    name: str
+    status: str
+    start: int
+    end: int
+    tags: dict[str, str]
+    params: dict[str, str]
+    points: list[Point]
+
+
+class Entry(NamedTuple):
+    """A run of the store by its identity there, its status, and the tags that tell its cell."""
+
+    run: str
+    status: str
+    cell: str
+    started: str | None
+
+
+@contextmanager
+def _connection(uri: str) -> Iterator[Any]:
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    engine = create_engine(uri, poolclass=NullPool)
+    with engine.begin() as connection:  # commits at the end, or rolls everything back
+        yield connection
+
+
+def entries(uri: str, experiment: str) -> list[Entry]:
+    """Runs of an experiment that belong to a cell, without those that were deleted."""
+    from mlflow.store.tracking.dbmodels.models import SqlRun, SqlTag
+    from sqlalchemy import and_, select
+    from sqlalchemy.orm import aliased
+
+    cell, started = aliased(SqlTag), aliased(SqlTag)
+    query = (
+        select(SqlRun.run_uuid, SqlRun.status, cell.value, started.value)
+        .join(cell, and_(cell.run_uuid == SqlRun.run_uuid, cell.key == "cell"))
+        .outerjoin(started, and_(started.run_uuid == SqlRun.run_uuid, started.key == "started"))
+        .where(SqlRun.experiment_id == int(experiment), SqlRun.lifecycle_stage == "active")
+    )
+    with _connection(uri) as connection:
+        return [Entry(*row) for row in connection.execute(query)]
+
+
+def insert(uri: str, experiment: str, artifacts: str, runs: Sequence[Run]) -> None:
+    """Write runs, all or none.
+
+    Parameters
+    ----------
+    uri : of the store.
+    experiment, artifacts : identity of an experiment, and where its files would be.
+    runs : to be written.
+    """
+    from mlflow.store.tracking.dbmodels import models
+
+    rows: dict[Any, list[dict[str, Any]]] = {
+        table: []
+        for table in (
+            models.SqlRun,
+            models.SqlTag,
+            models.SqlParam,
+            models.SqlMetric,
+            models.SqlLatestMetric,
+        )
+    }
+    for run in runs:
+        own = {"run_uuid": uuid.uuid4().hex}
+        rows[models.SqlRun].append({**own, **_head(run, experiment, artifacts, own["run_uuid"])})
+        tags = {**run.tags, "mlflow.runName": run.name}
+        rows[models.SqlTag] += [{**own, "key": k, "value": v} for k, v in tags.items()]
+        rows[models.SqlParam] += [{**own, "key": k, "value": v} for k, v in run.params.items()]
+        points = list(dict.fromkeys(run.points))
+        last: dict[str, Point] = {}
+        for point in sorted(points, key=lambda p: (p[3], p[2], p[1])):
+            last[point[0]] = point
+        rows[models.SqlMetric] += [{**own, **_metric(point)} for point in points]
+        rows[models.SqlLatestMetric] += [{**own, **_metric(point)} for point in last.values()]
+    with _connection(uri) as connection:
+        for table, values in rows.items():
+            if values:
+                connection.execute(table.__table__.insert(), values)
+
+
+def _head(run: Run, experiment: str, artifacts: str, identity: str) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "source_type": "UNKNOWN",
+        "source_name": "",
+        "entry_point_name": "",
+        "user_id": "unknown",
+        "status": run.status,
+        "start_time": run.start,
+        "end_time": run.end,
+        "source_version": "",
+        "lifecycle_stage": "active",
+        "artifact_uri": f"{artifacts}/{identity}/artifacts",
+        "experiment_id": int(experiment),
+    }
+
+
+def _metric(point: Point) -> dict[str, Any]:
+    key, value, timestamp, step = point
+    return {"key": key, "value": value, "timestamp": timestamp, "step": step, "is_nan": False}
