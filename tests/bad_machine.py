@@ -123,7 +123,7 @@ MACHINE = [
     Case("Folders and disks", "full disk, room for the beginning of a cell", ("seed=1", "runs_dir=full-3/runs"), "full-3/runs/cells/.* cannot be written .No space left on device.; make room", around=full_disk("full-3", 4), begun=True),
     Case("Folders and disks", "files may have 1,000 bytes", ("seed=1",), "runs/cells/.* cannot be written .File too large.; make room", limits=((resource.RLIMIT_FSIZE, 1000),), begun=True),
     Case("Folders and disks", "the same, of a sweep", ("-m", "seed=1,2"), "a file cannot be written .File too large.; make room where runs_dir is", limits=((resource.RLIMIT_FSIZE, 1000),)),
-    Case("Folders and disks", "full disk for a report", ("report", "reports_dir=full-4"), "full-4/last cannot be written .No space left on device.; make room there, or set another reports_dir", program="xcbench", around=full_disk("full-4", 0)),
+    Case("Folders and disks", "full disk for a report", ("report", "reports_dir=full-4"), "full-4/all cannot be written .No space left on device.; make room there, or set another reports_dir", program="xcbench", around=full_disk("full-4", 0)),
     Case("Cells", "cell.json cut off", ("runs_dir=cut-1",), "cut-1/cells/.* cannot be read.*delete the folder to run the cell again", around=changed_cell("cut-1", truncate("cell.json", 100))),
     Case("Cells", "the same, looked at", ("results", "runs_dir=cut-2"), "cut-2/cells/.*delete the folder", program="xcbench", around=changed_cell("cut-2", truncate("cell.json", 100))),
     Case("Cells", "curve.csv without its last row", ("results", "runs_dir=cut-3"), "cut-3/cells/.*curve.csv is cut off or changed.*delete the folder", program="xcbench", around=changed_cell("cut-3", without_last_row)),

@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from file_faults import KILLED, in_child, kill
+from xcbench.papers import report
 from xcbench.papers.section import (
     Picture,
     Section,
@@ -154,6 +156,28 @@ def test_markdown(sections):
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 4
     assert table[1].split("|")[2].endswith("-:") and table[1].split("|")[1].startswith(":-")
+
+
+def test_a_kill_leaves_the_files_of_a_report_whole_and_the_next_one_tidies_up(tmp_path):
+    def draw(rows: pd.DataFrame, folder: Path) -> list[Section]:
+        (folder / "one.png").write_bytes(PNG)
+        return [Section("Figure 1", figures=[Picture(folder / "one.png", "One dot", "A dot.")])]
+
+    def write() -> None:
+        report.write("umax", "A paper", "What it is.", {}, tmp_path, draw)
+
+    write()
+    before = {path.name: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
+    codes = []
+    for at in range(200):
+        codes.append(in_child(write, at, kill))
+        for name in ("index.html", "tables.md", "figures/one.png"):
+            assert (tmp_path / name).read_bytes() == before[Path(name).name]
+        if codes[-1] == 0:
+            break
+    assert len(codes) > 8 and set(codes) == {KILLED, 0}
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"index.html", "tables.md", "figures", ".report.lock"}
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")

@@ -49,6 +49,8 @@ def test_no_row_without_its_curve_whatever_fails(
         assert {*other.rows["cell"]} < {*tables.rows["cell"]}
         assert set(tables.rows["cell"]) <= set(tables.curves["cell"])
         kept.update(folder, "runs", _replace("g", new))  # the next launch mends all
+        names = {path.name for path in folder.iterdir()}
+        assert names == {"runs.csv", "runs-curves.csv", ".tables.lock"}
         again = Kept.read(folder, "runs")
         assert {*again.rows["cell"]} == {*again.curves["cell"]} == after | {*other.rows["cell"]}
         if codes[-1] == 0:

@@ -442,6 +442,11 @@ def test_a_wrong_setting_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
+def test_a_report_without_rows_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="umax has no measured rows to report; `xcbench paper um"):
+        paper(Given("paper", ["umax"], {"part": "report", "reports_dir": str(tmp_path)}))
+
+
 def test_papers_that_are_not_there(workspace: Workspace) -> None:
     done = workspace.xcbench("paper", "nonsense")
     assert done.code == 2, done.text

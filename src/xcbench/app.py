@@ -93,7 +93,7 @@ def run(configurations: Sequence[Config], whole: bool = True) -> int:
     code = execute(configurations, whole)
     if whole and not configurations[0].plan:
         grid = f"grid={configurations[0].grid}"
-        print(f"next: xcbench report {grid}    xcbench results {grid}    make ui")
+        print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
     return code
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import glob
 import os
+import re
 import secrets
 import shutil
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -146,6 +149,15 @@ def sweep(folder: Path) -> None:
     for path in folder.glob(".*"):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > LEFTOVER_SECONDS:
+                remove(path)
+
+
+def tidy(targets: Iterable[Path]) -> None:
+    """Recover, then delete all that is half-written of these: the caller holds their lock."""
+    for target in targets:
+        recover(target.parent)
+        for path in target.parent.glob(f".{glob.escape(target.name)}-*"):
+            if re.fullmatch(f"[0-9a-f]{{12}}({OLD})?", path.name[len(target.name) + 2 :]):
                 remove(path)
 
 

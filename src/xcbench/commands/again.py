@@ -30,7 +30,7 @@ def command(cell: Cell, runs_dir: Path) -> str:
         for name, value in results.flatten(wanted).items()
         if name not in default or default[name] != value
     ]
-    return shlex.join(["python", "run.py", *groups, *words, "force=true"])
+    return shlex.join([*config.program().split(), *groups, *words, "force=true"])
 
 
 def _dataset(wanted: dict[str, Any]) -> str | None:

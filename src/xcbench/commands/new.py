@@ -6,7 +6,7 @@ import keyword
 from importlib.util import find_spec
 from pathlib import Path
 
-from xcbench import registry
+from xcbench import config, registry
 from xcbench.commands import Given
 from xcbench.errors import UserError
 
@@ -119,7 +119,9 @@ def new(given: Given) -> int:
         target.parent.mkdir(exist_ok=True)
         target.write_text(text.replace("NAME", name), encoding="utf-8")
         print(target)
-    print(f"next: pip install -e {name}/ && python run.py -m method=umax,{name} dataset=digits")
+    print(
+        f"next: pip install -e {name}/ && {config.program()} -m method=umax,{name} dataset=digits"
+    )
     return 0
 
 

@@ -45,7 +45,13 @@ def paper(given: Given) -> int:
         )
     planned = settings.get("plan", "false").lower() != "false"
     if part in ("", REPORT) and code != INTERRUPTED and not planned:
-        rows = found.report(run.measured(folder), folder)
+        measured = run.measured(folder)
+        if measured.results.empty:
+            raise UserError(
+                f"{folder} has no measured rows to report; `xcbench paper {found.name}` measures "
+                "them, or set reports_dir to a folder that has them"
+            )
+        rows = found.report(measured, folder)
         replication.write(folder, rows)
         if not part:
             replication.collect(reports)

@@ -6,7 +6,7 @@ The files under ``conf/`` fill these dataclasses; Hydra refuses unknown keys and
 
 from xcbench.config.augment_reduce import AugmentReduce, LatentAugmentReduce, SoftmaxAugmentReduce
 from xcbench.config.baselines import LabelTree, Liblinear, OneVsRest, RecallTree, Unbiased
-from xcbench.config.composing import folder, read, register, resolved, typed
+from xcbench.config.composing import folder, program, read, register, resolved, typed
 from xcbench.config.datasets import (
     Blobs,
     Categories,
@@ -60,6 +60,7 @@ __all__ = [
     "Umax",
     "Unbiased",
     "folder",
+    "program",
     "read",
     "register",
     "resolved",

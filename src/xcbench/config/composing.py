@@ -25,6 +25,12 @@ def folder() -> Path:
     return inside if inside.is_dir() else Path(__file__).parents[3] / "conf"
 
 
+def program() -> str:
+    """Start a launch by this: the script of a checkout, or the command of an installed package."""
+    inside = Path(__file__).parents[1] / "conf"
+    return "xcbench run" if inside.is_dir() else "python run.py"
+
+
 def read(composed: DictConfig) -> Config:
     """Turn a composed configuration into a checked `Config`.
 

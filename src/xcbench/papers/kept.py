@@ -176,6 +176,7 @@ class Kept:
 def update(folder: Path, part: str, change: Callable[[Kept], Kept]) -> Kept:
     """Change the tables on the disk while no other launch does; gives what they are now."""
     with writing(folder, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
+        durable.tidy(paths(folder, part))
         tables = change(Kept.read(folder, part))
         tables.write(folder, part)
     return tables

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcbench import durable
 from xcbench.errors import UserError, writing
 from xcbench.papers import published, verdicts
 
@@ -172,10 +173,7 @@ def collect(reports: Path) -> pd.DataFrame:
 
 def _write(target: Path, frame: pd.DataFrame) -> None:
     with writing(target, "reports_dir"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        scratch = target.with_suffix(".tmp")
-        frame.to_csv(scratch, index=False)
-        scratch.replace(target)
+        durable.write(target, frame.to_csv(index=False))
 
 
 def _as_text(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
+from xcbench import durable, locks
 from xcbench.errors import writing
 from xcbench.papers import replication, section
 from xcbench.papers.replication import Claim, Key
@@ -37,21 +36,24 @@ def write(
         The replication rows.
     """
     rows = replication.rows(name, claims)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=".figures-", dir=folder))
+    lock = folder / ".report.lock"
+    with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
+        figures = folder / "figures"
+        durable.tidy(folder / name for name in ("figures", "tables.md", "index.html"))
+        scratch, new = durable.sibling(figures), durable.sibling(figures)
+        drawn = scratch / figures.name  # whose name is in the links
+        drawn.mkdir(parents=True)
         try:
-            drawn = scratch / "figures"
-            drawn.mkdir()
             sections = draw(rows, drawn)
             page = section.render(title, [counted(rows), intro], sections)
-            (folder / "index.html").write_text(page, encoding="utf-8")
             text = f"# {title}\n\n" + section.markdown(sections)
-            (folder / "tables.md").write_text(text, encoding="utf-8")
-            shutil.rmtree(folder / "figures", ignore_errors=True)
-            drawn.rename(folder / "figures")
+            drawn.rename(new)
+            durable.replace_folder(new, figures)
+            durable.write(folder / "tables.md", text)
+            durable.write(folder / "index.html", page)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            durable.remove(scratch)
+            durable.remove(new)
     return rows
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 import matplotlib
@@ -69,7 +68,7 @@ def _build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
         for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
     }
     inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in found))
-    _remove_leftovers(out)
+    durable.tidy([out])
     if _is_of(out, inputs):
         print(f"nothing changed since {out} was written")
         return table
@@ -106,14 +105,6 @@ def _is_of(out: Path, inputs: str) -> bool:
     """Whether a whole report of these inputs is there."""
     there = all((out / name).exists() for name in CONTENT)
     return there and (out / INPUTS).read_text(encoding="utf-8").strip() == inputs
-
-
-def _remove_leftovers(out: Path) -> None:
-    """Delete what processes that were killed left; the caller holds the lock of this report."""
-    durable.recover(out.parent)
-    for path in out.parent.glob(".*"):
-        if re.fullmatch(rf"\.{re.escape(out.name)}-[0-9a-f]{{12}}", path.name):
-            durable.remove(path)
 
 
 def _check_replaceable(out: Path) -> None:
