@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import multiprocessing
 import os
@@ -17,6 +18,10 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+
+# One thread of BLAS a process, before it is loaded: two pytest workers fill two cores, and threads
+# that wait for each other cost half the time of the suite's small products.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pandas as pd
 import pytest
@@ -52,6 +57,12 @@ FORKS.set_forkserver_preload(
 # To start a process is to ask how every other one ended; an exit code can be read only once, and
 # two threads that read at the same time got 255.
 FORKING = threading.Lock()
+
+
+def pytest_collection_finish() -> None:
+    """Modules stay: a cell collects garbage before it trains, and need not look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 @dataclass(frozen=True)
