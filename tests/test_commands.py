@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -168,7 +169,7 @@ def test_cell_written_before_launch_settings_were_kept_is_shown(
 def test_beginning_of_an_id_is_enough(xcbench: Command, here: Path) -> None:
     cell = one(here, dataset="digits")
     for name in ("abcd000000000000", "abce000000000000"):
-        shutil.copytree(cells.folder(here, cell.cell), cells.folder(here, name))
+        cells.save(here, replace(cell, cell=name, content={}))
     assert xcbench("show", "abcd").code == 0
     assert_one_error(xcbench("show", "abc"), "2 cells begin with 'abc'.*abcd0.*abce0")
     assert_one_error(xcbench("show", "ffffffff"), "no cell 'ffffffff' among the 7 under runs")

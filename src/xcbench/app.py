@@ -151,7 +151,7 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
         print("\ninterrupted: what is finished is saved; the same command goes on from here")
         code = 130
     if usable:  # cells whose recording was cut off earlier
-        _track(runs_dir, (cells.load(runs_dir, job.cell.cell) for job in planned))
+        _track(runs_dir, (cells.usable(runs_dir, job.cell.cell) for job in planned))
     _summarise(len(planned), len(here) - len(todo), statuses)
     return code
 
@@ -159,7 +159,7 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
 def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
     """Record the cells whose data are not here, and give their number."""
     for job in absent:
-        if cells.load(runs_dir, job.cell.cell) is None:
+        if cells.usable(runs_dir, job.cell.cell) is None:
             cells.save(runs_dir, running.run(job))
     return len(absent)
 
@@ -174,8 +174,8 @@ def _check_launch(configurations: Sequence[Config]) -> None:
 
 
 def _finished(runs_dir: Path, job: Job) -> str | None:
-    """Status of a cell that need not run again."""
-    cell = cells.load(runs_dir, job.cell.cell)
+    """Status of a cell that need not run again; a damaged one runs again."""
+    cell = cells.usable(runs_dir, job.cell.cell)
     return cell.status if cell and cell.status in cells.FINAL else None
 
 

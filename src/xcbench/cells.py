@@ -7,13 +7,9 @@ A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import shutil
-import tempfile
-import time
-import zipfile
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,14 +20,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcbench import curve_file, durable, sealed
 from xcbench.errors import UserError, writing
 
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
 
-LEFTOVER_SECONDS = 600.0
-
-WEIGHTS = "weights.npz"
+CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
+FILES = "files"  # in `CELL`: digests of the other files
+OLD_CHECKSUM = "curve_checksum"  # that earlier versions wrote instead
+ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
 
 APART = ("curve", "weights")  # fields of a cell with a file of their own
 
@@ -46,6 +44,10 @@ CURVE_COLUMNS = [
     "test_log_loss",
     "test_error",
 ]
+
+
+class Damaged(UserError):
+    """Files of a cell are not as they were written."""
 
 
 @dataclass
@@ -63,6 +65,7 @@ class Cell:
     seconds : the three clocks: load, train, evaluate.
     launch : settings that are not part of the identity, such as where the data were found.
     curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
+    content : what ``cell`` is the hash of; empty in cells of earlier versions.
     weights : W and b at the end, where they are to be saved; `load` leaves them on the disk.
     """
 
@@ -83,6 +86,7 @@ class Cell:
     environment: dict[str, Any] = field(default_factory=dict)
     traceback: str | None = None
     launch: dict[str, Any] = field(default_factory=dict)
+    content: dict[str, Any] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
     weights: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -105,37 +109,35 @@ def folder(runs_dir: Path, cell: str) -> Path:
 
 
 def save(runs_dir: Path, cell: Cell) -> None:
-    """Write a cell into a temporary sibling, sync it, then rename it into its place.
+    """Write a cell; it takes the place of what is there at once, when it is complete and synced.
 
     Raises
     ------
     UserError
         If it cannot be written.
     """
-    with writing(folder(runs_dir, cell.cell)):
-        _save(folder(runs_dir, cell.cell), cell)
+    target = folder(runs_dir, cell.cell)
+    scratch = durable.sibling(target)
+    with writing(target):
+        try:
+            scratch.mkdir(parents=True)
+            _write(scratch, cell)
+            durable.replace_folder(scratch, target)
+        except BaseException:  # on a full disk, what was written so far would keep it full
+            durable.remove(scratch)
+            raise
 
 
-def _save(target: Path, cell: Cell) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{cell.cell}-", dir=target.parent))
-    try:
-        _write(scratch, cell)
-    except OSError:  # on a full disk, what was written so far would keep it full
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-    if target.exists():  # a run again: the old one steps aside
-        old = scratch.with_name(scratch.name + "-old")
-        target.rename(old)
-        scratch.rename(target)
-        shutil.rmtree(old)
-    else:
-        scratch.rename(target)
-    descriptor = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _write(scratch: Path, cell: Cell) -> None:
+    cell.curve.to_csv(scratch / CURVE, index=False)
+    if cell.weights:
+        with (scratch / WEIGHTS).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **cell.weights)
+    content = {
+        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
+    }
+    content[FILES] = {path.name: sealed.file_digest(path) for path in sorted(scratch.iterdir())}
+    (scratch / CELL).write_text(sealed.dumps(content), "utf-8")
 
 
 def load(runs_dir: Path, cell: str) -> Cell | None:
@@ -143,47 +145,115 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
 
     Raises
     ------
-    UserError
-        If the files are there but cannot be read.
+    Damaged
+        If files are there, but not as they were written.
     """
     where = folder(runs_dir, cell)
-    if not where.exists():
-        return None
     try:
-        content = json.loads((where / "cell.json").read_text())
-        text = (where / "curve.csv").read_bytes()
-        if content.pop("curve_checksum", zlib.crc32(text)) != zlib.crc32(text):
-            raise ValueError("curve.csv is cut off or changed")
-        return Cell(**content, curve=pd.read_csv(io.BytesIO(text)))
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"{where} cannot be read ({' '.join(str(error).split())}); "
-            "delete the folder to run the cell again"
+        if not where.exists():
+            return None
+        try:
+            return _load(where)
+        except ERRORS:
+            return _load(where)  # another launch may have exchanged the folder between two reads
+    except ERRORS as error:
+        raise Damaged(
+            f"{where} is damaged ({' '.join(str(error).split())}); `xcbench verify` puts it aside, "
+            "and its launch runs it again"
         ) from None
 
 
-def load_all(runs_dir: Path) -> Iterator[Cell]:
-    """Every cell under ``runs_dir``, in order of identity."""
-    for where in sorted((runs_dir / "cells").glob("[0-9a-f]*")):
-        cell = load(runs_dir, where.name)
-        if cell is not None:
-            yield cell
+def _load(where: Path) -> Cell:
+    content, digests = described(where)
+    text = (where / CURVE).read_bytes()
+    if digests and sealed.digest(text) != digests[CURVE]:
+        raise ValueError(f"{CURVE} is cut off or changed")
+    cell = Cell(**content, curve=curve_file.parse(text))
+    if cell.cell != where.name:
+        raise ValueError(f"these are the files of cell {cell.cell}")
+    if not digests:
+        from xcbench import earlier  # imports every method, for cells of earlier versions alone
+
+        earlier.check(cell)
+    elif cell.content and not _of_its_settings(cell):
+        raise ValueError("its settings are not those of its identity")
+    return cell
 
 
-def _write(scratch: Path, cell: Cell) -> None:
-    content = {
-        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
+def described(where: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """What ``cell.json`` says: fields of the cell, and digests of its other files.
+
+    A cell of an earlier version has no digests, but a checksum of its curve.
+    """
+    text = (where / CELL).read_bytes()
+    content = json.loads(text)
+    if isinstance(content, dict) and sealed.CHECKSUM not in content and OLD_CHECKSUM in content:
+        if content.pop(OLD_CHECKSUM) != zlib.crc32((where / CURVE).read_bytes()):
+            raise ValueError(f"{CURVE} is cut off or changed")
+        return content, {}
+    content = sealed.loads(text)
+    return content, content.pop(FILES)
+
+
+def _of_its_settings(cell: Cell) -> bool:
+    """Whether the identity is that of the content, and the content that of the settings."""
+    settings = {
+        **cell.config,
+        "dataset": cell.dataset,
+        "digest": cell.dataset_digest,
+        "protocol": cell.config["dataset"]["protocol"],
+        "version": cell.method_version,
+        "engine": cell.engine,
     }
-    curve = cell.curve.to_csv(index=False)
-    content["curve_checksum"] = zlib.crc32(curve.encode())  # a curve without its end is a curve too
-    _write_synced(scratch / "cell.json", json.dumps(content, indent=1, allow_nan=False))
-    _write_synced(scratch / "curve.csv", curve)
-    if cell.weights:
-        with (scratch / WEIGHTS).open("wb") as handle:
-            np.savez(handle, allow_pickle=False, **cell.weights)
-            handle.flush()
-            os.fsync(handle.fileno())
-    scratch.chmod(0o755)
+    return identity(cell.content) == cell.cell and _agree(cell.content, settings)
+
+
+def _agree(content: dict[str, Any], settings: dict[str, Any]) -> bool:
+    """Whether values under the same names are the same; settings have the defaults too."""
+    return all(
+        _agree(value, settings[name]) if isinstance(value, dict) else value == settings[name]
+        for name, value in content.items()
+        if name in settings
+    )
+
+
+def usable(runs_dir: Path, cell: str) -> Cell | None:
+    """Read a cell; a damaged one is none, which is said."""
+    try:
+        return load(runs_dir, cell)
+    except Damaged as error:
+        print(f"warning: {error}", file=sys.stderr)
+        return None
+
+
+def load_all(runs_dir: Path) -> Iterator[Cell]:
+    """Every cell under ``runs_dir``, in order of identity; damaged ones are counted and said."""
+    damaged = 0
+    for name in names(runs_dir):
+        try:
+            cell = load(runs_dir, name)
+        except Damaged:
+            damaged += 1
+        else:
+            if cell is not None:
+                yield cell
+    if damaged:
+        what = "folder is" if damaged == 1 else "folders are"
+        print(
+            f"warning: {damaged} {what} left out under {runs_dir / 'cells'}, damaged or no cells; "
+            "`xcbench verify` lists them",
+            file=sys.stderr,
+        )
+
+
+def names(runs_dir: Path) -> list[str]:
+    """Names of the folders under ``cells/``, in order; a name says nothing about what is there."""
+    durable.recover(runs_dir / "cells")
+    try:
+        with os.scandir(runs_dir / "cells") as found:
+            return sorted(it.name for it in found if it.is_dir() and not it.name.startswith("."))
+    except FileNotFoundError:
+        return []
 
 
 def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
@@ -195,29 +265,55 @@ def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
         If none were saved, or the file is damaged.
     """
     path = folder(runs_dir, cell.cell) / WEIGHTS
+    arrays = saved_arrays(runs_dir, cell)
+    if "W" not in arrays and "start" in arrays:
+        raise UserError(
+            f"the weights of cell {cell.cell} are sparse rows without probabilities, which "
+            f"predict cannot use; {path} has their values, features and starts"
+        )
+    K, D = cell.shape["classes"], cell.shape["features"]
+    shapes = {"W": (K, D), "b": (K,)}
+    if any(arrays[name].shape != shapes[name] for name in arrays.keys() & shapes.keys()):
+        raise _unreadable(path, "they are of another shape than the cell")
+    if "W" not in arrays or arrays.keys() - shapes.keys():
+        raise _unreadable(path, f"it holds {', '.join(sorted(arrays)) or 'nothing'}, not W and b")
+    return arrays
+
+
+def saved_arrays(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
+    """Arrays of a cell's weights, whatever their names: real, finite, as they were written.
+
+    Raises
+    ------
+    UserError
+        If none were saved, or the file is damaged.
+    """
+    where = folder(runs_dir, cell.cell)
+    path = where / WEIGHTS
     if not path.exists():
         why = "" if cell.status in FINAL else f" (it is {cell.status})"
         raise UserError(
             f"cell {cell.cell} has no weights{why}; run it again with save_weights=true force=true"
         )
     try:
+        _, digests = described(where)
+        if digests and sealed.file_digest(path) != digests.get(WEIGHTS):
+            raise ValueError("it is not the file that was written")
         with np.load(path, allow_pickle=False) as content:
-            found = {name: content[name] for name in content.files}
-        if "W" not in found and "start" in found:
-            raise UserError(
-                f"the weights of cell {cell.cell} are sparse rows without probabilities, which "
-                f"predict cannot use; {path} has their values, features and starts"
-            )
-        K, D = cell.shape["classes"], cell.shape["features"]
-        shapes = {"W": (K, D), "b": (K,)}
-        if any(found[name].shape != shapes[name] for name in {"W", *found}):
-            raise ValueError("it is of another shape than the cell")
-        return found
-    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
-        raise UserError(
-            f"{path} cannot be read ({' '.join(str(error).split())}); "
-            "run the cell again with save_weights=true force=true"
-        ) from None
+            arrays = {name: content[name] for name in content.files}
+    except Exception as error:  # there are many ways to damage an archive
+        raise _unreadable(path, str(error) or type(error).__name__) from None
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise _unreadable(path, f"{name} is not of finite real numbers")
+    return arrays
+
+
+def _unreadable(path: Path, reason: str) -> UserError:
+    return UserError(
+        f"{path} cannot be read ({' '.join(reason.split())}); "
+        "run the cell again with save_weights=true force=true"
+    )
 
 
 def size(runs_dir: Path, cell: str) -> int:
@@ -233,15 +329,16 @@ def find(runs_dir: Path, prefix: str) -> Cell:
     UserError
         If none does, or several do.
     """
-    names = sorted(where.name for where in (runs_dir / "cells").glob("[0-9a-f]*"))
-    found = [name for name in names if prefix and name.startswith(prefix.lower())]
+    there = names(runs_dir)
+    found = [name for name in there if prefix and name.startswith(prefix.lower())]
     if len(found) > 1:
         shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
         raise UserError(f"{len(found)} cells begin with '{prefix}': {shown}; give more of it")
     cell = load(runs_dir, found[0]) if found else None
     if cell is None:
+        shown = prefix if len(prefix) <= 32 else f"{prefix[:32]}…"
         raise UserError(
-            f"no cell '{prefix}' among the {len(names)} under {runs_dir}; "
+            f"no cell '{shown}' among the {len(there)} under {runs_dir}; "
             "`xcbench results` lists them, runs_dir=… looks elsewhere"
         )
     return cell
@@ -250,25 +347,13 @@ def find(runs_dir: Path, prefix: str) -> Cell:
 def remove(runs_dir: Path, cell: str) -> None:
     """Delete a cell; it is gone at once, even if the deletion is cut off."""
     where = folder(runs_dir, cell)
-    scratch = where.with_name(f".{cell}-removed-{os.getpid()}")
+    scratch = durable.sibling(where)
     with suppress(FileNotFoundError):
         where.rename(scratch)
-    shutil.rmtree(scratch, ignore_errors=True)
+    durable.remove(scratch)
 
 
 def sweep_leftovers(runs_dir: Path) -> None:
-    """Delete the half-written folders that killed processes left behind.
-
-    Younger ones may be those of another launch that is writing now.
-    """
-    for where in (runs_dir / "cells").glob(".*"):
-        with suppress(OSError):
-            if time.time() - where.stat().st_mtime > LEFTOVER_SECONDS:
-                shutil.rmtree(where, ignore_errors=True)
-
-
-def _write_synced(path: Path, text: str) -> None:
-    with path.open("wb") as handle:
-        handle.write(text.encode())
-        handle.flush()
-        os.fsync(handle.fileno())
+    """Delete the half-written files and folders that killed processes left behind."""
+    for place in ("cells", "grids"):
+        durable.sweep(runs_dir / place)

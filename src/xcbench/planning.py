@@ -121,8 +121,10 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
     except UserError as error:
         problem = str(error)
     versions = _versions(method, sampler)
+    whole = _content(settings, info.name, info.digest, engine, versions, shared)
+    as_missing = _content(asked, settings.dataset.name, "missing", engine, versions, shared)
     cell = Cell(
-        cell=_identity(settings, info.name, info.digest, engine, versions, shared),
+        cell=cells.identity(whole),
         dataset=info.name,
         method=settings.method.name,
         lr=settings.method.lr,
@@ -133,6 +135,7 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
         config=_shown(settings, info, shared),
         shape=info.shape() if isinstance(info, Info) else {},
         launch=_launch(settings, found.reference, shared),
+        content=whole,
         curve=NO_CURVE,
     )
     outside = {"method": found, "sampler": sampler, "dataset": shared(external, settings.dataset)}
@@ -140,7 +143,7 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
         settings=settings,
         info=_lacking(problem, method.lacks(settings.method), info) or info,
         cell=cell,
-        as_skipped=_identity(asked, settings.dataset.name, "missing", engine, versions, shared),
+        as_skipped=cells.identity(as_missing),
         method=found.reference,
         origins={f"{kind}_from": it.origin for kind, it in outside.items() if it and it.origin},
         label=cell.label,
@@ -205,7 +208,12 @@ def _launch(settings: Config, method: str, shared: _Shared) -> dict[str, Any]:
 
 
 def identity(settings: Config, name: str, digest: str, engine: str) -> str:
-    """Hash of the data (their digest holds the protocol), the method and how it is run.
+    """Identity of a cell: the hash of its content."""
+    return cells.identity(content(settings, name, digest, engine))
+
+
+def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, Any]:
+    """What an identity is the hash of: data (their digest holds the protocol), method, conditions.
 
     Parameters
     ----------
@@ -214,7 +222,7 @@ def identity(settings: Config, name: str, digest: str, engine: str) -> str:
     """
     sampler = registry.check_sampling(settings.method)
     versions = _versions(registry.entry(settings.method), sampler)
-    return _identity(settings, name, digest, engine, versions, _Shared())
+    return _content(settings, name, digest, engine, versions, _Shared())
 
 
 def _versions(method: Method, sampler: Found | None) -> dict[str, int]:
@@ -223,28 +231,26 @@ def _versions(method: Method, sampler: Found | None) -> dict[str, int]:
     return own | {"sampler_version": getattr(sampler.thing, "version", 1)} if sampler else own
 
 
-def _identity(
+def _content(
     settings: Config,
     name: str,
     digest: str,
     engine: str,
     versions: dict[str, int],
     shared: _Shared,
-) -> str:
-    return cells.identity(
-        {
-            "dataset": name,
-            "digest": digest,
-            "protocol": shared(changed, settings.dataset.protocol),
-            "method": changed(settings.method),
-            **versions,
-            "budget": shared(changed, settings.budget),
-            "evaluation": shared(changed, settings.evaluation),
-            "seed": settings.seed,
-            "dtype": settings.dtype,
-            "engine": engine,
-        }
-    )
+) -> dict[str, Any]:
+    return {
+        "dataset": name,
+        "digest": digest,
+        "protocol": shared(changed, settings.dataset.protocol),
+        "method": changed(settings.method),
+        **versions,
+        "budget": shared(changed, settings.budget),
+        "evaluation": shared(changed, settings.evaluation),
+        "seed": settings.seed,
+        "dtype": settings.dtype,
+        "engine": engine,
+    }
 
 
 def _refuse_impossible(planned: Sequence[Job]) -> None:
