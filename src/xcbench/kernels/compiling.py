@@ -1,47 +1,21 @@
-"""How kernels and formulas are compiled, and where the result is kept."""
+"""How kernels and formulas are compiled."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numba
 from numba import njit, types
+from numba.core.dispatcher import Dispatcher
 from numba.extending import register_jitable
 
+from xcbench.kernels import keeping
 
-def _cache_dir() -> str:
-    """Where compiled code is kept: a folder for each state of the code that it was made of.
-
-    Numba looks at the file of the compiled function alone, not at those it calls.
-    """
-    package = Path(__file__).parents[1]
-    sources = sorted(
-        path
-        for pattern in ("kernels/*.py", "objectives/*.py", "adaptive.py")
-        for path in package.glob(pattern)
-    )
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
-    own = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    scratch = Path(tempfile.gettempdir()) / f"xcbench-{os.getuid()}"
-    for folder in (Path(own or Path.home() / ".cache"), scratch):
-        try:
-            where = folder / "xcbench" / f"numba-{numba.__version__}-{digest}"
-            where.mkdir(parents=True, exist_ok=True)
-        except OSError:
-            continue
-        if os.access(where, os.W_OK):
-            return str(where)
-    return ""
-
-
-numba.config.CACHE_DIR = _cache_dir()  # type: ignore[attr-defined]
+FOLDER = keeping.folder()
+numba.config.CACHE_DIR = str(FOLDER or "")  # type: ignore[attr-defined]
 
 number = types.float64
 triple = types.UniTuple(number, 3)
@@ -77,7 +51,11 @@ def compiled(formula: Callable[..., Any], signature: Any) -> Any:
         If it uses what Numba does not know.
     """
     _register(formula, set())
-    return njit(signature, cache=True, error_model="numpy")(formula)
+    dispatcher = kernel(formula)
+    if isinstance(dispatcher, Dispatcher):
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return dispatcher
 
 
 def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> None:
@@ -93,7 +71,10 @@ def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> No
 
 def kernel(function: Any) -> Any:
     """Compile a function when it is first called."""
-    return njit(cache=True, error_model="numpy")(function)
+    dispatcher = njit(error_model="numpy")(function)
+    if FOLDER and isinstance(dispatcher, Dispatcher):  # else NUMBA_DISABLE_JIT is set
+        dispatcher._cache = keeping.Cache(function)  # type: ignore[attr-defined]
+    return dispatcher
 
 
 def inlined(function: Any) -> Any:

@@ -1,0 +1,81 @@
+"""Compiled code is loaded only from folders of one's own, and only as it was written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numba")
+
+from numba import types
+
+from xcbench.kernels import compiling, keeping
+
+
+def formula(x: float) -> float:
+    return 3.0 * x + 1.0
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiling, "FOLDER", tmp_path)
+    return tmp_path
+
+
+def compiled() -> object:
+    compiling.compiled.cache_clear()
+    return compiling.compiled(formula, types.float64(types.float64))
+
+
+def hits(dispatcher) -> int:
+    assert dispatcher(2.0) == 7.0
+    return sum(dispatcher.stats.cache_hits.values())
+
+
+def test_what_is_compiled_is_loaded_again(where: Path) -> None:
+    assert hits(compiled()) == 0
+    assert {path.suffix for path in where.rglob("*.nb*")} == {".nbi", ".nbc"}
+    assert hits(compiled()) == 1
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_damaged_code_is_compiled_again(where: Path, suffix: str) -> None:
+    compiled()
+    (path,) = where.rglob(f"*{suffix}")
+    whole = path.read_bytes()
+    size = len(whole)
+    flipped = [whole[:i] + bytes([whole[i] ^ 4]) + whole[i + 1 :] for i in (0, size // 2, size - 1)]
+    for damaged in (b"", whole[:-1], whole[: size // 2], whole + b"x", bytes(size), *flipped):
+        path.write_bytes(damaged)
+        assert hits(compiled()) == 0
+        assert keeping.intact(str(path))
+        assert hits(compiled()) == 1
+
+
+def test_a_place_of_others_is_not_used(tmp_path: Path, monkeypatch) -> None:
+    home, scratch = tmp_path / "home", tmp_path / "tmp"
+    for path in (home, scratch):
+        path.mkdir()
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(home))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(scratch))
+    own = keeping.folder()
+    assert own is not None and own.is_relative_to(home) and own.stat().st_mode & 0o777 == 0o700
+    (home / "xcbench").chmod(0o777)  # anyone could put code there
+    elsewhere = keeping.folder()
+    assert elsewhere is not None and elsewhere.is_relative_to(scratch)
+    place = scratch / f"xcbench-{os.getuid()}"
+    place.rename(scratch / "theirs")
+    place.symlink_to(scratch / "theirs")
+    assert keeping.folder() is None
+    place.unlink()
+    monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)  # folders are another user's
+    assert keeping.folder() is None
+
+
+def test_without_a_private_place_nothing_is_kept(where: Path, monkeypatch) -> None:
+    monkeypatch.setattr(compiling, "FOLDER", None)
+    assert hits(compiled()) == 0 and hits(compiled()) == 0
+    assert not list(where.rglob("*.nb*"))
