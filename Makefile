@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo test lint ui report bench clean
+.PHONY: demo test faults lint ui report bench clean
 
 demo: .venv/ready-run
 	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
@@ -14,6 +14,9 @@ demo: .venv/ready-run
 
 test: .venv/ready-test
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+faults: .venv/ready-run
+	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)
 
 lint: .venv/ready-test
 	$(BIN)/ruff check .

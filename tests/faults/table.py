@@ -1,0 +1,47 @@
+"""The table of a campaign: how many trials came to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from faults.verdicts import VERDICTS, Trial, Verdict
+
+PAGE = """\
+# Reliability
+
+Faults inflicted on purpose, and what they came to: `make faults` (seed={seed}; for some scenarios,
+another seed, fewer trials of each kind: `make faults FAULTS="papers seed=1 trials=9"`). A trial
+breaks one thing in a workspace of its own, looks at what the product shows, launches again, and
+compares with an undisturbed launch, clocks aside, to the last bit.
+
+- **lost**: a result that was finished or announced is gone, or was computed again.
+- **silent**: another number than the undisturbed one, and not a word.
+- **unexplained**: a traceback, a hang, or a process that stays.
+- **refused**: a sentence says what is wrong, and no wrong number was shown.
+- **identical**: the numbers of an undisturbed launch.
+
+{table}
+{failures}"""
+
+
+def frame(results: Iterable[tuple[Trial, Verdict]], order: Iterable[str]) -> pd.DataFrame:
+    """Counts of each scenario."""
+    rows = pd.DataFrame([(trial.scenario, verdict.word) for trial, verdict in results])
+    counts = pd.crosstab(rows[0], rows[1]).reindex(columns=list(VERDICTS), fill_value=0)
+    counts = counts.reindex([name for name in order if name in counts.index])
+    counts.insert(0, "trials", counts.sum(axis=1))
+    return counts.rename_axis("scenario").rename_axis(columns=None).reset_index()
+
+
+def write(counts: pd.DataFrame, bad: Mapping[str, str], folder: Path, seed: int) -> None:
+    """Write ``reliability.md`` and ``reliability.csv``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    counts.to_csv(folder / "reliability.csv", index=False)
+    total = counts.sum(numeric_only=True).to_frame().T.assign(scenario="**all**")
+    shown = pd.concat([counts, total[counts.columns]]).to_markdown(index=False)
+    failures = "".join(f"- {label}: {word}\n" for label, word in bad.items())
+    page = PAGE.format(seed=seed, table=shown, failures=failures and f"\n## Failures\n\n{failures}")
+    (folder / "reliability.md").write_text(page, encoding="utf-8")
