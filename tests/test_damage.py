@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import shutil
+import subprocess
+import sys
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from catalogue import TOY, composed
 from made_cells import make
-from xcbench import cells, config, planning
+from xcbench import cells, config, grids, planning, results, running
 from xcbench.cells import Cell
+from xcbench.commands import Given, clean, look, verify
+from xcbench.datasets import cache, files, prepare
 from xcbench.errors import UserError
 
 SHAPE = {"classes": 3, "features": 2, "twin": False}
@@ -191,3 +199,149 @@ def test_weights_of_an_unknown_compression_are_one_sentence(tmp_path: Path) -> N
     (where / "weights.npz").write_bytes(bytes(content))
     with pytest.raises(UserError, match=r"weights.npz cannot be read"):
         cells.weights(tmp_path, planned())
+
+
+# ---------------------------------------------------------------- grids
+def test_a_grid_grows_by_its_launches_and_the_last_one_is_replaced(tmp_path: Path, capsys) -> None:
+    a, b, c = "a" * 16, "b" * 16, "c" * 16
+    for name in ("g", grids.LAST):
+        grids.add(tmp_path, name, [b, a])
+        grids.add(tmp_path, name, [c, b])
+    assert grids.members(tmp_path, "g") == [b, a, c]
+    assert grids.members(tmp_path, grids.LAST) == [c, b]
+    assert capsys.readouterr().out == "grid=g grows from 2 to 3 cells\n"
+    grids.add(tmp_path, "h", ["d" * 16])
+    assert grids.members(tmp_path, "h,g") == ["d" * 16, b, a, c]
+    for words, sentence in (("g,x", "no grid 'x'.*known: g, h, last"), ("../g", "is not possible")):
+        with pytest.raises(UserError, match=sentence):
+            grids.members(tmp_path, words)
+
+
+def test_grids_at_the_same_time_lose_no_cell(tmp_path: Path) -> None:
+    wanted = [f"{number:016x}" for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: grids.add(tmp_path, "g", [name]), wanted))
+    assert sorted(grids.members(tmp_path, "g")) == wanted
+
+
+def test_no_fault_in_a_grid_is_silent(tmp_path: Path, capsys) -> None:
+    wanted = [f"{number:016x}" for number in range(12)]
+    grids.add(tmp_path, "g", wanted)
+    path = tmp_path / "grids" / "g.json"
+    found = 0
+    for damaged in faults(path.read_bytes()):
+        path.write_bytes(damaged)
+        try:
+            assert grids.members(tmp_path, "g") == wanted
+        except UserError as error:
+            assert "launch the grid again" in str(error)
+            found += 1
+    assert found > 100
+    grids.add(tmp_path, "g", wanted[:1])  # the last fault is a digit of it
+    assert "it begins anew" in capsys.readouterr().err
+    path.write_text(json.dumps(wanted))  # as earlier versions wrote it
+    assert grids.members(tmp_path, "g") == wanted
+
+
+def test_results_of_several_grids(tmp_path: Path) -> None:
+    found = [make(seed=seed) for seed in range(3)]
+    for number, cell in enumerate(found):
+        cells.save(tmp_path, cell)
+        grids.add(tmp_path, f"g{number}", [cell.cell])
+    chosen = results.select(tmp_path, {"grid": "g0,g2"})
+    assert {cell.cell for cell in chosen} == {found[0].cell, found[2].cell}
+
+
+# ---------------------------------------------------------------- prepared datasets
+def test_no_fault_in_what_is_known_of_data_is_silent(data_dir, cache_dir) -> None:
+    info = prepare(composed(*TOY), data_dir, cache_dir)
+    described = cache_dir / info.digest / "info.json"
+    for path, known in ((described, info), (cache_dir / "files.json", info)):
+        whole = path.read_bytes()
+        for number, damaged in enumerate(faults(whole)):
+            path.write_bytes(damaged)
+            if path == described:
+                assert cache.info(path.parent) in (None, known)
+            elif number % 8 == 0:
+                assert prepare(composed(*TOY), data_dir, cache_dir) == known
+        path.write_bytes(whole)
+
+
+def test_data_of_the_same_size_and_time_are_read_again(data_dir, cache_dir) -> None:
+    path, known = data_dir / "a.txt", cache_dir / "files.json"
+    path.write_text("first")
+    before = files.content_digest(path, known)
+    status = path.stat()
+    path.write_text("other")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert files.content_digest(path, known) != before
+    assert len(json.loads(known.read_text())) == 2  # one file, and the checksum
+
+
+# ---------------------------------------------------------------- the command
+def test_verify_lists_what_is_damaged_and_puts_it_aside(
+    tmp_path: Path, data_dir, capsys, monkeypatch
+) -> None:
+    runs = tmp_path / "runs"
+    info = prepare(composed(*TOY), data_dir, runs / "cache")
+    cells.save(runs, planned())
+    cells.save(runs, make(seed=1))
+    cells.save(runs, make(seed=2))
+    grids.add(runs, "g", [planned().cell])
+    given = Given("verify", [], {})
+    given.settings["runs_dir"] = str(runs)
+    assert verify.verify(given) == 0
+    assert "nothing is damaged" in capsys.readouterr().out
+    for path in (
+        runs / "cache" / info.digest / "train.y.npy",
+        runs / "grids" / "g.json",
+        cells.folder(runs, make(seed=1).cell) / "curve.csv",
+        cells.folder(runs, planned().cell) / "weights.npz",
+    ):
+        path.write_bytes(path.read_bytes()[:-1])
+    (runs / "cells" / "backup").mkdir()
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for yes, sentence in ((False, "5 damaged; --yes moves"), (True, "5 damaged, moved to")):
+        given = Given("verify", [], {"runs_dir": str(runs)}, yes=yes)
+        assert verify.verify(given) == 1
+        assert sentence in capsys.readouterr().out
+    assert verify.verify(Given("verify", [], {"runs_dir": str(runs)})) == 0
+    assert [cell.cell for cell in cells.load_all(runs)] == [make(seed=2).cell]
+    assert sorted(path.name for path in (runs / "quarantine").iterdir()) == [
+        "cache",
+        "cells",
+        "grids",
+    ]
+
+
+# ---------------------------------------------------------------- what a cell says
+def test_show_imports_nothing_and_prints_no_commands_of_a_terminal(
+    tmp_path: Path, capsys, monkeypatch
+) -> None:
+    (tmp_path / "evil_module.py").write_text("raise SystemExit('imported')")
+    monkeypatch.chdir(tmp_path)
+    cell = make(message="\x1b[2J\x07 gone", dataset="a\x1b]0;title\x07b")
+    cell.launch = {"method_target": "evil_module.thing"}
+    cell.config["dataset"]["reader"] = "evil_module.reader"
+    cells.save(tmp_path / "runs", cell)
+    assert look.show(Given("show", [cell.cell], {})) == 0
+    assert clean.clean(Given("clean", [], {"status": "done"}, yes=True)) == 0
+    shown = capsys.readouterr().out
+    assert "evil_module" not in sys.modules and "evil_module.thing" in shown
+    assert all(sign.isprintable() or sign == "\n" for sign in shown)
+
+
+def test_the_commit_of_another_project_is_not_recorded(tmp_path: Path, monkeypatch) -> None:
+    place = tmp_path / "env" / "xcbench"
+    place.mkdir(parents=True)
+    (place / "running.py").write_text("")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "theirs"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    monkeypatch.setattr(running, "__file__", str(place / "running.py"))
+    assert running._git_commit() is None
+    (tmp_path / "env").rename(tmp_path / "src")  # as in a checkout of our own
+    monkeypatch.setattr(running, "__file__", str(tmp_path / "src" / "xcbench" / "running.py"))
+    assert running._git_commit() is None  # not tracked there
+    subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
+    assert len((running._git_commit() or "").removesuffix("-dirty")) == 40

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import mmap
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ import pytest
 
 from catalogue import TOY, composed, loaded, refusal
 from toy_files import TEST, put
+from xcbench import sealed
 from xcbench.datasets import cache, files, load, prepare
 from xcbench.datasets.readers import READERS
 from xcbench.errors import UserError
@@ -160,4 +160,5 @@ def test_digests_of_many_files_are_remembered_at_once(tmp_path):
         found = list(pool.map(lambda path: files.content_digest(path, known), paths))
     expected = [hashlib.sha256(path.name.encode()).hexdigest() for path in paths]
     assert found == expected
-    assert sorted(json.loads(known.read_text()).values()) == sorted(expected)
+    entries = sealed.loads(known.read_bytes()).values()
+    assert sorted(entry["digest"] for entry in entries) == sorted(expected)

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 from scipy.optimize import minimize
 
-from xcbench import cells, config, results
+from xcbench import cells, config, grids
 from xcbench.datasets import blobs, categories
 from xcbench.errors import UserError
 from xcbench.papers import kept
@@ -33,7 +33,7 @@ def measured(new_workspace):
         done = workspace.run(f"experiment=ove/{grid}", "mlflow=false", *SMALL.get(grid, ()))
         assert done.code == 0, done.text
         runs_dir = workspace.path / "runs"
-        names = results.grid_cells(runs_dir, f"ove-{grid}")
+        names = grids.members(runs_dir, f"ove-{grid}")
         found = [cells.load(runs_dir, name) for name in names]
         assert {cell.status for cell in found} == {"done"}
         tables = kept.Kept.of(grid, found)

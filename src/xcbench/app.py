@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import cells, config, results, running, workers
+from xcbench import cells, config, grids, running, workers
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Missing
@@ -117,7 +117,7 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
         return 0
     cells.sweep_leftovers(runs_dir)
     if whole:
-        results.save_grid(runs_dir, launch.grid, [job.cell.cell for job in planned])
+        grids.add(runs_dir, launch.grid, [job.cell.cell for job in planned])
     known = {} if launch.force else {job.cell.cell: _finished(runs_dir, job) for job in planned}
     absent = {job.cell.cell: job.info.reason for job in planned if isinstance(job.info, Missing)}
     here = [job for job in planned if job.cell.cell not in absent]

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -153,9 +153,9 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
         if not where.exists():
             return None
         try:
-            return _load(where)
+            return read(where)
         except ERRORS:
-            return _load(where)  # another launch may have exchanged the folder between two reads
+            return read(where)  # another launch may have exchanged the folder between two reads
     except ERRORS as error:
         raise Damaged(
             f"{where} is damaged ({' '.join(str(error).split())}); `xcbench verify` puts it aside, "
@@ -163,7 +163,14 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
         ) from None
 
 
-def _load(where: Path) -> Cell:
+def read(where: Path) -> Cell:
+    """Read the cell of a folder and compare all of it with its checksums.
+
+    Raises
+    ------
+    `ERRORS`
+        If it is damaged.
+    """
     content, digests = described(where)
     text = (where / CURVE).read_bytes()
     if digests and sealed.digest(text) != digests[CURVE]:
@@ -226,10 +233,16 @@ def usable(runs_dir: Path, cell: str) -> Cell | None:
         return None
 
 
-def load_all(runs_dir: Path) -> Iterator[Cell]:
-    """Every cell under ``runs_dir``, in order of identity; damaged ones are counted and said."""
+def load_all(runs_dir: Path, only: Iterable[str] | None = None) -> Iterator[Cell]:
+    """Every cell under ``runs_dir``, in order of identity; damaged ones are counted and said.
+
+    Parameters
+    ----------
+    runs_dir : where the cells are.
+    only : identities; those that are not there are left out.
+    """
     damaged = 0
-    for name in names(runs_dir):
+    for name in names(runs_dir) if only is None else sorted(only):
         try:
             cell = load(runs_dir, name)
         except Damaged:

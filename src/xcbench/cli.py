@@ -14,6 +14,7 @@ from xcbench import cells, config, results
 from xcbench.commands import Given, clean, look
 from xcbench.errors import UserError
 from xcbench.options import check_name
+from xcbench.units import printable
 
 USAGE = """\
 xcbench COMMAND [name=value ...]
@@ -25,6 +26,8 @@ xcbench COMMAND [name=value ...]
              clocks, its folder, the command that runs it again
   compare    two cells: settings that differ, last checkpoints side by side
   clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
+  verify     read every cell, grid and prepared dataset: lists the damaged ones, then asks whether
+             to move them to runs/quarantine/ (--yes: does not ask); exit code 1 if there were any
   predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
              class:log-probability of the best class a row; k=5: of the best five
   data       list: what there is of every dataset, and from where; fetch NAME …: download it;
@@ -63,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (UserError, OSError) as error:
-        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -92,6 +95,7 @@ def _command(words: list[str]) -> int:
         "show": (look.show, ("CELL",)),
         "compare": (look.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
+        "verify": (_verify, ()),
         "predict": (_predict, ("CELL", "FILE")),
         "data": (_data, ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
@@ -146,6 +150,12 @@ def _predict(given: Given) -> int:
     from xcbench.commands import predict
 
     return predict.predict(given)
+
+
+def _verify(given: Given) -> int:
+    from xcbench.commands import verify
+
+    return verify.verify(given)
 
 
 def _data(given: Given) -> int:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench import cells, config
+from xcbench import cells, config, grids
 from xcbench.cells import CURVE_COLUMNS, Cell
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError
 
 HEAD = ["cell", "status", "dataset", "method", "lr", "seed", "engine"]
 COLUMNS = [*HEAD, *CURVE_COLUMNS]
@@ -109,7 +109,7 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
     ----------
     runs_dir : where the cells are.
     filters : column name to comma-separated accepted values; the name ``grid`` selects the cells
-        of a launch by its name.
+        of launches by their names.
 
     Raises
     ------
@@ -117,10 +117,8 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
         If a filter names no column or an unknown grid.
     """
     wanted = dict(filters)
-    found = list(cells.load_all(runs_dir))
-    if "grid" in wanted:
-        names = set(grid_cells(runs_dir, wanted.pop("grid")))
-        found = [cell for cell in found if cell.cell in names]
+    names = grids.members(runs_dir, wanted.pop("grid")) if "grid" in wanted else None
+    found = list(cells.load_all(runs_dir, names))
     if not wanted:
         return found
     rows = frame(found)
@@ -132,8 +130,8 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
                 + ", ".join(map(str, rows.columns))
             )
         keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))
-    names = set(rows.loc[keep, "cell"])
-    return [cell for cell in found if cell.cell in names]
+    chosen = set(rows.loc[keep, "cell"])
+    return [cell for cell in found if cell.cell in chosen]
 
 
 def _matches(value: Any, accepted: list[str]) -> bool:
@@ -146,31 +144,3 @@ def _matches(value: Any, accepted: list[str]) -> bool:
                 continue
         return False
     return str(value).lower() in [text.lower() for text in accepted]
-
-
-def save_grid(runs_dir: Path, name: str, names: list[str]) -> None:
-    """Remember the cells of a launch under a name."""
-    path = runs_dir / "grids" / f"{name}.json"
-    scratch = path.with_suffix(".tmp")
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(json.dumps(names, indent=1))
-        scratch.replace(path)
-
-
-def grid_cells(runs_dir: Path, name: str) -> list[str]:
-    """Identities of the cells of a launch."""
-    path = runs_dir / "grids" / f"{name}.json"
-    if not path.exists():
-        known = sorted(entry.stem for entry in path.parent.glob("*.json"))
-        raise UserError(f"no grid '{name}' under {runs_dir}; known: {', '.join(known) or 'none'}")
-    try:
-        names = json.loads(path.read_text())
-        if not isinstance(names, list):
-            raise ValueError("it is no list of cells")
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{path} cannot be read ({' '.join(str(error).split())}); "
-            "launch the grid again, finished cells stay finished"
-        ) from None
-    return names

@@ -113,16 +113,22 @@ def environment() -> dict[str, Any]:
 
 
 def _git_commit() -> str | None:
-    """Commit of the checkout the package runs from, with a mark if it was changed since."""
-    here = Path(__file__).parent
+    """Commit of the checkout the package runs from, with a mark if it was changed since.
+
+    None where the package lies in the repository of another project.
+    """
+    here = Path(__file__)
+    if _git("ls-files", "--full-name", here.name) != f"src/xcbench/{here.name}":
+        return None
+    return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or None
+
+
+def _git(*words: str) -> str:
+    """What git says in the package's folder, or nothing."""
     try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            timeout=10,
+        done = subprocess.run(
+            ["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return found.stdout.strip() or None
+        return ""
+    return done.stdout.strip()

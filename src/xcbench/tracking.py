@@ -23,9 +23,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
-from xcbench import mlflow_tables
+from xcbench import locks, mlflow_tables
 from xcbench.cells import Cell
 from xcbench.errors import UserError
 from xcbench.results import flatten
@@ -241,7 +241,7 @@ def _alone(store: Path) -> Iterator[None]:
     """Let one process write at a time; several that create a store at once would break it."""
     store.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(store.with_suffix(".lock"), timeout=LOCK_SECONDS):
+        with locks.alone(store.with_suffix(".lock"), f"writes {store.name}", LOCK_SECONDS):
             yield
     except Timeout:
         raise UserError(

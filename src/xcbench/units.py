@@ -1,4 +1,4 @@
-"""Bytes and seconds, as people read them."""
+"""Bytes, seconds and foreign text, as people read them."""
 
 from __future__ import annotations
 
@@ -18,3 +18,12 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = seconds / 60
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+def printable(text: str) -> str:
+    """A text without characters that steer a terminal or a browser."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

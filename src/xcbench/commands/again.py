@@ -11,6 +11,7 @@ from typing import Any
 
 from xcbench import config, door, results
 from xcbench.cells import Cell
+from xcbench.config import Config
 from xcbench.errors import UserError
 
 
@@ -24,13 +25,24 @@ def command(cell: Cell, runs_dir: Path) -> str:
     method = wanted.pop("method_target", wanted["method"]["name"])
     groups = [f"dataset={_dataset(dataset)}"] if _dataset(dataset) else []
     groups.append(f"method={method}")
-    default = results.flatten(asdict(_composed(groups)))
+    default = results.flatten(asdict(_composed(groups) if _ours(method, dataset) else Config()))
     words = [
         _word(name, value)
         for name, value in results.flatten(wanted).items()
         if name not in default or default[name] != value
     ]
     return shlex.join([*config.program().split(), *groups, *words, "force=true"])
+
+
+def _ours(method: str, dataset: dict[str, Any]) -> bool:
+    """Whether composing imports nothing from outside, which a cell must not make us do."""
+    from xcbench import registry
+
+    return method in registry.own() and not _outside(str(dataset.get("reader", "")))
+
+
+def _outside(reader: str) -> bool:
+    return door.is_target(reader) or reader in door.announced("dataset")
 
 
 def _dataset(wanted: dict[str, Any]) -> str | None:
@@ -47,10 +59,10 @@ def _dataset(wanted: dict[str, Any]) -> str | None:
             if key in wanted and content.get(key) == wanted[key]:
                 return stem
     reader = str(wanted.get("reader", ""))
-    return reader if door.is_target(reader) or reader in door.announced("dataset") else None
+    return reader if _outside(reader) else None
 
 
-def _composed(groups: list[str]) -> config.Config:
+def _composed(groups: list[str]) -> Config:
     """Settings of a launch with nothing but these groups, or with fewer if one is not here now."""
     from hydra import compose, initialize_config_dir
     from hydra.errors import HydraException
@@ -60,7 +72,7 @@ def _composed(groups: list[str]) -> config.Config:
         try:
             return config.read(compose("config", overrides=groups))
         except (HydraException, UserError):
-            return config.Config()
+            return Config()
 
 
 def _word(name: str, value: Any) -> str:

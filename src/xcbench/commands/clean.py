@@ -7,7 +7,7 @@ import sys
 from xcbench import cells, results
 from xcbench.commands import Given
 from xcbench.errors import UserError
-from xcbench.units import readable
+from xcbench.units import printable, readable
 
 LISTED = 20
 
@@ -28,12 +28,13 @@ def clean(given: Given) -> int:
         size = cells.size(runs_dir, cell.cell)
         total += size
         if number < LISTED:
-            print(f"{cell.cell}  {cell.status:8}  {readable(size):>10}  {cell.label}")
+            line = f"{cell.cell}  {cell.status:8}  {readable(size):>10}  {cell.label}"
+            print(printable(line))
     if len(found) > LISTED:
         print(f"… and {len(found) - LISTED} more")
     what = f"{len(found)} {'cell' if len(found) == 1 else 'cells'}"
     print(f"{what}, {readable(total)}, under {runs_dir / 'cells'}")
-    if not given.yes and not _confirmed(f"remove {what}? [y/N] "):
+    if not given.yes and not confirmed(f"remove {what}? [y/N] "):
         print("nothing was removed")
         return 0
     for cell in found:
@@ -44,7 +45,7 @@ def clean(given: Given) -> int:
     return 0
 
 
-def _confirmed(question: str) -> bool:
+def confirmed(question: str) -> bool:
     """Ask on the terminal.
 
     Raises

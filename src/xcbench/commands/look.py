@@ -12,7 +12,7 @@ import pandas as pd
 from xcbench import cells, results
 from xcbench.cells import Cell
 from xcbench.commands import Given, again
-from xcbench.units import readable
+from xcbench.units import printable, readable
 
 
 def show(given: Given) -> int:
@@ -20,20 +20,20 @@ def show(given: Given) -> int:
     runs_dir = given.runs_dir()
     given.refuse_others("runs_dir=…")
     cell = cells.find(runs_dir, given.words[0])
-    print(f"{cell.cell}  {cell.label}\n")
+    _say(f"{cell.cell}  {cell.label}\n")
     _print_table(_head(runs_dir, cell))
-    print("\nsettings")
+    _say("\nsettings")
     _print_table(
         {name: value for name, value in results.flatten(cell.config).items() if value is not None}
     )
-    print("\nenvironment")
+    _say("\nenvironment")
     _print_table({name: value for name, value in cell.environment.items() if value is not None})
-    print("\ncurve")
+    _say("\ncurve")
     curve = cell.curve.dropna(axis="columns", how="all")
-    print(_indented(_markdown(curve) if len(curve) else "(none)"))
+    _say(_indented(_markdown(curve) if len(curve) else "(none)"))
     if cell.traceback:
-        print(f"\ntraceback\n{_indented(cell.traceback.rstrip())}")
-    print(f"\nrun it again\n  {again.command(cell, runs_dir)}")
+        _say(f"\ntraceback\n{_indented(cell.traceback.rstrip())}")
+    _say(f"\nrun it again\n  {again.command(cell, runs_dir)}")
     return 0
 
 
@@ -43,19 +43,24 @@ def compare(given: Given) -> int:
     given.refuse_others("runs_dir=…")
     pair = [cells.find(runs_dir, word) for word in given.words]
     for mark, cell in zip("ab", pair, strict=True):
-        print(f"{mark}  {cell.cell}  {cell.label}: {cell.status}")
+        _say(f"{mark}  {cell.cell}  {cell.label}: {cell.status}")
     sides = [_compared(cell) for cell in pair]
     differing = [
         [name, *(side.get(name) for side in sides)]
         for name in dict.fromkeys([*sides[0], *sides[1]])
         if sides[0].get(name) != sides[1].get(name)
     ]
-    print("\nsettings that differ")
+    _say("\nsettings that differ")
     table = pd.DataFrame(differing, columns=["setting", "a", "b"])
-    print(_indented(_markdown(table) if differing else "(none)"))
-    print("\nlast checkpoint")
-    print(_indented(_markdown(_outcomes(*pair))))
+    _say(_indented(_markdown(table) if differing else "(none)"))
+    _say("\nlast checkpoint")
+    _say(_indented(_markdown(_outcomes(*pair))))
     return 0
+
+
+def _say(text: str) -> None:
+    """Print what may stem from a cell's text: nothing in it steers the terminal."""
+    print(printable(text))
 
 
 def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
@@ -106,7 +111,7 @@ def _outcomes(a: Cell, b: Cell) -> pd.DataFrame:
 def _print_table(lines: dict[str, Any]) -> None:
     width = max((len(name) for name in lines), default=0)
     for name, value in lines.items():
-        print(f"  {name:{width}}  {again.text(value)}")
+        _say(f"  {name:{width}}  {again.text(value)}")
 
 
 def _markdown(table: pd.DataFrame) -> str:

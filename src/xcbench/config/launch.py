@@ -121,7 +121,11 @@ class Config:
     )
     experiment: Any = None
     rates: Any = None
-    grid: str = option("last", "name under which the launch's cells are remembered")
+    grid: str = option(
+        "last",
+        "name under which the launch's cells are remembered, beside those of earlier launches of "
+        "this name; `last`: those of the last launch alone",
+    )
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
     workers: int = option(1, "processes that run cells side by side", at_least=1)

@@ -14,10 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import config, door
+from xcbench import config, door, locks
 from xcbench.config import Dataset as Settings
 from xcbench.datasets import (
     blobs,
@@ -277,8 +276,7 @@ def _prepared(
     text = json.dumps({**source, "name": name, "code": VERSION}, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     where = cache_dir / digest
-    cache_dir.mkdir(parents=True, exist_ok=True)
-    with FileLock(cache_dir / f"{digest}.lock"):
+    with locks.alone(cache_dir / f"{digest}.lock", f"prepares {name}"):
         known = cache.info(where)
         if known is None:
             raw = read()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import tempfile
 import zlib
 from dataclasses import asdict
 from pathlib import Path
@@ -12,27 +9,31 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from xcbench import durable, sealed
 from xcbench.datasets.value import Dataset, Info, LabelSets, Split
 from xcbench.errors import UserError
 
+INFO = "info.json"
+ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a damaged cache
+
 
 def save(where: Path, info: Info, train: Split, test: Split) -> None:
-    """Write the arrays into a temporary sibling, then rename it into its place.
+    """Write the arrays; they take the place of what is there when they are complete and synced.
 
     The caller holds the lock of this dataset: siblings that are there were left by interrupted
     saves.
     """
     where.parent.mkdir(parents=True, exist_ok=True)
     for left in where.parent.glob(f".{where.name}-*"):
-        shutil.rmtree(left, ignore_errors=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{where.name}-", dir=where.parent))
+        durable.remove(left)
+    scratch = durable.sibling(where)
     try:
+        scratch.mkdir()
         _write(scratch, info, train, test)
+        durable.replace_folder(scratch, where)
     except OSError:  # on a full disk, what was written so far would keep it full
-        shutil.rmtree(scratch, ignore_errors=True)
+        durable.remove(scratch)
         raise
-    shutil.rmtree(where, ignore_errors=True)
-    scratch.rename(where)
 
 
 def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
@@ -55,20 +56,33 @@ def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
             np.save(path, array)
             checksums[path.name] = _checksum(path)
     content = {"info": asdict(info), "checksums": checksums}
-    (scratch / "info.json").write_text(json.dumps(content, indent=1))
-    scratch.chmod(0o755)
+    (scratch / INFO).write_text(sealed.dumps(content))
 
 
 def info(where: Path) -> Info | None:
     """What is known of a cached dataset, or None where it is missing or damaged."""
     try:
-        content = json.loads((where / "info.json").read_text())
-        for name, checksum in content["checksums"].items():
-            if _checksum(where / name) != checksum:
-                return None
-        return Info(**content["info"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return read(where)
+    except ERRORS:
         return None
+
+
+def read(where: Path) -> Info:
+    """What is known of a cached dataset, once every byte of it was compared with its checksum.
+
+    Raises
+    ------
+    OSError, ValueError, LookupError, TypeError, AttributeError
+        If it is missing or damaged.
+    """
+    content = sealed.loads((where / INFO).read_bytes())
+    known = Info(**content["info"])
+    if known.digest != where.name:
+        raise ValueError(f"these are the files of {known.digest}")
+    for name, checksum in content["checksums"].items():
+        if _checksum(where / name) != checksum:
+            raise ValueError(f"{name} is not what was written")
+    return known
 
 
 def _checksum(path: Path) -> int:

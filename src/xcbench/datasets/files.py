@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
-import json
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
@@ -14,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from filelock import FileLock
-
+from xcbench import durable, locks, sealed
 from xcbench.config import Dataset
 from xcbench.errors import UserError
 
@@ -79,27 +77,23 @@ def fresh_digest(path: Path) -> str:
 
 
 def content_digest(path: Path, known: Path) -> str:
-    """SHA-256 of the uncompressed content, remembered in the file ``known`` by size and time.
+    """SHA-256 of the uncompressed content, remembered in the file ``known`` while nobody writes it.
 
     One process at a time: the others wait, then find the digest remembered.
     """
-    known.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(known.with_suffix(".lock")):
+    with locks.alone(known.with_suffix(".lock"), f"reads {path.name}"):
         return _content_digest(path, known)
 
 
 def _content_digest(path: Path, known: Path) -> str:
     stat = path.stat()
-    key = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+    state = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
     try:
-        remembered = json.loads(known.read_text())
+        remembered = sealed.loads(known.read_bytes())
     except (OSError, ValueError):
         remembered = {}
-    if not isinstance(remembered, dict):
-        remembered = {}
-    if key not in remembered:
-        remembered[key] = fresh_digest(path)
-        scratch = known.with_suffix(".tmp")
-        scratch.write_text(json.dumps(remembered, indent=1))
-        scratch.replace(known)
-    return str(remembered[key])
+    entry = remembered.get(str(path.resolve()), {})
+    if entry.get("state") != state:
+        entry = {"state": state, "digest": fresh_digest(path)}
+        durable.write(known, sealed.dumps({**remembered, str(path.resolve()): entry}))
+    return str(entry["digest"])

@@ -9,6 +9,8 @@ from collections.abc import Callable
 import pandas as pd
 from tabulate import tabulate
 
+from xcbench.units import printable
+
 NONE = "–"
 DECIMALS = {
     "train_log_loss": 3,
@@ -69,15 +71,6 @@ def rate(value: float, edge: str = "") -> str:
     if pd.isna(value):
         return NONE
     return f"{value:.6g} ({edge} edge)" if edge else f"{value:.6g}"
-
-
-def printable(text: str) -> str:
-    """A text without characters that steer a terminal or a browser."""
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
 
 
 def plain(text: str, code: bool = False) -> str:

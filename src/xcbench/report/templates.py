@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from xcbench.report.formats import printable
+from xcbench.units import printable
 
 
 def environment() -> Environment:
