@@ -23,7 +23,7 @@ from xcbench import cells, cli, results
 from xcbench.cells import Cell
 from xcbench.commands import predict
 from xcbench.config import Synthetic
-from xcbench.datasets import synthetic
+from xcbench.datasets import inputs, synthetic
 from xcbench.errors import UserError
 from xcbench.linear import LinearModel
 from xcbench.units import readable
@@ -383,6 +383,8 @@ def test_saved_weights_hold_the_scale() -> None:
 
 def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path: Path) -> None:
     cell = one(here, method="ove", lr="0.1")
+    own = inputs.load(cells.folder(here, cell.cell))
+    assert own is not None
     path = tmp_path / "nothing.txt"
     assert_one_error(xcbench("predict", cell.cell, "absent.txt"), "absent.txt")
     assert_one_error(xcbench("predict", cell.cell, str(tmp_path)), str(tmp_path))
@@ -401,9 +403,9 @@ def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path:
     )
     assert "not saved" in xcbench("show", cell.cell).out
     cell.config["dataset"]["protocol"]["tf_idf"] = True
-    cell.weights = {"W": np.zeros((20, 50))}
+    cell.weights, cell.inputs = {"W": np.zeros((20, 50))}, own.arrays()
     cells.save(here, cell)
-    assert_one_error(xcbench("predict", cell.cell, str(path)), "tf_idf=true.*cannot apply")
+    assert_one_error(xcbench("predict", cell.cell, str(path)), "tf_idf=True.*does not know")
     del cell.config["dataset"]["protocol"]["tf_idf"]
     cell.config["dataset"]["protocol"] |= {"split": "random", "rows": 9}  # nothing about features
     cells.save(here, cell)
@@ -412,10 +414,11 @@ def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path:
 
 def test_predict_needs_no_features_in_a_row(tmp_path: Path) -> None:
     path = tmp_path / "rows.txt"
+    own = inputs.Inputs(-1, 2, np.ones(2), np.zeros((2, 0)), np.arange(4))
     path.write_text("3\n\n0:1\n")
-    assert predict.read(path, 2).toarray().tolist() == [[0, 0], [0, 0], [1, 0]]
+    assert predict.read(path, own).toarray().tolist() == [[0, 0], [0, 0], [1, 0]]
     path.write_text("\ufeff1 2 3\n3\n", "utf-8")
-    assert predict.read(path, 2).shape == (1, 2)
+    assert predict.read(path, own).shape == (1, 2)
     path.write_text("1 3 3\n3\n")
     with pytest.raises(UserError, match="3 features"):
-        predict.read(path, 2)
+        predict.read(path, own)

@@ -27,11 +27,12 @@ STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
 
 CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
+INPUTS = "inputs.npz"
 FILES = "files"  # in `CELL`: digests of the other files
 OLD_CHECKSUM = "curve_checksum"  # that earlier versions wrote instead
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
 
-APART = ("curve", "weights")  # fields of a cell with a file of their own
+APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
 
 CURVE_COLUMNS = [
     "iteration",
@@ -67,6 +68,7 @@ class Cell:
     curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
     content : what ``cell`` is the hash of; empty in cells of earlier versions.
     weights : W and b at the end, where they are to be saved; `load` leaves them on the disk.
+    inputs : with them, what makes features of rows (`xcbench.datasets.inputs`).
     """
 
     cell: str
@@ -89,6 +91,7 @@ class Cell:
     content: dict[str, Any] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
     weights: dict[str, np.ndarray] = field(default_factory=dict)
+    inputs: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -130,9 +133,10 @@ def save(runs_dir: Path, cell: Cell) -> None:
 
 def _write(scratch: Path, cell: Cell) -> None:
     cell.curve.to_csv(scratch / CURVE, index=False)
-    if cell.weights:
-        with (scratch / WEIGHTS).open("wb") as handle:
-            np.savez(handle, allow_pickle=False, **cell.weights)
+    for name, arrays in ((WEIGHTS, cell.weights), (INPUTS, cell.inputs)):
+        if arrays:
+            with (scratch / name).open("wb") as handle:
+                np.savez(handle, allow_pickle=False, **arrays)
     content = {
         entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
     }
@@ -293,8 +297,8 @@ def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
     return arrays
 
 
-def saved_arrays(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
-    """Arrays of a cell's weights, whatever their names: real, finite, as they were written.
+def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, np.ndarray]:
+    """Arrays of a cell's weights or inputs: real, finite, as they were written.
 
     Raises
     ------
@@ -302,23 +306,24 @@ def saved_arrays(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
         If none were saved, or the file is damaged.
     """
     where = folder(runs_dir, cell.cell)
-    path = where / WEIGHTS
+    path = where / name
     if not path.exists():
         why = "" if cell.status in FINAL else f" (it is {cell.status})"
         raise UserError(
-            f"cell {cell.cell} has no weights{why}; run it again with save_weights=true force=true"
+            f"cell {cell.cell} has no {path.stem}{why}; "
+            "run it again with save_weights=true force=true"
         )
     try:
         _, digests = described(where)
-        if digests and sealed.file_digest(path) != digests.get(WEIGHTS):
+        if digests and sealed.file_digest(path) != digests.get(name):
             raise ValueError("it is not the file that was written")
         with np.load(path, allow_pickle=False) as content:
-            arrays = {name: content[name] for name in content.files}
+            arrays = dict(content)
     except Exception as error:  # there are many ways to damage an archive
         raise _unreadable(path, str(error) or type(error).__name__) from None
-    for name, array in arrays.items():
+    for key, array in arrays.items():
         if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
-            raise _unreadable(path, f"{name} is not of finite real numbers")
+            raise _unreadable(path, f"{key} is not of finite real numbers")
     return arrays
 
 

@@ -145,6 +145,24 @@ def log_likelihood(link: str, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.concatenate([np.empty(0), *parts])
 
 
+def log_probabilities(link: str, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Log p(k | f) of some classes of every row, in float64.
+
+    Parameters
+    ----------
+    link : of a model: softmax, probit or logistic.
+    scores : f (B, K).
+    classes : (B, k).
+    """
+    if link != "softmax":
+        repeated = np.repeat(scores, classes.shape[1], axis=0)
+        return log_likelihood(link, repeated, classes.ravel()).reshape(classes.shape)
+    largest = scores.max(axis=1, keepdims=True)
+    log_total = np.log(np.exp(scores - largest).sum(axis=1, dtype=np.float64, keepdims=True))
+    own = np.take_along_axis(scores, classes, axis=1).astype(np.float64)
+    return np.asarray(own - largest - log_total)
+
+
 def with_importance(
     link: str, scores: np.ndarray, y: np.ndarray, draws: int, rng: np.random.Generator
 ) -> Pair:

@@ -152,11 +152,8 @@ def costs(model: Model, split: Split) -> dict[str, float]:
 def log_probabilities(model: Model, link: str = "softmax") -> np.ndarray:
     """Log probabilities (K,) of a model without features, in float64."""
     ((_, found),) = model.passes(np.empty((1, 0), model.dtype))
-    scores = found[0].astype(np.float64)
-    if link == "softmax":
-        return np.asarray(scores - np.logaddexp.reduce(scores))
-    K = len(scores)
-    return likelihoods.log_likelihood(link, np.broadcast_to(scores, (K, K)), np.arange(K))
+    scores = found[:1].astype(np.float64)
+    return likelihoods.log_probabilities(link, scores, np.arange(scores.size)[None])[0]
 
 
 def _of_link(
@@ -171,7 +168,7 @@ def _of_link(
     for block, scores in model.passes(split.X):
         y = split.y[block]
         if sampled is None or rng is None:
-            exact[block] = -likelihoods.log_likelihood(link, scores, y)
+            exact[block] = -likelihoods.log_probabilities(link, scores, y[:, None])[:, 0]
         else:
             found = likelihoods.with_importance(link, scores, y, draws, rng)
             exact[block], sampled[block] = -found[0], -found[1]

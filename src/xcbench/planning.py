@@ -97,6 +97,7 @@ def _prepared(settings: Config) -> Info | Missing:
             Path(settings.data_dir),
             cache_dir(settings),
             fetching=settings.fetch and not settings.plan,
+            with_inputs=settings.save_weights,
         )
     except UserError as error:
         name = settings.dataset.name or settings.dataset.reader

@@ -81,9 +81,11 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         method.link,
     )
     keep = settings.save_weights and made.status != "diverged"
+    inputs = datasets.inputs.load(cache_dir(settings) / job.info.digest)
     return replace(
         cell,
         weights=model.weights() if keep else {},
+        inputs=inputs.arrays() if keep and inputs else {},
         status=made.status,
         message=made.message,
         curve=made.curve,

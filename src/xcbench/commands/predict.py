@@ -5,73 +5,97 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench import cells, config
+from xcbench import cells, config, durable, likelihoods, registry
 from xcbench.cells import Cell
-from xcbench.commands import Given, again
+from xcbench.commands import Given
+from xcbench.datasets import protocol, svmlight
 from xcbench.datasets.files import open_content
-from xcbench.datasets.protocol import column_factors, scaled
+from xcbench.datasets.inputs import Inputs
 from xcbench.datasets.sparse_text import bad_line, shown, sparse_rows
-from xcbench.errors import UserError
+from xcbench.errors import UserError, writing
 from xcbench.linear import LinearModel
 from xcbench.metrics import top_classes
 
 BOM = b"\xef\xbb\xbf"
 HEADER = re.compile(rb"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
 LABELS = re.compile(rb"\d+(?:,\d+)*+")
-APPLIED = ("divide_by", "row_norm")
-OF_ROWS = (  # these say which rows there are and what their class is, nothing about features
-    *("label", "classes", "unlabelled", "min_rows", "rows", "featureless"),
-    *("split", "split_train", "split_seed"),
-)
 
 
 def predict(given: Given) -> int:
-    """Print ``class:log-probability`` of the k best classes, one line a row, best first."""
+    """Print ``label:log-probability`` of the k best classes, one line a row, best first."""
     runs_dir = given.runs_dir()
-    wanted = given.settings.pop("k", "1")
-    given.refuse_others("runs_dir=… and k=NUMBER")
+    wanted, out = given.settings.pop("k", "1"), given.settings.pop("out", None)
+    given.refuse_others("runs_dir=…, k=NUMBER and out=FILE")
     cell = cells.find(runs_dir, given.words[0])
-    model = LinearModel.of(**cells.weights(runs_dir, cell))
-    n_classes, n_features = model.V.shape
+    weights = cells.weights(runs_dir, cell)
+    link = _link(cell)
+    own = Inputs.of(cells.saved_arrays(runs_dir, cell, cells.INPUTS))
+    model = LinearModel.of(**weights)
+    n_classes = len(own.labels)
     if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
         raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
-    _refuse_noise(cell)
-    protocol = _scaling(cell)
-    X = read(Path(given.words[1]), n_features)
-    rows = scaled(X, column_factors(X, protocol), protocol)
-    for _, scores in model.passes(rows):
-        best, log_probability = top(scores, int(wanted))
-        for classes, values in zip(best.tolist(), log_probability.tolist(), strict=True):
-            pairs = (f"{k}:{value:.6g}" for k, value in zip(classes, values, strict=True))
-            sys.stdout.write(" ".join(pairs) + "\n")
-    sys.stdout.flush()
+    lines = _lines(model, read(Path(given.words[1]), own), cell, own, link, int(wanted))
+    if out is None:
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
+    else:
+        with writing(Path(out), "out"):
+            durable.write(Path(out), "".join(lines))
     return 0
 
 
-def _refuse_noise(cell: Cell) -> None:
-    """Weights of negative sampling lack log p_n, which is the same for all classes or not saved.
+def _lines(
+    model: LinearModel, X: sp.csr_array, cell: Cell, own: Inputs, link: str, k: int
+) -> Iterator[str]:
+    for _, scores in model.passes(protocol.applied(X, own, _protocol(cell))):
+        best, log_probability = top(scores, k, link)
+        for labels, row in zip(own.labels[best].tolist(), log_probability.tolist(), strict=True):
+            pairs = (f"{label}:{value:.6g}" for label, value in zip(labels, row, strict=True))
+            yield " ".join(pairs) + "\n"
+
+
+def _protocol(cell: Cell) -> config.Protocol:
+    settings = cell.config["dataset"]["protocol"]
+    for name in settings.keys() - {entry.name for entry in fields(config.Protocol)}:
+        raise UserError(
+            f"cell {cell.cell} was trained with dataset.protocol.{name}={settings[name]}, which "
+            "this version does not know; predict with the version that ran it"
+        )
+    return config.Protocol(**settings)
+
+
+def _link(cell: Cell) -> str:
+    """Link of the cell's model.
 
     Raises
     ------
     UserError
-        If it is not the same.
+        If it has no probabilities, or if they need more than its weights: negative sampling adds
+        log p_n to the scores, which is the same for all classes or not saved.
     """
+    if cell.curve["train_log_loss"].isna().all():
+        raise UserError(
+            f"cell {cell.cell} cannot predict probabilities: method {cell.method} has none; "
+            "take a cell of a method with a log loss"
+        )
     method = cell.config["method"]
     if method["name"] == "negative_sampling" and method["sampling"] != "uniform":
         raise UserError(
             f"cell {cell.cell} predicts by its scores plus log p_n of {method['sampling']} noise, "
             "which is not saved with its weights; predict with a cell of method.sampling=uniform"
         )
+    found = registry.find(cell.launch.get("method_target", cell.method))
+    return str(found.thing.link)
 
 
-def top(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def top(scores: np.ndarray, k: int, link: str = "softmax") -> tuple[np.ndarray, np.ndarray]:
     """Best k classes of each row, the lower number first among equals, and log-probabilities.
 
     Parameters
@@ -82,21 +106,36 @@ def top(scores: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     -------
     classes, log_probability : (B, k), best first.
     """
-    largest = scores.max(axis=1, keepdims=True)
-    log_total = np.log(np.exp(scores - largest).sum(axis=1, dtype=np.float64, keepdims=True))
     best = top_classes(scores, k)
-    chosen = np.take_along_axis(scores, best, axis=1).astype(np.float64)
-    return best, chosen - largest - log_total
+    return best, likelihoods.log_probabilities(link, scores, best)
 
 
-def read(path: Path, n_features: int) -> sp.csr_array:
-    """Rows of a file in repository format; the header and the labels may be missing.
+def read(path: Path, own: Inputs) -> sp.csr_array:
+    """Rows of a file in the format the cell was trained on: svmlight, else repository format.
+
+    The labels may be missing, and the header of the repository format too.
 
     Raises
     ------
     UserError
         With file and line, if a line is malformed or a feature is none of the cell's.
     """
+    return _repository(path, own.width) if own.first < 0 else _svmlight(path, own)
+
+
+def _svmlight(path: Path, own: Inputs) -> sp.csr_array:
+    X, _, _ = svmlight.rows(path, unlabelled=True)
+    last = own.first + own.width - 1
+    strange = X.indices[(X.indices < own.first) | (X.indices > last)]
+    if len(strange):
+        raise UserError(
+            f"{path} has a feature {strange[0]}; the cell was trained on svmlight files with the "
+            f"features {own.first} to {last}; give rows with the same features"
+        )
+    return sp.csr_array((X.data, X.indices - own.first, X.indptr), (X.shape[0], own.width))
+
+
+def _repository(path: Path, n_features: int) -> sp.csr_array:
     with open_content(path) as handle:
         first = handle.readline().removeprefix(BOM)
         header = HEADER.fullmatch(first.strip())
@@ -138,26 +177,3 @@ def _pairs(line: bytes, path: Path, number: int) -> bytes:
             f"{shown(head)} is neither a list of labels l1,l2 nor a pair feature:value",
         )
     return tail
-
-
-def _scaling(cell: Cell) -> config.Protocol:
-    """The part of the cell's protocol that changes features, of each row alone.
-
-    Raises
-    ------
-    UserError
-        If it changes features in another way.
-    """
-    dataset = cell.config["dataset"]
-    default = asdict(config.Protocol())
-    for name, value in dataset["protocol"].items():
-        if name not in (*APPLIED, *OF_ROWS) and value != default.get(name):
-            raise UserError(
-                f"cell {cell.cell} was trained with dataset.protocol.{name}={again.text(value)}, "
-                "which predict cannot apply to new rows"
-            )
-    made = cell.shape.get("twin") or dataset["reader"] == "synthetic"  # these are never divided
-    return config.Protocol(
-        divide_by=1.0 if made else dataset["protocol"]["divide_by"],
-        row_norm=dataset["protocol"]["row_norm"],
-    )

@@ -24,6 +24,7 @@ from xcbench.datasets import (
     categories,
     external,
     files,
+    inputs,
     protocol,
     statistics,
     synthetic,
@@ -73,7 +74,11 @@ class Missing:
 
 
 def prepare(
-    settings: Settings, data_dir: Path, cache_dir: Path, fetching: bool = False
+    settings: Settings,
+    data_dir: Path,
+    cache_dir: Path,
+    fetching: bool = False,
+    with_inputs: bool = False,
 ) -> Info | Missing:
     """Find, check, parse and cache a dataset; or its twin, where the files are missing.
 
@@ -83,6 +88,8 @@ def prepare(
     data_dir : where raw files are looked for.
     cache_dir : where prepared datasets are kept.
     fetching : whether missing files may be fetched, unless they are too large for that.
+    with_inputs : whether `inputs` are wanted, which earlier versions did not keep: then it is
+        prepared again.
 
     Returns
     -------
@@ -100,7 +107,11 @@ def prepare(
     try:
         if fetching and settings.missing != "skip":
             _fetch(settings, data_dir)
-        return _prepare(settings, data_dir, cache_dir)
+        info = _prepare(settings, data_dir, cache_dir)
+        if with_inputs and isinstance(info, Info) and inputs.load(cache_dir / info.digest) is None:
+            cache.remove(cache_dir / info.digest)
+            info = _prepare(settings, data_dir, cache_dir)
+        return info
     except OSError as error:
         raise UserError(
             f"{settings.name}: the cache {cache_dir} cannot be used ({error}); "
@@ -281,9 +292,12 @@ def _prepared(
         if known is None:
             raw = read()
             try:
-                train, test, n_classes, dropped = protocol.apply(*raw, settings.protocol)
+                train, test, fitted, dropped = protocol.problem(*raw, settings.protocol)
             except UserError as error:
                 raise UserError(f"{name}: {error}") from None
-            known = statistics.describe(name, digest, twin, train, test, n_classes, dropped)
+            known = statistics.describe(
+                name, digest, twin, train, test, len(fitted.labels), dropped
+            )
             cache.save(where, known, train, test)
+            inputs.save(where, fitted)
     return known

@@ -7,10 +7,13 @@ training rows.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
 from xcbench.config import Protocol
+from xcbench.datasets.inputs import UNLABELLED, Inputs
 from xcbench.datasets.value import LabelSets, Raw, Rows, Split, square_norms
 from xcbench.errors import UserError
 
@@ -18,12 +21,18 @@ SVD_PASSES = 7  # power iterations of the randomised algorithm
 
 
 def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int, int]:
+    """Training rows, test rows, number of classes and dropped test rows of a `problem`."""
+    first, second, inputs, dropped = problem(train, test, protocol)
+    return first, second, len(inputs.labels), dropped
+
+
+def problem(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, Inputs, int]:
     """Choose the rows, one label a row, number the classes, scale the features.
 
     Returns
     -------
     train, test : the rows of the problem.
-    K : number of classes.
+    inputs : what makes features of further rows, and labels of classes.
     dropped : test rows that went because their label is no class (pairs, with ``label=each``).
 
     Raises
@@ -32,6 +41,10 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int,
         If the training rows have fewer than two classes, no test row is left, or the scaled
         features overflow.
     """
+    width, names = train.X.shape[1], train.label_names
+    if names is None:
+        names = np.arange(train.n_labels)
+    names = np.append(names, UNLABELLED)  # follows the labels of the files
     train, test = _frequent_labels(train, test, protocol.min_rows)
     train, test = (_usable(raw, protocol) for raw in (train, test))
     if protocol.split != "given":
@@ -68,12 +81,15 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int,
             for raw, rows in ((train, trained), (test, known))
         ]
     X_train, X_test = (scaled(X, factors, protocol) for X in (X_train, X_test))
+    axes = np.zeros((X_train.shape[1], 0))
     if protocol.svd:
-        X_train, X_test = projected(X_train, X_test, protocol.svd)
+        axes = principal_axes(X_train, protocol.svd)
+        X_train, X_test = (along(X, axes) for X in (X_train, X_test))
+    base = -1 if train.first_feature is None else train.first_feature
     return (
         Split(X_train, np.searchsorted(classes, first), sets[0]),
         Split(X_test, np.searchsorted(classes, second), sets[1]),
-        len(classes),
+        Inputs(base, width, factors, axes, names[classes]),
         offered - len(second),
     )
 
@@ -92,7 +108,7 @@ def _frequent_labels(train: Raw, test: Raw, min_rows: int) -> tuple[Raw, Raw]:
 def _usable(raw: Raw, protocol: Protocol) -> Raw:
     """Rows with a label and with features, as far as the protocol asks for them."""
     if protocol.features:
-        raw = Raw(raw.X[:, : protocol.features], raw.label_start, raw.labels, raw.n_labels)
+        raw = replace(raw, X=raw.X[:, : protocol.features])
     if protocol.features or protocol.featureless == "drop":
         raw = raw.take(_has_features(raw.X))
     return raw.take(raw.label_counts > 0) if protocol.unlabelled == "drop" else _own_class(raw)
@@ -107,7 +123,7 @@ def _own_class(raw: Raw) -> Raw:
     bare = raw.label_counts == 0
     labels = np.insert(raw.labels, raw.label_start[:-1][bare], raw.n_labels)
     start = raw.label_start + np.concatenate([[0], np.cumsum(bare)])
-    return Raw(raw.X, start, labels, raw.n_labels + 1)
+    return replace(raw, label_start=start, labels=labels, n_labels=raw.n_labels + 1)
 
 
 # ---------------------------------------------------------------- which rows train
@@ -118,7 +134,8 @@ def _joined(train: Raw, test: Raw) -> Raw:
     else:
         X = sp.csr_array(sp.vstack([train.X, sp.csr_array(test.X)], format="csr"))
     start = np.concatenate([train.label_start, test.label_start[1:] + len(train.labels)])
-    return Raw(X, start, np.concatenate([train.labels, test.labels]), train.n_labels)
+    labels = np.concatenate([train.labels, test.labels])
+    return replace(train, X=X, label_start=start, labels=labels)
 
 
 def _drawn_split(raw: Raw, protocol: Protocol) -> tuple[Raw, Raw]:
@@ -211,15 +228,23 @@ def scaled(X: Rows, factors: np.ndarray, protocol: Protocol) -> Rows:
     return _with_constant(X, protocol.constant) if protocol.constant else X
 
 
-def projected(train: Rows, test: Rows, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates along the leading right singular vectors of the training rows, dense."""
+def principal_axes(train: Rows, size: int) -> np.ndarray:
+    """Leading right singular vectors (D, size) of the training rows."""
     from sklearn.utils.extmath import randomized_svd  # imported where it is needed: it takes time
 
     k = min(size, *train.shape)
-    axes = randomized_svd(train, k, n_iter=SVD_PASSES, random_state=0)[2].T
-    made = (np.ascontiguousarray(X @ axes, dtype=np.float32) for X in (train, test))
-    first, second = made
-    return first, second
+    return np.asarray(randomized_svd(train, k, n_iter=SVD_PASSES, random_state=0)[2].T)
+
+
+def applied(X: Rows, inputs: Inputs, protocol: Protocol) -> Rows:
+    """Features of further rows, made as those of the training rows were."""
+    X = scaled(X[:, : len(inputs.factors)], inputs.factors, protocol)
+    return along(X, inputs.axes) if inputs.axes.size else X
+
+
+def along(X: Rows, axes: np.ndarray) -> np.ndarray:
+    """Coordinates of rows along axes (D, size), dense."""
+    return np.ascontiguousarray(X @ axes, dtype=np.float32)
 
 
 def _with_values(X: Rows, values: np.ndarray) -> Rows:

@@ -28,7 +28,7 @@ def read(paths: list[Path]) -> list[Raw]:
     UserError
         With file and line, if a line is malformed.
     """  # noqa: D205
-    parts = [_rows(path) for path in paths]
+    parts = [rows(path) for path in paths]
     used = [X.indices for X, _, _ in parts if X.nnz]
     first = min(1, min((int(own.min()) for own in used), default=0))
     n_features = max(1, max((int(own.max()) for own in used), default=0) + 1 - first)
@@ -39,22 +39,29 @@ def read(paths: list[Path]) -> list[Raw]:
             start,
             np.searchsorted(names, labels),
             max(1, len(names)),
+            names,
+            first,
         )
         for X, start, labels in parts
     ]
 
 
-def _rows(path: Path) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
-    """Features as they are numbered in the file, and label lists as in `Raw`."""
+def rows(path: Path, unlabelled: bool = False) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
+    """Features as they are numbered in the file, and label lists as in `Raw`.
+
+    Parameters
+    ----------
+    unlabelled : whether lines may begin with a feature; else these must begin with a blank.
+    """
     labels, label_start = array("q"), array("q", [0])
 
-    def rows(handle: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    def parsed(handle: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
         for number, line in enumerate(handle, start=1):
             text = (line.removeprefix(BOM) if number == 1 else line).partition(b"#")[0]
             if not text.strip():
                 continue
             head, *rest = text.split(maxsplit=1)
-            if text[:1].isspace() and b":" in head:  # a row without label
+            if (unlabelled or text[:1].isspace()) and b":" in head:  # a row without label
                 head, rest = b"", [text]
             elif not LABELS.fullmatch(head):
                 raise UserError(
@@ -69,7 +76,7 @@ def _rows(path: Path) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
             yield number, rest[0] if rest else b""
 
     with open_content(path) as handle:
-        X, _ = sparse_rows(rows(handle), LARGEST, path)
+        X, _ = sparse_rows(parsed(handle), LARGEST, path)
     if not X.shape[0]:
         raise UserError(f"{path} has no rows; get the file again")
     return X, np.array(label_start), np.array(labels, np.int64)

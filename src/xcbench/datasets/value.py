@@ -21,12 +21,16 @@ class Raw:
     label_start, labels : row i has the labels ``labels[label_start[i]:label_start[i + 1]]``,
         in file order.
     n_labels : number of labels the file declares.
+    label_names : what the file calls them, ascending; where that is missing, 0, 1, 2, …
+    first_feature : number of the first feature in svmlight files, None in other formats.
     """
 
     X: Rows
     label_start: np.ndarray
     labels: np.ndarray
     n_labels: int
+    label_names: np.ndarray | None = None
+    first_feature: int | None = None
 
     @classmethod
     def single(cls, X: Rows, y: np.ndarray, n_labels: int) -> Raw:
@@ -47,12 +51,12 @@ class Raw:
             return self
         labels = self.labels[np.repeat(keep, self.label_counts)]
         start = np.concatenate([[0], np.cumsum(self.label_counts[keep])])
-        return Raw(self.X[keep], start, labels, self.n_labels)
+        return replace(self, X=self.X[keep], label_start=start, labels=labels)
 
     def keep_labels(self, keep: np.ndarray) -> Raw:
         """All rows, with the labels of a boolean mask."""
         start = np.concatenate([[0], np.cumsum(keep)])[self.label_start]
-        return Raw(self.X, start, self.labels[keep], self.n_labels)
+        return replace(self, label_start=start, labels=self.labels[keep])
 
 
 @dataclass(frozen=True)

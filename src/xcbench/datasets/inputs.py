@@ -1,0 +1,65 @@
+"""What turns a row of a file into a model's features, and a class into a label.
+
+The protocol fits it on the training rows; it is kept beside the prepared dataset, and goes with
+saved weights, so that new rows are read as the training rows were.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xcbench import durable
+
+FILE = "inputs.npz"
+UNLABELLED = -1  # label of the class of rows without any
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """From a row to features, and back from a class to its label.
+
+    Attributes
+    ----------
+    first : number of the first feature in svmlight files; -1 of another format.
+    width : features of a row in the files.
+    factors : what the first so many features are multiplied with.
+    axes : along which the scaled features are projected, (D, size), size 0 for none.
+    labels : label (K,) of every class, as the files have it.
+    """
+
+    first: int
+    width: int
+    factors: np.ndarray
+    axes: np.ndarray
+    labels: np.ndarray
+
+    @classmethod
+    def of(cls, arrays: dict[str, np.ndarray]) -> Inputs:
+        """As `arrays` gave them."""
+        first, width = (int(arrays[name]) for name in ("first", "width"))
+        return cls(first, width, arrays["factors"], arrays["axes"], arrays["labels"])
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """As files keep it."""
+        return {name: np.asarray(value) for name, value in vars(self).items()}
+
+
+def save(where: Path, inputs: Inputs) -> None:
+    """Write them into the folder of a prepared dataset."""
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **inputs.arrays())
+    durable.write(where / FILE, content.getvalue())
+
+
+def load(where: Path) -> Inputs | None:
+    """Read them, or None where they are missing or damaged."""
+    try:
+        with np.load(where / FILE, allow_pickle=False) as content:
+            return Inputs.of(dict(content))
+    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
+        return None

@@ -1,0 +1,149 @@
+"""Predictions on files, against what the evaluation of the same cell measured on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hydra import compose
+
+from xcbench import app, cells, cli, config, planning, sweeps
+from xcbench.cells import Cell
+
+NAMES = np.array([-7, 3, 10001, 10002, 20000])  # labels of the files
+FITTED = ("protocol.tfidf=true", "protocol.row_norm=l2", "protocol.constant=1")
+
+
+def rows(seed: int, number: int, first: int, several: bool) -> Iterator[str]:
+    """Lines ``label f:v …`` of classes with a feature each that says which it is, mostly."""
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        k = int(rng.integers(5))
+        features = sorted({k if rng.random() < 0.8 else 5, *rng.integers(5, 12, 3).tolist()})
+        pairs = " ".join(f"{j + first}:{rng.uniform(0.5, 2):.3f}" for j in features)
+        label = f"{k},{(k + 1) % 5}" if several else str(NAMES[k] if first else k)
+        yield f"{label} {pairs}\n"
+
+
+def write(folder: Path, first: int = 1, several: bool = False, header: bool = False) -> Path:
+    """Training and test file; gives the latter."""
+    for name, seed, number in (("train", 0, 150), ("test", 1, 60)):
+        text = f"{number} {12 + first} 5\n" if header else ""
+        text += "".join(rows(seed, number, first, several))
+        (folder / f"{name}.txt").write_text(text)
+    return folder / "test.txt"
+
+
+def run(folder: Path, *words: str) -> Cell:
+    """A cell with weights on the files of a folder."""
+    own = [f"dataset.{role}={folder / role}.txt" for role in ("train", "test")]
+    quick = ("mlflow=false", "save_weights=true", "budget.epochs=3", "budget.checkpoints=1")
+    words = ("dataset=file", *own, *quick, f"runs_dir={folder / 'runs'}", *words)
+    with sweeps.hydra({}):
+        settings = config.read(compose("config", overrides=list(words)))
+    assert app.execute([settings]) == 0
+    cell = cells.load(folder / "runs", planning.jobs([settings])[0].cell.cell)
+    assert cell is not None
+    return cell
+
+
+def predicted(cell: Cell, file: Path, *words: str) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and log-probabilities of all classes, best first."""
+    runs, out = file.parent / "runs", file.parent / "out.txt"
+    words = ("predict", cell.cell, str(file), f"runs_dir={runs}", f"out={out}", *words)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(words)
+    assert ended.value.code == 0
+    table = [[pair.split(":") for pair in line.split()] for line in out.read_text().splitlines()]
+    numbers = np.array(table).astype(float)
+    return numbers[..., 0].astype(int), numbers[..., 1]
+
+
+def refused(capsys: pytest.CaptureFixture[str], cell: Cell, file: Path) -> str:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["predict", cell.cell, str(file), f"runs_dir={file.parent / 'runs'}"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+    return error
+
+
+def assert_as_evaluated(cell: Cell, labels: np.ndarray, values: np.ndarray, y: np.ndarray) -> None:
+    last = cell.curve.iloc[-1]
+    assert (labels[:, 0] != y).mean() == pytest.approx(last["test_error"])
+    assert last["test_error"] < 0.6
+    loss = -values[labels == y[:, None]].mean()
+    assert loss == pytest.approx(last["test_log_loss"], rel=1e-4)
+    assert np.allclose(np.exp(values).sum(axis=1), 1, atol=1e-3)
+
+
+METHODS = [
+    ("method=softmax", "method.solver=minibatch", "method.lr=0.1"),
+    ("method=ar_probit", "method.m=2"),
+    ("method=ar_logistic", "method.m=2"),
+    ("method=negative_sampling", "method.sampling=uniform", "method.lr=0.1"),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda words: words[0])
+def test_a_file_counted_from_1_with_its_own_labels(tmp_path: Path, method: tuple[str, ...]) -> None:
+    file = write(tmp_path)
+    cell = run(tmp_path, *method, *(f"dataset.{word}" for word in FITTED))
+    labels, values = predicted(cell, file, "k=5")
+    assert set(labels.ravel()) == set(NAMES)
+    y = np.array([int(line.split()[0]) for line in file.read_text().splitlines()])
+    assert_as_evaluated(cell, labels, values, y)
+    # Without labels, and where no row of the file shows whether features are counted from 0 or 1.
+    lines = [line.split(" ", 1)[1] for line in file.read_text().splitlines()]
+    unlabelled = [line for line in lines if not line.startswith("1:")]
+    file.write_text("\n".join(unlabelled) + "\n")
+    again = predicted(cell, file, "k=5")
+    others = np.array([not line.startswith("1:") for line in lines])
+    assert (again[0] == labels[others]).all() and (again[1] == values[others]).all()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("column_scale=max",), ("svd=11",), ("features=7", "featureless=keep"), ("divide_by=2",)],
+    ids=lambda words: words[0],
+)
+def test_every_setting_of_features(tmp_path: Path, words: tuple[str, ...]) -> None:
+    file = write(tmp_path, first=0, header=True)
+    cell = run(tmp_path, *METHODS[0], *(f"dataset.protocol.{word}" for word in words))
+    labels, values = predicted(cell, file, "k=5")
+    y = np.array([int(line.split()[0]) for line in file.read_text().splitlines()[1:]])
+    assert_as_evaluated(cell, labels, values, y)
+
+
+def test_several_labels_below_a_header(tmp_path: Path) -> None:
+    file = write(tmp_path, first=0, several=True, header=True)
+    cell = run(tmp_path, *METHODS[0], "dataset.protocol.label=smallest")
+    labels, values = predicted(cell, file, "k=4")  # 4 is never the smallest
+    sets = [line.split()[0] for line in file.read_text().splitlines()[1:]]
+    y = np.array([min(map(int, text.split(","))) for text in sets])
+    assert_as_evaluated(cell, labels, values, y)
+
+
+def test_what_cannot_be_predicted_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path)
+    assert "svm_ovr has none" in refused(capsys, run(tmp_path, "method=svm_ovr"), file)
+    cell = run(tmp_path, *METHODS[0])
+    file.write_text("3 0:1 2:1\n")
+    assert "feature 0; the cell was trained on" in refused(capsys, cell, file)
+    file.write_text("3 13:1\n")
+    assert "feature 13; " in refused(capsys, cell, file)
+    (cells.folder(tmp_path / "runs", cell.cell) / cells.INPUTS).unlink()
+    assert "save_weights=true force=true" in refused(capsys, cell, file)
+
+
+def test_data_prepared_before_their_inputs_were_kept(tmp_path: Path) -> None:
+    file = write(tmp_path)
+    cell = run(tmp_path, *METHODS[0], "save_weights=false")
+    (tmp_path / "runs" / "cache" / cell.dataset_digest / "inputs.npz").unlink()
+    again = run(tmp_path, *METHODS[0], "force=true")
+    assert again.cell == cell.cell
+    predicted(again, file)
