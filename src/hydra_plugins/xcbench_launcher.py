@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.types import Override
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from xcbench.errors import UserError
+from xcbench.overrides import for_methods
 from xcbench.sweeps import Composer
 
 
@@ -58,6 +60,14 @@ class SweepLauncher(Launcher):
 
 class Sweeper(BasicSweeper):
     """Hydra's own sweeper, without composing every point once more where our launcher does it."""
+
+    @staticmethod
+    def split_arguments(
+        overrides: list[Override], max_batch_size: int | None
+    ) -> list[list[list[str]]]:
+        """All combinations, each with the options that its method has."""
+        (points,) = BasicSweeper.split_arguments(overrides, None)
+        return list(BasicSweeper.split_overrides_to_chunks(for_methods(points), max_batch_size))
 
     def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
         """Leave it to our launcher."""

@@ -18,7 +18,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import cells, config, grids, running, workers
+from xcbench import cells, config, grids, overrides, running, workers
 from xcbench.cells import Cell
 from xcbench.config import Config
 from xcbench.datasets import Missing
@@ -36,10 +36,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal has "…"
     config.register()
-    sweep = [word for word in sys.argv[1:] if word in ("-m", "--multirun")]
-    rest = [word for word in sys.argv[1:] if word not in sweep]
-    sys.argv[1:] = sweep + _targets_as_choices(rest)  # -m in any place
     try:
+        sys.argv[1:] = overrides.for_hydra(sys.argv[1:])
         hydra.main(version_base="1.3", config_path=str(config.folder()), config_name="config")(
             _task
         )()
@@ -56,18 +54,6 @@ def main() -> None:
     except KeyboardInterrupt:
         print("\ninterrupted before the first cell: nothing was run", file=sys.stderr)
         sys.exit(130)
-
-
-def _targets_as_choices(words: Sequence[str]) -> list[str]:
-    """``method._target_=module.thing`` as ``method=module.thing``, beside another ``method=…``."""
-    made = list(words)
-    for group in ("method", "dataset"):
-        named = [word for word in made if word.lstrip("+").startswith(f"{group}._target_=")]
-        if named:
-            chosen = [word for word in made if word in named or word.startswith(f"{group}=")]
-            made = [word for word in made if word not in chosen]
-            made.append(f"{group}={','.join(word.partition('=')[2] for word in chosen)}")
-    return made
 
 
 def raised_by_hydra(error: BaseException) -> bool:
@@ -230,8 +216,10 @@ def explain(error: BaseException) -> str:
     """One line for a mistake in the configuration or on the disk."""
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = str(error.missing_cfg_file).rpartition("/")
-        options = ", ".join(error.options or _configurations(config.folder() / group))
-        return f"unknown {group or 'configuration'} '{name}'; available: {options}"
+        options = error.options or _configurations(config.folder() / group)
+        likely = overrides.suggestion(name, options)
+        known = f"available: {', '.join(options)}"
+        return f"unknown {group or 'configuration'} '{name}'{likely}; {known}"
     if isinstance(error, OverrideParseException):
         return f"{error.override} is not understood ({' '.join(str(error).split())})"
     if isinstance(error, HydraException | OmegaConfBaseException):
@@ -239,7 +227,9 @@ def explain(error: BaseException) -> str:
         if error.__cause__ is not None and str(error.__cause__).strip():
             parts.append(str(error.__cause__).strip().splitlines()[0])
         if parts[0].startswith("Could not override"):
-            parts.append("`xcbench options` lists what there is")
+            key = parts[0].split("'")[1]
+            likely = overrides.suggestion(key, overrides.all_options())
+            parts.append("`xcbench options` lists what there is" + likely)
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
     if isinstance(error, OSError) and not error.filename:
         reason = error.strerror or error
