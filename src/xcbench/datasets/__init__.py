@@ -109,7 +109,7 @@ def prepare(
             _fetch(settings, data_dir)
         info = _prepare(settings, data_dir, cache_dir)
         if with_inputs and isinstance(info, Info) and inputs.load(cache_dir / info.digest) is None:
-            cache.remove(cache_dir / info.digest)
+            durable.remove(cache_dir / info.digest)
             info = _prepare(settings, data_dir, cache_dir)
         return info
     except OSError as error:

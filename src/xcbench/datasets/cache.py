@@ -36,11 +36,6 @@ def save(where: Path, info: Info, train: Split, test: Split) -> None:
         raise
 
 
-def remove(where: Path) -> None:
-    """Delete a prepared dataset, so that it is prepared again."""
-    shutil.rmtree(where, ignore_errors=True)
-
-
 def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
     checksums = {}
     for role, split in (("train", train), ("test", test)):
