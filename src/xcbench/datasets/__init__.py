@@ -16,7 +16,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import config, door, locks
+from xcbench import config, door, durable, locks
 from xcbench.config import Dataset as Settings
 from xcbench.datasets import (
     blobs,
