@@ -15,9 +15,13 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hydra import compose, initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import CachingConfigRepository
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException
+from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -161,6 +165,17 @@ def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
     return (list(point) for point in itertools.product(*choices))
 
 
+class _Files(CachingConfigRepository):
+    """The files under ``conf/``, each read once for all points, not once a point."""
+
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        """Read a file; a copy of it, which composing changes."""
+        return copy.deepcopy(super().load_config(config_path))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Files:
+        return self  # Hydra takes a copy for every point
+
+
 @contextmanager
 def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
     """Composing outside of a launch.
@@ -179,6 +194,9 @@ def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
     config.register()
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(config.folder().resolve())):
+            loader = GlobalHydra.instance().config_loader()
+            assert isinstance(loader, ConfigLoaderImpl)
+            loader.repository = _Files(loader.repository)  # type: ignore[assignment]
             yield
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(explain(error)) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from hydra.core.config_store import ConfigStore
@@ -45,7 +46,14 @@ def read(composed: DictConfig) -> Config:
 def typed(composed: DictConfig) -> DictConfig:
     """Our own part of a composed configuration, with the type of every option."""
     own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    made = OmegaConf.merge(OmegaConf.structured(Config), own)
+    made = OmegaConf.merge(_schema(), own)
+    assert isinstance(made, DictConfig)
+    return made
+
+
+@cache
+def _schema() -> DictConfig:
+    made = OmegaConf.structured(Config)
     assert isinstance(made, DictConfig)
     return made
 

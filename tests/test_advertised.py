@@ -1,0 +1,68 @@
+"""The command that each preset of a paper advertises gives the cells of the committed tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from xcbench import papers, planning, sweeps
+from xcbench.cells import FINAL
+from xcbench.papers import PARTS, Grid
+from xcbench.papers.kept import Kept
+
+ROOT = Path(__file__).resolve().parents[1]
+PRESETS = {
+    name: [(grid, preset) for grid in papers.find(name).grids for preset in (grid.name, *grid.also)]
+    for name in papers.NAMES
+}
+
+
+@pytest.fixture(autouse=True)
+def without_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XCBENCH_DATA", str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("paper", papers.NAMES)
+def test_a_preset_gives_committed_cells(paper: str, tmp_path: Path) -> None:
+    """Of each preset the points of a dataset and a method that ran, or of all its tuned methods.
+
+    A tuned rate must be in the preset: a rate that is none is one that the method's rule makes
+    from the data, which are not here.
+    """
+    tables = {part: Kept.read(ROOT / "reports" / paper, part) for part in PARTS}
+    wrong = []
+    with sweeps.hydra({}):
+        for grid, preset in PRESETS[paper]:
+            kept = tables[grid.part]
+            own = kept.rows[kept.rows["grid"] == grid.name]
+            ran = own[own["status"].isin(FINAL)]
+            apart = set(zip(own["dataset"], own["method"], own["status"].isin(FINAL), strict=True))
+            for job in _first_jobs(f"{paper}/{preset}", ran, bool(grid.rates_from), tmp_path):
+                key = (job.cell.dataset, job.cell.method)
+                if (*key, False) in apart or (*key, True) not in apart:
+                    continue  # some of them were skipped
+                default = bool(grid.rates_from) and job.cell.lr is None
+                if default or not kept.holds(job, grid.name):
+                    wrong.append(f"{preset}: {job.label}")
+    assert not wrong
+
+
+def _first_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[planning.Job]:
+    """Points of the first dataset, and of the first method or all, that a preset has."""
+    names = ["dataset"] if tuned else ["dataset", "method"]
+    for point in ran[names].drop_duplicates().to_dict("records"):
+        wanted = {str(name): str(value) for name, value in point.items()}
+        points = sweeps.of_experiment(preset, {"runs_dir": str(runs_dir), **wanted}).configurations
+        if points:
+            return planning.jobs(points)
+    return []
+
+
+def test_every_tuned_grid_is_tuned_by_a_grid_before_it() -> None:
+    for name in papers.NAMES:
+        grids: dict[str, Grid] = {}
+        for grid in papers.find(name).grids:
+            assert not grid.rates_from or grids[grid.rates_from].part == "tuning"
+            grids[grid.name] = grid
