@@ -133,8 +133,8 @@ def on_cell(name: str, runs_dir: Path) -> Iterator[dict[str, Any]]:
     dataset = rows_of(cell, runs_dir / "cache") if cell and path.exists() else None
     if cell is None or dataset is None:
         return
-    with np.load(path, allow_pickle=False) as kept:
-        W = sp.csr_array((kept["values"], kept["features"], kept["start"]), _shape(dataset))
+    saved = cells.saved_arrays(runs_dir, cell)
+    W = sp.csr_array((saved["values"], saved["features"], saved["start"]), _shape(dataset))
     where = {
         "cell": name,
         "dataset": cell.dataset,
