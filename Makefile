@@ -47,8 +47,9 @@ clean:
 .venv/ready-test: EXTRAS := [numba,test,lint]
 .venv/ready-bench: EXTRAS := [bench]
 .venv/ready-%: pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("error: xcbench needs Python 3.11 or later, $(PYTHON) is %d.%d; make $(MAKECMDGOALS) PYTHON=python3.11" % v[:2])'
 	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@rm -f .venv/ready-*
 	@echo "installing xcbench$(EXTRAS) into .venv (a minute or two)"
-	$(BIN)/python -m pip install --quiet --editable '.$(EXTRAS)'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.$(EXTRAS)'
 	@touch $@ .venv/ready-run

@@ -1,6 +1,14 @@
 """Run cells of the benchmark, e.g. ``python run.py -m method=ove,umax dataset=digits``."""
 
-from xcbench.app import main
+import sys
+
+from xcbench import usage
 
 if __name__ == "__main__":
-    main()
+    text = usage.asked(["run", *sys.argv[1:]])
+    if text:
+        print(text, end="")
+    else:
+        from xcbench.app import main
+
+        main()

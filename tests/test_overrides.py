@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from xcbench import overrides, registry
+import xcbench
+from xcbench import cli, overrides, registry, usage
 from xcbench.errors import UserError
 
 
@@ -83,3 +84,25 @@ def test_suggestions() -> None:
     assert overrides.suggestion("lr", overrides.all_options()) == "; did you mean method.lr"
     assert overrides.suggestion("epochs", overrides.all_options()) == "; did you mean budget.epochs"
     assert overrides.suggestion("zzz", overrides.all_options()) == ""
+
+
+@pytest.mark.parametrize("name", usage.COMMANDS)
+def test_help_of_a_command_is_short(name: str) -> None:
+    for words in ([name, "--help"], ["-h", name]):
+        text = usage.asked(words)
+        assert text.startswith(f"usage: xcbench {name} ")
+        assert "Example: " in text
+        assert len(text.splitlines()) < 20 and "Hydra's" not in text
+
+
+def test_help_of_all_commands_and_the_version() -> None:
+    assert all(f"\n  {name} " in usage.asked(["--help"]) for name in usage.COMMANDS)
+    assert usage.asked(["run", "--version"]) == f"xcbench {xcbench.__version__}\n"
+    assert usage.asked(["run", "seed=0"]) == ""
+
+
+@pytest.mark.parametrize("port", ["٣", "0", "65536", "x", "-1", "9" * 5000])
+def test_ports(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["ui", f"port={port}"])
+    assert capsys.readouterr().err.count("must be a number") == 1

@@ -4,56 +4,27 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xcbench import cells, config, results
+from xcbench import cells, config, results, usage
 from xcbench.commands import Given, clean, look
 from xcbench.errors import UserError
 from xcbench.options import check_name
 from xcbench.units import printable
 
-USAGE = """\
-xcbench COMMAND [name=value ...]
-
-  run        run cells: the same as `python run.py`, with Hydra's options
-  results    print the tidy frame, one row a cell; --curves: one row a checkpoint;
-             --format csv|md|json
-  show       everything about a cell (the first digits of its id are enough): settings, curve,
-             clocks, its folder, the command that runs it again
-  compare    two cells: settings that differ, last checkpoints side by side
-  clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
-  verify     read every cell, grid and prepared dataset: lists the damaged ones, then asks whether
-             to move them to runs/quarantine/ (--yes: does not ask); exit code 1 if there were any
-  predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
-             class:log-probability of the best class a row; k=5: of the best five
-  data       list: what there is of every dataset, and from where; fetch NAME …: download it;
-             verify [NAME …]: whether the files are the right ones
-  report     write tables, figures and a page: name=demo writes reports/demo/
-  paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
-             part=tuning|runs|report, grid=NAME, force=true (all again), and overrides such as
-             dataset=mnist
-  replication  every printed number of the papers beside ours: reports/replication.csv
-  versions   versions of methods and data, which identities of cells are made of
-  track      rebuild the MLflow store from the cells
-  ui         serve the MLflow UI on localhost (port=5000)
-  options    list every option of a run
-  new        write a method of your own: `xcbench new method NAME` makes a package that works
-
-name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
-  xcbench results dataset=bibtex method=umax,implicit status=done
-  xcbench show 1d8a
-  xcbench clean status=failed
-  xcbench report grid=demo name=demo      (grid=: the cells of a launch)
-"""
-
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry of the console script; every error is one sentence and exit code 2."""
     words = list(sys.argv[1:] if argv is None else argv)
+    text = usage.asked(words)
+    if text:
+        print(text, end="")
+        return
     if words and words[0] == "run":
         from xcbench import app
 
@@ -79,15 +50,14 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _command(words: list[str]) -> int:
-    parser = _Parser(prog="xcbench", usage=USAGE, add_help=False, allow_abbrev=False)
+    parser = _Parser(prog="xcbench", add_help=False, allow_abbrev=False)
     parser.add_argument("command", nargs="?", default="help")
-    parser.add_argument("--help", "-h", action="store_true")
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--yes", "-y", action="store_true")
     parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
     given, rest = parser.parse_known_intermixed_args(words)
-    if given.help or given.command == "help":
-        print(f"usage: {USAGE}", end="")
+    if given.command == "help":
+        print(f"usage: {usage.OVERVIEW}", end="")
         return 0
     # Name, its function, and the words it takes besides name=value; the last may stand for many.
     commands: dict[str, tuple[Callable[[Given], int], tuple[str, ...]]] = {
@@ -108,7 +78,11 @@ def _command(words: list[str]) -> int:
         "new": (_new, ("method", "NAME")),
     }
     if given.command not in commands:
-        raise UserError(f"unknown command '{given.command}'; commands: run, {', '.join(commands)}")
+        from xcbench.overrides import suggestion
+
+        likely = suggestion(given.command, usage.COMMANDS)
+        names = ", ".join(usage.COMMANDS)
+        raise UserError(f"unknown command '{given.command}'{likely}; commands: {names}")
     command, takes = commands[given.command]
     many = bool(takes) and takes[-1].endswith("…")  # any number of words, or none
     plain, settings = _split(rest, len(rest) if many else len(takes))
@@ -212,8 +186,8 @@ def _ui(given: Given) -> int:
     runs_dir = given.runs_dir()
     port = given.settings.pop("port", "5000")
     given.refuse_others("runs_dir=… and port=NUMBER")
-    if not port.isdigit():
-        raise UserError(f"port={port} is not possible: it must be a number")
+    if not re.fullmatch("[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
+        raise UserError(f"port={port} is not possible: it must be a number between 1 and 65535")
     return tracking.serve(runs_dir, int(port))
 
 

@@ -1,0 +1,162 @@
+"""What ``--help`` prints. It imports nothing, so that it is there at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+OVERVIEW = """\
+xcbench COMMAND [name=value ...]
+
+  run        run cells: the same as `python run.py`, with Hydra's options
+  results    print the tidy frame, one row a cell; --curves: one row a checkpoint;
+             --format csv|md|json
+  show       everything about a cell (the first digits of its id are enough): settings, curve,
+             clocks, its folder, the command that runs it again
+  compare    two cells: settings that differ, last checkpoints side by side
+  clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
+  verify     read every cell, grid and prepared dataset: lists the damaged ones, then asks whether
+             to move them to runs/quarantine/ (--yes: does not ask); exit code 1 if there were any
+  predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
+             label:log-probability of the best class a row; k=5: of the best five; out=FILE
+  data       list: what there is of every dataset, and from where; fetch NAME …: download it;
+             verify [NAME …]: whether the files are the right ones
+  report     write tables, figures and a page: name=demo writes reports/demo/
+  paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
+             part=tuning|runs|report, grid=NAME, force=true (all again), and overrides such as
+             dataset=mnist
+  replication  every printed number of the papers beside ours: reports/replication.csv
+  versions   versions of methods and data, which identities of cells are made of
+  track      rebuild the MLflow store from the cells
+  ui         serve the MLflow UI on localhost (port=5000)
+  options    list every option of a run
+  new        write a method of your own: `xcbench new method NAME` makes a package that works
+
+name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
+  xcbench results dataset=bibtex method=umax,implicit status=done
+  xcbench show 1d8a
+  xcbench clean status=failed
+  xcbench report grid=demo name=demo      (grid=: the cells of a launch)
+`xcbench COMMAND --help` says more of a command, `xcbench --version` the version.
+"""
+
+COMMANDS = {
+    "run": """\
+[-m] [name=value ...]
+
+Run cells; -m runs every combination of values with commas. The same command again runs what is
+missing.
+  dataset=NAME method=NAME     `-m dataset=here`: all whose files are here; `-m method=all`
+  method.lr=0.1 method.m=5     options of the method; with -m, of every method that has them
+  only.NAME.lr=0.1             with -m, an option of one method alone
+  budget.epochs=20 seed=0      how long it trains, and with which draws
+  experiment=NAME              a grid of ours; rates=NAME: rates of a paper
+  plan=true workers=2 grid=NAME force=true save_weights=true
+`xcbench options` lists every option, --hydra-help those of Hydra.
+Example: python run.py -m method=ove,umax,implicit dataset=digits method.lr=0.01,0.1
+""",
+    "results": """\
+[--curves] [--format csv|md|json] [column=value ...]
+
+Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter.
+Example: xcbench results dataset=bibtex method=umax,implicit status=done
+""",
+    "show": """\
+CELL [runs_dir=runs]
+
+Print all of a cell: settings, curve, clocks, its folder, and the command that runs it again.
+Example: xcbench show 1d8a      (the first digits of its id are enough)
+""",
+    "compare": """\
+CELL CELL [runs_dir=runs]
+
+Print the settings in which two cells differ, and their last checkpoints side by side.
+Example: xcbench compare 1d8a 77f0
+""",
+    "clean": """\
+column=value ... [--yes] [runs_dir=runs]
+
+List the cells that meet every filter, ask, and remove them; --yes does not ask.
+Example: xcbench clean status=failed
+""",
+    "verify": """\
+[--yes] [runs_dir=runs]
+
+Read every cell, grid and prepared dataset, and ask whether to move damaged ones away.
+Example: xcbench verify
+""",
+    "predict": """\
+CELL FILE [k=1] [out=FILE] [runs_dir=runs]
+
+Print label:log-probability of the best k classes of every row of a file, which is read as the
+files that the cell was trained on. The cell must have run with save_weights=true.
+Example: xcbench predict 1d8a rows.txt k=5 out=predictions.txt
+""",
+    "data": """\
+list | fetch NAME ... | verify [NAME ...]   [data_dir=data]
+
+List the datasets and where their files come from, download them, or check them.
+Example: xcbench data fetch bibtex
+""",
+    "report": """\
+[grid=NAME] [name=last] [column=value ...] [reports_dir=reports] [runs_dir=runs]
+
+Write tables, figures and a page of the cells that meet every filter to reports/NAME/.
+Example: xcbench report grid=demo name=demo
+""",
+    "paper": """\
+NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [force=true] [plan=true] [name=value ...]
+
+Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report.
+Example: xcbench paper umax dataset=mnist
+""",
+    "replication": """\
+[reports_dir=reports]
+
+Write every printed number of the papers beside ours to reports/replication.csv.
+Example: xcbench replication
+""",
+    "versions": """\
+(no options)
+
+Print the versions of methods and data that identities of cells are made of.
+Example: xcbench versions
+""",
+    "track": """\
+[runs_dir=runs]
+
+Rebuild the MLflow store from the cells.
+Example: xcbench track
+""",
+    "ui": """\
+[port=5000] [runs_dir=runs]
+
+Serve the MLflow UI on localhost.
+Example: xcbench ui port=5001
+""",
+    "options": """\
+(no options)
+
+List every option of a run, with its default and its meaning.
+Example: xcbench options
+""",
+    "new": """\
+method NAME
+
+Write a package with a method of your own that works, to start from.
+Example: xcbench new method mine
+""",
+}
+VERSION = "--version"
+HELP = ("--help", "-h")
+
+
+def asked(words: Sequence[str]) -> str:
+    """What to print for ``--help`` or ``--version`` among the words; nothing without them."""
+    if VERSION in words:
+        from importlib.metadata import version
+
+        return f"xcbench {version('xcbench')}\n"
+    if not any(word in HELP for word in words):
+        return ""
+    named = [word for word in words if word in COMMANDS]
+    return f"usage: xcbench {named[0]} {COMMANDS[named[0]]}" if named else f"usage: {OVERVIEW}"
