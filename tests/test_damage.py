@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from catalogue import TOY, composed
+from conftest import SMALL, Workspace
 from made_cells import make
 from xcbench import cells, config, grids, planning, results, running
 from xcbench.cells import Cell
@@ -345,3 +346,18 @@ def test_the_commit_of_another_project_is_not_recorded(tmp_path: Path, monkeypat
     assert running._git_commit() is None  # not tracked there
     subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
     assert len((running._git_commit() or "").removesuffix("-dirty")) == 40
+
+
+def test_a_launch_runs_a_damaged_cell_again_and_results_go_on(workspace: Workspace) -> None:
+    words = ("dataset=digits", "method=umax", *SMALL)
+    assert workspace.run(*words).code == 0
+    (name,) = workspace.cells()
+    before = workspace.frame()
+    curve = workspace.path / "runs" / "cells" / name / "curve.csv"
+    curve.write_bytes(curve.read_bytes()[:-4])
+    shown = workspace.xcbench("results")
+    assert shown.code == 0 and "warning: 1 folder is left out" in shown.err, shown.text
+    again = workspace.run(*words)
+    assert again.code == 0 and again.err.count("is damaged (curve.csv is cut off") == 1, again.text
+    clocks = [column for column in before if column.endswith("seconds")]
+    assert workspace.frame().drop(columns=clocks).equals(before.drop(columns=clocks))
