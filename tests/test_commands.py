@@ -206,7 +206,7 @@ def test_compare_of_unlike_cells(xcbench: Command, here: Path) -> None:
         assert name in done.out
     assert "nan" not in done.out
     assert xcbench("compare", skipped.cell, digits.cell).code == 0
-    digits.cell = "abcd000000000000"  # as if written before there was the option
+    digits.cell, digits.content = "abcd000000000000", {}  # written before there was the option
     del digits.config["evaluation"]["top_k"], digits.config["budget"]["seconds"]
     cells.save(here, digits)
     assert "budget.seconds" not in xcbench("compare", skipped.cell, digits.cell).out
