@@ -46,7 +46,11 @@ def main() -> None:
             raise
         print(f"error: {explain(error)}", file=sys.stderr)
         sys.exit(2)
-    except (AssertionError, ValueError) as error:  # Hydra's own, for example of method=null
+    except (
+        AssertionError,
+        ValueError,
+        OverflowError,
+    ) as error:  # Hydra's own: method=null
         if own_choice or not raised_by_hydra(error):
             raise
         print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)

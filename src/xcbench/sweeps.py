@@ -65,7 +65,7 @@ class _Base:
         for value in values:
             try:
                 OmegaConf.update(own, value.key_or_group, value.value())
-            except OmegaConfBaseException as error:
+            except (OmegaConfBaseException, OverflowError) as error:
                 reason = str(error).splitlines()[0]
                 raise UserError(f"{value.input_line} is not possible: {reason}") from None
         return config.resolved(own)

@@ -54,7 +54,11 @@ def _features(path: Path) -> np.ndarray:
     """The rows, into one array in float32."""
     with open_content(path) as handle:
         n_rows, n_features = _header(handle, path)
-        X = np.empty((n_rows, n_features), np.float32)
+        try:
+            X = np.empty((n_rows, n_features), np.float32)
+        except (MemoryError, ValueError):  # the latter beyond what can be addressed
+            what = f"{n_rows} rows of {n_features} columns do not fit into memory"
+            raise bad_line(path, 1, what) from None
         end = 0
         for number, line in _lines(handle):
             if end == n_rows:

@@ -59,8 +59,13 @@ class Downloader:
                 for block in blocks:
                     out.write(block)
                     progress.show(out.tell())
+                    if total is not None and out.tell() > total:
+                        break
                 progress.close()
         received = self.part.stat().st_size
+        if total is not None and received > total:
+            self.part.unlink()
+            raise Unavailable(f"{url} sends more than the {total:,} bytes it announced")
         if total is not None and received != total:
             raise Unavailable(f"{url} broke off after {received:,} of {total:,} bytes; {KEPT}")
         self.part.replace(output_file)

@@ -15,7 +15,11 @@ from xcbench.errors import UserError
 
 BLOCK = 1 << 20
 RATIO, SLACK = 100, 1 << 26  # data files shrink to a tenth, not to a hundredth
-DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError)
+DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
+    *(RuntimeError,),  # encrypted, or an unknown compression
+    *(ValueError, OverflowError),  # a wrong offset
+)
 
 
 def unpack(archive: Path, wanted: dict[str, Path]) -> None:
@@ -44,7 +48,12 @@ def unpack(archive: Path, wanted: dict[str, Path]) -> None:
                 _copy_all(archive, members, bundle.extractfile, tarfile.TarInfo.isfile, wanted)
         else:
             raise UserError("it is neither a zip nor a tar archive")
-    except (*DAMAGE, RuntimeError) as error:  # RuntimeError: encrypted, or an unknown compression
+    except (
+        *DAMAGE,
+        RuntimeError,
+        ValueError,
+        OverflowError,
+    ) as error:  # RuntimeError: encrypted, or an unknown compression
         raise UserError(f"the archive is damaged or not readable ({error})") from None
     except OSError as error:
         if error.errno is not None:
