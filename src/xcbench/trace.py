@@ -7,11 +7,14 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from xcbench.cells import CURVE_COLUMNS
+from xcbench.clock import Stops, Stopwatch, checkpoints
 from xcbench.config import Budget, Evaluation
 from xcbench.datasets import Dataset
 from xcbench.datasets.value import Rows, Split
@@ -20,8 +23,6 @@ from xcbench.memory import PeakMemory
 from xcbench.metrics import costs, evaluate
 from xcbench.models import Model
 from xcbench.solvers import Progress, Solver, Streams, epochs, make_model
-
-PARTS = 50  # looks at the clock between two checkpoints, where the budget has seconds
 
 
 @dataclass
@@ -51,6 +52,13 @@ class Trace:
             columns=[*CURVE_COLUMNS, *(c for c in frame if c not in CURVE_COLUMNS)]
         )
 
+    def stands_at(self, progress: Progress) -> bool:
+        """Whether nothing was trained since the last row."""
+        place = ("iteration", "observations")
+        return bool(self.rows) and all(
+            self.rows[-1][name] == getattr(progress, name) for name in place
+        )
+
 
 def run(
     solver: Solver,
@@ -77,32 +85,39 @@ def run(
     Trace
         The first number that is not finite ends the curve with status ``diverged``.
     """
-    trace = Trace(memory=PeakMemory(evaluation.costs))
+    trace, clock = Trace(memory=PeakMemory(evaluation.costs)), Stopwatch()
     seen = dataset.first(budget.share)
     judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
-    looks: int = getattr(solver, "parts", PARTS)  # one-vs-rest: after every class
-    parts = looks if budget.seconds and solver.interruptible else 1
     passes = epochs(solver, budget.epochs)
-    stops = _stops(budget, passes, parts)
-    value = Mean()
-    with np.errstate(all="ignore"):  # overflow is looked for at the checkpoints
+    stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
+    value, objective, fresh = Mean(), math.nan, True
+    with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
         progresses = solver.fit(seen, model, Streams.of(seed), stops)
         for number in itertools.count():
-            trace.memory.begin()
-            started = time.perf_counter()
-            progress = next(progresses, None)
-            trace.train_seconds += time.perf_counter() - started
-            trace.memory.end()
+            if fresh:
+                trace.memory.begin()
+            with clock.running():
+                progress = next(progresses, None)
+            trace.train_seconds = clock.seconds
             if progress is None:
+                trace.memory.end()
                 return trace
             value.add(progress)
-            late = bool(budget.seconds) and trace.train_seconds >= (budget.seconds or 0)
-            if number % parts and not late:
+            late = bool(budget.seconds) and clock.seconds >= (budget.seconds or 0)
+            last = late or stops.is_last(number) or not solver.interruptible
+            checkpoint = stops.checkpoint(number)
+            repeats = trace.stands_at(progress)
+            fresh = last or (checkpoint > 0 and not repeats)
+            if not fresh:
                 continue
+            if repeats:  # the last checkpoint, which is evaluated in any case
+                trace.rows.pop()
+            else:
+                objective = value.take()
+            trace.memory.end()
             started = time.perf_counter()
-            progress = replace(progress, objective=value.take())
-            last = late or number in (0, len(stops)) or not solver.interruptible
-            due = last or number // parts % evaluation.every == 0
+            progress = replace(progress, objective=objective)
+            due = last or checkpoint % evaluation.every == 0
             judge.correction = getattr(solver, "correction", None)
             finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
             trace.evaluate_seconds += time.perf_counter() - started
@@ -126,7 +141,9 @@ def run(
 
 
 def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
-    """Compile what a run needs, on four rows and eight features, before any clock runs.
+    """Compile what a run needs, on four random rows of eight features, before any clock runs.
+
+    Rows of the data would not do: where they are sparse, few features of few rows may all be 0.
 
     A library's solver says by ``compiles = False`` that it needs nothing, one with batches of its
     own size by ``on_few_rows`` what it is on four rows.
@@ -134,23 +151,26 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
     if not getattr(solver, "compiles", True):
         return
     solver = getattr(solver, "on_few_rows", solver)
-    rows = slice(0, 4)
-    few = Split(dataset.train.X[rows, :8], dataset.train.y[rows])
+    X: Any = np.random.default_rng(0).random((4, min(8, dataset.info.features)))
+    X = X.astype(dataset.train.X.dtype)
+    y = np.arange(4) % model.n_classes
+    few = Split(X if isinstance(dataset.train.X, np.ndarray) else like(X, dataset.train.X), y)
     shape = model.n_classes, few.X.shape[1]
     small = make_model(solver, model.engine, *shape, model.b is not None, str(model.dtype))
-    tiny = replace(dataset, train=few, test=few)
+    counts = np.bincount(y, minlength=model.n_classes)
+    tiny = replace(dataset, train=few, test=few, class_counts=counts)
     with np.errstate(all="ignore"):
         for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
             pass
         evaluate(small, few)
 
 
-def _stops(budget: Budget, passes: float, parts: int) -> list[float]:
-    """Epochs of the evaluations, and of the looks at the clock between them."""
-    count = budget.checkpoints * parts
-    if budget.ratio == 1:
-        return [passes * (i + 1) / count for i in range(count)]
-    return [passes * budget.ratio ** ((i + 1) / parts - budget.checkpoints) for i in range(count)]
+def like(X: np.ndarray, sparse: Any) -> sp.csr_array:
+    """Sparse rows with index types as others have them: compiled code is for these types."""
+    rows = sp.csr_array(X)
+    rows.indices = rows.indices.astype(sparse.indices.dtype)
+    rows.indptr = rows.indptr.astype(sparse.indptr.dtype)
+    return rows
 
 
 class Judge:

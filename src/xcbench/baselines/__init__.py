@@ -7,7 +7,7 @@ under ``objectives/`` are. What cannot be interrupted yields at its start and it
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -97,7 +97,7 @@ class Once(ABC):
         """Train a model on all rows."""
 
     def fit(
-        self, dataset: Dataset, model: Any, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: Any, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Train."""
         yield Progress(0, 0, 0.0)

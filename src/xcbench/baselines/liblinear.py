@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -75,14 +75,9 @@ class OneVsRest:
     Iterations are classes; an epoch is all of them. Rows with the same features and the same target
     are one row with their number as its weight, which leaves the problem as it is: where an article
     has a row for each of its tags, a class takes a tenth of the time.
-
-    Attributes
-    ----------
-    parts : looks at the clock between two checkpoints: after every class.
     """
 
     settings: config.Liblinear
-    parts: int
     precision: str | None = None
     interruptible: bool = True
     is_bound: bool = False
@@ -91,7 +86,7 @@ class OneVsRest:
     model = MarginScores.made
 
     def fit(
-        self, dataset: Dataset, model: MarginScores, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Train the classes that have rows, most frequent first."""
         y = dataset.train.y
@@ -162,7 +157,7 @@ def with_dual(settings: config.Config, info: Info) -> float:
 one_vs_rest = baselines.method(
     "svm_ovr",
     config.OneVsRest,
-    lambda settings, info: OneVsRest(settings, info.classes),
+    lambda settings, info: OneVsRest(settings),
     memory=weights,
     version=2,
 )

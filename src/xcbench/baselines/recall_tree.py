@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, count, islice
 
@@ -40,7 +40,7 @@ class RecallTree:
         return float(self.settings.passes)
 
     def fit(
-        self, dataset: Dataset, model: baselines.Library, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: baselines.Library, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Learn from a row after the other until the last stop."""
         from vowpalwabbit import Workspace

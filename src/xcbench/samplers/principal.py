@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from xcbench.datasets.value import Rows
 
 BLOCK_NUMBERS = 1 << 22  # features converted to float64 at a time
+TINY = np.finfo(float).tiny  # where no feature varies, every coordinate is 0
 WIDEST = 2048  # features up to which the covariance matrix is made
 
 
@@ -43,7 +44,7 @@ def fitted(X: Rows, k: int, whitened: bool) -> Projection:
     X : (N, D) rows.
     k : coordinates; D where there are not so many.
     whitened : first bring every feature to unit variance, and every coordinate too; a feature that
-        is constant stays out.
+        is constant stays out, and where all are, every coordinate is 0.
     """
     k = min(k, X.shape[1])
     mean, square = moments(X)
@@ -54,7 +55,8 @@ def fitted(X: Rows, k: int, whitened: bool) -> Projection:
     axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(k)])
     A = axes / unit[:, None]
     if whitened:
-        A /= np.sqrt(np.maximum(values, np.finfo(np.float32).eps * values.max()))
+        smallest = max(np.finfo(np.float32).eps * values.max(), TINY)
+        A /= np.sqrt(np.maximum(values, smallest))
     return Projection(A, mean @ A)
 
 

@@ -7,7 +7,7 @@ no stopping rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -81,9 +81,16 @@ class Solver(Protocol):
         ...
 
     def fit(
-        self, dataset: Dataset, model: Any, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: Any, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
-        """Train; ``stops`` are epochs at which to yield."""
+        """Train.
+
+        Parameters
+        ----------
+        stops : ascending epochs at which to yield. Each is taken when the one before was reached:
+            how far apart looks at the clock are depends on how long training takes. A stop that
+            is reached already yields again, and nothing is trained for it.
+        """
         ...
 
 

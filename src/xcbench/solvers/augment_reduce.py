@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,7 +30,7 @@ class AugmentReduce(Minibatch):
     per_epoch: int = field(default=1, init=False)
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """As `Minibatch`, with its clocks at 0."""
         self.t, self.visited, self.per_epoch = 0, 0, self.passes * len(dataset.train)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,7 +48,7 @@ class LBFGS:
         return self.objective.is_bound
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Run to convergence; the library's loop is not interrupted."""
         yield Progress(0, 0, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,7 +68,7 @@ class Margin:
         return replace(self, n=min(self.n, 4))
 
     def fit(
-        self, dataset: Dataset, model: Model, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: Model, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Visit batches until the last stop."""
         assert isinstance(model, SparseModel)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,37 +95,38 @@ class Minibatch:
         return found
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
         self.sampler = samplers.fitted(self.sampler, dataset)
         self.step = self.step.begun(model)
         model.draw(streams.weights, self.start)
         per_epoch = self.passes * len(dataset.train)
-        targets = [round(stop * per_epoch) for stop in stops]
+        targets = (round(stop * per_epoch) for stop in stops)
         start = self.objective.start
         local = np.full((len(dataset.train), *np.shape(start)), start)
         iteration = observations = since = 0
         value_sum = 0.0
         yield Progress(0, 0, 0.0, extra=getattr(self.sampler, "extra", {}))
+        target = next(targets)
         for chunk in self._chunks(dataset, model, streams):
             rate = self.step.rate(observations // per_epoch)
             first = 0
             while first < len(chunk):
-                missing = -(-(targets[0] - observations) // self.n) * self.n
-                last = min(len(chunk), first + max(self.n, missing))
+                missing = -(-(target - observations) // self.n) * self.n
+                last = min(len(chunk), first + max(0, missing))
                 value_sum += self._run(model, chunk.part(first, last), local, rate)
                 iteration += -(-(last - first) // self.n)
                 observations += last - first
                 since += last - first
                 first = last
-                if observations >= targets[0]:
-                    targets.pop(0)
-                    epoch = observations / per_epoch
-                    yield Progress(iteration, observations, epoch, value_sum / since)
-                    since, value_sum = 0, 0.0
-                    if not targets:
+                while observations >= target:  # of several stops in a minibatch, each yields
+                    mean = value_sum / since if since else math.nan
+                    yield Progress(iteration, observations, observations / per_epoch, mean)
+                    since, value_sum, following = 0, 0.0, next(targets, None)
+                    if following is None:
                         return
+                    target = following
 
     def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
         """Update by one minibatch after the other; gives the sum of their values."""

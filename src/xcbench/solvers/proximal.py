@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -186,7 +187,7 @@ class Proximal:
     is_bound: bool = True
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
         n_rows = len(dataset.train)
@@ -201,13 +202,14 @@ class Proximal:
         yield Progress(0, 0, 0.0)
         for stop in stops:
             value_sum, before = 0.0, observations
-            while observations == before or observations < round(stop * per_epoch):
+            while observations < round(stop * per_epoch):
                 index = next(visits)
                 rate = self.step.rate(observations // per_epoch)
                 value_sum += self._update(model, dataset, index, u, rate, beta, streams.classes)
                 iteration += 1
                 observations += len(index)
-            mean = value_sum / (observations - before)
+            seen = observations - before
+            mean = value_sum / seen if seen else math.nan
             yield Progress(iteration, observations, observations / per_epoch, mean)
 
     def _update(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ class RamanAsPublished(Minibatch):
     """
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """As `Minibatch`; the rows stand ready with ones in the place of their values."""
         X = dataset.train.X

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ class RidgeOnDrawn(Minibatch):
     project: bool
 
     def fit(
-        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: list[float]
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """As `Minibatch`, once classes and rows are counted."""
         radius = self.highest = np.inf

@@ -1,0 +1,87 @@
+"""Every method trains, in both engines, on data of every form that the catalogue has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xcbench import config, registry, trace
+from xcbench.config import Budget, Evaluation
+from xcbench.datasets import Dataset
+from xcbench.datasets.statistics import describe
+from xcbench.datasets.value import Split
+from xcbench.errors import UserError
+from xcbench.samplers import principal
+from xcbench.solvers import make_model
+
+N, D, K = 40, 20, 6
+FORMS = ("dense", "sparse", "late", "one_hot", "constant", "featureless")
+
+
+def problem(form: str) -> Dataset:
+    """Rows of a form; those of ``late`` and ``constant`` have nothing in their first features."""
+    rng = np.random.default_rng(0)
+    X: Any = rng.random((N, D)).astype(np.float32)
+    if form == "late":
+        X[:, :10] = 0
+    if form == "one_hot":
+        X = np.eye(D, dtype=np.float32)[rng.integers(0, D, N)]
+    if form == "constant":
+        X[:] = [0.0] * 10 + [1.0] * 10
+    if form == "featureless":
+        X = X[:, :0]
+    if form in ("sparse", "one_hot"):
+        X = sp.csr_array(X * (X > 0.5))
+    y = np.concatenate([np.arange(K), rng.integers(0, K, N - K)])
+    rows = Split(X, y)
+    return Dataset(
+        describe("made", "", False, rows, rows, K), rows, rows, np.bincount(y, minlength=K)
+    )
+
+
+def cases() -> list[tuple[str, Any]]:
+    found = [(name, method.schema(name=name)) for name, method in registry.own().items()]
+    found += [("ove", config.OneVsEach(name="ove", sampling="tree"))]
+    return [
+        (name, settings) for name, settings in found if not registry.own()[name].lacks(settings)
+    ]
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+@pytest.mark.parametrize(
+    ("name", "settings"), cases(), ids=lambda case: case if isinstance(case, str) else ""
+)
+def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str) -> None:
+    method = registry.own()[name]
+    for form in FORMS:
+        if form == "featureless" and name.startswith("svm_"):
+            continue  # they have no weights there, and no probabilities of classes
+        dataset = problem(form)
+        try:
+            registry.check(settings, dataset.info)
+        except UserError:
+            assert form == "featureless"  # refused in a sentence, as the tree is
+            continue
+        ready = settings
+        if method.has_rate(settings):
+            ready = replace(settings, lr=method.default_rate(settings, dataset.info))
+        solver = method.build(ready, dataset.info)
+        shape = K, dataset.info.features
+        model = make_model(solver, engine, *shape, settings.bias, "float32")
+        trace.warm_up(solver, model, dataset)
+        budget, few = Budget(epochs=1, checkpoints=1), Evaluation(rows=5)
+        made = trace.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link)
+        assert made.status == "done", (form, made.message)
+        assert made.curve["test_error"].iloc[[0, -1]].notna().all()
+
+
+def test_whitening_leaves_constant_features_out() -> None:
+    X = np.zeros((4, 8))
+    assert (principal.fitted(X, 3, whitened=True)(X) == 0).all()
+    X[:, 2], X[:, 5] = [1.0, 1.0, -1.0, -1.0], 7.0  # one varies, one is constant
+    z = principal.fitted(X, 1, whitened=True)(X)
+    np.testing.assert_allclose(np.abs(z[:, 0]), 1.0, rtol=1e-5)
