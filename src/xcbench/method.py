@@ -23,7 +23,7 @@ from xcbench.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.solvers.sequential import Sequential
 from xcbench.steps import SGD, Adagrad, AugmentReduce, Step
 
-ADAPTIVE_RATES = {"ar": 0.02, "adagrad": 0.01}
+ADAPTIVE_RATES = {"ar": 0.04, "adagrad": 0.1}
 
 
 def stochastic(settings: config.Method) -> bool:
@@ -182,8 +182,60 @@ def ridge_share(settings: config.Method, info: Info) -> float:
     return settings.ridge / info.train
 
 
-# Our default rates were found on digits, zipf, bibtex, mnist and the twin of eurlex, at the default
-# budget.
+def gram(settings: Any, info: Info, rows: float) -> float:
+    """Bound of the largest eigenvalue of the inner products of so many drawn rows, on average.
+
+    That of the first row is |x|², long rows being the ones that move weights; each other one adds
+    the second moment along the direction that rows share most: of one-hot rows the frequency of a
+    feature, and with biases at least 1. A step of a class on these rows moves its scores by at most
+    rate · gram · slope.
+    """
+    return float(
+        max(
+            info.heavy_square_norm
+            + settings.bias
+            + (max(rows, 1.0) - 1.0) * (info.largest_moment + settings.bias),
+            1e-12,
+        )
+    )
+
+
+# The factors of our default rates were found on generated rows (`reports/default-rates.md`).
+def over_gram(factor: float) -> Callable[[Any, Info], float]:
+    """Rate factor / gram(n): the n rows of a minibatch may all move the same class."""
+    return lambda settings, info: factor / gram(settings, info, settings.n)
+
+
+def over_drawn(factor: float) -> Callable[[Any, Info], float]:
+    """Rate for sums over the K - 1 others that are estimated by m of them, each for K/m classes.
+
+    A drawn class is moved by K/m for every row that drew it: all n where the draws are shared. The
+    true class is moved by K for every row of it.
+    """
+
+    def rate(settings: Any, info: Info) -> float:
+        n, m = settings.n, min(settings.m, info.classes)
+        share = 1.0 if settings.sampling == "shared" else m / info.classes
+        of_drawn = gram(settings, info, 1 + (n - 1) * share) / m
+        of_true = gram(settings, info, 1 + (n - 1) * info.largest_class)
+        return factor / (info.classes * max(of_drawn, of_true))
+
+    return rate
+
+
+STALE = 50.0  # steps without a draw of a class that count as one row more
+
+
+def over_stale(factor: float) -> Callable[[Any, Info], float]:
+    """Rate for double sums: a class is drawn every K/m steps alone, while others move on."""
+
+    def rate(settings: Any, info: Info) -> float:
+        waiting = info.classes / (STALE * settings.m)
+        return factor / gram(settings, info, settings.n + 20 + waiting)
+
+    return rate
+
+
 def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
     """Rate factor / mean |x|²: a unit of rate moves a row's own score by |x|² (bias included).
 

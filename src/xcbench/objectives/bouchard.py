@@ -8,7 +8,7 @@ import numpy as np
 
 from xcbench import config
 from xcbench.datasets import Info
-from xcbench.method import Method, over_square_norm, stochastic
+from xcbench.method import Method, over_gram, stochastic
 from xcbench.objectives import Numbers, Objective, Pairs, Triple, sigmoid, softplus
 
 NEWTON_STEPS = 60
@@ -106,7 +106,7 @@ method = Method(
     "bouchard",
     config.Bouchard,
     objective,
-    over_square_norm(0.5),
+    over_gram(1.5),
     samplings=("others", "all", "frequency", "tree"),
     steps=("sgd",),  # alpha moves by the rate of w
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from xcbench import config
 from xcbench.datasets import Info
-from xcbench.method import Method, minibatch, over_square_norm, sampler
+from xcbench.method import Method, minibatch, over_stale, sampler
 from xcbench.objectives import Numbers, Objective, Odds, Quadruple, ScoredOdds, Triple
 from xcbench.solvers import Solver
 from xcbench.solvers.raman_as_published import RamanAsPublished
@@ -128,7 +128,7 @@ vanilla = Method(
     "vanilla",
     config.DoubleSum,
     objective,
-    over_square_norm(0.01),
+    over_stale(0.2),
     samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     solver=solver,
@@ -138,7 +138,7 @@ umax = Method(
     "umax",
     config.Umax,
     objective,
-    over_square_norm(0.1),
+    over_stale(0.4),
     samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     slope_is_gradient=False,  # u is reset first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xcbench import config
 from xcbench.datasets import Info
-from xcbench.method import Method, over_square_norm
+from xcbench.method import Method, over_gram
 from xcbench.method import sampler as distinct
 from xcbench.objectives import Numbers, Objective, Pairs, Triple, sigmoid, softplus
 from xcbench.objectives.negative_sampling import Contrast, negatives
@@ -57,7 +57,7 @@ method = Method(
     "nce",
     config.NCE,
     objective,
-    over_square_norm(0.2),
+    over_gram(4.0),
     samplings=("shared", "others", "all"),
     noises=("uniform", "frequency", "tree"),
     sampler=sampler,

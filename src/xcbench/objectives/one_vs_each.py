@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xcbench import config
-from xcbench.datasets import Info
-from xcbench.method import Method, over_square_norm
+from xcbench.method import Method, over_drawn
 from xcbench.objectives import Numbers, Pairs, Triple, sigmoid, softplus
 
 
@@ -21,10 +20,7 @@ def one_vs_each(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float
     return weight * softplus(drawn - true), -slope, slope
 
 
-def default_rate(settings: config.Method, info: Info) -> float:
-    """The estimated sum over K - 1 pairs makes a step K times as long."""
-    return over_square_norm(10.0)(settings, info) / info.classes
-
+default_rate = over_drawn(4.0)
 
 method = Method(
     "ove",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xcbench import config
-from xcbench.method import Method, over_square_norm
+from xcbench.method import Method, over_gram
 from xcbench.objectives import Numbers, Odds, Triple, sigmoid, softplus
 
 
@@ -29,14 +29,14 @@ exact = Method(
     "softmax",
     config.Softmax,
     lambda settings, info: Odds(softmax, is_bound=True),
-    over_square_norm(1.0),
+    over_gram(4.0),
     version=2,
 )
 importance_sampling = Method(
     "is",
     config.Sampled,
     lambda settings, info: Odds(softmax, is_bound=False, weighted=False),
-    over_square_norm(1.0),
+    over_gram(4.0),
     version=2,
     samplings=("shared", "others", "all"),
 )
