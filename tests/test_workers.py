@@ -63,7 +63,7 @@ def test_a_killed_worker_costs_its_cell_alone(tmp_path: Path) -> None:
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:  # until a cell is there, then kill whoever works on the next
-        if list(tmp_path.glob("runs/cells/*/cell.json")):
+        if list(tmp_path.glob("runs/cells/[!.]*/cell.json")):
             break
         time.sleep(0.02)
     children = Path(f"/proc/{launch.pid}/task/{launch.pid}/children").read_text().split()
@@ -91,13 +91,13 @@ def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    while not list(tmp_path.glob("runs/cells/*/cell.json")) and launch.poll() is None:
+    while not list(tmp_path.glob("runs/cells/[!.]*/cell.json")) and launch.poll() is None:
         time.sleep(0.02)
     os.killpg(launch.pid, signal.SIGINT)  # as a terminal does: parent and workers
     out, err = launch.communicate(timeout=60)
     assert launch.returncode == 130, out + err
     assert "interrupted: what is finished is saved" in out and "Traceback" not in err
-    assert len(list(tmp_path.glob("runs/cells/*/cell.json"))) >= 1
+    assert len(list(tmp_path.glob("runs/cells/[!.]*/cell.json"))) >= 1
 
 
 class Slow:
