@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,16 +18,19 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import cells, config, grids, overrides, running, workers
+from xcbench import cells, config, grids, memory, overrides, running, tracking, workers
 from xcbench.cells import Cell
+from xcbench.claims import Queue
 from xcbench.config import Config
 from xcbench.datasets import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
 from xcbench.planning import Job, jobs, memory_estimate
+from xcbench.processes import INTERRUPTED, end_with_parent, interruptible
 from xcbench.progress import Progress
 
 
+@interruptible()
 def main() -> None:
     """Entry of ``python run.py`` and ``xcbench run``: every error is one sentence."""
     own_choice = "HYDRA_FULL_ERROR" in os.environ
@@ -56,8 +59,8 @@ def main() -> None:
         print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("\ninterrupted before the first cell: nothing was run", file=sys.stderr)
-        sys.exit(130)
+        print("\ninterrupted: what is finished is saved", file=sys.stderr)
+        sys.exit(INTERRUPTED)
 
 
 def raised_by_hydra(error: BaseException) -> bool:
@@ -69,6 +72,8 @@ def raised_by_hydra(error: BaseException) -> bool:
 def _task(composed: DictConfig) -> None:
     """One configuration: a single run, or a point of a sweep under another launcher."""
     whole = HydraConfig.get().mode != RunMode.MULTIRUN
+    if not whole:  # in a process of the launcher
+        end_with_parent()
     try:
         code = run([config.read(composed)], whole)
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
@@ -108,40 +113,43 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
     cells.sweep_leftovers(runs_dir)
     if whole:
         grids.add(runs_dir, launch.grid, [job.cell.cell for job in planned])
-    known = {} if launch.force else {job.cell.cell: _finished(runs_dir, job) for job in planned}
+    old = _known(runs_dir, planned)
+    known = {} if launch.force else {name: status for name, (status, _) in old.items() if status}
     absent = {job.cell.cell: job.info.reason for job in planned if isinstance(job.info, Missing)}
     here = [job for job in planned if job.cell.cell not in absent]
-    todo = [job for job in here if not known.get(job.cell.cell)]
+    todo = [job for job in here if job.cell.cell not in known]
     progress = Progress(
         len(planned) - len(absent),
         todo,
         alone=whole and launch.workers == 1,
         workers=launch.workers,
     )
-    statuses = Counter(status for status in known.values() if status)
+    statuses = Counter(known.values())
     statuses["skipped"] += _skip(runs_dir, [job for job in planned if job.cell.cell in absent])
     for reason, number in Counter(absent.values()).items():
         print(f"{number} cells skipped: {reason}")
-    usable = launch.mlflow  # a store that fails is left alone: it may cost seconds every time
+    recorder = tracking.Recorder(runs_dir, launch.mlflow)
+    queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
     try:
-        ran = workers.run(todo, launch.workers, progress.begin, progress.inside)
-        for job, cell, seconds in ran:
-            try:
-                cells.save(runs_dir, cell)
-            except UserError:
-                progress.end(job, replace(cell, status="failed", message="not saved"), seconds)
-                raise
+        for job, cell, seconds in workers.run(
+            queue, launch.workers, progress.begin, progress.inside
+        ):
+            if seconds is not None:
+                _save(runs_dir, job, cell, progress)
+            queue.claims.release(job.cell.cell)
             statuses[cell.status] += 1
-            if not cell.shape["twin"]:
-                cells.remove(runs_dir, job.as_skipped)
             progress.end(job, cell, seconds)
-            usable = usable and _track(runs_dir, [cell])
+            recorder.add(cell)
         code = 1 if statuses["failed"] else 0
     except KeyboardInterrupt:
         print("\ninterrupted: what is finished is saved; the same command goes on from here")
-        code = 130
-    if usable:  # cells whose recording was cut off earlier
-        _track(runs_dir, (cells.usable(runs_dir, job.cell.cell) for job in planned))
+        sys.stdout.flush()
+        code = INTERRUPTED
+    finally:
+        queue.claims.release_all()
+    recorder.finish({name: old[name][1] for name in known})  # recording that was cut off earlier
+    if any(status == "failed" for status in known.values()):
+        print("a cell for which memory did not suffice is not tried again (force=true tries)")
     _summarise(len(planned), len(here) - len(todo), statuses)
     return code
 
@@ -164,21 +172,30 @@ def _check_launch(configurations: Sequence[Config]) -> None:
 
 
 def _finished(runs_dir: Path, job: Job) -> str | None:
-    """Status of a cell that need not run again; a damaged one runs again."""
-    cell = cells.usable(runs_dir, job.cell.cell)
-    return cell.status if cell and cell.status in cells.FINAL else None
+    """Status of a cell that need not run again."""
+    return _known(runs_dir, [job]).get(job.cell.cell, (None, 0.0))[0]
 
 
-def _track(runs_dir: Path, found: Iterable[Cell | None]) -> bool:
-    """Record cells in MLflow and return whether that worked; if not, they are no less finished."""
-    from xcbench import tracking
+def _known(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:
+    """Of the cells that are there: the status of one that need not run again, and its start."""
+    found = {}
+    for job in planned:
+        cell = cells.usable(runs_dir, job.cell.cell)  # a damaged one runs again
+        if cell is not None:
+            fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
+            final = fatal or cell.status in cells.FINAL
+            found[job.cell.cell] = (cell.status if final else None), cell.started
+    return found
 
+
+def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
     try:
-        tracking.track(runs_dir, [cell for cell in found if cell is not None])
-    except (UserError, OSError) as error:
-        print(f"warning: {explain(error)}", file=sys.stderr)
-        return False
-    return True
+        cells.save(runs_dir, cell)
+    except UserError:
+        progress.end(job, replace(cell, status="failed", message="not saved"), None)
+        raise
+    if not cell.shape["twin"]:
+        cells.remove(runs_dir, job.as_skipped)
 
 
 def _announce_twins(planned: Sequence[Job]) -> None:

@@ -15,9 +15,11 @@ from xcbench import cells, config, results, usage
 from xcbench.commands import Given, clean, look
 from xcbench.errors import UserError
 from xcbench.options import check_name
+from xcbench.processes import INTERRUPTED, interruptible
 from xcbench.units import printable
 
 
+@interruptible()
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry of the console script; every error is one sentence and exit code 2."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -40,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -175,7 +177,7 @@ def _track(given: Given) -> int:
 
     runs_dir = given.runs_dir()
     given.refuse_others("runs_dir=… and records every cell")
-    number = tracking.track(runs_dir, list(cells.load_all(runs_dir)), rebuild=True)
+    number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
     print(f"{number} runs in {runs_dir / 'mlflow.db'}")
     return 0
 

@@ -1,14 +1,74 @@
-"""Peak memory of training: the high-water mark that Linux keeps of the process."""
+"""Memory: what is available, whether a lack of it killed a process, the peak of training.
+
+All of it is what Linux says; elsewhere nothing is known, and nothing is refused.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import math
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 MIB, GIB = 1 << 20, 1 << 30
 PROCESS = Path("/proc/self")
+SYSTEM = Path("/proc")
+GROUPS = Path("/sys/fs/cgroup")
+KILLED = "out of memory: the system killed the process"
+
+
+def available() -> float:
+    """Bytes that can be taken without swapping: of the machine, and within the control group."""
+    free = _number(SYSTEM / "meminfo", "MemAvailable:") or math.inf / 1024
+    return min([1024 * free, *(_left_in(folder) for folder in _groups())])
+
+
+def _groups() -> Iterator[Path]:
+    """Folders of the process's memory control group and of those above, versions 2 and 1."""
+    with suppress(OSError):
+        for line in (PROCESS / "cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory"):
+                root = GROUPS / controllers
+                own = root / path.lstrip("/")
+                yield from (own, *(at for at in own.parents if at.is_relative_to(root)))
+
+
+def _left_in(group: Path) -> float:
+    """Limit of a control group, less what it holds and cannot give back."""
+    for limit, used, cached in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        most, held = _number(group / limit), _number(group / used)
+        if most is not None and held is not None:
+            return most - held + (_number(group / "memory.stat", cached) or 0)
+    return math.inf
+
+
+def kills() -> str:
+    """How often the system has killed a process for lack of memory since it started."""
+    with suppress(OSError):
+        boot = (SYSTEM / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {_number(SYSTEM / 'vmstat', 'oom_kill') or 0:.0f}"
+    return ""
+
+
+def killed_since(before: str) -> bool:
+    """Whether it has done so since `kills` gave this."""
+    boot, _, number = before.partition(" ")
+    now, _, more = kills().partition(" ")
+    return number.isdigit() and boot == now and int(more) > int(number)
+
+
+def _number(path: Path, name: str = "") -> float | None:
+    """A number of a file of the system: the one behind a name, or the first."""
+    with suppress(OSError, ValueError, IndexError):
+        words = path.read_text().split()
+        return float(words[words.index(name) + 1] if name else words[0])
+    return None
 
 
 class PeakMemory:

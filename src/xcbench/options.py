@@ -19,14 +19,19 @@ def option(
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    identity: bool = True,
 ) -> Any:
-    """Declare a field of a configuration dataclass with its documentation and its range."""
+    """Declare a field of a configuration dataclass with its documentation and its range.
+
+    Without ``identity``, its value leaves a cell the same experiment.
+    """
     metadata = {
         "doc": doc,
         "choices": tuple(choices),
         "above": above,
         "at_least": at_least,
         "at_most": at_most,
+        "identity": identity,
     }
     if isinstance(default, list | dict):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
@@ -86,7 +91,7 @@ def changed(settings: Any) -> dict[str, Any]:
                 found[entry.name] = value
             continue
         default = entry.default if entry.default_factory is MISSING else entry.default_factory()
-        if value != default:
+        if value != default and entry.metadata.get("identity", True):
             found[entry.name] = value
     return found
 

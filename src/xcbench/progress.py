@@ -53,12 +53,16 @@ class Progress:
             rest = f", about {duration(left)} left of it" if share > 0 else ""
             print(f"\r\033[K{self.head} {share:.0%}{rest}", end="", flush=True)
 
-    def end(self, job: Job, cell: Cell, spent: float) -> None:
-        """Say what came of a cell, and how long the rest may take."""
+    def end(self, job: Job, cell: Cell, spent: float | None) -> None:
+        """Say what came of a cell, and how long the rest may take.
+
+        One that took no time of this launch came from another.
+        """
         self.number += 1
         self.left -= Counter([_kind(job)])  # keeps what is positive
-        self.ended[_kind(job)] += 1
-        self.spent[_kind(job)] += spent
+        if spent is not None:
+            self.ended[_kind(job)] += 1
+            self.spent[_kind(job)] += spent
         outcome = cell.status
         if cell.status in ("done", "timeout"):
             last = cell.curve.iloc[-1]
@@ -67,10 +71,11 @@ class Progress:
             outcome += "" if cell.status == "done" else f" ({cell.status})"
         elif cell.message:
             outcome += f": {cell.message}"
-        rest = f", about {duration(self.estimate())} left" if self.left else ""
+        rest = f", about {duration(self.estimate())} left" if self.left and self.ended else ""
+        took = "from another launch" if spent is None else duration(spent)
         head = f"[{self.number}/{self.total}] {job.label} …"
-        start = head if not self.alone else f"\r\033[K{head}" if self.live else ""
-        print(f"{start} {outcome}, {duration(spent)}{rest}", flush=True)
+        start = head if not self.alone or spent is None else f"\r\033[K{head}" if self.live else ""
+        print(f"{start} {outcome}, {took}{rest}", flush=True)
 
     def estimate(self) -> float:
         """Seconds left: the mean of the same dataset and method, else of all cells so far."""

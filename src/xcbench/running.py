@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import subprocess
 import time
@@ -17,7 +18,7 @@ import scipy
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import xcbench
-from xcbench import datasets, engines, registry, solvers, trace
+from xcbench import datasets, engines, memory, registry, solvers, trace
 from xcbench.cells import Cell
 from xcbench.datasets import Missing
 from xcbench.memory import GIB
@@ -32,9 +33,8 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     cell = replace(job.cell, started=time.time())
     if isinstance(job.info, Missing):
         return replace(cell, status="skipped", message=job.info.reason)
-    needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
-    if most and needed > most:
-        reason = f"needs about {needed:.3g} GiB, over budget.memory={most:g}"
+    reason = _too_large(job)
+    if reason:
         return replace(cell, status="skipped", message=reason)
     try:
         with threadpool_limits(1):
@@ -47,6 +47,20 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     except Exception as error:  # one cell's failure must not cost the others
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
+
+
+def _too_large(job: Job) -> str:
+    """Why a job is not begun, or nothing."""
+    needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
+    if most:
+        return f"needs about {needed:.3g} GiB, over budget.memory={most:g}" if needed > most else ""
+    free = memory.available() / GIB
+    if needed > free:
+        return (
+            f"needs about {needed:.3g} GiB, of which {free:.3g} GiB are available; "
+            f"budget.memory={math.ceil(needed)} tries it anyway"
+        )
+    return ""
 
 
 def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:

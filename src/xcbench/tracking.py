@@ -12,27 +12,28 @@ import logging
 import math
 import os
 import shutil
-import signal
 import socket
 import sqlite3
-import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from filelock import Timeout
 
-from xcbench import locks, mlflow_tables
+from xcbench import cells, locks, mlflow_tables
 from xcbench.cells import Cell
 from xcbench.errors import UserError
+from xcbench.processes import end_kept, interruptible, start_kept
 from xcbench.results import flatten
 
 EXPERIMENT = "xcbench"  # the first one of a new store, hence the number in the next line
 CHARTS = "#/experiments/1/runs?compareRunsMode=CHART&workflowType=machine_learning"
 ENDINGS = {"done": "FINISHED", "timeout": "FINISHED", "diverged": "FAILED", "failed": "FAILED"}
+PAUSE = 5.0  # seconds from one batch of a launch to the next
 BATCH = 500  # runs that are written together
 LONGEST = 6000  # characters MLflow keeps of a value
 LOCK_SECONDS = 60.0  # wait for another process that tracks
@@ -72,17 +73,17 @@ def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
     """
     home = runs_dir.absolute()
     store = home / "mlflow.db"
-    cells = (cell for cell in found if cell.status in ENDINGS)
+    ended = (cell for cell in found if cell.status in ENDINGS)
     with _alone(store), _one_sentence(store):
         if store.exists() and not rebuild:
             with closing(sqlite3.connect(store, BUSY_SECONDS, isolation_level=None)) as probe:
                 probe.execute("BEGIN IMMEDIATE")  # fails sooner than MLflow, which retries
-            return _log_missing(store, cells, home)
+            return _log_missing(store, ended, home)
         for leftover in home.glob(".mlflow-*"):  # of a process that was killed
             shutil.rmtree(leftover, ignore_errors=True)
         with TemporaryDirectory(prefix=".mlflow-", dir=home) as scratch:
             fresh = Path(scratch) / store.name
-            logged = _log_missing(fresh, cells, home)
+            logged = _log_missing(fresh, ended, home)
             for suffix in ("-journal", "-wal", "-shm"):  # SQLite would apply them to the new store
                 Path(f"{store}{suffix}").unlink(missing_ok=True)
             fresh.replace(store)
@@ -105,7 +106,54 @@ def behind(runs_dir: Path, started: Mapping[str, float]) -> list[str]:
         uri = _uri(store)
         found = mlflow_tables.entries(uri, _experiment(_client(uri), home))
         known = {entry.cell: entry for entry in found}
-        return [name for name, time in started.items() if not _is_logged(known.get(name), time)]
+        return [name for name, at in started.items() if not _is_logged(known.get(name), at)]
+
+
+class Recorder:
+    """Records finished cells in batches: between two cells, never while one trains.
+
+    A store that fails is left alone after one warning: it may cost seconds every time.
+
+    Parameters
+    ----------
+    wanted : whether anything is recorded.
+    """
+
+    def __init__(self, runs_dir: Path, wanted: bool) -> None:
+        self.runs_dir, self.usable = runs_dir, wanted
+        self.pending: list[Cell] = []
+        self.last = time.monotonic()
+
+    def add(self, cell: Cell) -> None:
+        """Take a cell, and record those so far if the last time is a while ago."""
+        if self.usable:
+            self.pending.append(cell)
+            if time.monotonic() - self.last > PAUSE or len(self.pending) >= BATCH:
+                self.record(self.pending)
+                self.pending, self.last = [], time.monotonic()
+
+    def finish(self, started: Mapping[str, float]) -> None:
+        """Record what is left, and of cells that started at these times those the store lacks."""
+        self.record(self.pending)
+        self.pending = []
+        with self._one_warning():
+            if self.usable and started:
+                names = behind(self.runs_dir, started)
+                track(self.runs_dir, filter(None, (cells.usable(self.runs_dir, n) for n in names)))
+
+    def record(self, found: Sequence[Cell]) -> None:
+        """Record cells; if that fails, they are no less finished."""
+        with self._one_warning():
+            if self.usable and found:
+                track(self.runs_dir, found)
+
+    @contextmanager
+    def _one_warning(self) -> Iterator[None]:
+        try:
+            yield
+        except (UserError, OSError) as error:
+            self.usable = False
+            print(f"warning: {' '.join(str(error).split())}", file=sys.stderr)
 
 
 def serve(runs_dir: Path, port: int = 5000) -> int:
@@ -141,17 +189,14 @@ def serve(runs_dir: Path, port: int = 5000) -> int:
     command += ["--no-serve-artifacts", "--default-artifact-root", _artifacts(home)]
     environment = {**SERVER_ENVIRONMENT, **os.environ}
     print(f"in some ten seconds (Ctrl-C stops it): http://127.0.0.1:{port}/{CHARTS}", flush=True)
-    for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # all as Ctrl-C
-        signal.signal(end, signal.default_int_handler)
-    server = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
-    )
-    try:
-        return server.wait()
-    except KeyboardInterrupt:
-        return 0
-    finally:
-        _stop(server)
+    with interruptible():
+        server = start_kept(command, environment)
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            end_kept(server)
 
 
 def _log_missing(store: Path, found: Iterable[Cell], home: Path) -> int:
@@ -171,8 +216,8 @@ def _log_missing(store: Path, found: Iterable[Cell], home: Path) -> int:
 
 
 def _batches(found: Iterable[Cell]) -> Iterator[list[Cell]]:
-    cells = iter(found)
-    return iter(lambda: list(itertools.islice(cells, BATCH)), [])
+    rest = iter(found)
+    return iter(lambda: list(itertools.islice(rest, BATCH)), [])
 
 
 def _is_logged(entry: mlflow_tables.Entry | None, started: float) -> bool:
@@ -193,7 +238,7 @@ def _run(cell: Cell) -> mlflow_tables.Run:
         name=" ".join([cell.method, *rate, f"seed={cell.seed}", cell.dataset]),
         status=ENDINGS[cell.status],
         start=begin,
-        end=max((time for _, _, time, _ in points), default=begin),
+        end=max((stamp for _, _, stamp, _ in points), default=begin),
         tags=_tags(cell),
         params={key: _cut(value) for key, value in settings.items()},
         points=points,
@@ -213,12 +258,12 @@ def _points(cell: Cell) -> Iterator[mlflow_tables.Point]:
         return
     steps = [int(step) for step in cell.curve["iteration"].tolist()]
     clock = cell.curve["train_seconds"].tolist()  # stays a metric too, to be chosen as an axis
-    times = [round(1000 * (cell.started + seconds)) for seconds in clock]
+    stamps = [round(1000 * (cell.started + seconds)) for seconds in clock]
     for name, column in cell.curve.drop(columns="iteration").items():
-        for step, time, value in zip(steps, times, column.tolist(), strict=True):
+        for step, stamp, value in zip(steps, stamps, column.tolist(), strict=True):
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if number and math.isfinite(value):
-                yield str(name), float(value), time, step
+                yield str(name), float(value), stamp, step
 
 
 def _client(uri: str) -> Any:
@@ -255,31 +300,20 @@ def _one_sentence(store: Path) -> Iterator[None]:
     """Import MLflow without telemetry and chatter; its errors become one sentence."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
-    from mlflow.exceptions import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
+    import mlflow  # noqa: F401  before its loggers are told to be silent
 
     for name in ("mlflow", "alembic"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
     try:
         yield
-    except (MlflowException, SQLAlchemyError, sqlite3.Error, OSError) as error:
-        reason = str(error).splitlines()[0].split(". ")[0]
+    except UserError:
+        raise
+    except Exception as error:  # a damaged store meets each layer of MLflow in its own way
+        reason = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0]
         raise UserError(
             f"{store} cannot be used ({reason}); the cells are safe and `xcbench track` rebuilds "
             "the store from them"
         ) from None
-
-
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    """End the server and its children, which share its process group."""
-    try:
-        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
-            os.killpg(server.pid, signal.SIGTERM)
-            server.wait(10)
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
 
 
 def _uri(store: Path) -> str:

@@ -6,57 +6,69 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 
-from xcbench import running
+from xcbench import memory, running
 from xcbench.cells import Cell
+from xcbench.claims import Queue
 from xcbench.planning import Job
+from xcbench.processes import end_with_parent, without_signals
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+PAUSE = 0.5  # seconds between looks at what other launches run
 SPAWN = multiprocessing.get_context("spawn")
 
 
 def run(
-    todo: Sequence[Job],
+    queue: Queue,
     workers: int,
     begin: Callable[[Job], None],
     watch: Callable[[float], None],
-) -> Iterator[tuple[Job, Cell, float]]:
+) -> Iterator[tuple[Job, Cell, float | None]]:
     """Run jobs and give each with its cell and its seconds, in order of completion.
 
     Parameters
     ----------
-    todo : the jobs.
+    queue : the jobs. A cell of another launch comes without seconds.
     workers : processes; 1 runs them in this one.
     begin, watch : told of a job's start and of its progress, where one runs at a time.
     """
     if workers == 1:
-        for job in todo:
+        while queue:
+            taken = queue.take()
+            if taken is None:
+                time.sleep(PAUSE)
+                continue
+            job, cell = taken
+            if cell is not None:
+                yield job, cell, None
+                continue
             begin(job)
             started = time.perf_counter()
             yield job, running.run(job, watch), time.perf_counter() - started
         return
-    waiting = list(todo)
+    idle, busy = [Worker() for _ in range(min(workers, len(queue)))], list[Worker]()
     with _single_threaded():
-        pool = [Worker() for _ in range(min(workers, len(waiting)))]
         try:
-            for worker in pool:
-                worker.start(waiting.pop(0))
-            while pool:
-                wait([handle for worker in pool for handle in worker.handles])
-                for worker in [worker for worker in pool if worker.ready]:
-                    job, cell, seconds = worker.finish()
-                    if waiting:
-                        worker.start(waiting.pop(0))
-                    else:
-                        worker.stop()
-                        pool.remove(worker)
-                    yield job, cell, seconds
+            while queue or busy:
+                while idle and (taken := queue.take()):
+                    job, cell = taken
+                    if cell is not None:
+                        yield job, cell, None
+                        continue
+                    busy.append(idle.pop())
+                    busy[-1].start(job)
+                handles = [handle for worker in busy for handle in worker.handles]
+                wait(handles, PAUSE if idle and queue else None if busy else 0)
+                for worker in [worker for worker in busy if worker.ready]:
+                    busy.remove(worker)
+                    idle.append(worker)
+                    yield worker.finish()
         finally:
-            for worker in pool:
+            for worker in (*idle, *busy):
                 worker.stop()
 
 
@@ -71,9 +83,10 @@ class Worker:
         if self.process is None or not self.process.is_alive():
             self.pipe, other = SPAWN.Pipe()
             self.process = SPAWN.Process(target=_serve, args=(other,), daemon=True)
-            self.process.start()
+            with without_signals():
+                self.process.start()
             other.close()
-        self.job, self.started = job, time.perf_counter()
+        self.job, self.started, self.kills = job, time.perf_counter(), memory.kills()
         self.pipe.send(job)
 
     @property
@@ -96,21 +109,24 @@ class Worker:
         except (EOFError, OSError):
             self.process.join()
             code = self.process.exitcode or 0
-            how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
-            hint = "; out of memory?" if code == -signal.SIGKILL else ""
-            cell = replace(self.job.cell, status="failed", message=f"worker died: {how}{hint}")
+            how = f"worker died: killed by signal {-code}"
+            if code >= 0:
+                how = f"worker died: exit code {code}"
+            elif code == -signal.SIGKILL:
+                how = memory.KILLED if memory.killed_since(self.kills) else f"{how}; out of memory?"
+            cell = replace(self.job.cell, status="failed", message=how)
         return self.job, cell, time.perf_counter() - self.started
 
     def stop(self) -> None:
         """End the process, whatever it does."""
         if self.process is not None and self.process.is_alive():
-            self.process.terminate()
+            self.process.kill()
             self.process.join()
 
 
 def _serve(pipe: Connection) -> None:
-    """Run the jobs that arrive; the parent alone decides what Ctrl-C means."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Run the jobs that arrive."""
+    end_with_parent()
     try:
         while True:
             pipe.send(running.run(pipe.recv()))

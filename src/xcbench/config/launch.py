@@ -38,7 +38,11 @@ class Budget:
         None, "training seconds after which a cell ends with status timeout", above=0
     )
     memory: float | None = option(
-        None, "GiB; a cell that is estimated to need more is skipped, and says so", above=0
+        None,
+        "GiB; a cell that is estimated to need more is skipped, and says so; none: what is "
+        "available",
+        above=0,
+        identity=False,
     )
 
 

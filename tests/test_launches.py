@@ -1,0 +1,272 @@
+"""Launches that end, die or meet one another: no process survives, no cell is run twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pandas.testing import assert_frame_equal
+
+import made_cells
+from conftest import Workspace
+from xcbench import cells, config, memory, planning, processes, running
+from xcbench.claims import Claims, Queue
+
+QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
+LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
+JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+
+
+def family(pid: int) -> list[int]:
+    children: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        children += [int(child) for child in task.read_text().split()]
+    return children + [below for child in children for below in family(child)]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def at_work(pid: int) -> list[int]:
+    """Descendants that have used the processor for more than starting takes."""
+
+    def ticks(child: int) -> int:
+        try:
+            words = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0
+        return int(words[11]) + int(words[12])
+
+    return [child for child in family(pid) if ticks(child) > 150]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("own", ["workers", "joblib"])
+def test_workers_end_with_their_parent(workspace: Workspace, own: str) -> None:
+    words = ("workers=2",) if own == "workers" else JOBLIB
+    with workspace.start(*LONG, *words) as process:
+        until(lambda: len(at_work(process.pid)) >= 2)
+        children = family(process.pid)
+        process.kill()
+        until(lambda: not any(alive(child) for child in children), 10)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_a_launch_as_ctrl_c_does(workspace: Workspace, number: signal.Signals) -> None:
+    with workspace.start(*LONG, "budget.epochs=20", "seed=range(8)") as process:
+        until(lambda: len(workspace.cells()) >= 1)
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert process.returncode == 130, out + err
+    assert err == "" and "interrupted: what is finished is saved" in out
+    assert not list((workspace.path / "runs" / "claims").iterdir())
+
+
+def test_ctrl_c_twice_is_quiet() -> None:
+    code = (
+        "import time; from xcbench.processes import interruptible\n"
+        "with interruptible():\n"
+        "    try:\n        print('ready', flush=True); time.sleep(60)\n"
+        "    except KeyboardInterrupt:\n        print('once', flush=True); time.sleep(60)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert process.stdout is not None
+    for line in ("ready\n", "once\n"):
+        assert process.stdout.readline() == line
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_kept_command_ends_with_who_keeps_it(tmp_path: Path) -> None:
+    code = (
+        "import os, time; from xcbench.processes import start_kept\n"
+        "start_kept(['sh', '-c', 'sleep 300 & sleep 300'], dict(os.environ)); time.sleep(300)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code])
+    until(lambda: len(family(process.pid)) == 4)  # the keeper, the shell, what it started
+    children = family(process.pid)
+    process.kill()
+    process.wait()
+    until(lambda: not any(alive(child) for child in children), 10)
+
+
+# ---------------------------------------------------------------- side by side
+def test_two_launches_share_the_cells(tmp_path: Path) -> None:
+    words = ("-m", *QUICK, "budget.epochs=10", "seed=range(8)")
+    both, alone = Workspace(tmp_path / "both"), Workspace(tmp_path / "alone")
+    both.path.mkdir()
+    alone.path.mkdir()
+    with both.start(*words) as first, both.start(*words) as second:
+        outs = [process.communicate() for process in (first, second)]
+    assert [first.returncode, second.returncode] == [0, 0], outs
+    ran = [
+        sum(line.startswith("[") and "another launch" not in line for line in out.splitlines())
+        for out, _ in outs
+    ]
+    assert sum(ran) == 8, outs
+    assert all(out.count("8 cells: 8 done") for out, _ in outs), outs
+    assert alone.run(*words).code == 0
+    expected, found = (place.frame("--curves").drop(columns="train_seconds")
+                       for place in (alone, both))  # fmt: skip
+    assert_frame_equal(found, expected, check_exact=True)
+
+
+def a_job(tmp_path: Path, **budget: float) -> planning.Job:
+    cell = made_cells.make(status="failed")
+    settings = config.Config(
+        dataset=config.Dataset(name="digits", reader="digits"),
+        method=config.methods.Method(name="umax"),
+        budget=config.Budget(**budget),
+        runs_dir=str(tmp_path),
+    )
+    return planning.Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
+
+
+def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
+    mine, other = Claims(tmp_path), Claims(tmp_path)
+    assert mine.take("a") == ""
+    assert other.take("a") is None and other.take("b") == ""
+    mine.release("a")
+    assert other.take("a") == ""
+    other.release_all()
+    assert not list((tmp_path / "claims").iterdir())
+
+
+def test_a_cell_of_another_launch_is_taken_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = a_job(tmp_path)
+    other = Claims(tmp_path)
+    other.take(job.cell.cell)
+    queue = Queue(tmp_path, [job], {})
+    assert queue.take() is None and queue.take() is None and len(queue) == 1
+    assert capsys.readouterr().out == (
+        "1 cell is running in another launch: waiting for what it gives\n"
+    )
+    cells.save(tmp_path, replace(job.cell, status="done", started=5.0))
+    other.release_all()
+    taken = queue.take()
+    assert taken is not None and taken[1] is not None and taken[1].status == "done"
+    # What was there before the launch is run again.
+    assert Queue(tmp_path / "x", [job], {}).take() == (job, None)
+
+
+# ---------------------------------------------------------------- memory
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a system of our making says of its memory."""
+    proc, own = tmp_path / "proc", tmp_path / "proc" / "self"
+    (proc / "sys/kernel/random").mkdir(parents=True)
+    own.mkdir()
+    (proc / "sys/kernel/random/boot_id").write_text("b00t\n")
+    (proc / "vmstat").write_text("nr_free_pages 5\noom_kill 3\n")
+    (proc / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    4096 kB\n")
+    (own / "cgroup").write_text("4:memory:/a/b\n0::/c\n")
+    monkeypatch.setattr(memory, "SYSTEM", proc)
+    monkeypatch.setattr(memory, "PROCESS", own)
+    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("folder", "files", "available"),
+    [
+        ("memory/a/b", {}, 4096 << 10),
+        ("memory/a", {"memory.limit_in_bytes": "900", "memory.usage_in_bytes": "500"}, 400),
+        ("c", {"memory.max": "max", "memory.current": "500"}, 4096 << 10),
+        ("c", {"memory.max": "900", "memory.current": "500",
+               "memory.stat": "anon 7\ninactive_file 50\n"}, 450),
+    ],
+)  # fmt: skip
+def test_available_memory(
+    system: Path, folder: str, files: dict[str, str], available: float
+) -> None:
+    (system / "groups" / folder).mkdir(parents=True)
+    for name, text in files.items():
+        (system / "groups" / folder / name).write_text(text)
+    assert memory.available() == available
+
+
+@pytest.mark.parametrize(("most", "status"), [(None, "skipped"), (4.0, "tried")])
+def test_a_cell_beyond_the_available_memory_is_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float | None, status: str
+) -> None:
+    monkeypatch.setattr(running, "memory_estimate", lambda job: 3 * memory.GIB)
+    monkeypatch.setattr(memory, "available", lambda: 2.0 * memory.GIB)
+    monkeypatch.setattr(running, "_run", lambda job, cell, watch: replace(cell, status="tried"))
+    cell = running.run(a_job(tmp_path, memory=most))
+    assert cell.status == status
+    if status == "skipped":
+        assert cell.message == (
+            "needs about 3 GiB, of which 2 GiB are available; budget.memory=3 tries it anyway"
+        )
+
+
+@pytest.mark.parametrize("kills", [3, 4])
+def test_a_cell_that_the_system_killed_is_recorded_and_one_that_a_person_killed_runs(
+    system: Path, kills: int
+) -> None:
+    job = a_job(system)
+    pid = os.fork()
+    if pid == 0:
+        Queue(system, [job], {}).take()
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    (system / "proc" / "vmstat").write_text(f"oom_kill {kills}\n")
+    queue = Queue(system, [job], {})
+    taken = queue.take()
+    assert taken is not None
+    if kills == 3:
+        assert taken == (job, None)
+    else:
+        assert taken[1] is not None
+        saved = cells.load(system, job.cell.cell)
+        assert saved is not None and saved.status == taken[1].status == "failed"
+        assert saved.message == "out of memory: the system killed the process while it ran"
+    queue.claims.release_all()
+    assert not list((system / "claims").iterdir())
+
+
+def test_a_cell_without_memory_is_not_tried_again_unless_forced(workspace: Workspace) -> None:
+    words = (*QUICK, "budget.epochs=0.1")
+    assert workspace.run(*words).code == 0
+    (path,) = workspace.path.glob("runs/cells/*/cell.json")
+    (cell,) = cells.load_all(workspace.path / "runs")
+    cells.save(workspace.path / "runs", replace(cell, status="failed", message=memory.KILLED))
+    before = path.stat().st_mtime_ns
+    again = workspace.run(*words)
+    assert again.code == 1 and "force=true" in again.out, again.text
+    assert path.stat().st_mtime_ns == before
+    assert workspace.run(*words, "force=true", "budget.memory=50").code == 0
+    assert json.loads(path.read_text())["status"] == "done"
+
+
+def test_interrupts_are_handled_in_the_main_program_alone() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with processes.interruptible():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
