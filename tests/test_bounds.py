@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -156,6 +157,18 @@ def optimum(name, **options):
     return schema(name=name, solver="lbfgs", tolerance=1e-8, **options)
 
 
+@pytest.fixture(scope="module")
+def fitted(small):
+    """Models and curves at the optima of `small`, by method, ridge and bias: each fitted once."""
+
+    @cache
+    def at(name, ridge, bias=True):
+        options = {"group": 3} if name == "ove_grouped" else {}
+        return fit(small, optimum(name, ridge=ridge, bias=bias, **options))
+
+    return at
+
+
 @pytest.mark.parametrize("name", ["softmax", "ove", "ove_grouped"])
 def test_without_features_one_vs_each_finds_the_frequencies(small, name):
     """Proposition 2: the optimum is f_k = log N_k + c."""
@@ -186,10 +199,9 @@ def one_row(name, f, y, frequent):
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("name", ["softmax", "ove", "ove_grouped", "bouchard"])
-def test_the_full_batch_ends_where_the_gradient_vanishes(small, name, bias):
+def test_the_full_batch_ends_where_the_gradient_vanishes(small, fitted, name, bias):
     """The value from the method's equation, row by row; its gradient by finite differences."""
-    options = {"group": 3} if name == "ove_grouped" else {}
-    model, made = fit(small, optimum(name, ridge=2.0, bias=bias, **options))
+    model, made = fitted(name, 2.0, bias)
     X, y = small.train.X.toarray().astype(float), small.train.y
     counts = np.bincount(y, minlength=8)
     frequent = sorted(range(8), key=lambda k: (-counts[k], k))
@@ -211,16 +223,11 @@ def test_the_full_batch_ends_where_the_gradient_vanishes(small, name, bias):
         assert central + ridge == pytest.approx(0, abs=1e-6)
 
 
-def test_the_bounds_of_the_optima_are_ordered(small):
+def test_the_bounds_of_the_optima_are_ordered(fitted):
     """A tighter bound has a higher optimum, here without the ridge's term."""
     of = {}
-    for name, options in {
-        "softmax": {},
-        "ove_grouped": {"group": 3},
-        "ove": {},
-        "bouchard": {},
-    }.items():
-        end = fit(small, optimum(name, ridge=2.0, **options))[1].curve.iloc[-1]
+    for name in ("softmax", "ove_grouped", "ove", "bouchard"):
+        end = fitted(name, 2.0, True)[1].curve.iloc[-1]
         of[name] = end["bound"] - end["ridge_term"]
     assert of["softmax"] > of["ove_grouped"] > of["ove"] > of["bouchard"]
 
@@ -248,10 +255,9 @@ def test_the_librarys_iterations_are_rows_of_the_curve(small):
         ("ove_grouped", config.Grouped(name="ove_grouped", n=5, m=2, lr=0.01, group=3)),
     ],
 )
-def test_minibatches_reach_the_optimum_of_the_full_batch(small, name, stochastic):
+def test_minibatches_reach_the_optimum_of_the_full_batch(small, fitted, name, stochastic):
     """Bouchard's takes a higher rate: an alpha moves once an epoch, and w and b wait for it."""
-    options = {"group": 3} if name == "ove_grouped" else {}
-    best, _ = fit(small, optimum(name, ridge=10.0, **options))
+    best, _ = fitted(name, 10.0)
     model, _ = fit(small, replace(stochastic, ridge=10.0, decay=0.98), epochs=200)
     found = {"W": model.scale * model.V, "b": model.scale * model.b}
     assert metrics.param_norm(best.weights(), found) < 0.06

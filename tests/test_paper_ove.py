@@ -201,6 +201,7 @@ SHRUNK = {
     "method.iterations": "5",
     "budget.epochs": "2",
     "budget.checkpoints": "2",
+    "engine": "numpy",
     "mlflow": "false",
 }
 

@@ -55,9 +55,11 @@ def test_an_experiment_composes_by_the_command_in_its_comment(
     text = (CONF / "experiment" / f"{name}.yaml").read_text()
     command = text.splitlines()[1].removeprefix("# python run.py ").partition(":")[0].split()
     swept = dict(re.findall(r"^      (\S+): (.+)$", text, re.MULTILINE))
-    method = swept["method"].split(",")[0]  # one: all of them stand in the readings' tests
-    points = math.prod(len(values.split(",")) for values in {**swept, "method": method}.values())
-    done = workspace.run(*command, f"method={method}", "plan=true", "data_dir=nowhere")
+    # One method, as all of them stand in the readings' tests; and one seed, as all are alike.
+    one = {key: swept[key].split(",")[0] for key in ("method", "seed") if key in swept}
+    points = math.prod(len(values.split(",")) for values in {**swept, **one}.values())
+    words = [f"{key}={value}" for key, value in one.items()]
+    done = workspace.run(*command, *words, "plan=true", "data_dir=nowhere")
     assert done.code == 0, done.text
     here = 0 if "missing: skip" in text else points  # what is made on the spot is always there
     said = re.search(rf"{points} cells, ({here}|0) to run; nothing was run", done.out)

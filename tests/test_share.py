@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hydra import compose
 
 from conftest import SMALL, Workspace
+from xcbench import cells, config, results, sweeps
+from xcbench.errors import UserError
 
 SHARE = 0.33
 ROWS = 100  # of training; floor(0.33 · 100) = 33
@@ -44,7 +47,7 @@ def launch(workspace: Workspace, folder: str, rows: list[str], test: list[str], 
     (path,) = (place / "runs" / "cells").glob("*/weights.npz")
     with np.load(path) as content:
         weights = dict(content)
-    return weights, workspace.frame("--curves", f"runs_dir={folder}/runs")
+    return weights, results.frame(cells.load_all(place / "runs"), curves=True)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +108,7 @@ def test_the_number_of_rows_is_rounded_down(
 
 
 @pytest.mark.parametrize("share", ["0", "-1", "1.01", "nan"])
-def test_impossible_shares(workspace: Workspace, share: str) -> None:
-    done = workspace.run("dataset=digits", f"budget.share={share}")
-    assert done.code == 2
-    assert "budget.share" in done.err
-    assert done.err.count("\n") == 1
+def test_impossible_shares(share: str) -> None:
+    with sweeps.hydra({}), pytest.raises(UserError, match=r"budget\.share") as caught:
+        config.read(compose("config", overrides=["dataset=digits", f"budget.share={share}"]))
+    assert "\n" not in str(caught.value)
