@@ -32,7 +32,7 @@ def curves(workspace: Workspace):
 def alone(new_workspace: NewWorkspace) -> Workspace:
     """A grid that one process ran, one cell after the other."""
     workspace = new_workspace("one")
-    done = workspace.run_fresh(*GRID, "workers=1")
+    done = workspace.run(*GRID, "workers=1")
     assert done.code == 0, done.text
     return workspace
 
@@ -56,11 +56,8 @@ def test_another_launcher_gives_the_same_numbers(alone: Workspace, workspace: Wo
 
 
 def test_a_killed_worker_costs_its_cell_alone(tmp_path: Path) -> None:
-    command = [sys.executable, Path(__file__).parents[1] / "run.py", *GRID, "workers=2"]
-    command += ["method.bias=false", "budget.epochs=30"]
-    launch = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    words = (*GRID, "workers=2", "engine=numpy", "budget.epochs=5")
+    launch = Workspace(tmp_path).start(*words)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:  # until a cell is there, then kill whoever works on the next
         if list(tmp_path.glob("runs/cells/[!.]*/cell.json")):
@@ -80,14 +77,15 @@ def test_a_killed_worker_costs_its_cell_alone(tmp_path: Path) -> None:
     assert frame["status"].value_counts().to_dict() == {"done": 7, "failed": 1}
     message = frame.loc[frame["status"] == "failed", "message"].iloc[0]
     assert message == "worker died: killed by signal 9; out of memory?"
-    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert again.returncode == 0 and "7 of them were there already" in again.stdout
+    again = Workspace(tmp_path).run(*words)
+    assert again.code == 0 and "7 of them were there already" in again.out, again.text
 
 
 def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:
     command = [sys.executable, Path(__file__).parents[1] / "run.py", *GRID, "workers=2"]
+    command += ["engine=numpy", "budget.epochs=5"]
     launch = subprocess.Popen(
-        [*command, "budget.epochs=40"], cwd=tmp_path, text=True, start_new_session=True,
+        command, cwd=tmp_path, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
