@@ -117,6 +117,8 @@ class PeakMemory:
 def _trim() -> None:
     """Return freed memory to the system: taken again, it would not count as taken in training."""
     gc.collect()
+    if not gc.get_freeze_count():  # modules stay: the collections before later cells skip them
+        gc.freeze()
     with suppress(OSError, AttributeError):  # glibc alone has it
         ctypes.CDLL(None).malloc_trim(0)
 
