@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import wait
@@ -47,6 +48,7 @@ FORKS.set_forkserver_preload(
     [
         "http.server",
         "hydra",
+        "numba",
         "pandas",
         "pytest",
         "scipy.optimize",
@@ -57,6 +59,12 @@ FORKS.set_forkserver_preload(
 # To start a process is to ask how every other one ended; an exit code can be read only once, and
 # two threads that read at the same time got 255.
 FORKING = threading.Lock()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files of few tests first: theirs are the long ones, and none should run alone at the end."""
+    tests = Counter(item.path for item in items)
+    items.sort(key=lambda item: tests[item.path])
 
 
 def pytest_collection_finish() -> None:
@@ -171,6 +179,7 @@ def _program(
     limits: Limits,
 ) -> None:
     """A script or module as the main program of a process that was just forked."""
+    gc.freeze()  # no collection looks at the big imports again
     for path, descriptor in ((out, 1), (err, 2)):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
     for stream in (sys.stdout, sys.stderr):
