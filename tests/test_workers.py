@@ -83,9 +83,8 @@ def test_a_killed_worker_costs_its_cell_alone(tmp_path: Path) -> None:
 
 def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:
     command = [sys.executable, Path(__file__).parents[1] / "run.py", *GRID, "workers=2"]
-    command += ["engine=numpy", "budget.epochs=5"]
     launch = subprocess.Popen(
-        command, cwd=tmp_path, text=True, start_new_session=True,
+        [*command, "budget.epochs=40"], cwd=tmp_path, text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
