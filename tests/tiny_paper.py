@@ -64,6 +64,7 @@ synthetic: {train: 40, test: 10, features: 8, classes: 6, nonzeros: 2}
 
 def _report(measured: Measured, folder: Path) -> pd.DataFrame:
     measured.results.to_csv(folder / "seen.csv", index=False)
+    measured.curves.to_csv(folder / "seen-curves.csv", index=False)
     return pd.DataFrame(columns=replication.COLUMNS)
 
 

@@ -38,7 +38,7 @@ def main(words: list[str]) -> int:
         for trial, verdict in results
         if verdict.word not in (REFUSED, IDENTICAL)
     }
-    table.write(counts, bad, Path(settings.get("reports_dir", "reports")), seed)
+    table.write(counts, bad, Path(settings.get("reports_dir", "reports")), words)
     print(counts.to_markdown(index=False))
     print(f"{len(results)} trials in {time.monotonic() - started:.0f} s, {len(bad)} failures")
     return 1 if bad else 0
@@ -61,7 +61,10 @@ def campaign(
             for trial, verdict in pool.imap(inflict, jobs):
                 verdicts.append((trial, verdict))
                 if verdict.word not in (REFUSED, IDENTICAL):
-                    print(f"{verdict.word}: {trial.scenario}, {trial.label}\n{verdict.why}\n")
+                    print(
+                        f"{verdict.word}: {trial.scenario}, {trial.label}\n{verdict.why}\n",
+                        flush=True,
+                    )
         print(f"{name}: {len(trials)} trials, {time.monotonic() - started:.0f} s", flush=True)
     return verdicts
 

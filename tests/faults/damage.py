@@ -134,13 +134,12 @@ def provenance(before: dict[str, Outcome], folder: Path) -> Verdict | None:
     for name, here in details(folder).items() if before else ():
         if here.traceback:
             return Verdict(UNEXPLAINED, str(here))
-        if here.code == 0 and not here.said and here.out != before[name].out:
-            return Verdict(SILENT, f"show {name}: {_difference(here.out, before[name].out)}")
+        if here.code == 0 and not here.said and (why := _difference(here, before[name])):
+            return Verdict(SILENT, f"show {name}: {why}")
     return None
 
 
-def _difference(here: str, there: str) -> str:
-    pairs = zip(here.splitlines(), there.splitlines(), strict=False)
-    return next(
-        (f"{ours} instead of {theirs}" for ours, theirs in pairs if ours != theirs), "length"
-    )
+def _difference(here: Outcome, there: Outcome) -> str:
+    """Lines of one only; the size of the cell's folder may differ, it says no more."""
+    unlike = set(here.out.splitlines()) ^ set(there.out.splitlines())
+    return " / ".join(sorted(line for line in unlike if "  folder  " not in line))

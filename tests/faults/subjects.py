@@ -91,16 +91,13 @@ class Paper(Subject):
     under: str = "reports"
 
     def shown(self, folder: Path) -> tuple[Shown, Outcome]:
-        """Rows as the product reads them for a report, and checkpoints as they stand."""
-        where = folder / "reports" / "tiny"
-        (where / "seen.csv").unlink(missing_ok=True)
+        """Rows and checkpoints as the product reads them for a report."""
+        seen = [folder / "reports" / "tiny" / name for name in ("seen.csv", "seen-curves.csv")]
+        for path in seen:
+            path.unlink(missing_ok=True)
         outcome = process.command(folder, self.look)
-        seen = where / "seen.csv"
-        if outcome.code or not seen.exists():
-            return {}, outcome
         shown: Shown = {}
-        for name in ("seen.csv", "tuning-curves.csv", "runs-curves.csv"):
-            path = where / name
+        for path in seen if outcome.code == 0 else ():
             for cell, rows in table(path.read_text() if path.exists() else "").items():
                 shown.setdefault(cell, []).extend(rows)
         return shown, outcome

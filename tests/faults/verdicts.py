@@ -43,17 +43,20 @@ def finished(shown: Shown) -> set[str]:
 def wrong(shown: Shown, whole: Shown, older: Shown | None = None) -> str:
     """A cell that is shown with other numbers than undisturbed ones, if there is any."""
     for cell in sorted(finished(shown)):
-        rows = shown[cell]
-        if older and rows == older.get(cell):
+        if older and shown[cell] == older.get(cell):
             continue
         if cell not in whole:
             return f"an unknown cell {cell}"
-        for row in rows:
+        for row in shown[cell]:
             if row not in whole[cell]:
                 return f"cell {cell} shows {sorted(set(row.items()) - set(whole[cell][0].items()))}"
-        if len(rows) != len(whole[cell]):
-            return f"cell {cell} has {len(rows)} rows instead of {len(whole[cell])}"
     return ""
+
+
+def incomplete(shown: Shown, whole: Shown) -> str:
+    """A cell that is shown without some of its checkpoints, if there is any."""
+    short = {cell for cell in finished(shown) & set(whole) if len(shown[cell]) < len(whole[cell])}
+    return f"checkpoints of {sorted(short)} are missing" if short else ""
 
 
 def writes(folder: Path) -> dict[str, int]:
@@ -88,6 +91,8 @@ def judge(
         return Verdict(UNEXPLAINED, str(looked))
     if why := wrong(before, subject.whole, subject.older):
         return Verdict(SILENT, f"after the fault: {why}")
+    if (why := incomplete(before, subject.whole)) and not looked.said:
+        return Verdict(SILENT, f"after the fault: {why}; {looked}")
     if not damage and len(finished(before)) < promised:
         return Verdict(LOST, f"{len(finished(before))} of {promised} cells are left; {looked}")
     written = writes(folder)
@@ -106,6 +111,8 @@ def judge(
         return Verdict(UNEXPLAINED, str(looked))
     if why := wrong(after, subject.whole):
         return Verdict(SILENT, f"after the relaunch: {why}")
+    if why := incomplete(after, subject.whole):
+        return Verdict(REFUSED if looked.said else SILENT, f"after the relaunch: {why}")
     if missing := set(subject.whole) - finished(after):
         return Verdict(REFUSED if looked.said else LOST, f"after the relaunch: no {missing}")
     return Verdict(REFUSED if said else IDENTICAL, str(struck or again))
