@@ -38,6 +38,19 @@ def test_colours_belong_to_methods_and_dashes_to_variants():
 
 
 # ---------------------------------------------------------------- figures
+
+
+def test_a_full_disk_refuses_a_figure_as_it_refuses_any_file(tmp_path: Path) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("no device that is always full")
+    (tmp_path / "curves.pdf").symlink_to(full)
+    rows = variants.label(results.frame([make()]), [make()])
+    figure = draw_curves(rows, results.frame([make()], curves=True), style.line_styles(rows))
+    with pytest.raises(OSError, match="No space left"):
+        style.save(figure, tmp_path / "curves.png")
+
+
 def drawn(make_figure, *found: Cell):
     rows = variants.label(results.frame(found), found)
     return make_figure(rows, results.frame(found, curves=True), style.line_styles(rows))

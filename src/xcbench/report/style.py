@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -176,4 +177,6 @@ def save(fig: Figure, path: Path) -> None:
         path.with_suffix(".png"), optimize=True, dpi=(fig.dpi, fig.dpi)
     )  # 256 colours are plenty, at a third of the size
     fig.set_layout_engine("none")  # laid out once, for both files
-    FigureCanvasPdf(fig).print_pdf(path.with_suffix(".pdf"), metadata={"CreationDate": None})
+    content = io.BytesIO()  # on a full disk, Matplotlib would fail in a way of its own
+    FigureCanvasPdf(fig).print_pdf(content, metadata={"CreationDate": None})
+    path.with_suffix(".pdf").write_bytes(content.getvalue())
