@@ -36,7 +36,7 @@ SETTINGS = [
         "sampling=others",
     ),
     settings("empty group", ("method=null",), "method"),
-    settings("key of another method", ("-m", "method=umax,softmax", "method.delta=1,2"), "delta"),
+    settings("key of another method", ("-m", "method=ove,softmax", "method.delta=1,2"), "delta"),
     settings("key of a maker", ("dataset.synthetic.train=300",), "synthetic"),
     settings("reader without numbers", ("dataset.reader=synthetic",), "synthetic"),
     settings("type", ("method.m=many",), "method.m.*many"),

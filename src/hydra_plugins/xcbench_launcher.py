@@ -67,6 +67,8 @@ class Sweeper(BasicSweeper):
     ) -> list[list[list[str]]]:
         """All combinations, each with the options that its method has."""
         (points,) = BasicSweeper.split_arguments(overrides, None)
+        if not points:
+            return [points]
         return list(BasicSweeper.split_overrides_to_chunks(for_methods(points), max_batch_size))
 
     def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:

@@ -243,7 +243,7 @@ def _idx_array(path: Path, axes: range) -> np.ndarray:
     if len(content) < head:
         raise UserError(f"{path} is cut off in its header; get the file again")
     shape = struct.unpack(f">{content[3]}I", content[4:head])
-    if 0 in shape or len(content) - head != math.prod(shape):
+    if len(content) - head != math.prod(shape) or math.prod(shape[1:]) > LARGEST:
         raise UserError(
             f"{path} holds {len(content) - head} bytes, its header says {math.prod(shape)}; "
             "get the file again"
