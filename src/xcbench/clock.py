@@ -77,7 +77,7 @@ class Stops:
                 self.numbers.append(-1)
                 yield at
                 spent = self.clock.seconds - before
-                stretch *= min(2.0, LOOK / spent) if spent else 2.0
+                stretch = max(SHORTEST, stretch * (min(2.0, LOOK / spent) if spent else 2.0))
             at = checkpoint
             self.numbers.append(number)
             yield checkpoint
