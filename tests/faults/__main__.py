@@ -23,49 +23,40 @@ def main(words: list[str]) -> int:
     if unknown := set(names) - set(scenarios.SCENARIOS):
         print(f"unknown: {', '.join(unknown)}; scenarios: {', '.join(scenarios.SCENARIOS)}")
         return 2
-    seed = int(settings.get("seed", 0))
     sys.path.insert(0, str(process.ROOT / "src"))
     process.preload()
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="xcbench-faults-") as scratch:
-        results = campaign(
-            names, Path(scratch), seed, settings.get("trials"), int(settings.get("workers", 2))
-        )
-    order = dict.fromkeys(trial.scenario for trial, _ in results)
-    counts = table.frame(results, order)
-    bad = {
-        f"{trial.scenario}: {trial.label}": verdict.word
-        for trial, verdict in results
-        if verdict.word not in (REFUSED, IDENTICAL)
-    }
-    table.write(counts, bad, Path(settings.get("reports_dir", "reports")), words)
+    results: list[tuple[Trial, Verdict]] = []
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="xcbench-faults-") as scratch:
+            results += campaign(name, Path(scratch), settings)
+        counts = table.frame(results)
+        bad = {f"{trial.scenario}: {trial.label}": it.word for trial, it in results if failed(it)}
+        table.write(counts, bad, Path(settings.get("reports_dir", "reports")), words)
     print(counts.to_markdown(index=False))
-    print(f"{len(results)} trials in {time.monotonic() - started:.0f} s, {len(bad)} failures")
     return 1 if bad else 0
 
 
-def campaign(
-    names: list[str], scratch: Path, seed: int, most: str | None, workers: int
-) -> list[tuple[Trial, Verdict]]:
-    """Run the trials of scenarios, some at a time, in a folder; at most so many of each."""
+def failed(verdict: Verdict) -> bool:
+    """Whether a user would mind."""
+    return verdict.word not in (REFUSED, IDENTICAL)
+
+
+def campaign(name: str, folder: Path, settings: dict[str, str]) -> list[tuple[Trial, Verdict]]:
+    """Run the trials of a scenario in a folder, some at a time."""
+    started = time.monotonic()
+    rng = np.random.default_rng(int(settings.get("seed", 0)))
+    trials = list(scenarios.SCENARIOS[name](folder, rng))
+    most = int(settings.get("trials", scenarios.MOST.get(name, len(trials))))
+    jobs = [(trial, folder / f"trial-{n}") for n, trial in enumerate(some(trials, most, rng))]
     verdicts = []
-    for name in names:
-        started = time.monotonic()
-        folder = scratch / name
-        folder.mkdir()
-        rng = np.random.default_rng(seed)
-        trials = list(scenarios.SCENARIOS[name](folder, rng))
-        trials = some(trials, int(most or scenarios.MOST.get(name, len(trials))), rng)
-        with multiprocessing.get_context("fork").Pool(workers) as pool:
-            jobs = [(trial, folder / f"trial-{number}") for number, trial in enumerate(trials)]
-            for trial, verdict in pool.imap(inflict, jobs):
-                verdicts.append((trial, verdict))
-                if verdict.word not in (REFUSED, IDENTICAL):
-                    print(
-                        f"{verdict.word}: {trial.scenario}, {trial.label}\n{verdict.why}\n",
-                        flush=True,
-                    )
-        print(f"{name}: {len(trials)} trials, {time.monotonic() - started:.0f} s", flush=True)
+    with multiprocessing.get_context("fork").Pool(int(settings.get("workers", 2))) as pool:
+        for trial, verdict in pool.imap(inflict, jobs):
+            verdicts.append((trial, verdict))
+            if failed(verdict):
+                print(f"{verdict.word}: {trial.scenario}, {trial.label}\n{verdict.why[-2000:]}\n")
+    spent = time.monotonic() - started
+    bad = sum(failed(verdict) for _, verdict in verdicts)
+    print(f"{name}: {len(verdicts)} trials, {bad} failures, {spent:.0f} s", flush=True)
     return verdicts
 
 

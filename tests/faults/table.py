@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -27,11 +27,12 @@ clocks aside, to the last bit.
 {failures}"""
 
 
-def frame(results: Iterable[tuple[Trial, Verdict]], order: Iterable[str]) -> pd.DataFrame:
-    """Counts of each scenario."""
+def frame(results: list[tuple[Trial, Verdict]]) -> pd.DataFrame:
+    """Counts of each scenario, in their order."""
+    order = dict.fromkeys(trial.scenario for trial, _ in results)
     rows = pd.DataFrame([(trial.scenario, verdict.word) for trial, verdict in results])
     counts = pd.crosstab(rows[0], rows[1]).reindex(columns=list(VERDICTS), fill_value=0)
-    counts = counts.reindex([name for name in order if name in counts.index])
+    counts = counts.reindex(list(order))
     counts.insert(0, "trials", counts.sum(axis=1))
     return counts.rename_axis("scenario").rename_axis(columns=None).reset_index()
 
