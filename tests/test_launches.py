@@ -81,6 +81,22 @@ def test_signals_end_a_launch_as_ctrl_c_does(workspace: Workspace, number: signa
     assert not list((workspace.path / "runs" / "claims").iterdir())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
+    code = (
+        "import time; from pathlib import Path\n"
+        "from xcbench.processes import without_signals; from xcbench.workers import SPAWN\n"
+        "if __name__ == '__main__':\n"
+        "    process = SPAWN.Process(target=time.sleep, args=(0,))\n"
+        "    with without_signals():\n        process.start()\n"
+        "    lines = Path(f'/proc/{process.pid}/status').read_text().splitlines()\n"
+        "    print(next(line.split()[1] for line in lines if line.startswith('SigBlk')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    blocked = int(done.stdout, 16)
+    assert all(blocked >> (number - 1) & 1 for number in processes.SIGNALS), done
+
+
 def test_ctrl_c_twice_is_quiet() -> None:
     code = (
         "import time; from xcbench.processes import interruptible\n"

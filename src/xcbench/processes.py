@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from types import FrameType
 
 INTERRUPTED = 130  # exit code
@@ -55,6 +56,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 @contextmanager
 def without_signals() -> Iterator[None]:
     """Let a process that starts here leave it to its parent what Ctrl-C means."""
+    resource_tracker.ensure_running()  # its own start, at the first process, would unblock them
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
