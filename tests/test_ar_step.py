@@ -138,7 +138,7 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
 def test_the_adaptive_step_has_a_rate_of_its_own(small):
     settings = config.OneVsEach(name="ove", step="ar")
     method = registry.entry(settings)
-    assert default_rate(method, settings, small.info) == 0.02
+    assert default_rate(method, settings, small.info) == 0.04
     assert default_rate(method, replace(settings, step="sgd"), small.info) != 0.02
 
 

@@ -12,6 +12,7 @@ from scipy.special import log_softmax, xlogy
 
 from xcbench import config, linear, metrics, registry, results, trace
 from xcbench.datasets import Dataset
+from xcbench.datasets.statistics import describe
 from xcbench.datasets.value import Split
 from xcbench.errors import UserError
 from xcbench.objectives.negative_sampling import Contrast
@@ -116,15 +117,8 @@ def blobs(n: int = 1500, classes: int = 12) -> Dataset:
     for _ in range(2):
         y = np.minimum(rng.geometric(0.2, n) - 1, classes - 1)
         parts.append(Split((centres[y] + rng.normal(size=(n, 4))).astype(np.float32), y))
-    info = SimpleNamespace(
-        name="blobs",
-        train=n,
-        features=4,
-        classes=classes,
-        sparse=False,
-        mean_square_norm=float((parts[0].X ** 2).sum(axis=1).mean()),
-    )
-    return Dataset(info, *parts, np.bincount(parts[0].y, minlength=classes))  # type: ignore[arg-type]
+    info = describe("blobs", "", True, *parts, classes)
+    return Dataset(info, *parts, np.bincount(parts[0].y, minlength=classes))
 
 
 def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
@@ -292,8 +286,7 @@ def test_impossible_settings(method, options, words):
 
 def test_a_tree_needs_features():
     entry = registry.own()["negative_sampling"]
-    info = blobs(50).info
-    info.features = 0
+    info = replace(blobs(50).info, features=0)
     with pytest.raises(UserError, match="draws classes by features"):
         registry.check(entry.schema(name="negative_sampling"), info)
     other = replace(entry.schema(name="negative_sampling"), sampling="frequency")
