@@ -283,7 +283,9 @@ def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
     limits = ((resource.RLIMIT_AS, 4 * 2**30),)
     words = ("-m", *SMALL, *ZIPF[:3], "dataset.synthetic.nonzeros=5", "method=ove", "seed=0,1")
     words = (*words, "dataset.synthetic.train=1000", "dataset.synthetic.classes=1000")
-    done = workspace.run(*words, "dataset.synthetic.features=3000000,50", limits=limits)
+    # The limit is below what the system has, and the cells are to be tried.
+    tried = ("dataset.synthetic.features=3000000,50", "budget.memory=100")
+    done = workspace.run(*words, *tried, limits=limits)
     assert done.code == 1, done.text
     assert "4 cells: 2 done, 2 failed" in done.out
     assert "out of memory" in done.out
@@ -299,7 +301,7 @@ def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
         assert json.loads(content)["traceback"].startswith("Traceback (most recent call last)")
     # Failed is not finished.
     before = workspace.cells()
-    again = workspace.run(*words, "dataset.synthetic.features=3000000,50", limits=limits)
+    again = workspace.run(*words, *tried, limits=limits)
     assert again.code == 1, again.text
     assert "4 cells: 2 done, 2 failed" in again.out
     assert "2 of them were there already" in again.out
