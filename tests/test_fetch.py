@@ -130,6 +130,18 @@ def test_a_length_that_is_not_announced_is_no_obstacle(server: Server, tmp_path:
     assert_in_place(tmp_path)
 
 
+def test_more_than_the_catalogue_says_is_stopped(server: Server, tmp_path: Path) -> None:
+    urls = [
+        server.put("endless", TRAIN * 99, length=-1),  # announces nothing
+        server.put("larger", TRAIN * 99),
+    ]
+    for url in urls:
+        item = Download([url], {"train": ""}, bytes=len(TRAIN))
+        beside = Download([server.put("b.txt", TEST)], {"test": ""}, bytes=len(TEST))
+        assert f"the file it should be has {len(TRAIN):,}" in refusal(toy(item, beside), tmp_path)
+        assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.rglob("*.download"))
+
+
 def test_missing_and_broken_addresses(server: Server, tmp_path: Path) -> None:
     gone = f"{server.address}/gone.zip"
     sentence = refusal(toy(Download([gone, "ftp://x/y", "no address"], dict(BOTH))), tmp_path)

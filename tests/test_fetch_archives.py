@@ -80,6 +80,10 @@ def test_a_bomb_is_not_unpacked(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unpack, "SLACK", 0)
-    body = zipped({"Toy/a.txt": bytes(1 << 24), "Toy/b.txt": TEST})
-    settings = toy(Download([server.put("toy.zip", body)], dict(BOTH)))
+    members: dict[str, bytes | str] = {"Toy/a.txt": bytes(1 << 24), "Toy/b.txt": TEST}
+    settings = toy(Download([server.put("toy.zip", zipped(members))], dict(BOTH)))
     assert "more than 100 times the size" in refusal(settings, tmp_path)
+    beside: dict[str, bytes | str] = {"other": bytes(1 << 24), **MEMBERS}
+    for mode in ("w:gz", "w:xz", "w:bz2"):  # what is not asked for is not read through
+        settings = toy(Download([server.put("toy.tar", tarred(beside, mode))], dict(BOTH)))
+        assert "unpacks to more than" in refusal(settings, tmp_path)

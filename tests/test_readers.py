@@ -38,6 +38,7 @@ from generated_files import (
 from xcbench.commands import predict
 from xcbench.config import Dataset, Expected
 from xcbench.datasets import files, svmlight
+from xcbench.datasets.inputs import Inputs
 from xcbench.datasets.readers import READERS
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
@@ -396,7 +397,7 @@ def test_rows_to_predict_parse_or_are_refused(folder, content):
     path = folder / "rows.file"
     path.write_bytes(content)
     try:
-        X = predict.read(path, 12)
+        X = predict.read(path, Inputs(-1, 12, np.ones(12), np.ones((12, 0)), np.arange(3)))
     except UserError as error:
         assert_sentence(folder, error)
     else:

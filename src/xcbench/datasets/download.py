@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import sys
 import time
@@ -40,15 +41,18 @@ class Downloader:
     ----------
     part : where the beginning is kept until the file is whole.
     label : what a progress line begins with.
+    most : bytes that it may have; 0: not known.
     """
 
-    def __init__(self, part: Path, label: str) -> None:
-        self.part, self.label = part, label
+    def __init__(self, part: Path, label: str, most: int = 0) -> None:
+        self.part, self.label, self.most = part, label, most
 
     def __call__(self, url: str, output_file: Any, pooch: Any, **other: Any) -> None:
         """Download to ``output_file``, as pooch calls it."""
         with _answer(url, self.part) as answer:
             total = _size(answer)
+            most = min(self.most or math.inf, math.inf if total is None else total)
+            self._refuse_more(total or 0, url)
             goes_on = answer.status_code == 206
             blocks = _blocks(answer, url)
             first = next(blocks, b"")
@@ -59,10 +63,11 @@ class Downloader:
                 for block in blocks:
                     out.write(block)
                     progress.show(out.tell())
-                    if total is not None and out.tell() > total:
+                    if out.tell() > most:
                         break
                 progress.close()
         received = self.part.stat().st_size
+        self._refuse_more(received, url)
         if total is not None and received > total:
             self.part.unlink()
             raise Unavailable(f"{url} sends more than the {total:,} bytes it announced")
@@ -70,9 +75,21 @@ class Downloader:
             raise Unavailable(f"{url} broke off after {received:,} of {total:,} bytes; {KEPT}")
         self.part.replace(output_file)
 
+    def _refuse_more(self, size: int, url: str) -> None:
+        """Refuse what is larger than the file that is wanted."""
+        if self.most and size > self.most:
+            self.part.unlink(missing_ok=True)
+            raise Unavailable(
+                f"{url} has {size:,} bytes or more, the file it should be has {self.most:,}"
+            )
 
-def get(url: str, folder: Path, label: str) -> Path:
+
+def get(url: str, folder: Path, label: str, most: int = 0) -> Path:
     """Whole content of an address, as a file in a folder; what is there already is not asked for.
+
+    Parameters
+    ----------
+    most : bytes that it may have; 0: not known.
 
     Raises
     ------
@@ -81,7 +98,7 @@ def get(url: str, folder: Path, label: str) -> Path:
     """
     pooch.get_logger().setLevel("WARNING")
     name = hashlib.sha256(url.encode()).hexdigest()[:12] + ".download"
-    downloader: Any = Downloader(folder / f"{name}.part", label)
+    downloader: Any = Downloader(folder / f"{name}.part", label, most)
     return Path(pooch.retrieve(url, None, fname=name, path=folder, downloader=downloader))
 
 

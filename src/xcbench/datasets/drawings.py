@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
 from xcbench.config import Dataset as Settings
-from xcbench.datasets.files import open_content
+from xcbench.datasets.files import largest, open_content
 from xcbench.datasets.value import Raw
 from xcbench.errors import UserError
+from xcbench.units import readable
 
 LAST_TRAINING_DRAWER = 16
 
@@ -46,6 +48,10 @@ def _array(path: Path, name: str) -> np.ndarray:
     with open_content(path) as handle:
         content = io.BytesIO(handle.read())
     try:
+        with zipfile.ZipFile(content) as members:
+            size = sum(member.file_size for member in members.infolist())
+        if size > largest(path):
+            raise ValueError(f"its arrays unpack to {readable(size)}, no data file's do")
         with np.load(content, allow_pickle=False) as arrays:
             found = arrays[name]
     except Exception as error:  # a damaged archive fails in many ways, inside NumPy and zipfile

@@ -21,7 +21,6 @@ from xcbench.units import readable
 
 RUN_LIMIT = 100 * 2**20  # bytes that a run fetches without being asked
 WORK = ".fetching"
-MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\0": ".xz", b"BZh": ".bz2"}
 
 _attempted: set[str] = set()
 """What runs of this process tried to fetch: once is enough."""
@@ -185,7 +184,7 @@ def _one(
     for url in urls:
         label = ", ".join(settings.files[role] for role in roles)
         try:
-            whole = download.get(url, work, label)
+            whole = download.get(url, work, label, item.bytes)
         except Unavailable as error:
             reasons.append(str(error))
             continue
@@ -220,9 +219,5 @@ def _taken(
 
 def _named(path: Path) -> Path:
     """Give a compressed file the ending that says so."""
-    with path.open("rb") as handle:
-        start = handle.read(6)
-    for magic, suffix in MAGIC.items():
-        if start.startswith(magic) and path.suffix != suffix:
-            return path.replace(path.with_name(path.name + suffix))
-    return path
+    suffix = files.compression(path)
+    return path if path.suffix == suffix else path.replace(path.with_name(path.name + suffix))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from xcbench.datasets import files
 from xcbench.errors import UserError
 
 BLOCK = 1 << 20
@@ -43,17 +44,15 @@ def unpack(archive: Path, wanted: dict[str, Path]) -> None:
                 entries = [(entry.filename, entry) for entry in opened.infolist()]
                 _copy_all(archive, entries, opened.open, _is_zipped_file, wanted)
         elif tarfile.is_tarfile(archive):
-            with tarfile.open(archive) as bundle:
+            with (
+                files.decompressed(archive, files.compression(archive), _most(archive)) as whole,
+                tarfile.open(fileobj=whole, mode="r:") as bundle,
+            ):
                 members = [(member.name, member) for member in bundle.getmembers()]
                 _copy_all(archive, members, bundle.extractfile, tarfile.TarInfo.isfile, wanted)
         else:
             raise UserError("it is neither a zip nor a tar archive")
-    except (
-        *DAMAGE,
-        RuntimeError,
-        ValueError,
-        OverflowError,
-    ) as error:  # RuntimeError: encrypted, or an unknown compression
+    except DAMAGE as error:
         raise UserError(f"the archive is damaged or not readable ({error})") from None
     except OSError as error:
         if error.errno is not None:
@@ -68,7 +67,7 @@ def _copy_all(
     is_file: Callable[[Any], bool],
     wanted: dict[str, Path],
 ) -> None:
-    left = RATIO * archive.stat().st_size + SLACK
+    left = _most(archive)
     for member, target in wanted.items():
         entry = _only(entries, member)
         source = opened(entry) if is_file(entry) else None
@@ -83,6 +82,11 @@ def _copy_all(
                         "the archive, which no data file does"
                     )
                 out.write(block)
+
+
+def _most(archive: Path) -> int:
+    """Bytes that it may unpack to."""
+    return RATIO * archive.stat().st_size + SLACK
 
 
 def _only(entries: list[tuple[str, Any]], member: str) -> Any:
