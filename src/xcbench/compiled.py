@@ -137,8 +137,11 @@ class CompiledModel(LinearModel):
         of_b = self.biases if squares.b is None else squares.b
         moved, numbers = (self.V, self.biases, squares.V, of_b), np.array(pace, self.dtype)
         if classes is None:
-            _, gradient, _, of_biases = self._gradient(rows, None, slope)
-            kernels.adapt_all(*moved, np.ascontiguousarray(gradient), of_biases, numbers)
+            (_, features), gradient, _, of_biases = self._gradient(rows, None, slope)
+            if isinstance(features, slice):
+                features = np.arange(self.V.shape[1])
+            places = features.astype(np.int64, copy=False)
+            kernels.adapt_all(*moved, places, np.ascontiguousarray(gradient), of_biases, numbers)
             return
         order = kernels.by_class(classes, *self.room)
         changes, room = slope.astype(self.dtype), np.zeros(self.V.shape[1], self.dtype)

@@ -116,8 +116,9 @@ class LinearModel(Model):
         return np.repeat(classes * width, count, axis=0) + rows.features[:, None]
 
     def all(self, rows: SparseRows | DenseRows) -> np.ndarray:
-        """Scores (B, K) of every class."""
-        return self._product(rows.matrix(), self._transposed(rows))
+        """Scores (B, K) of every class; weights of features that do not occur are not touched."""
+        features, X = rows.narrow()
+        return self._product(X, self._transposed(rows, features))
 
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
         """Scores of every class for all rows of X, a block of rows at a time."""
@@ -137,9 +138,12 @@ class LinearModel(Model):
         for block in self.parts(X.shape[0]):
             yield block, take(X, block, self.dtype)
 
-    def _transposed(self, rows: SparseRows | DenseRows) -> np.ndarray:
-        """V.T, laid out for SciPy's product, where rows are sparse."""
-        return self.V.T if isinstance(rows, DenseRows) else np.ascontiguousarray(self.V.T)
+    def _transposed(
+        self, rows: SparseRows | DenseRows, features: np.ndarray | slice = slice(None)
+    ) -> np.ndarray:
+        """V.T at these features, laid out for SciPy's product, where rows are sparse."""
+        V = self.V[:, features]
+        return V.T if isinstance(rows, DenseRows) else np.ascontiguousarray(V.T)
 
     def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
         scores = np.asarray(X @ transposed)
@@ -190,8 +194,9 @@ class LinearModel(Model):
     ) -> tuple[Any, np.ndarray, Any, np.ndarray]:
         """Indices of the weights that are reached, their gradient; the same of the biases."""
         if classes is None:
-            every, slope = slice(None), slope.astype(self.dtype)
-            return every, np.asarray(rows.matrix().T @ slope).T, every, slope.sum(axis=0)
+            (features, X), slope = rows.narrow(), slope.astype(self.dtype)
+            every = slice(None)
+            return (every, features), np.asarray(X.T @ slope).T, every, slope.sum(axis=0)
         distinct, coefficients = _by_class(classes, slope)
         coefficients = coefficients.astype(self.dtype)
         if isinstance(rows, DenseRows):
@@ -223,10 +228,10 @@ class LinearModel(Model):
 
     def add_all(self, rows: SparseRows | DenseRows, numbers: np.ndarray) -> None:
         """As `add`, for numbers (B, K) of every class."""
-        numbers = (numbers / self.scale).astype(self.dtype)
-        self.V += np.asarray(rows.matrix().T @ numbers).T
+        where, of_V, _, of_b = self._gradient(rows, None, numbers / self.scale)
+        self.V[where] += of_V
         if self.b is not None:
-            self.b += numbers.sum(axis=0)
+            self.b += of_b
 
     def shrink(self, factor: float) -> None:
         """Multiply all weights and biases by a factor."""

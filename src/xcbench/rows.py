@@ -44,6 +44,19 @@ class SparseRows:
         """The rows as a SciPy array."""
         return sp.csr_array((self.values, self.features, self.start), shape=(len(self), self.width))
 
+    def narrow(self) -> tuple[np.ndarray | slice, sp.csr_array]:
+        """The F features that occur, and the rows (B, F) at them alone.
+
+        All D features where many occur: whole weights are then faster than chosen columns.
+        """
+        distinct, place = np.unique(self.features, return_inverse=True)
+        if 4 * len(distinct) >= self.width:
+            return slice(None), self.matrix()
+        shape = len(self), len(distinct)
+        return distinct, sp.csr_array(
+            (self.values, place.astype(self.start.dtype), self.start), shape=shape
+        )
+
 
 @dataclass(slots=True)
 class DenseRows:
@@ -66,6 +79,10 @@ class DenseRows:
     def matrix(self) -> np.ndarray:
         """The rows as an array."""
         return self.X
+
+    def narrow(self) -> tuple[slice, np.ndarray]:
+        """All features, and the rows."""
+        return slice(None), self.X
 
 
 def take(X: Rows, index: np.ndarray | slice, dtype: np.dtype) -> SparseRows | DenseRows:

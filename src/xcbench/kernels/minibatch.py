@@ -144,9 +144,16 @@ def adapt(
 
 
 @kernel
-def adapt_all(V: Any, b: Any, of_V: Any, of_b: Any, g: Any, g_b: Any, p: Any) -> None:
-    """Adaptive step of all classes, with their gradients (K, D) and (K,), which become 0."""
+def adapt_all(
+    V: Any, b: Any, of_V: Any, of_b: Any, features: Any, g: Any, g_b: Any, p: Any
+) -> None:
+    """Adaptive step of all classes at F features, with gradients g (K, F) and g_b (K,)."""
     for k in range(V.shape[0]):
-        _adapt_row(V[k], of_V[k], g[k], p)
+        if features.size == V.shape[1]:
+            _adapt_row(V[k], of_V[k], g[k], p)
+        else:
+            w, s = V[k][features], of_V[k][features]
+            _adapt_row(w, s, g[k], p)
+            V[k][features], of_V[k][features] = w, s
     if b.size:
         _adapt_row(b, of_b, g_b, p)
