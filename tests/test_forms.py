@@ -10,16 +10,16 @@ import pytest
 import scipy.sparse as sp
 
 from xcbench import config, registry, trace
-from xcbench.config import Budget, Evaluation
-from xcbench.datasets import Dataset
+from xcbench.config import Budget, Evaluation, Protocol
+from xcbench.datasets import Dataset, protocol
 from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Split
+from xcbench.datasets.value import Raw, Split
 from xcbench.errors import UserError
 from xcbench.samplers import principal
 from xcbench.solvers import make_model
 
 N, D, K = 40, 20, 6
-FORMS = ("dense", "sparse", "late", "one_hot", "constant", "featureless")
+FORMS = ("dense", "sparse", "late", "one_hot", "constant", "pairs", "featureless")
 
 
 def problem(form: str) -> Dataset:
@@ -34,18 +34,30 @@ def problem(form: str) -> Dataset:
         X[:] = [0.0] * 10 + [1.0] * 10
     if form == "featureless":
         X = X[:, :0]
-    if form in ("sparse", "one_hot"):
+    if form in ("sparse", "one_hot", "pairs"):
         X = sp.csr_array(X * (X > 0.5))
     y = np.concatenate([np.arange(K), rng.integers(0, K, N - K)])
-    rows = Split(X, y)
-    return Dataset(
-        describe("made", "", False, rows, rows, K), rows, rows, np.bincount(y, minlength=K)
-    )
+    rows = pairs(X, y) if form == "pairs" else Split(X, y)
+    counts = np.bincount(rows.y, minlength=K)
+    return Dataset(describe("made", "", False, rows, rows, K), rows, rows, counts)
+
+
+def pairs(X: Any, y: np.ndarray) -> Split:
+    """Rows of one or two labels each, and a row of the problem for every label."""
+    labels = [sorted({k, (3 * k) % K}) for k in y.tolist()]
+    start = np.concatenate([[0], np.cumsum([len(own) for own in labels])])
+    raw = Raw(X, start, np.concatenate(labels), K)
+    train, *_ = protocol.apply(raw, raw, Protocol(label="each"))
+    assert len(train) > len(y) and train.sets
+    return train
 
 
 def cases() -> list[tuple[str, Any]]:
     found = [(name, method.schema(name=name)) for name, method in registry.own().items()]
-    found += [("ove", config.OneVsEach(name="ove", sampling="tree"))]
+    found += [
+        ("ove", config.OneVsEach(name="ove", sampling="tree")),
+        ("softmax", config.Softmax(name="softmax", solver="minibatch")),
+    ]
     return [
         (name, settings) for name, settings in found if not registry.own()[name].lacks(settings)
     ]
@@ -56,15 +68,14 @@ def cases() -> list[tuple[str, Any]]:
     ("name", "settings"), cases(), ids=lambda case: case if isinstance(case, str) else ""
 )
 def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str) -> None:
-    method = registry.own()[name]
+    method, reason = registry.own()[name], ""
     for form in FORMS:
-        if form == "featureless" and name.startswith("svm_"):
-            continue  # they have no weights there, and no probabilities of classes
         dataset = problem(form)
         try:
             registry.check(settings, dataset.info)
-        except UserError:
-            assert form == "featureless"  # refused in a sentence, as the tree is
+        except UserError as error:
+            assert form == "featureless"
+            reason = str(error)
             continue
         ready = settings
         if method.has_rate(settings):
@@ -77,6 +88,9 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
         made = trace.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link)
         assert made.status == "done", (form, made.message)
         assert made.curve["test_error"].iloc[[0, -1]].notna().all()
+    drawn_by_features = isinstance(settings, config.Sampled) and settings.sampling == "tree"
+    by_features = name in ("svm_ovr", "svm_cs") or drawn_by_features
+    assert ("by features, and made has none" in reason) == by_features
 
 
 def test_whitening_leaves_constant_features_out() -> None:

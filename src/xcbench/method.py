@@ -83,6 +83,7 @@ class Method:
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
+    needs_features : whether data without features are refused.
     ranks : whether it scores every class. One that tells a class a row alone has no best k.
     lacks : which package it needs that is not installed, in one sentence, or nothing. Its cells are
         then skipped, and say so.
@@ -113,6 +114,7 @@ class Method:
     slope_is_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
+    needs_features: bool = False
     ranks: bool = True
     lacks: Callable[[Any], str] = lambda settings: ""
     memory: Callable[[config.Config, Info], float] = dense_weights

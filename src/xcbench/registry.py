@@ -99,6 +99,11 @@ def check(settings: config.Method, info: Info) -> None:
             f"method.bias=false leaves nothing to fit on {info.name}, which has no features; "
             "set method.bias=true"
         )
+    if method.needs_features and not info.features:
+        raise UserError(
+            f"method {method.name} separates classes by features, and {info.name} has none; "
+            "leave the method out (prior has the frequencies of the classes)"
+        )
     if isinstance(settings, config.Sampled):
         if stochastic(settings):
             _check_classes(settings, info)

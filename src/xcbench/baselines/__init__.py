@@ -119,6 +119,7 @@ def method(
     lacks: Callable[[Any], str] = lambda settings: "",
     memory: Callable[[config.Config, Info], float] = lambda settings, info: 0.0,
     version: int = 1,
+    needs_features: bool = False,
     ranks: bool = True,
 ) -> Method:
     """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""
@@ -129,6 +130,7 @@ def method(
         lambda settings, info: 1.0,
         has_rate=lambda settings: False,
         impossible=lambda settings: _ridge(settings) or impossible(settings),
+        needs_features=needs_features,
         ranks=ranks,
         lacks=lacks,
         memory=memory,

@@ -159,6 +159,7 @@ one_vs_rest = baselines.method(
     config.OneVsRest,
     lambda settings, info: OneVsRest(settings),
     memory=weights,
+    needs_features=True,
     version=2,
 )
 crammer_singer = baselines.method(
@@ -166,5 +167,6 @@ crammer_singer = baselines.method(
     config.Liblinear,
     lambda settings, info: CrammerSinger(settings),
     memory=with_dual,
+    needs_features=True,
     version=2,
 )
