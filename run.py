@@ -2,13 +2,13 @@
 
 import sys
 
-from xcbench import usage
+from xcbench.cli import usage
 
 if __name__ == "__main__":
     text = usage.asked(["run", *sys.argv[1:]])
     if text:
         print(text, end="")
     else:
-        from xcbench.app import main
+        from xcbench.cli.launch import main
 
         main()

@@ -13,9 +13,9 @@ import sys
 from benchmarks.shapes import Work, amazoncat, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
-from xcbench import config
+from xcbench.methods.one_vs_each import OneVsEachOptions
 
-SETTINGS = config.OneVsEach(name="ove", lr=0.01, n=1, m=5, sampling="others")
+SETTINGS = OneVsEachOptions(name="ove", lr=0.01, n=1, m=5, sampling="others")
 ROWS = 4096
 MOST = 1.3  # times W
 CHILD = """
@@ -24,14 +24,16 @@ import benchmarks
 from benchmarks.amazoncat import SETTINGS
 from benchmarks.memory import peak
 from benchmarks.shapes import amazoncat
-from xcbench import linear, metrics, registry, trace
-from xcbench.datasets.value import Split
-from xcbench.solvers import Streams
+from xcbench.core import metrics, models
+from xcbench.core.dataset import Split
+from xcbench.core.solvers import Streams
+from xcbench.methods import registry
+from xcbench.run import training
 
 dataset = amazoncat()
 solver = registry.entry(SETTINGS).build(SETTINGS, dataset.info)
-model = linear.make("numba", dataset.info.classes, dataset.info.features, True, "float32")
-trace.warm_up(solver, model, dataset)
+model = models.make("numba", dataset.info.classes, dataset.info.features, True, "float32")
+training.warm_up(solver, model, dataset)
 few = Split(dataset.train.X[:2000], dataset.train.y[:2000])
 open("/proc/self/clear_refs", "w").write("5")  # the peak is from now on
 before = peak()

@@ -13,9 +13,10 @@ import numpy as np
 from benchmarks.shapes import Work, eurlex, omniglot, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
-from xcbench import config
-from xcbench.config import Sampled
-from xcbench.datasets import Dataset
+from xcbench.core.dataset import Dataset
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.options import SampledOptions
 
 GOAL = 8.0
 RATE = 0.02
@@ -61,17 +62,17 @@ def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
         np.float32,
     )
 
-    def work(settings: Sampled, engine: str = "numba") -> Work:
+    def work(settings: SampledOptions, engine: str = "numba") -> Work:
         made = Work.of(dataset, settings, engine, rows=n)
         made.model.V[:] = start
         return made
 
-    ar = config.SoftmaxAugmentReduce(name="ar_softmax", **common, **touched)
+    ar = SoftmaxAugmentReduceOptions(name="ar_softmax", **common, **touched)
     ours = work(ar)
     peers = {
-        "OVE, same optimiser": work(config.OneVsEach(name="ove", **common, **touched)),
-        "OVE, SGD": work(config.OneVsEach(name="ove", **common)),
-        "probit A&R": work(config.LatentAugmentReduce(name="ar_probit", **common, **touched)),
+        "OVE, same optimiser": work(OneVsEachOptions(name="ove", **common, **touched)),
+        "OVE, SGD": work(OneVsEachOptions(name="ove", **common)),
+        "probit A&R": work(LatentAugmentReduceOptions(name="ar_probit", **common, **touched)),
     }
     loop = Loop(work(ar, "numpy"), start)
     ours.updates()

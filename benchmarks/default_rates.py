@@ -19,12 +19,17 @@ import scipy.sparse as sp
 from hydra import compose, initialize_config_dir
 from threadpoolctl import threadpool_limits
 
-from xcbench import config, datasets, linear, registry, trace
-from xcbench.datasets import Dataset, Info
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Split
+from xcbench import data as datasets
+from xcbench import options
+from xcbench.core import models
+from xcbench.core.dataset import Dataset, Info, Split
+from xcbench.core.statistics import describe
 from xcbench.errors import UserError
-from xcbench.method import default_rate
+from xcbench.methods import registry
+from xcbench.methods.method import default_rate
+from xcbench.methods.options import FullBatchOptions
+from xcbench.run import composing, training
+from xcbench.run.settings import Budget, Evaluation
 
 METHODS = (
     "softmax", "ove", "ove_grouped", "bouchard", "nce", "negative_sampling", "is", "vanilla",
@@ -89,9 +94,9 @@ def _counts(rng: np.random.Generator, y: np.ndarray, K: int, D: int) -> sp.csr_a
 def shipped(name: str, data: str, rows: int) -> Dataset:
     """A dataset of the catalogue."""
     words = [f"dataset={name}", f"data_dir={data}", f"dataset.protocol.rows={rows}"]
-    config.register()
-    with initialize_config_dir(str(config.folder().resolve()), version_base="1.3"):
-        settings = config.read(compose("config", words))
+    composing.register()
+    with initialize_config_dir(str(options.folder().resolve()), version_base="1.3"):
+        settings = composing.read(compose("config", words))
     cache_dir = Path(gettempdir()) / "xcbench-default-rates"
     info = datasets.prepare(settings.dataset, Path(data), cache_dir)
     assert isinstance(info, Info)
@@ -101,7 +106,7 @@ def shipped(name: str, data: str, rows: int) -> Dataset:
 def settings_of(name: str, **more: Any) -> Any:
     """Default settings of a method, trained by minibatches."""
     schema = registry.own()[name].schema
-    if issubclass(schema, config.FullBatch):
+    if issubclass(schema, FullBatchOptions):
         more = {"solver": "minibatch"} | more
     return schema(name=name, **more)
 
@@ -119,12 +124,12 @@ def run(
     settings = replace(settings, lr=rate)
     solver = method.build(settings, dataset.info)
     info = dataset.info
-    model = linear.make("numba", info.classes, info.features, settings.bias, "float32")
-    trace.warm_up(solver, model, dataset)
-    budget = config.Budget(epochs=epochs, checkpoints=1, seconds=seconds)
-    evaluation = config.Evaluation(train_rows=1000, rows=2000)
+    model = models.make("numba", info.classes, info.features, settings.bias, "float32")
+    training.warm_up(solver, model, dataset)
+    budget = Budget(epochs=epochs, checkpoints=1, seconds=seconds)
+    evaluation = Evaluation(train_rows=1000, rows=2000)
     with threadpool_limits(1):
-        found = trace.run(solver, model, dataset, 0, budget, evaluation, 0.0, link=method.link)
+        found = training.run(solver, model, dataset, 0, budget, evaluation, 0.0, link=method.link)
     last = found.curve.iloc[-1]
     return {
         "lr": float(f"{rate:.4g}"),

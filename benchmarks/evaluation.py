@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.shapes import eurlex, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
-from xcbench import linear
-from xcbench.datasets.value import Split
+from xcbench.core import models
+from xcbench.core.dataset import Split
 
 BLOCKS = (256, 1024, 4096)
 
@@ -36,7 +36,7 @@ def scipy(W: np.ndarray, split: Split, size: int) -> tuple[float, float]:
 def run() -> list[Row]:
     """Seconds an evaluation."""
     dataset = eurlex()
-    model = linear.make("numba", dataset.info.classes, dataset.info.features, False, "float32")
+    model = models.make("numba", dataset.info.classes, dataset.info.features, False, "float32")
     model.V[:] = np.random.default_rng(0).normal(size=model.V.shape)
 
     def ours() -> tuple[float, float]:

@@ -14,16 +14,16 @@ import sys
 
 from benchmarks.shapes import shape, twin, with_constant
 from benchmarks.table import Row
-from xcbench.memory import GIB
+from xcbench.units import GIB
 
 FULL = (126_871, 409_774, 12_294, 120.0)
 SUBSET = (10_000, 409_774, 1_000, 120.0)  # W of LIBLINEAR: 3.3 GB
 TEST_ROWS = 31_718
 SETTINGS = {
-    "MEMOIR-l2": "MemoirL2('memoir_l2', lr=0.1, iterations=25)",
-    "MEMOIR-l1": "MemoirL1('memoir_l1', lr=0.1, iterations=25)",
-    "one-vs-rest": "OneVsRest('svm_ovr', bias=False)",
-    "Crammer and Singer": "Liblinear('svm_cs', bias=False)",
+    "MEMOIR-l2": "MemoirL2Options('memoir_l2', lr=0.1, iterations=25)",
+    "MEMOIR-l1": "MemoirL1Options('memoir_l1', lr=0.1, iterations=25)",
+    "one-vs-rest": "OneVsRestOptions('svm_ovr', bias=False)",
+    "Crammer and Singer": "LiblinearOptions('svm_cs', bias=False)",
 }
 MOST_MEMORY, MOST_SECONDS = 2.0, 600.0  # GiB; of 25 batches
 CHILD = """
@@ -31,16 +31,20 @@ import json, time
 import benchmarks
 from benchmarks.memory import peak
 from benchmarks.shapes import twin, with_constant
-from xcbench import config, metrics, registry, trace
-from xcbench.engines import resolve
-from xcbench.solvers import Streams, make_model
+from xcbench.core import metrics
+from xcbench.core.engines import resolve
+from xcbench.core.solvers import Streams, make_model
+from xcbench.methods import registry
+from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
+from xcbench.methods.memoir import MemoirL1Options, MemoirL2Options
+from xcbench.run import training
 
 dataset = with_constant(twin(*{shape}))
-settings = config.{settings}
+settings = {settings}
 solver = registry.entry(settings).build(settings, dataset.info)
 info, engine = dataset.info, resolve("auto")
 model = make_model(solver, engine, info.classes, info.features, False, "float32")
-trace.warm_up(solver, model, dataset)
+training.warm_up(solver, model, dataset)
 open("/proc/self/clear_refs", "w").write("5")  # the peak is from now on
 before, started = peak(), time.process_time()
 for _ in solver.fit(dataset, model, Streams.of(0), [solver.epochs]):

@@ -19,7 +19,8 @@ from numba import njit
 from benchmarks.shapes import Work, eurlex, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
-from xcbench import config
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
 
 BILLION = 1e9
 
@@ -84,10 +85,10 @@ def shares() -> list[Row]:
     """Floor of a step as ``peer``: the ratio is the share of the roofline reached."""
     dataset, rows = eurlex(), []
     for name, settings, count in (
-        ("U-max update", config.Umax(name="umax", lr=0.1, bias=False), 4096),
+        ("U-max update", UmaxOptions(name="umax", lr=0.1, bias=False), 4096),
         (
             "OVE iteration",
-            config.OneVsEach(name="ove", lr=1e-4, n=379, m=50, sampling="others", bias=False),
+            OneVsEachOptions(name="ove", lr=1e-4, n=379, m=50, sampling="others", bias=False),
             379,
         ),
     ):
@@ -113,23 +114,28 @@ import json
 import benchmarks
 from benchmarks import shapes
 from benchmarks.memory import peak
-from xcbench import config, linear, registry, trace
+from xcbench.core import models
+from xcbench.methods import registry
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.options import SampledOptions
+from xcbench.run import training
+from xcbench.run.settings import Budget, Evaluation
 
 dataset = shapes.uniform_rows()
-settings = config.{settings}
+settings = {settings}
 solver = registry.entry(settings).build(settings, dataset.info)
-model = linear.make("{engine}", dataset.info.classes, dataset.info.features, True, "float32")
-trace.warm_up(solver, model, dataset)
+model = models.make("{engine}", dataset.info.classes, dataset.info.features, True, "float32")
+training.warm_up(solver, model, dataset)
 X, W = dataset.train.X, model.V
 open("/proc/self/clear_refs", "w").write("5")  # the peak is from now on
 before = peak()
 W[:] = 0
-trace.run(solver, model, dataset, 0, config.Budget(epochs=1, checkpoints=1), config.Evaluation(), 0)
+training.run(solver, model, dataset, 0, Budget(epochs=1, checkpoints=1), Evaluation(), 0)
 print(json.dumps([peak() - before, W.nbytes, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes]))
 """
 METHODS = {
-    "U-max": "Umax(name='umax', lr=0.1)",
-    "OVE 100 x 5": "Sampled(name='ove', lr=1e-4)",
+    "U-max": "UmaxOptions(name='umax', lr=0.1)",
+    "OVE 100 x 5": "SampledOptions(name='ove', lr=1e-4)",
 }
 
 

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from benchmarks.shapes import Work, eurlex, omniglot, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
-from xcbench import config
-from xcbench.datasets import Dataset
+from xcbench.core.dataset import Dataset
+from xcbench.methods.one_vs_each import OneVsEachOptions
 
 GOAL = 2.5
 RATE = 1e-3
@@ -201,7 +201,7 @@ def torch_variants(batch: Batch) -> dict[str, tuple[Callable[[], None], Callable
 
 def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
     """Seconds an iteration, against the fastest of the NumPy and of the PyTorch variants."""
-    settings = config.OneVsEach(name="ove", lr=RATE, n=n, m=m, sampling="others", bias=False)
+    settings = OneVsEachOptions(name="ove", lr=RATE, n=n, m=m, sampling="others", bias=False)
     work = Work.of(dataset, settings, "numba", rows=n)
     plain = Work.of(dataset, settings, "numpy", rows=n)
     start = np.asarray(np.random.default_rng(0).normal(size=work.model.V.shape), np.float32)

@@ -18,8 +18,10 @@ from numba import njit
 from benchmarks import shapes
 from benchmarks.table import Row
 from benchmarks.timing import repeated
-from xcbench import config, linear
-from xcbench.datasets import Dataset
+from xcbench.core import models
+from xcbench.core.dataset import Dataset
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
 
 BASE = {"N": 2000, "K": 1000, "D": 1000, "non-zeros": 50}
 SIZES = {
@@ -28,8 +30,8 @@ SIZES = {
     "D": (100, 1000, 10_000, 100_000),
     "non-zeros": (1, 10, 100, 1000),
 }
-UMAX = config.Umax(name="umax", lr=0.1, bias=False)
-OVE = config.OneVsEach(name="ove", lr=1e-4, n=100, m=5, sampling="others", bias=False)
+UMAX = UmaxOptions(name="umax", lr=0.1, bias=False)
+OVE = OneVsEachOptions(name="ove", lr=1e-4, n=100, m=5, sampling="others", bias=False)
 GOAL = 0.1
 
 
@@ -74,7 +76,7 @@ def control(dataset: Dataset) -> float:
 def evaluation(dataset: Dataset) -> float:
     """Seconds of an evaluation of all rows."""
     info = dataset.info
-    model = linear.make("numba", info.classes, info.features, False, "float32")
+    model = models.make("numba", info.classes, info.features, False, "float32")
     return repeated(lambda: model.summarise(dataset.train), rounds=3)
 
 

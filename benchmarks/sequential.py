@@ -15,21 +15,21 @@ import numpy as np
 from benchmarks.shapes import Work, eurlex, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
-from xcbench import config
-from xcbench.objectives.implicit import CONVERGED, NEWTON_STEPS
+from xcbench.core.objectives.implicit import CONVERGED, NEWTON_STEPS
+from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
 
 ROWS = 4096
 GOALS = {"umax": 8.0, "implicit": 15.0}
 SETTINGS = {
-    "umax": config.Umax(name="umax", lr=0.1, bias=False),
-    "implicit": config.DoubleSum(name="implicit", lr=1.0, bias=False),
+    "umax": UmaxOptions(name="umax", lr=0.1, bias=False),
+    "implicit": DoubleSumOptions(name="implicit", lr=1.0, bias=False),
 }
 
 Formula = Callable[[float, float, float, float, float], tuple[float, float, float]]
 
 
 def umax(T: float, drawn: float, u: float, rate: float, norm: float) -> tuple[float, float, float]:
-    """As `xcbench.objectives.double_sum`, for floats and threshold 1."""
+    """As `xcbench.core.objectives.double_sum`, for floats and threshold 1."""
     floor = max(drawn, 0.0) + math.log1p(math.exp(-abs(drawn)))
     if u < floor - 1.0:
         u = floor
@@ -41,7 +41,7 @@ def umax(T: float, drawn: float, u: float, rate: float, norm: float) -> tuple[fl
 def implicit(
     T: float, drawn: float, u: float, rate: float, norm: float
 ) -> tuple[float, float, float]:
-    """As `xcbench.objectives.implicit`, for floats."""
+    """As `xcbench.core.objectives.implicit`, for floats."""
     value = u + math.exp(-u) + math.exp(T - u) - 1.0
     half, start = 0.5 / norm, u
     C = T + math.log(rate / half)

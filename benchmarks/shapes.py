@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench import config, linear, registry
-from xcbench.datasets import Dataset, synthetic
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Rows, Split, square_norms
-from xcbench.linear import LinearModel
-from xcbench.solvers import Streams
-from xcbench.solvers.minibatch import Chunk, Minibatch
+from xcbench.core import models
+from xcbench.core.dataset import Dataset, Rows, Split, square_norms
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Streams
+from xcbench.core.solvers.minibatch import Chunk, Minibatch
+from xcbench.core.statistics import describe
+from xcbench.data import synthetic
+from xcbench.data.settings import SyntheticSettings
+from xcbench.methods import registry
 
 BLOCK_ROWS = 1 << 14
 
@@ -24,7 +26,7 @@ BLOCK_ROWS = 1 << 14
 @cache
 def twin(train: int, features: int, classes: int, nonzeros: float) -> Dataset:
     """Rows of length 1 with power laws of features and classes."""
-    spec = config.Synthetic(
+    spec = SyntheticSettings(
         train=train, test=1, features=features, classes=classes, nonzeros=nonzeros
     )
     X = synthetic.make(spec)[0]
@@ -106,7 +108,7 @@ class Work:
         solver = registry.entry(settings).build(settings, dataset.info)
         assert isinstance(solver, Minibatch)
         info = dataset.info
-        model = linear.make(engine, info.classes, info.features, bias, "float32")
+        model = models.make(engine, info.classes, info.features, bias, "float32")
         chunk = next(solver._chunks(dataset, model, Streams.of(0)))
         chunk = chunk.part(0, min(len(chunk), rows or len(chunk)))
         solver.step = solver.step.begun(model)

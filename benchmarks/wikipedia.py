@@ -26,18 +26,21 @@ from pathlib import Path
 import benchmarks
 from benchmarks import shapes
 from benchmarks.memory import peak
-from xcbench import config, linear, metrics, registry, trace
-from xcbench.datasets.value import Split
-from xcbench.linear import Corrected
-from xcbench.solvers import Streams
+from xcbench.core import metrics, models
+from xcbench.core.dataset import Split
+from xcbench.core.models.linear import Corrected
+from xcbench.core.solvers import Streams
+from xcbench.methods import registry
+from xcbench.methods.negative_sampling import NegativeSamplingOptions
+from xcbench.run import training
 
-settings = config.NegativeSampling(
+settings = NegativeSamplingOptions(
     name="negative_sampling", lr=0.01, sampling="{sampling}", score_ridge=1e-3, start="glorot"
 )
 dataset = shapes.dense({train}, {features}, {classes}, Path({path!r}))
 solver = registry.entry(settings).build(settings, dataset.info)
-model = linear.make("numba", dataset.info.classes, dataset.info.features, True, "float32")
-trace.warm_up(solver, model, dataset)
+model = models.make("numba", dataset.info.classes, dataset.info.features, True, "float32")
+training.warm_up(solver, model, dataset)
 few = Split(dataset.train.X[:{evaluated}], dataset.train.y[:{evaluated}])
 dataset.train.X.sum()  # all of it is mapped now: part of what was there before
 open("/proc/self/clear_refs", "w").write("5")  # the peak is from now on

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 
-from xcbench import config
-from xcbench.datasets import Info, load, prepare
+from xcbench import options
+from xcbench.core.dataset import Info
+from xcbench.data import load, prepare
+from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
+from xcbench.run import composing
 
 TOY = (
     "dataset=eurlex", "dataset.name=toy", "dataset.folders=[toy]",
@@ -20,20 +23,20 @@ TOY = (
 
 
 @functools.cache
-def composed(*overrides: str) -> config.Dataset:
-    config.register()
-    with initialize_config_dir(str(config.folder()), version_base=None):
-        return config.read(compose("config", list(overrides))).dataset
+def composed(*overrides: str) -> DatasetSettings:
+    composing.register()
+    with initialize_config_dir(str(options.folder()), version_base=None):
+        return composing.read(compose("config", list(overrides))).dataset
 
 
-def refusal(settings: config.Dataset, data_dir: Path, cache_dir: Path) -> str:
+def refusal(settings: DatasetSettings, data_dir: Path, cache_dir: Path) -> str:
     with pytest.raises(UserError) as caught:
         prepare(settings, data_dir, cache_dir)
     assert len(str(caught.value).splitlines()) == 1
     return str(caught.value)
 
 
-def loaded(settings: config.Dataset, data_dir: Path, cache_dir: Path):
+def loaded(settings: DatasetSettings, data_dir: Path, cache_dir: Path):
     info = prepare(settings, data_dir, cache_dir)
     assert isinstance(info, Info)
     return info, load(info, cache_dir)

@@ -32,7 +32,7 @@ import toy_files
 from file_server import Server, serving
 
 if TYPE_CHECKING:
-    from xcbench.datasets import Dataset
+    from xcbench.core.dataset import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
@@ -235,33 +235,35 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch of its own for a test that fetches."""
-    monkeypatch.setattr("xcbench.datasets.download._silent", {})
-    monkeypatch.setattr("xcbench.datasets.fetch._attempted", set())
+    monkeypatch.setattr("xcbench.data.download._silent", {})
+    monkeypatch.setattr("xcbench.data.fetch._attempted", set())
 
 
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Dense: the handwritten digits of scikit-learn, prepared."""
-    from xcbench import config, datasets
+    from xcbench import data
+    from xcbench.data.settings import DatasetSettings, Expected, Protocol
 
-    settings = config.Dataset(
+    settings = DatasetSettings(
         name="digits",
         reader="digits",
-        expected=config.Expected(test=360),
-        protocol=config.Protocol(divide_by=16),
+        expected=Expected(test=360),
+        protocol=Protocol(divide_by=16),
     )
     where = tmp_path_factory.mktemp("cache")
-    info = datasets.prepare(settings, Path("nowhere"), where)
-    return datasets.load(info, where)
+    info = data.prepare(settings, Path("nowhere"), where)
+    return data.load(info, where)
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Sparse: 300 rows, 40 features, 8 classes."""
-    from xcbench import config, datasets
+    from xcbench import data
+    from xcbench.data.settings import DatasetSettings, SyntheticSettings
 
-    spec = config.Synthetic(train=300, test=100, features=40, classes=8, nonzeros=6, signal=0.3)
-    settings = config.Dataset(name="small", reader="synthetic", synthetic=spec)
+    spec = SyntheticSettings(train=300, test=100, features=40, classes=8, nonzeros=6, signal=0.3)
+    settings = DatasetSettings(name="small", reader="synthetic", synthetic=spec)
     where = tmp_path_factory.mktemp("cache")
-    info = datasets.prepare(settings, Path("nowhere"), where)
-    return datasets.load(info, where)
+    info = data.prepare(settings, Path("nowhere"), where)
+    return data.load(info, where)

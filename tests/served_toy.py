@@ -14,9 +14,8 @@ import pytest
 
 from file_server import Server
 from toy_files import TEST, TRAIN
-from xcbench import config
-from xcbench.config import Dataset, Download, Source
-from xcbench.datasets import fetch
+from xcbench.data import fetch
+from xcbench.data.settings import DatasetSettings, Download, Expected, Source, SyntheticSettings
 from xcbench.errors import UserError
 
 BOTH = {"train": "Toy/a.txt", "test": "Toy/b.txt"}
@@ -50,21 +49,21 @@ def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def toy(*downloads: Download, checked: bool = False, **more: object) -> Dataset:
+def toy(*downloads: Download, checked: bool = False, **more: object) -> DatasetSettings:
     """A dataset of two small files in the repository's format."""
-    settings = Dataset(
+    settings = DatasetSettings(
         name="toy",
         reader="repository",
         folders=["toy"],
         files={"train": "a.txt", "test": "b.txt"},
         sha256={"train": [sha(TRAIN)], "test": [sha(TEST)]} if checked else {},
         source=Source(page="http://toy", downloads=list(downloads)),
-        expected=config.Expected(train=5, test=4, features=4, labels=6),
+        expected=Expected(train=5, test=4, features=4, labels=6),
     )
     return replace(settings, **more)  # type: ignore[arg-type]
 
 
-SMALL_TWIN = config.Synthetic(train=40, test=20, features=10, classes=4, nonzeros=3)
+SMALL_TWIN = SyntheticSettings(train=40, test=20, features=10, classes=4, nonzeros=3)
 
 
 def archive(server: Server, **how: object) -> Download:
@@ -97,7 +96,7 @@ def launch(*downloads: Download) -> tuple[str, ...]:
     )
 
 
-def refusal(settings: Dataset, data_dir: Path, limit: int | None = None) -> str:
+def refusal(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -> str:
     with pytest.raises(UserError) as caught:
         fetch.fetch(settings, data_dir, limit)
     sentence = str(caught.value)

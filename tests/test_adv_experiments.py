@@ -10,25 +10,20 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from xcbench import config, sweeps
-from xcbench.commands import Given
-from xcbench.commands.paper import paper as launch
-from xcbench.config import Config
+from xcbench.cli.command import Given
+from xcbench.cli.paper import paper as launch
 from xcbench.papers import Grid, adv, run
-from xcbench.papers.adv.frames import (
-    SAMPLING,
-    TUNED,
-    VALIDATION,
-    printed,
-)
+from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
 from xcbench.papers.adv.names import DATASETS, METHODS, PRIORS, SAMPLERS, large
 from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
+from xcbench.run import composing, presets, sweeps
+from xcbench.run.settings import Config
 
 
 def read(*words: str) -> Config:
     with sweeps.hydra({}):
-        return config.read(compose("config", overrides=list(words)))
+        return composing.read(compose("config", overrides=list(words)))
 
 
 # ---------------------------------------------------------------- searches over more than the rate
@@ -132,9 +127,9 @@ def test_half_decades_are_a_ladder() -> None:
 
 # ---------------------------------------------------------------- experiments
 def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (config.folder() / "experiment" / "adv").glob("*.yaml")}
+    files = presets.names("experiment", "adv")
     grids = [name for grid in adv.paper.grids for name in (grid.name, *grid.also)]
-    assert sorted(grids) == sorted(files)
+    assert sorted(grids) == files
 
 
 @pytest.mark.parametrize("name", DATASETS)

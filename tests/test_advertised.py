@@ -7,10 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from xcbench import papers, planning, sweeps
-from xcbench.cells import FINAL
+from xcbench import papers
 from xcbench.papers import PARTS, Grid
 from xcbench.papers.kept import Kept
+from xcbench.run import plan, sweeps
+from xcbench.run.cell import FINAL
 
 ROOT = Path(__file__).resolve().parents[1]
 PRESETS = {
@@ -49,14 +50,14 @@ def test_a_preset_gives_committed_cells(paper: str, tmp_path: Path) -> None:
     assert not wrong
 
 
-def _first_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[planning.Job]:
+def _first_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[plan.Job]:
     """Points of the first dataset, and of the first method or all, that a preset has."""
     names = ["dataset"] if tuned else ["dataset", "method"]
     for point in ran[names].drop_duplicates().to_dict("records"):
         wanted = {str(name): str(value) for name, value in point.items()}
         points = sweeps.of_experiment(preset, {"runs_dir": str(runs_dir), **wanted}).configurations
         if points:
-            return planning.jobs(points)
+            return plan.jobs(points)
     return []
 
 

@@ -14,11 +14,16 @@ from scipy.special import expit, log_softmax
 from scipy.stats import gumbel_r, logistic, norm
 
 from test_solvers import fit
-from xcbench import config, registry, samplers
-from xcbench.linear import LinearModel
-from xcbench.objectives import Odds
-from xcbench.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, averaged
-from xcbench.solvers import Streams
+from xcbench.core import samplers
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.objectives import Odds
+from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, averaged
+from xcbench.core.solvers import Streams
+from xcbench.methods import registry
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.options import SampledOptions
+from xcbench.methods.softmax import SoftmaxOptions
 
 LINKS = {"probit": (PROBIT, norm), "logistic": (LOGISTIC, logistic)}
 SOFTMAX = Odds(averaged, is_bound=True, start=np.log(2.0))
@@ -261,7 +266,7 @@ def by_hand(dataset, name, clock, start, drawn, order, noise, lr, n, m, local_lr
     ],
 )
 def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
-    schema = config.SoftmaxAugmentReduce if name == "softmax" else config.LatentAugmentReduce
+    schema = SoftmaxAugmentReduceOptions if name == "softmax" else LatentAugmentReduceOptions
     settings = schema(name=f"ar_{name}", n=70, m=3, lr=0.1, start="normal", local_clock=clock)
     if name != "softmax":
         settings = replace(settings, entropy=entropy)
@@ -299,11 +304,11 @@ def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
 
 
 FIVE = {
-    "exact": config.Softmax(name="softmax", solver="minibatch"),
-    "ove": config.OneVsEach(name="ove", sampling="others"),
-    "ar_softmax": config.SoftmaxAugmentReduce(name="ar_softmax"),
-    "ar_probit": config.LatentAugmentReduce(name="ar_probit"),
-    "ar_logistic": config.LatentAugmentReduce(name="ar_logistic"),
+    "exact": SoftmaxOptions(name="softmax", solver="minibatch"),
+    "ove": OneVsEachOptions(name="ove", sampling="others"),
+    "ar_softmax": SoftmaxAugmentReduceOptions(name="ar_softmax"),
+    "ar_probit": LatentAugmentReduceOptions(name="ar_probit"),
+    "ar_logistic": LatentAugmentReduceOptions(name="ar_logistic"),
 }
 
 
@@ -313,7 +318,7 @@ FIVE = {
 )
 def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):
     settings = replace(FIVE[name], step="ar", start="normal", n=50, lr=0.2)
-    if isinstance(settings, config.Sampled):
+    if isinstance(settings, SampledOptions):
         settings = replace(settings, m=2, sampling=sampling)
     _, made = fit(digits, settings, epochs=6, checkpoints=2, dtype="float32")
     assert made.status == "done" and made.curve["train_error"].iloc[-1] < 0.07
@@ -322,7 +327,7 @@ def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):
 
 def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digits):
     """Softmax A&R over all classes: below, and after epochs of averaging close."""
-    settings = config.SoftmaxAugmentReduce(
+    settings = SoftmaxAugmentReduceOptions(
         name="ar_softmax", sampling="all", n=100, lr=0.02, start="normal"
     )
     _, made = fit(digits, settings, epochs=30, checkpoints=30)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 from hydra import compose
 
-from xcbench import config, registry, sweeps
+from xcbench.methods import registry
+from xcbench.run import composing, sweeps
 
 FIVE = ("softmax", "ove", "ar_softmax", "ar_probit", "ar_logistic")
 
 
-@pytest.mark.parametrize("reading", ["as_text", "as_published"])
+@pytest.mark.parametrize("reading", ["paper", "code"])
 def test_readings_of_the_methods(reading: str) -> None:
-    text = reading == "as_text"
+    text = reading == "paper"
     with sweeps.hydra({}):
         for name in FIVE:
-            words = [f"reading=ar/{reading}", "dataset=digits", f"method={name}"]
-            own = config.read(compose("config", overrides=words)).method
+            words = [f"variant=ar/{reading}", "dataset=digits", f"method={name}"]
+            own = composing.read(compose("config", overrides=words)).method
             shared = (own.step, own.lr, own.decay, own.start, own.order, own.ridge, own.bias)
             assert shared == ("ar", 0.02, 0.9, "normal", "shuffled", 0.0, True)
             assert own.accumulator == ("all" if text else "touched")

@@ -12,12 +12,19 @@ import pytest
 import scipy.sparse as sp
 
 from test_solvers import fit
-from xcbench import config, linear, registry
+from xcbench.core import models
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.optimizers import AugmentReduce
+from xcbench.core.rows import DenseRows, take
+from xcbench.core.solvers import Streams
 from xcbench.errors import UserError
-from xcbench.method import default_rate
-from xcbench.rows import DenseRows, take
-from xcbench.solvers import Streams
-from xcbench.steps import AugmentReduce
+from xcbench.methods import registry
+from xcbench.methods.augment_reduce import SoftmaxAugmentReduceOptions
+from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.method import default_rate
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.softmax import SoftmaxOptions
 
 ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 K, D, N = 7, 9, 50
@@ -59,7 +66,7 @@ class ByHand:
 def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
     """Over so many iterations that rate and scale change; few features, few classes a batch."""
     rng = np.random.default_rng(5)
-    model = linear.make(engine, K, D, True, "float64")
+    model = models.make(engine, K, D, True, "float64")
     model.draw(rng, "normal")
     peer = ByHand(model.V, model.b, 0.02, 0.9, ridge, touched)
     step = AugmentReduce(0.02, 0.9, ridge, N, touched).begun(model)
@@ -84,7 +91,7 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
 @pytest.mark.parametrize("touched", [False, True])
 def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
     """One weight: s_1 = g_1², then 0.1 g² + 0.9 s, also after two steps without a gradient."""
-    model = linear.LinearModel(1, 1, False, "float64")
+    model = LinearModel(1, 1, False, "float64")
     step = AugmentReduce(0.5, 1.0, 0.0, 1, touched).begun(model)
     moves = []
     for x in (3.0, 0.0, 0.0, 2.0):
@@ -98,7 +105,7 @@ def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
 
 def test_the_averages_keep_their_size_however_long_they_wait():
     """5,000 iterations of another class: 0.9^5000 is no number of either precision."""
-    model = linear.LinearModel(2, 1, False, "float32")
+    model = LinearModel(2, 1, False, "float32")
     step = AugmentReduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
     row = DenseRows(np.ones((1, 1), np.float32))
     for t in range(5000):
@@ -113,19 +120,19 @@ def test_the_averages_keep_their_size_however_long_they_wait():
 
 def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
     """A solver that was used before, such as to compile it, gives the same weights."""
-    settings = config.OneVsEach(name="ove", step="ar", start="normal", sampling="others", lr=0.02)
+    settings = OneVsEachOptions(name="ove", step="ar", start="normal", sampling="others", lr=0.02)
     registry.check(settings, small.info)
     solver = registry.entry(settings).build(settings, small.info)
     ends = []
     for seed in (0, 0, 1):
-        model = linear.LinearModel(8, 40, True, "float64")
+        model = LinearModel(8, 40, True, "float64")
         for _ in solver.fit(small, model, Streams.of(seed), [0.5]):
             pass
         ends.append(model.V.copy())
     np.testing.assert_array_equal(ends[0], ends[1])
     assert np.abs(ends[2] - ends[0]).max() > 0.01
     starts = []
-    for other in (settings, config.Softmax(name="softmax", solver="minibatch", start="normal")):
+    for other in (settings, SoftmaxOptions(name="softmax", solver="minibatch", start="normal")):
         other = replace(other, lr=1e-30, n=1)
         model, _ = fit(small, other)
         starts.append((model.V.copy(), model.b.copy()))
@@ -136,7 +143,7 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
 
 
 def test_the_adaptive_step_has_a_rate_of_its_own(small):
-    settings = config.OneVsEach(name="ove", step="ar")
+    settings = OneVsEachOptions(name="ove", step="ar")
     method = registry.entry(settings)
     assert default_rate(method, settings, small.info) == 0.04
     assert default_rate(method, replace(settings, step="sgd"), small.info) != 0.02
@@ -145,14 +152,14 @@ def test_the_adaptive_step_has_a_rate_of_its_own(small):
 @pytest.mark.parametrize(
     "settings, sentence",
     [
-        (config.Umax(name="umax", step="ar"), "method.step=ar is not possible for umax.*sgd"),
-        (config.Bouchard(name="bouchard", step="ar"), "not possible for bouchard"),
+        (UmaxOptions(name="umax", step="ar"), "method.step=ar is not possible for umax.*sgd"),
+        (BouchardOptions(name="bouchard", step="ar"), "not possible for bouchard"),
         (
-            config.OneVsEach(name="ove", step="ar", ridge_on="drawn", n=1, sampling="others"),
+            OneVsEachOptions(name="ove", step="ar", ridge_on="drawn", n=1, sampling="others"),
             "set method.ridge_on=all",
         ),
         (
-            config.SoftmaxAugmentReduce(name="ar_softmax", step="sgd", ridge_on="drawn", n=1),
+            SoftmaxAugmentReduceOptions(name="ar_softmax", step="sgd", ridge_on="drawn", n=1),
             "not possible for ar_softmax; set it to all",
         ),
     ],

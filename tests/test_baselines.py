@@ -13,14 +13,23 @@ from hydra import compose
 from sklearn.svm import LinearSVC
 
 from conftest import Workspace
-from xcbench import app, baselines, config, registry, results, sweeps, trace
-from xcbench.baselines import liblinear
-from xcbench.baselines.liblinear import distinct
-from xcbench.datasets import Dataset
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Split
-from xcbench.metrics import costs, evaluate
-from xcbench.solvers import Streams, make_model
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.metrics import costs, evaluate
+from xcbench.core.solvers import Streams, make_model
+from xcbench.core.statistics import describe
+from xcbench.methods import baselines, registry
+from xcbench.methods.baselines import liblinear
+from xcbench.methods.baselines.liblinear import distinct
+from xcbench.methods.baselines.options import (
+    LiblinearOptions,
+    OneVsRestOptions,
+    RecallTreeOptions,
+    UnbiasedOptions,
+)
+from xcbench.methods.options import MethodOptions
+from xcbench.run import composing, results, sweeps, training
+from xcbench.run.execute import execute
+from xcbench.run.settings import Budget, Evaluation
 
 K, D, N = 4, 12, 80
 EXTRAS = {"plt": "napkinxc", "recall_tree": "vowpalwabbit"}
@@ -38,7 +47,7 @@ def problem(classes: int = K, seed: int = 0) -> Dataset:
     return Dataset(info, rows, rows, np.bincount(y, minlength=classes))
 
 
-def trained(settings: config.Method, dataset: Dataset, until: int = 99) -> Any:
+def trained(settings: MethodOptions, dataset: Dataset, until: int = 99) -> Any:
     registry.check(settings, dataset.info)
     solver = registry.own()[settings.name].build(settings, dataset.info)
     shape = dataset.info.classes, D
@@ -56,7 +65,7 @@ def test_class_sums_are_compared_by_cosine() -> None:
     X, y = dataset.train.X.toarray().astype(float), dataset.train.y  # type: ignore[union-attr]
     sums = np.array([X[y == k].sum(axis=0) for k in range(K)])
     cosine = X @ sums.T / np.linalg.norm(sums, axis=1)
-    model = trained(config.Unbiased("class_sums", bias=False), dataset)
+    model = trained(UnbiasedOptions("class_sums", bias=False), dataset)
     np.testing.assert_array_equal(model.predict(dataset.train.X), cosine.argmax(axis=1))
     assert model.nonzeros == np.count_nonzero(sums)
 
@@ -65,7 +74,7 @@ def test_class_sums_are_compared_by_cosine() -> None:
 def test_one_vs_rest_is_at_the_optimum_of_every_class(bias: bool) -> None:
     """The gradient of ||w||²/2 + C sum (1 - t f)_+² is 0, t = 1 for the class, else -1."""
     dataset, C = problem(), 3.0
-    model = trained(config.OneVsRest("svm_ovr", C=C, tolerance=1e-8, bias=bias), dataset)
+    model = trained(OneVsRestOptions("svm_ovr", C=C, tolerance=1e-8, bias=bias), dataset)
     X = dataset.train.X.toarray().astype(float)  # type: ignore[union-attr]
     X = np.column_stack([X, np.ones(N)]) if bias else X
     for k in range(K):
@@ -76,7 +85,7 @@ def test_one_vs_rest_is_at_the_optimum_of_every_class(bias: bool) -> None:
 
 
 def test_one_vs_rest_can_be_interrupted_between_classes() -> None:
-    model = trained(config.OneVsRest("svm_ovr", bias=False), problem(), until=2)
+    model = trained(OneVsRestOptions("svm_ovr", bias=False), problem(), until=2)
     counts = problem().class_counts
     assert set(np.flatnonzero(model.V.any(axis=1))) == set(np.argsort(-counts)[:2])
 
@@ -95,7 +104,7 @@ def test_equal_rows_count_by_their_number(sparse: bool) -> None:
     assert not (difference.nnz if sparse else difference.any())
     rows = Split(X, y)
     pairs = replace(single, train=rows, test=rows, class_counts=np.bincount(y, minlength=K))
-    settings = config.OneVsRest("svm_ovr", tolerance=1e-8, iterations=100_000, bias=False)
+    settings = OneVsRestOptions("svm_ovr", tolerance=1e-8, iterations=100_000, bias=False)
     model = trained(settings, pairs)
     for k in range(K):
         whole = LinearSVC(C=10, tol=1e-8, max_iter=100_000, fit_intercept=False).fit(X, y == k)
@@ -105,14 +114,14 @@ def test_equal_rows_count_by_their_number(sparse: bool) -> None:
 def ticking(monkeypatch: pytest.MonkeyPatch, tick: float = 1.0) -> None:
     """A clock that stands a tick further each time it is looked at."""
     ticks = iter(range(10**6))
-    monkeypatch.setattr(trace.time, "perf_counter", lambda: tick * next(ticks))
+    monkeypatch.setattr(training.time, "perf_counter", lambda: tick * next(ticks))
 
 
-def traced(settings: config.Method, dataset: Dataset, seconds: float) -> tuple[trace.Trace, Any]:
+def traced(settings: MethodOptions, dataset: Dataset, seconds: float) -> tuple[training.Trace, Any]:
     solver = registry.own()[settings.name].build(settings, dataset.info)
     model = make_model(solver, "numpy", dataset.info.classes, D, settings.bias, "float64")
-    budget = config.Budget(checkpoints=1, seconds=seconds)
-    found = trace.run(solver, model, dataset, 0, budget, config.Evaluation(), 0.0)
+    budget = Budget(checkpoints=1, seconds=seconds)
+    found = training.run(solver, model, dataset, 0, budget, Evaluation(), 0.0)
     return found, model
 
 
@@ -125,18 +134,18 @@ def test_one_vs_rest_looks_at_the_clock_after_every_class(monkeypatch: pytest.Mo
 
     liblinear_svm = liblinear.svm
     monkeypatch.setattr(liblinear, "svm", svm)
-    monkeypatch.setattr(trace.time, "perf_counter", lambda: seconds[0])
-    made, model = traced(config.OneVsRest("svm_ovr", bias=False), problem(), seconds=2)
+    monkeypatch.setattr(training.time, "perf_counter", lambda: seconds[0])
+    made, model = traced(OneVsRestOptions("svm_ovr", bias=False), problem(), seconds=2)
     assert made.status == "timeout" and model.trained.sum() == 2
     assert made.message == f"stopped at 2.0 training seconds after 2 of {K} classes"
-    whole, _ = traced(config.OneVsRest("svm_ovr", bias=False), problem(), seconds=99)
+    whole, _ = traced(OneVsRestOptions("svm_ovr", bias=False), problem(), seconds=99)
     assert (whole.status, whole.message) == ("done", None)
 
 
 def test_classes_that_are_not_trained_are_never_predicted() -> None:
     """Also where all trained scores are negative."""
     dataset = problem()
-    model = trained(config.OneVsRest("svm_ovr", bias=False), dataset, until=1)
+    model = trained(OneVsRestOptions("svm_ovr", bias=False), dataset, until=1)
     only = int(dataset.class_counts.argmax())
     far = -model.V[[only]]
     assert np.argmax(model.V @ far.T) != only  # its score is negative, those of the others are 0
@@ -145,7 +154,7 @@ def test_classes_that_are_not_trained_are_never_predicted() -> None:
 
 def test_what_cannot_be_stopped_says_that_it_was_late(monkeypatch: pytest.MonkeyPatch) -> None:
     ticking(monkeypatch)
-    made, model = traced(config.Liblinear("svm_cs", bias=False), problem(), seconds=2)
+    made, model = traced(LiblinearOptions("svm_cs", bias=False), problem(), seconds=2)
     assert made.status == "timeout" and model.trained.all()
     assert made.message is not None and made.message.startswith("took 2 s, over budget.seconds=2")
     assert made.curve["test_error"].notna().all()
@@ -165,7 +174,7 @@ def test_crammer_and_singers_objective_is_lowest(classes: int) -> None:
         lack = np.maximum(0, 1 + scores.max(axis=1) - true)
         return float(np.sum(W**2) / 2 + C * lack.sum())
 
-    W = trained(config.Liblinear("svm_cs", C=C, tolerance=1e-8, bias=False), dataset).V
+    W = trained(LiblinearOptions("svm_cs", C=C, tolerance=1e-8, bias=False), dataset).V
     lowest, rng = value(W), np.random.default_rng(0)
     assert lowest < 0.8 * value(np.zeros_like(W))
     for size in (1e-3, 1e-2, 0.1):
@@ -179,7 +188,7 @@ def test_a_library_learns(name: str) -> None:
     pytest.importorskip(EXTRAS[name])
     schema = registry.own()[name].schema
     settings = schema(name)
-    if isinstance(settings, config.RecallTree):
+    if isinstance(settings, RecallTreeOptions):
         settings = replace(settings, bits=12)
     dataset = problem()
     model = trained(settings, dataset)
@@ -194,7 +203,7 @@ def test_a_library_learns(name: str) -> None:
 def test_recall_tree_stops_between_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("vowpalwabbit")
     ticking(monkeypatch, 0.05)
-    settings = config.RecallTree("recall_tree", bits=12, passes=5)
+    settings = RecallTreeOptions("recall_tree", bits=12, passes=5)
     made, _ = traced(settings, problem(), seconds=1.5)
     assert made.status == "timeout"
     assert 0.9 < made.curve["epoch"].iloc[-1] < 1.2  # looks of 0.05 s, twice as far apart each
@@ -219,10 +228,10 @@ def test_cells_of_a_library_that_is_not_there_say_so(
     words = "dataset=digits", "mlflow=false", "budget.checkpoints=1", "engine=numpy"
     with sweeps.hydra({}):
         points = [
-            config.read(compose("config", [*words, f"runs_dir={tmp_path}", f"method={name}"]))
+            composing.read(compose("config", [*words, f"runs_dir={tmp_path}", f"method={name}"]))
             for name in ("plt", "class_sums")
         ]
-    code, out = app.execute(points), capsys.readouterr().out
+    code, out = execute(points), capsys.readouterr().out
     assert code == 0, out
     assert "1 cells skipped: not run: no package (method plt needs napkinxc" in out
     status = results.frame(results.select(tmp_path, {})).set_index("method")["status"]
@@ -253,7 +262,7 @@ def test_the_prior_has_the_log_loss_of_class_frequencies() -> None:
     short = replace(
         dataset, info=info, train=train, test=test, class_counts=np.bincount(y, minlength=5)
     )
-    model = trained(config.Method("prior"), short)
+    model = trained(MethodOptions("prior"), short)
     found = evaluate(model, test)
     share = {k: ((y == k).sum() + 1 / 5) / (len(y) + 1) for k in range(5)}
     assert sum(share.values()) == pytest.approx(1.0)

@@ -14,14 +14,17 @@ from scipy.optimize import approx_fprime, brentq, minimize_scalar
 from scipy.special import expit, log_softmax, logsumexp
 
 from test_solvers import fit
-from xcbench import config, metrics
-from xcbench.datasets import Dataset
-from xcbench.datasets.value import Split
-from xcbench.objectives import Odds, Pairs
-from xcbench.objectives.bouchard import Tightest, best_alpha, one_vs_rest
-from xcbench.objectives.grouped import Grouped
-from xcbench.objectives.one_vs_each import one_vs_each
-from xcbench.objectives.softmax import softmax
+from xcbench.core import metrics
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.objectives import Odds, Pairs
+from xcbench.core.objectives.bouchard import Tightest, best_alpha, one_vs_rest
+from xcbench.core.objectives.grouped import Grouped
+from xcbench.core.objectives.one_vs_each import one_vs_each
+from xcbench.core.objectives.softmax import softmax
+from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.softmax import SoftmaxOptions
 
 OVE = Pairs(one_vs_each, is_bound=True)
 EXACT = Odds(softmax, is_bound=True)
@@ -149,10 +152,10 @@ def counted(dataset, counts):
 
 def optimum(name, **options):
     schema = {
-        "softmax": config.Softmax,
-        "ove": config.OneVsEach,
-        "ove_grouped": config.Grouped,
-        "bouchard": config.Bouchard,
+        "softmax": SoftmaxOptions,
+        "ove": OneVsEachOptions,
+        "ove_grouped": GroupedOptions,
+        "bouchard": BouchardOptions,
     }[name]
     return schema(name=name, solver="lbfgs", tolerance=1e-8, **options)
 
@@ -248,11 +251,11 @@ def test_the_librarys_iterations_are_rows_of_the_curve(small):
 @pytest.mark.parametrize(
     "name, stochastic",
     [
-        ("bouchard", config.Bouchard(name="bouchard", n=5, lr=0.2, sampling="all")),
-        ("bouchard", config.Bouchard(name="bouchard", n=5, lr=0.2, m=4)),
-        ("bouchard", config.Bouchard(name="bouchard", n=5, lr=0.2, m=4, sampling="frequency")),
-        ("ove", config.OneVsEach(name="ove", n=5, m=4, lr=0.01, sampling="frequency")),
-        ("ove_grouped", config.Grouped(name="ove_grouped", n=5, m=2, lr=0.01, group=3)),
+        ("bouchard", BouchardOptions(name="bouchard", n=5, lr=0.2, sampling="all")),
+        ("bouchard", BouchardOptions(name="bouchard", n=5, lr=0.2, m=4)),
+        ("bouchard", BouchardOptions(name="bouchard", n=5, lr=0.2, m=4, sampling="frequency")),
+        ("ove", OneVsEachOptions(name="ove", n=5, m=4, lr=0.01, sampling="frequency")),
+        ("ove_grouped", GroupedOptions(name="ove_grouped", n=5, m=2, lr=0.01, group=3)),
     ],
 )
 def test_minibatches_reach_the_optimum_of_the_full_batch(small, fitted, name, stochastic):

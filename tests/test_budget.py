@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench import config, registry, trace
-from xcbench.clock import Stopwatch
-from xcbench.config import Budget, Evaluation
-from xcbench.datasets import Dataset
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Split
-from xcbench.method import Method
-from xcbench.objectives import memoir
-from xcbench.solvers import make_model
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.solvers import make_model
+from xcbench.core.statistics import describe
+from xcbench.methods import memoir, registry
+from xcbench.methods.memoir import MemoirOptions
+from xcbench.methods.method import Method
+from xcbench.methods.options import FullBatchOptions, StochasticOptions
+from xcbench.run import training
+from xcbench.run.clock import Stopwatch
+from xcbench.run.settings import Budget, Evaluation
 
 N, D, K = 60, 9, 7
 BUDGETS = (
@@ -48,9 +49,9 @@ def variants() -> dict[str, tuple[Method, Any]]:
     found = {}
     for name, method in registry.own().items():
         settings = method.schema(name=name)
-        if isinstance(settings, config.FullBatch):
+        if isinstance(settings, FullBatchOptions):
             settings = replace(settings, solver="minibatch")
-        if not (isinstance(settings, config.Stochastic | config.Memoir)):
+        if not (isinstance(settings, StochasticOptions | MemoirOptions)):
             continue
         for n in (1, 25):
             found[f"{name}-{n}"] = method, replace(settings, n=n, lr=1e-3)
@@ -60,21 +61,21 @@ def variants() -> dict[str, tuple[Method, Any]]:
 VARIANTS = variants()
 
 
-def trained(variant: str, engine: str, budget: Budget) -> tuple[trace.Trace, Any]:
+def trained(variant: str, engine: str, budget: Budget) -> tuple[training.Trace, Any]:
     method, settings = VARIANTS[variant]
     dataset = problem()
     registry.check(settings, dataset.info)
     solver = method.build(settings, dataset.info)
     model = make_model(solver, engine, K, D, settings.bias, "float64")
-    trace.warm_up(solver, model, dataset)
+    training.warm_up(solver, model, dataset)
     few = Evaluation(rows=5)
-    return trace.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link), model
+    return training.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link), model
 
 
 def batch(variant: str) -> int:
     settings = VARIANTS[variant][1]
     info = problem().info
-    return memoir.batch(settings, info) if isinstance(settings, config.Memoir) else settings.n
+    return memoir.batch(settings, info) if isinstance(settings, MemoirOptions) else settings.n
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
@@ -83,7 +84,7 @@ def test_what_is_visited_is_what_the_budget_says(
     variant: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = {"log_loss": 1.0, "error": 0.5}
-    monkeypatch.setattr(trace, "evaluate", lambda *arguments, **asked: measured)
+    monkeypatch.setattr(training, "evaluate", lambda *arguments, **asked: measured)
     for budget in BUDGETS:
         made, _ = trained(variant, engine, budget)
         places = made.curve["observations"]

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from xcbench import cells
-from xcbench.cells import CURVE_COLUMNS, Cell
 from xcbench.errors import UserError
+from xcbench.run import cells
+from xcbench.run.cell import CURVE_COLUMNS, Cell
 
 NAN = float("nan")
 

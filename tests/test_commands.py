@@ -19,13 +19,13 @@ import pytest
 import scipy.sparse as sp
 
 from conftest import Outcome, Workspace
-from xcbench import cells, cli, results
-from xcbench.cells import Cell
-from xcbench.commands import predict
-from xcbench.config import Synthetic
-from xcbench.datasets import inputs, synthetic
+from xcbench.cli import main, predict
+from xcbench.core.models.linear import LinearModel
+from xcbench.data import inputs, synthetic
+from xcbench.data.settings import SyntheticSettings
 from xcbench.errors import UserError
-from xcbench.linear import LinearModel
+from xcbench.run import cells, results
+from xcbench.run.cell import Cell
 from xcbench.units import readable
 
 ZIPF = (
@@ -78,7 +78,7 @@ Command = Callable[..., Outcome]
 def xcbench(here: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     def call(*words: str) -> Outcome:
         with pytest.raises(SystemExit) as caught:
-            cli.main(words)
+            main.main(words)
         out, err = capsys.readouterr()
         return Outcome(caught.value.code, out, err)  # type: ignore[arg-type]
 
@@ -264,7 +264,7 @@ def test_clean_on_a_real_terminal(here: Path) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, b"y\n")
     command = [sys.executable, "-m", "xcbench", "clean", "dataset=digits"]
-    source = str(Path(cli.__file__).parents[1])
+    source = str(Path(main.__file__).parents[1])
     done = subprocess.run(
         command,
         stdin=theirs,
@@ -327,8 +327,8 @@ def test_predictions_have_the_errors_and_losses_that_training_measured(
     if name == "zipf":  # sparse, rows normalised, divided by nothing
         cell = one(here, method="ove", lr="0.2")
         spec = cell.config["dataset"]["synthetic"]
-        raw = synthetic.make(Synthetic(**spec))[1]
-        classes = np.unique(synthetic.make(Synthetic(**spec))[0].labels)
+        raw = synthetic.make(SyntheticSettings(**spec))[1]
+        classes = np.unique(synthetic.make(SyntheticSettings(**spec))[0].labels)
         known = np.isin(raw.labels, classes)
         X, y = sp.csr_array(raw.X)[known], np.searchsorted(classes, raw.labels[known])
     else:  # dense, divided by 16, float64

@@ -11,7 +11,7 @@ pytest.importorskip("numba")
 
 from numba import types
 
-from xcbench.kernels import compiling, keeping
+from xcbench.core.kernels import compiling, keeping
 
 
 def formula(x: float) -> float:

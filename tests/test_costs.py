@@ -10,9 +10,9 @@ import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from conftest import Workspace
-from xcbench.linear import LinearModel
-from xcbench.memory import MIB, PROCESS, PeakMemory
-from xcbench.metrics import costs, macro_f1s
+from xcbench.core.metrics import costs, macro_f1s
+from xcbench.core.models.linear import LinearModel
+from xcbench.run.memory import MIB, PROCESS, PeakMemory
 
 LINUX = pytest.mark.skipif(not PROCESS.exists(), reason="no /proc")
 
@@ -73,7 +73,7 @@ def test_memory_that_was_freed_before_counts_as_taken_in_training() -> None:
 
 def test_what_a_model_costs() -> None:
     W = np.eye(4, 6, dtype=np.float32)
-    from xcbench.datasets.value import Split
+    from xcbench.core.dataset import Split
 
     class Slow(LinearModel):
         def predict(self, X):  # type: ignore[no-untyped-def]

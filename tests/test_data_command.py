@@ -13,7 +13,7 @@ from conftest import Workspace
 from file_server import Server
 from served_toy import archive, launch, sha
 from toy_files import TRAIN
-from xcbench import config
+from xcbench import options
 
 
 def test_the_list_has_every_dataset(workspace: Workspace) -> None:
@@ -26,7 +26,7 @@ def test_the_list_has_every_dataset(workspace: Workspace) -> None:
     done = workspace.xcbench("data", "list")
     assert done.code == 0, done.text
     rows = {line.split()[0]: re.split(r"\s{2,}", line) for line in done.out.splitlines() if line}
-    known = {path.stem for path in (config.folder() / "dataset").glob("*.yaml")}
+    known = {path.stem for path in (options.folder() / "dataset").glob("*.yaml")}
     assert known <= set(rows)
     assert rows["bibtex"][1:4] == ["part", "data/bibtex", "2.0 KiB"]
     assert rows["eurlex"][1:4] == ["here", "data", "1.0 KiB"]
@@ -39,7 +39,7 @@ def test_the_list_has_every_dataset(workspace: Workspace) -> None:
     assert "wiki-small: no published file names" in done.out
 
 
-@pytest.mark.parametrize("path", sorted((config.folder() / "dataset").glob("*.yaml")))
+@pytest.mark.parametrize("path", sorted((options.folder() / "dataset").glob("*.yaml")))
 def test_sources_fit_their_datasets(path: Path) -> None:
     settings = composed(f"dataset={path.stem}")
     if not settings.files:

@@ -13,8 +13,8 @@ import pytest
 from catalogue import TOY, composed, loaded, refusal
 from toy_files import TEST, put
 from xcbench import sealed
-from xcbench.datasets import cache, files, load, prepare
-from xcbench.datasets.readers import READERS
+from xcbench.data import cache, files, load, prepare
+from xcbench.data.readers import READERS
 from xcbench.errors import UserError
 
 

@@ -15,9 +15,8 @@ from sklearn.datasets import load_digits
 
 from catalogue import TOY, composed, loaded, refusal
 from toy_files import TEST, TRAIN, put
-from xcbench import config
-from xcbench.config import Protocol
-from xcbench.datasets import Missing, load, prepare
+from xcbench.data import Missing, load, prepare
+from xcbench.data.settings import DatasetSettings, Protocol
 
 COMPRESS = {"": bytes, ".xz": lzma.compress, ".gz": gzip.compress, ".bz2": bz2.compress}
 
@@ -182,7 +181,7 @@ OWN = b"2 1:3 3:4 # remark\n-1,2 2:-2\n\n# remark\n2 1:0.5\n"
 OWN_TEST = b"-1 4:1\n2 1:2\n"
 
 
-def own_settings(path: Path, *overrides: str) -> config.Dataset:
+def own_settings(path: Path, *overrides: str) -> DatasetSettings:
     return composed("dataset=file", f"dataset.train={path / 'mine.txt'}",
                     f"dataset.test={path / 'mine-test.txt'}", *overrides)  # fmt: skip
 
@@ -207,7 +206,7 @@ def test_the_name_of_a_file_becomes_one_that_tables_can_bear(tmp_path, cache_dir
     path = tmp_path / "my data | 2.txt"
     path.write_bytes(OWN)
     paths = {"train": str(path), "test": str(path)}
-    settings = config.Dataset(name="", reader="own", protocol=Protocol(classes="train"), **paths)
+    settings = DatasetSettings(name="", reader="own", protocol=Protocol(classes="train"), **paths)
     assert prepare(settings, tmp_path, cache_dir).name == "my-data-2"
 
 

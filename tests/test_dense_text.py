@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xcbench import config
-from xcbench.datasets.dense_text import dense_text
-from xcbench.datasets.value import Raw
+from xcbench.core.dataset import Raw
+from xcbench.data.dense_text import dense_text
+from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
 
 GOOD = {
@@ -25,7 +25,7 @@ def read(folder: Path, **changed: str) -> tuple[Raw, Raw]:
     for role, text in {**GOOD, **changed}.items():
         paths[role] = folder / f"{role}.txt"
         paths[role].write_text(text)
-    return dense_text(paths, config.Dataset(name="small", reader="dense_text"))
+    return dense_text(paths, DatasetSettings(name="small", reader="dense_text"))
 
 
 def test_rows_and_labels(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, SMALL, NewWorkspace, Outcome, Workspace
-from xcbench import registry, trial
-from xcbench.door import Found
+from xcbench.methods import contract, registry
+from xcbench.plugins import Found
 
 README = (ROOT / "README.md").read_text("utf-8")
 RUN = ("dataset=digits", *SMALL)
@@ -28,8 +28,9 @@ def example(word: str) -> str:
 GCE = example("gce.py")
 REPEAT = "import numpy as np\n\n" + example("repeat.py")
 RINGS = (
-    "import numpy as np\nfrom xcbench import config\nfrom xcbench.datasets import External, Raw\n\n"
-    + example("rings.py")
+    "import numpy as np\nfrom xcbench.core.dataset import Raw\n"
+    "from xcbench.data.external import External\n"
+    "from xcbench.data.settings import DatasetSettings, Protocol\n\n" + example("rings.py")
 )
 
 
@@ -131,7 +132,7 @@ def test_names_are_listed_and_completed(installed: Workspace) -> None:
 SLOW = '''
 from dataclasses import replace
 import gce
-from xcbench.objectives import Objective, Odds
+from xcbench.core.objectives import Objective, Odds
 class Own(Objective):
     is_bound = False
     def __init__(self, q):
@@ -159,7 +160,7 @@ def test_what_numba_cannot_compile_runs_in_numpy(workspace: Workspace) -> None:
 
 def test_ours_pass_the_trial_of_a_definition() -> None:
     for name, method in registry.own().items():
-        trial.definition(Found(method, name))
+        contract.definition(Found(method, name))
 
 
 # ---------------------------------------------------------------- samplers and datasets
@@ -194,10 +195,12 @@ HEAD = """
 from dataclasses import dataclass, replace
 import numpy as np
 import gce
-from xcbench import config
-from xcbench.datasets import External, Raw
-from xcbench.method import Method, over_square_norm
-from xcbench.objectives import Objective, Odds, Pairs, sigmoid, softplus
+from xcbench.methods.options import SampledOptions
+from xcbench.core.dataset import Raw
+from xcbench.data.external import External
+from xcbench.data.settings import DatasetSettings
+from xcbench.methods.method import Method, over_square_norm
+from xcbench.core.objectives import Objective, Odds, Pairs, sigmoid, softplus
 from xcbench.options import option
 rate = over_square_norm(1.0)
 def odds(formula):
@@ -216,7 +219,7 @@ def draws(*given):
         def draw(self, rng, rows, y, n): return given
     return Sampler
 def data(*given):
-    return External(config.Dataset(name="mine"), lambda paths, settings: given)
+    return External(DatasetSettings(name="mine"), lambda paths, settings: given)
 zero = np.zeros
 """
 BROKEN = {
@@ -235,13 +238,13 @@ BROKEN = {
         "method = replace(gce.method, name='mine', objective=lambda s, info: None)",
         "mine.*gives nothing.*Odds, Pairs",
     ),
-    "missing piece": ("method = Method('mine', config.Sampled)", "objective.*default_rate"),
+    "missing piece": ("method = Method('mine', SampledOptions)", "objective.*default_rate"),
     "piece": ("method = replace(gce.method, name='mine', objective=3)", "objective is a int"),
     "memory": ("method = replace(gce.method, name='mine', memory=1)", "memory is a int"),
     "rate": ("method = replace(gce.method, name='mine', default_rate=lambda s, i: -1)", "positive"),
-    "schema": ("method = replace(gce.method, name='mine', schema=dict)", "schema.*config.Sampled"),
+    "schema": ("method = replace(gce.method, name='mine', schema=dict)", "schema.*SampledOptions"),
     "no dataclass": (
-        "class S(config.Sampled):\n    z: int = 1\nmethod = replace(gce.method, schema=S)",
+        "class S(SampledOptions):\n    z: int = 1\nmethod = replace(gce.method, schema=S)",
         "@dataclass.*z",
     ),
     "version": ("method = replace(gce.method, name='mine', version='a')", "version is 'a'"),
@@ -249,7 +252,7 @@ BROKEN = {
     "ours": ("method = replace(gce.method, name='umax')", "umax.*one of ours"),
     "another's": ("method = replace(gce.method)", "gce.method.*both called 'gce'"),
     "no thing": ("", "has no 'method'"),
-    "wrong thing": ("method = dict", "must be an xcbench.method.Method"),
+    "wrong thing": ("method = dict", "must be an xcbench.methods.method.Method"),
     "import": ("import surely_missing", "cannot be imported.*surely_missing"),
     "syntax": ("method = (", "cannot be imported.*SyntaxError"),
     "exit": ("raise SystemExit(3)", "cannot be imported.*SystemExit"),
@@ -268,8 +271,8 @@ BROKEN = {
         "part = Raw.single(zero((4, 2)) / np.nan, zero(4, int), 3)\ndataset = data(part, part)",
         "not finite",
     ),
-    "no dataset": ("dataset = 3", "xcbench.datasets.External"),
-    "dataset of ours": ("dataset = replace(data(), settings=config.Dataset(name='zipf'))", "zipf"),
+    "no dataset": ("dataset = 3", "xcbench.data.External"),
+    "dataset of ours": ("dataset = replace(data(), settings=DatasetSettings(name='zipf'))", "zipf"),
 }
 
 

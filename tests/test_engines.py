@@ -5,81 +5,90 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from xcbench import config, linear, metrics, registry
-from xcbench.linear import LinearModel
+from xcbench.core import metrics, models
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Streams
+from xcbench.methods import registry
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
+from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.nce import NCEOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.options import SampledOptions
+from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.options import check
-from xcbench.solvers import Streams
 
 pytest.importorskip("numba", reason="Numba is not installed: engine=numba is not tested")
 
 
 METHODS = {
-    "softmax": config.Softmax(name="softmax", solver="minibatch", n=10, lr=0.05),
-    "lbfgs": config.Softmax(name="softmax", ridge=1.0),
-    "ove": config.OneVsEach(name="ove", n=10, m=3, lr=0.02),
-    "ove, others": config.OneVsEach(name="ove", n=10, m=3, lr=0.02, sampling="others"),
-    "ove, n=1": config.OneVsEach(name="ove", n=1, m=3, lr=0.02, sampling="others"),
-    "ove, one pair": config.OneVsEach(name="ove", n=1, m=1, lr=0.02, sampling="others"),
-    "ove, shared, n=1": config.OneVsEach(name="ove", n=1, m=3, lr=0.02),
-    "ove, frequency": config.OneVsEach(name="ove", n=10, m=3, lr=0.02, sampling="frequency"),
-    "ove, frequency, n=1": config.OneVsEach(name="ove", n=1, m=3, lr=0.02, sampling="frequency"),
-    "ove, lbfgs": config.OneVsEach(name="ove", solver="lbfgs"),
-    "ove_grouped": config.Grouped(name="ove_grouped", n=10, m=2, lr=0.02, group=3),
-    "ove_grouped, n=1": config.Grouped(name="ove_grouped", n=1, m=2, lr=0.02, group=3),
-    "ove_grouped, all": config.Grouped(name="ove_grouped", n=10, lr=0.02, group=3, sampling="all"),
-    "ove_grouped, lbfgs": config.Grouped(name="ove_grouped", solver="lbfgs", group=3),
-    "bouchard": config.Bouchard(name="bouchard", n=10, m=3, lr=0.02),
-    "bouchard, all": config.Bouchard(name="bouchard", n=10, lr=0.02, sampling="all"),
-    "bouchard, n=1": config.Bouchard(name="bouchard", n=1, m=3, lr=0.02),
-    "bouchard, one pair": config.Bouchard(name="bouchard", n=1, m=1, lr=0.02),
-    "bouchard, frequency": config.Bouchard(
+    "softmax": SoftmaxOptions(name="softmax", solver="minibatch", n=10, lr=0.05),
+    "lbfgs": SoftmaxOptions(name="softmax", ridge=1.0),
+    "ove": OneVsEachOptions(name="ove", n=10, m=3, lr=0.02),
+    "ove, others": OneVsEachOptions(name="ove", n=10, m=3, lr=0.02, sampling="others"),
+    "ove, n=1": OneVsEachOptions(name="ove", n=1, m=3, lr=0.02, sampling="others"),
+    "ove, one pair": OneVsEachOptions(name="ove", n=1, m=1, lr=0.02, sampling="others"),
+    "ove, shared, n=1": OneVsEachOptions(name="ove", n=1, m=3, lr=0.02),
+    "ove, frequency": OneVsEachOptions(name="ove", n=10, m=3, lr=0.02, sampling="frequency"),
+    "ove, frequency, n=1": OneVsEachOptions(name="ove", n=1, m=3, lr=0.02, sampling="frequency"),
+    "ove, lbfgs": OneVsEachOptions(name="ove", solver="lbfgs"),
+    "ove_grouped": GroupedOptions(name="ove_grouped", n=10, m=2, lr=0.02, group=3),
+    "ove_grouped, n=1": GroupedOptions(name="ove_grouped", n=1, m=2, lr=0.02, group=3),
+    "ove_grouped, all": GroupedOptions(name="ove_grouped", n=10, lr=0.02, group=3, sampling="all"),
+    "ove_grouped, lbfgs": GroupedOptions(name="ove_grouped", solver="lbfgs", group=3),
+    "bouchard": BouchardOptions(name="bouchard", n=10, m=3, lr=0.02),
+    "bouchard, all": BouchardOptions(name="bouchard", n=10, lr=0.02, sampling="all"),
+    "bouchard, n=1": BouchardOptions(name="bouchard", n=1, m=3, lr=0.02),
+    "bouchard, one pair": BouchardOptions(name="bouchard", n=1, m=1, lr=0.02),
+    "bouchard, frequency": BouchardOptions(
         name="bouchard", n=1, m=2, lr=0.02, sampling="frequency"
     ),
-    "bouchard, lbfgs": config.Bouchard(name="bouchard", solver="lbfgs"),
-    "nce": config.NCE(name="nce", n=10, m=3, lr=0.05),
-    "nce, one pair": config.NCE(name="nce", n=1, m=1, lr=0.05, sampling="others"),
-    "is": config.Sampled(name="is", n=10, m=3, lr=0.05),
-    "is, n=1": config.Sampled(name="is", n=1, m=2, lr=0.05, sampling="others"),
-    "is, one pair": config.Sampled(name="is", n=1, m=1, lr=0.05, sampling="others"),
-    "vanilla": config.DoubleSum(name="vanilla", lr=0.02),
-    "vanilla, n=5": config.DoubleSum(name="vanilla", lr=0.02, n=5, m=3),
-    "umax": config.Umax(name="umax", lr=0.02),
-    "umax, m=5": config.Umax(name="umax", lr=0.02, m=5),
-    "umax, drop_hits": config.Umax(name="umax", lr=0.02, m=3, sampling="drop_hits"),
-    "umax, frequency": config.Umax(name="umax", lr=0.02, m=2, sampling="frequency"),
-    "umax, any": config.Umax(name="umax", lr=0.02, sampling="any"),
-    "umax, n=10": config.Umax(name="umax", lr=0.02, n=10, m=4),
-    "umax, all": config.Umax(name="umax", lr=0.02, n=10, sampling="all"),
-    "vanilla, raman": config.DoubleSum(name="vanilla", lr=0.02, double_sum="raman"),
-    "umax, raman": config.Umax(name="umax", lr=0.02, double_sum="raman"),
-    "umax, raman, any": config.Umax(name="umax", lr=0.02, double_sum="raman", sampling="any"),
-    "umax, raman, drop_hits": config.Umax(
+    "bouchard, lbfgs": BouchardOptions(name="bouchard", solver="lbfgs"),
+    "nce": NCEOptions(name="nce", n=10, m=3, lr=0.05),
+    "nce, one pair": NCEOptions(name="nce", n=1, m=1, lr=0.05, sampling="others"),
+    "is": SampledOptions(name="is", n=10, m=3, lr=0.05),
+    "is, n=1": SampledOptions(name="is", n=1, m=2, lr=0.05, sampling="others"),
+    "is, one pair": SampledOptions(name="is", n=1, m=1, lr=0.05, sampling="others"),
+    "vanilla": DoubleSumOptions(name="vanilla", lr=0.02),
+    "vanilla, n=5": DoubleSumOptions(name="vanilla", lr=0.02, n=5, m=3),
+    "umax": UmaxOptions(name="umax", lr=0.02),
+    "umax, m=5": UmaxOptions(name="umax", lr=0.02, m=5),
+    "umax, drop_hits": UmaxOptions(name="umax", lr=0.02, m=3, sampling="drop_hits"),
+    "umax, frequency": UmaxOptions(name="umax", lr=0.02, m=2, sampling="frequency"),
+    "umax, any": UmaxOptions(name="umax", lr=0.02, sampling="any"),
+    "umax, n=10": UmaxOptions(name="umax", lr=0.02, n=10, m=4),
+    "umax, all": UmaxOptions(name="umax", lr=0.02, n=10, sampling="all"),
+    "vanilla, raman": DoubleSumOptions(name="vanilla", lr=0.02, double_sum="raman"),
+    "umax, raman": UmaxOptions(name="umax", lr=0.02, double_sum="raman"),
+    "umax, raman, any": UmaxOptions(name="umax", lr=0.02, double_sum="raman", sampling="any"),
+    "umax, raman, drop_hits": UmaxOptions(
         name="umax", lr=0.02, m=3, double_sum="raman", sampling="drop_hits"
     ),
-    "umax, raman, n=10": config.Umax(name="umax", lr=0.02, n=10, m=4, double_sum="raman"),
-    "umax, raman, all": config.Umax(name="umax", lr=0.02, n=10, double_sum="raman", sampling="all"),
-    "umax, raman as published": config.Umax(
+    "umax, raman, n=10": UmaxOptions(name="umax", lr=0.02, n=10, m=4, double_sum="raman"),
+    "umax, raman, all": UmaxOptions(name="umax", lr=0.02, n=10, double_sum="raman", sampling="all"),
+    "umax, raman as published": UmaxOptions(
         name="umax", lr=0.002, m=5, double_sum="raman_as_published", sampling="drop_hits"
     ),
-    "umax, ridge on drawn": config.Umax(name="umax", lr=0.02, m=2, ridge_on="drawn"),
-    "softmax, ar": config.Softmax(
+    "umax, ridge on drawn": UmaxOptions(name="umax", lr=0.02, m=2, ridge_on="drawn"),
+    "softmax, ar": SoftmaxOptions(
         name="softmax", solver="minibatch", n=10, lr=0.1, step="ar", start="normal"
     ),
-    "ove, ar, n=1": config.OneVsEach(name="ove", n=1, m=2, lr=0.1, step="ar", sampling="others"),
-    "ar_softmax": config.SoftmaxAugmentReduce(
+    "ove, ar, n=1": OneVsEachOptions(name="ove", n=1, m=2, lr=0.1, step="ar", sampling="others"),
+    "ar_softmax": SoftmaxAugmentReduceOptions(
         name="ar_softmax", n=10, m=3, lr=0.1, accumulator="touched", start="normal"
     ),
-    "ar_softmax, frequency": config.SoftmaxAugmentReduce(
+    "ar_softmax, frequency": SoftmaxAugmentReduceOptions(
         name="ar_softmax", n=10, m=2, lr=0.1, sampling="frequency"
     ),
-    "ar_probit": config.LatentAugmentReduce(name="ar_probit", n=10, m=3, lr=0.1),
-    "ar_logistic, all": config.LatentAugmentReduce(
+    "ar_probit": LatentAugmentReduceOptions(name="ar_probit", n=10, m=3, lr=0.1),
+    "ar_logistic, all": LatentAugmentReduceOptions(
         name="ar_logistic", n=10, lr=0.1, sampling="all", start="normal"
     ),
-    "implicit": config.DoubleSum(name="implicit", lr=0.5),
-    "implicit, n=5": config.DoubleSum(name="implicit", lr=0.5, n=5, m=3),
-    "implicit, any": config.DoubleSum(name="implicit", lr=0.5, sampling="any"),
-    "implicit, drop_hits": config.DoubleSum(name="implicit", lr=0.5, sampling="drop_hits"),
+    "implicit": DoubleSumOptions(name="implicit", lr=0.5),
+    "implicit, n=5": DoubleSumOptions(name="implicit", lr=0.5, n=5, m=3),
+    "implicit, any": DoubleSumOptions(name="implicit", lr=0.5, sampling="any"),
+    "implicit, drop_hits": DoubleSumOptions(name="implicit", lr=0.5, sampling="drop_hits"),
 }
 
 
@@ -88,7 +97,7 @@ def trained(dataset, settings, engine, dtype, epochs, bias=True, ridge=1.0):
     registry.check(settings, dataset.info)
     settings = replace(settings, ridge=ridge, bias=bias)
     solver = registry.entry(settings).build(settings, dataset.info)
-    model = linear.make(
+    model = models.make(
         engine, dataset.info.classes, dataset.info.features, bias, solver.precision or dtype
     )
     with np.errstate(all="ignore"):

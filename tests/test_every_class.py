@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench.linear import make
-from xcbench.rows import take
-from xcbench.steps import SGD, Adagrad, AugmentReduce
+from xcbench.core.models import make
+from xcbench.core.optimizers import SGD, Adagrad, AugmentReduce
+from xcbench.core.rows import take
 
 STEPS = {
     "sgd": SGD(0.1, 1.0, 1e-2),

@@ -11,27 +11,33 @@ from sklearn.metrics import log_loss
 
 from test_engines import METHODS, trained
 from test_solvers import fit
-from xcbench import config, datasets, registry
-from xcbench.datasets import blobs, categories
-from xcbench.datasets.value import LabelSets, Split
+from xcbench import data
+from xcbench.core.dataset import LabelSets, Split
+from xcbench.core.metrics import evaluate
+from xcbench.core.models import make
+from xcbench.core.models.linear import LinearModel
+from xcbench.data import blobs, categories
+from xcbench.data.settings import BlobsSettings, CategoriesSettings, DatasetSettings, Protocol
 from xcbench.errors import UserError
-from xcbench.linear import LinearModel, make
-from xcbench.metrics import evaluate
+from xcbench.methods import registry
+from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.nce import NCEOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.options import check
 
-DECLARED = config.Protocol(classes="declared")
+DECLARED = Protocol(classes="declared")
 
 
 @pytest.fixture(scope="module")
 def prepare(tmp_path_factory):
     def prepare(train, classes, seed=0, protocol=DECLARED):
-        spec = config.Categories(train=train, test=50, classes=classes, seed=seed)
-        settings = config.Dataset(
+        spec = CategoriesSettings(train=train, test=50, classes=classes, seed=seed)
+        settings = DatasetSettings(
             name="values", reader="categories", categories=spec, protocol=protocol
         )
         check(settings)
         where = tmp_path_factory.mktemp("cache")
-        return datasets.load(datasets.prepare(settings, Path("nowhere"), where), where)
+        return data.load(data.prepare(settings, Path("nowhere"), where), where)
 
     return prepare
 
@@ -47,7 +53,7 @@ def softmax(b):
 
 # ---------------------------------------------------------------- the makers
 def test_frequencies_of_values():
-    spec = config.Categories(train=4_000_000, test=1_000_000, classes=500, seed=1)
+    spec = CategoriesSettings(train=4_000_000, test=1_000_000, classes=500, seed=1)
     counts = [np.bincount(raw.labels, minlength=500) for raw in categories.make(spec)]
     assert chi2_contingency(np.array(counts)[:, counts[0] > 100]).pvalue > 1e-3
     # N_k / N is about u_k² / (K / 3), the mean of u² being 1/3.
@@ -57,7 +63,7 @@ def test_frequencies_of_values():
 
 
 def test_blobs_are_gaussian_around_a_circle():
-    spec = config.Blobs(train=30_000, test=30_000, classes=3, radius=2.0, spread=0.7)
+    spec = BlobsSettings(train=30_000, test=30_000, classes=3, radius=2.0, spread=0.7)
     for raw in blobs.make(spec):
         assert np.bincount(raw.labels).tolist() == [10_000] * 3
         for k, centre in enumerate([(2, 0), (-1, np.sqrt(3)), (-1, -np.sqrt(3))]):
@@ -68,14 +74,14 @@ def test_blobs_are_gaussian_around_a_circle():
 def test_declared_classes_need_no_row(prepare):
     dataset = prepare(60, 40)
     assert dataset.info.classes == 40 and (dataset.class_counts == 0).any()
-    dropped = prepare(60, 40, protocol=config.Protocol(classes="train"))
+    dropped = prepare(60, 40, protocol=Protocol(classes="train"))
     assert dropped.info.classes == (dataset.class_counts > 0).sum()
     assert dropped.info.test < dataset.info.test == 50
 
 
 def test_there_is_something_to_fit(values):
     with pytest.raises(UserError, match="has no features"):
-        registry.check(config.NCE(name="nce", bias=False), values.info)
+        registry.check(NCEOptions(name="nce", bias=False), values.info)
 
 
 # ---------------------------------------------------------------- evaluation
@@ -141,7 +147,7 @@ def test_optimum_is_the_frequencies(values, name):
 
 def test_bouchard_of_two_values_doubles_the_logarithms(prepare):
     dataset = prepare(300, 2, seed=1)
-    settings = config.Bouchard(name="bouchard", solver="lbfgs", tolerance=1e-9)
+    settings = BouchardOptions(name="bouchard", solver="lbfgs", tolerance=1e-9)
     model, _ = fit(dataset, settings)
     difference = 2 * np.diff(np.log(dataset.class_counts))
     np.testing.assert_allclose(np.diff(model.b), difference, rtol=1e-6)
@@ -156,7 +162,7 @@ def test_bouchard_of_more_values(values):
         return N_k @ (alpha - f + np.logaddexp(0, f - alpha).sum())
 
     expected = minimize(negative_bound, np.zeros(9), options={"gtol": 1e-8})
-    settings = config.Bouchard(name="bouchard", solver="lbfgs", tolerance=1e-9)
+    settings = BouchardOptions(name="bouchard", solver="lbfgs", tolerance=1e-9)
     model, made = fit(values, settings)
     np.testing.assert_allclose(softmax(model.b), softmax(expected.x[:-1]), atol=1e-5)
     assert -400 * made.curve["bound"].iloc[-1] == pytest.approx(expected.fun, rel=1e-6)
@@ -165,7 +171,7 @@ def test_bouchard_of_more_values(values):
 
 
 def test_stochastic_one_vs_each_approaches_the_frequencies(values):
-    settings = config.OneVsEach(name="ove", n=10, m=2, sampling="others", lr=0.01)
+    settings = OneVsEachOptions(name="ove", n=10, m=2, sampling="others", lr=0.01)
     errors = [fit(values, settings, 40, seed=seed)[1].curve["train_l1_error"] for seed in range(3)]
     assert all(error.iloc[0] > 0.4 and error.iloc[-1] < 0.05 for error in errors)
 

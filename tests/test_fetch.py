@@ -26,9 +26,8 @@ from served_toy import (
     zipped,
 )
 from toy_files import TEST, TRAIN
-from xcbench import config
-from xcbench.config import Download, Source
-from xcbench.datasets import download, fetch, files, prepare, unpack
+from xcbench.data import download, fetch, files, prepare, unpack
+from xcbench.data.settings import Download, Expected, Protocol, Source
 from xcbench.errors import UserError
 
 pytestmark = pytest.mark.usefixtures("forgetful")
@@ -173,7 +172,7 @@ def test_a_wrong_checksum_is_refused_and_the_next_address_tried(
 
 def test_without_checksums_the_shape_decides(server: Server, tmp_path: Path) -> None:
     item = archive(server)
-    other = config.Expected(train=6)
+    other = Expected(train=6)
     sentence = refusal(toy(item, expected=other), tmp_path)
     assert "dataset.expected.train is 6, but 5 found" in sentence
     assert not (tmp_path / "toy" / ".fetching").exists()
@@ -224,7 +223,7 @@ def test_a_silent_host_is_asked_once(
         served.wait = 1.5
     started = time.monotonic()
     for rate in (0.0, 1.0, 2.0):  # protocols of one launch
-        protocol = config.Protocol(constant=rate)
+        protocol = Protocol(constant=rate)
         settings = toy(one, two, missing="twin", protocol=protocol, synthetic=SMALL_TWIN)
         info = prepare(settings, tmp_path, tmp_path / "cache", fetching=True)
         assert info.name == "toy-twin"

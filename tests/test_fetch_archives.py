@@ -12,8 +12,8 @@ import pytest
 from file_server import Server
 from served_toy import BOTH, assert_in_place, refusal, tarred, toy, zipped
 from toy_files import TEST, TRAIN
-from xcbench.config import Download
-from xcbench.datasets import fetch, unpack
+from xcbench.data import fetch, unpack
+from xcbench.data.settings import Download
 
 pytestmark = pytest.mark.usefixtures("forgetful")
 MEMBERS = {"Toy/a.txt": TRAIN, "Toy/b.txt": TEST, "Toy/c.txt": b"not asked for"}

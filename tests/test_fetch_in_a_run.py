@@ -31,9 +31,12 @@ from served_toy import (
     zipped,
 )
 from toy_files import TEST, TRAIN
-from xcbench import cli, config, planning
-from xcbench.config import Download
-from xcbench.datasets import fetch, prepare
+from xcbench import options
+from xcbench.cli import main
+from xcbench.data import fetch, prepare
+from xcbench.data.settings import Download
+from xcbench.run import composing, plan
+from xcbench.run.settings import Config
 
 pytestmark = pytest.mark.usefixtures("forgetful")
 
@@ -131,10 +134,10 @@ def test_the_environment_switches_fetching_off(
     assert composed("fetch=false").fetch is False
 
 
-def composed(*overrides: str) -> config.Config:
-    config.register()
-    with initialize_config_dir(str(config.folder()), version_base=None):
-        return config.read(compose("config", list(overrides)))
+def composed(*overrides: str) -> Config:
+    composing.register()
+    with initialize_config_dir(str(options.folder()), version_base=None):
+        return composing.read(compose("config", list(overrides)))
 
 
 def test_a_source_makes_no_identity(tmp_path: Path) -> None:
@@ -145,7 +148,7 @@ def test_a_source_makes_no_identity(tmp_path: Path) -> None:
         ("dataset.source.downloads=[{urls: [x], files: {train: a}, bytes: 3}]",),
     ):
         settings = composed("dataset=digits", f"runs_dir={tmp_path}", *overrides)
-        (job,) = planning.jobs([settings])
+        (job,) = plan.jobs([settings])
         same.add((job.cell.cell, job.cell.dataset_digest))
         assert "source" not in str(job.cell)
     assert len(same) == 1
@@ -194,7 +197,7 @@ def test_interrupted_and_continued(server: Server, workspace: Workspace) -> None
         process = subprocess.Popen(
             [sys.executable, "-m", "xcbench", *words],
             cwd=workspace.path,
-            env=workspace.environment(PYTHONPATH=str(Path(cli.__file__).parents[1])),
+            env=workspace.environment(PYTHONPATH=str(Path(main.__file__).parents[1])),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

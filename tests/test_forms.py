@@ -9,14 +9,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench import config, registry, trace
-from xcbench.config import Budget, Evaluation, Protocol
-from xcbench.datasets import Dataset, protocol
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Raw, Split
+from xcbench.core.dataset import Dataset, Raw, Split
+from xcbench.core.samplers import principal
+from xcbench.core.solvers import make_model
+from xcbench.core.statistics import describe
+from xcbench.data import protocol
+from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
-from xcbench.samplers import principal
-from xcbench.solvers import make_model
+from xcbench.methods import registry
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.options import SampledOptions
+from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.run import training
+from xcbench.run.settings import Budget, Evaluation
 
 N, D, K = 40, 20, 6
 FORMS = ("dense", "sparse", "late", "one_hot", "constant", "pairs", "featureless")
@@ -55,8 +60,8 @@ def pairs(X: Any, y: np.ndarray) -> Split:
 def cases() -> list[tuple[str, Any]]:
     found = [(name, method.schema(name=name)) for name, method in registry.own().items()]
     found += [
-        ("ove", config.OneVsEach(name="ove", sampling="tree")),
-        ("softmax", config.Softmax(name="softmax", solver="minibatch")),
+        ("ove", OneVsEachOptions(name="ove", sampling="tree")),
+        ("softmax", SoftmaxOptions(name="softmax", solver="minibatch")),
     ]
     return [
         (name, settings) for name, settings in found if not registry.own()[name].lacks(settings)
@@ -83,12 +88,12 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
         solver = method.build(ready, dataset.info)
         shape = K, dataset.info.features
         model = make_model(solver, engine, *shape, settings.bias, "float32")
-        trace.warm_up(solver, model, dataset)
+        training.warm_up(solver, model, dataset)
         budget, few = Budget(epochs=1, checkpoints=1), Evaluation(rows=5)
-        made = trace.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link)
+        made = training.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link)
         assert made.status == "done", (form, made.message)
         assert made.curve["test_error"].iloc[[0, -1]].notna().all()
-    drawn_by_features = isinstance(settings, config.Sampled) and settings.sampling == "tree"
+    drawn_by_features = isinstance(settings, SampledOptions) and settings.sampling == "tree"
     by_features = name in ("svm_ovr", "svm_cs") or drawn_by_features
     assert ("by features, and made has none" in reason) == by_features
 

@@ -3,19 +3,21 @@
 import numpy as np
 import pytest
 
-from xcbench import config, registry, samplers, trial
-from xcbench.datasets import Dataset
-from xcbench.datasets.value import Split
-from xcbench.door import Found
+from xcbench.core import samplers
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.objectives import Odds, Pairs
+from xcbench.core.objectives.bouchard import one_vs_rest
+from xcbench.core.objectives.grouped import Grouped
+from xcbench.core.objectives.one_vs_each import one_vs_each
+from xcbench.core.objectives.softmax import softmax
+from xcbench.core.samplers import GroupFirst
+from xcbench.core.solvers import Streams
 from xcbench.errors import UserError
-from xcbench.linear import LinearModel
-from xcbench.objectives import Odds, Pairs
-from xcbench.objectives.bouchard import one_vs_rest
-from xcbench.objectives.grouped import Grouped
-from xcbench.objectives.one_vs_each import one_vs_each
-from xcbench.objectives.softmax import softmax
-from xcbench.samplers import GroupFirst
-from xcbench.solvers import Streams
+from xcbench.methods import contract, registry
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.grouped import GroupedOptions
+from xcbench.plugins import Found
 
 OVE = Pairs(one_vs_each, is_bound=True)
 EXACT = Odds(softmax, is_bound=True)
@@ -147,9 +149,9 @@ class MostFrequent:
 
 def test_a_sampler_from_outside_may_see_the_data(small):
     found = Found(MostFrequent, "mine")
-    trial.sampler(found, small.info, 1, 1)
-    solver = registry.entry(config.Umax(name="umax")).build(
-        config.Umax(name="umax", lr=0.1), small.info
+    contract.sampler(found, small.info, 1, 1)
+    solver = registry.entry(UmaxOptions(name="umax")).build(
+        UmaxOptions(name="umax", lr=0.1), small.info
     )
     solver.sampler = MostFrequent(8, 1)
     model = LinearModel(8, small.info.features, True, "float64")
@@ -158,10 +160,10 @@ def test_a_sampler_from_outside_may_see_the_data(small):
     drawn = [k for k in range(8) if model.b[k] < 0]
     assert drawn and set(drawn) <= set(best)
     with pytest.raises(UserError, match="weighs classes differently, but method nce"):
-        trial.sampler(found, small.info, 1, 1, uniform_for="nce")
+        contract.sampler(found, small.info, 1, 1, uniform_for="nce")
 
 
 def test_a_group_has_a_sampler_of_its_own():
-    settings = config.Grouped(name="ove_grouped", sampling="repeat.WithRepetition")
+    settings = GroupedOptions(name="ove_grouped", sampling="repeat.WithRepetition")
     reason = registry.entry(settings).impossible(settings)
     assert "method.sampling=others or all" in reason

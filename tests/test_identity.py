@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
-from xcbench import cells, config, engines
-from xcbench.planning import jobs
+from xcbench.core import engines
+from xcbench.data.settings import DatasetSettings, Protocol, Source, SyntheticSettings
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.run import cells
+from xcbench.run.plan import jobs
+from xcbench.run.settings import Config
 
 NAN = float("nan")
 
@@ -61,19 +65,19 @@ def test_identity_refuses_what_is_no_number() -> None:
         cells.identity({"lr": NAN})
 
 
-def settings(runs_dir: Path) -> config.Config:
-    return config.Config(
-        dataset=config.Dataset(
+def settings(runs_dir: Path) -> Config:
+    return Config(
+        dataset=DatasetSettings(
             name="tiny",
             reader="synthetic",
-            synthetic=config.Synthetic(train=60, test=20, features=30, classes=10, nonzeros=4.0),
+            synthetic=SyntheticSettings(train=60, test=20, features=30, classes=10, nonzeros=4.0),
         ),
-        method=config.Umax(name="umax"),
+        method=UmaxOptions(name="umax"),
         runs_dir=str(runs_dir),
     )
 
 
-def identity(point: config.Config) -> str:
+def identity(point: Config) -> str:
     return jobs([point])[0].cell.cell
 
 
@@ -127,11 +131,11 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     assert point.dataset.synthetic is not None
     bigger = replace(point.dataset.synthetic, classes=11)
     found["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
-    fewer = replace(point.dataset, protocol=config.Protocol(rows=50))
+    fewer = replace(point.dataset, protocol=Protocol(rows=50))
     found["rows"] = identity(replace(point, dataset=fewer))
     if engines.resolve("auto") != "numpy":
         found["engine"] = identity(replace(point, engine="numpy"))
-    found["sampling"] = identity(replace(point, method=config.Umax(name="umax", sampling="any")))
+    found["sampling"] = identity(replace(point, method=UmaxOptions(name="umax", sampling="any")))
     assert len(found) > 20
     same = {name for name in found if list(found.values()).count(found[name]) > 1}
     assert same == {"as it is", "budget.memory"}  # a limit of the machine
@@ -147,7 +151,7 @@ def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
         mlflow=False,
         save_weights=True,
         fetch=False,
-        dataset=replace(point.dataset, source=config.Source(page="elsewhere")),
+        dataset=replace(point.dataset, source=Source(page="elsewhere")),
         data_dir="elsewhere",
         runs_dir=str(tmp_path / "elsewhere"),
         reports_dir="elsewhere",

@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench import config, registry
+from xcbench.data.settings import SyntheticSettings
+from xcbench.methods import registry
 from xcbench.papers import Place
 from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import inexact, margins
 
-FEW = config.Synthetic(train=800, test=400, features=300, classes=100, nonzeros=20)
+FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
 
 
 def test_margins_are_as_inexact_as_their_oracles(

@@ -17,8 +17,11 @@ from pandas.testing import assert_frame_equal
 
 import made_cells
 from conftest import Workspace
-from xcbench import cells, config, memory, planning, processes, running
-from xcbench.claims import Claims, Queue
+from xcbench.data.settings import DatasetSettings
+from xcbench.methods import options
+from xcbench.run import cells, memory, plan, processes, runner
+from xcbench.run.claims import Claims, Queue
+from xcbench.run.settings import Budget, Config
 
 QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
 LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
@@ -85,7 +88,7 @@ def test_signals_end_a_launch_as_ctrl_c_does(workspace: Workspace, number: signa
 def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
     code = (
         "import time; from pathlib import Path\n"
-        "from xcbench.processes import without_signals; from xcbench.workers import SPAWN\n"
+        "from xcbench.run.processes import without_signals; from xcbench.run.workers import SPAWN\n"
         "if __name__ == '__main__':\n"
         "    process = SPAWN.Process(target=time.sleep, args=(0,))\n"
         "    with without_signals():\n        process.start()\n"
@@ -99,7 +102,7 @@ def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
 
 def test_ctrl_c_twice_is_quiet() -> None:
     code = (
-        "import time; from xcbench.processes import interruptible\n"
+        "import time; from xcbench.run.processes import interruptible\n"
         "with interruptible():\n"
         "    try:\n        print('ready', flush=True); time.sleep(60)\n"
         "    except KeyboardInterrupt:\n        print('once', flush=True); time.sleep(60)\n"
@@ -119,7 +122,7 @@ def test_ctrl_c_twice_is_quiet() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_kept_command_ends_with_who_keeps_it(tmp_path: Path) -> None:
     code = (
-        "import os, time; from xcbench.processes import start_kept\n"
+        "import os, time; from xcbench.run.processes import start_kept\n"
         "start_kept(['sh', '-c', 'sleep 300 & sleep 300'], dict(os.environ)); time.sleep(300)"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
@@ -151,15 +154,15 @@ def test_two_launches_share_the_cells(tmp_path: Path) -> None:
     assert_frame_equal(found, expected, check_exact=True)
 
 
-def a_job(tmp_path: Path, **budget: float) -> planning.Job:
+def a_job(tmp_path: Path, **budget: float) -> plan.Job:
     cell = made_cells.make(status="failed")
-    settings = config.Config(
-        dataset=config.Dataset(name="digits", reader="digits"),
-        method=config.methods.Method(name="umax"),
-        budget=config.Budget(**budget),
+    settings = Config(
+        dataset=DatasetSettings(name="digits", reader="digits"),
+        method=options.Method(name="umax"),
+        budget=Budget(**budget),
         runs_dir=str(tmp_path),
     )
-    return planning.Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
+    return plan.Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
 
 
 def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
@@ -231,10 +234,10 @@ def test_available_memory(
 def test_a_cell_beyond_the_available_memory_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float | None, status: str
 ) -> None:
-    monkeypatch.setattr(running, "memory_estimate", lambda job: 3 * memory.GIB)
+    monkeypatch.setattr(runner, "memory_estimate", lambda job: 3 * memory.GIB)
     monkeypatch.setattr(memory, "available", lambda: 2.0 * memory.GIB)
-    monkeypatch.setattr(running, "_run", lambda job, cell, watch: replace(cell, status="tried"))
-    cell = running.run(a_job(tmp_path, memory=most))
+    monkeypatch.setattr(runner, "_run", lambda job, cell, watch: replace(cell, status="tried"))
+    cell = runner.run(a_job(tmp_path, memory=most))
     assert cell.status == status
     if status == "skipped":
         assert cell.message == (

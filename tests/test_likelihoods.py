@@ -7,14 +7,14 @@ from scipy.integrate import quad
 from scipy.special import log_expit, log_ndtr
 from scipy.stats import logistic, multivariate_normal, norm
 
-from xcbench import likelihoods
-from xcbench.config import Budget, Evaluation
-from xcbench.datasets.value import LabelSets, Split
-from xcbench.likelihoods import log_likelihood, with_importance
-from xcbench.linear import LinearModel
-from xcbench.metrics import evaluate, log_probabilities
-from xcbench.solvers import Progress
-from xcbench.trace import Judge, run
+from xcbench.core import likelihoods
+from xcbench.core.dataset import LabelSets, Split
+from xcbench.core.likelihoods import log_likelihood, with_importance
+from xcbench.core.metrics import evaluate, log_probabilities
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Progress
+from xcbench.run.settings import Budget, Evaluation
+from xcbench.run.training import Judge, run
 
 LAWS = {"probit": (norm.logpdf, log_ndtr), "logistic": (logistic.logpdf, log_expit)}
 LINKS = tuple(LAWS)

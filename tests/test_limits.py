@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xcbench.datasets import files
-from xcbench.datasets.dense_text import dense_text
-from xcbench.datasets.drawings import omniglot
-from xcbench.datasets.readers import _idx_array
+from xcbench.data import files
+from xcbench.data.dense_text import dense_text
+from xcbench.data.drawings import omniglot
+from xcbench.data.readers import _idx_array
 from xcbench.errors import UserError
 
 

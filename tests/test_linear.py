@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench.linear import LinearModel
-from xcbench.rows import take
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.rows import take
 
 N, D, K = 12, 9, 7
 

@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench import oracles
-from xcbench.engines import resolve
-from xcbench.oracles import Exact, RandomClass, SimpleLSH
-from xcbench.oracles.graph import Graph, installed
-from xcbench.sparse import SparseModel
+from xcbench.core import oracles
+from xcbench.core.engines import resolve
+from xcbench.core.models.sparse import SparseModel
+from xcbench.core.oracles.exact import Exact
+from xcbench.core.oracles.graph import Graph, installed
+from xcbench.core.oracles.random_class import RandomClass
+from xcbench.core.oracles.simple_lsh import SimpleLSH
 
 D = 30
 

@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xcbench import config, registry, trace
-from xcbench.datasets import Dataset
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Split
-from xcbench.engines import resolve
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.engines import resolve
+from xcbench.core.metrics import evaluate
+from xcbench.core.models.sparse import SparseModel
+from xcbench.core.oracles.random_class import RandomClass
+from xcbench.core.solvers import Streams, make_model
+from xcbench.core.statistics import describe
 from xcbench.errors import UserError
-from xcbench.metrics import evaluate
-from xcbench.oracles import RandomClass
-from xcbench.solvers import Streams, make_model
-from xcbench.sparse import SparseModel
+from xcbench.methods import registry
+from xcbench.methods.memoir import MemoirL1Options, MemoirL2Options, MemoirOptions
+from xcbench.run import training
 
 K, D, N = 9, 30, 60
 ENGINES = [
@@ -43,7 +44,7 @@ def problem(seed: int = 0, constant: bool = True) -> Dataset:
 
 
 def trained(
-    settings: config.Memoir, dataset: Dataset, engine: str = "numpy", steps: int = 30, seed: int = 0
+    settings: MemoirOptions, dataset: Dataset, engine: str = "numpy", steps: int = 30, seed: int = 0
 ) -> SparseModel:
     settings = replace(settings, lr=settings.lr or 0.1)
     method = registry.own()[settings.name]
@@ -55,7 +56,7 @@ def trained(
     return model
 
 
-L2, L1 = config.MemoirL2("memoir_l2", n=7), config.MemoirL1("memoir_l1", n=7, strength=1e-3)
+L2, L1 = MemoirL2Options("memoir_l2", n=7), MemoirL1Options("memoir_l1", n=7, strength=1e-3)
 AS_TEXT: dict[str, Any] = {
     "hinge": True,
     "order": "iid",
@@ -73,7 +74,7 @@ class Direct:
     random.
     """
 
-    def __init__(self, settings: config.Memoir, dataset: Dataset) -> None:
+    def __init__(self, settings: MemoirOptions, dataset: Dataset) -> None:
         self.s, self.lr = settings, settings.lr or 0.1
         self.X = dataset.train.X.toarray().astype(float)  # type: ignore[union-attr]
         self.y = dataset.train.y
@@ -81,7 +82,7 @@ class Direct:
 
     def step(self, batch: np.ndarray, rivals: np.ndarray) -> None:
         s, eta = self.s, self.lr / (1 + self.s.slowdown * self.t)
-        l2 = isinstance(s, config.MemoirL2)
+        l2 = isinstance(s, MemoirL2Options)
         if s.margins == "current" and l2:
             self.W *= 1 - s.strength * eta
         before = self.W.copy()
@@ -117,7 +118,7 @@ class Direct:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]:
     """Batches and rivals of every step, as the solver chose them."""
-    from xcbench.solvers.margin import Margin
+    from xcbench.core.solvers.margin import Margin
 
     steps: list[tuple[np.ndarray, np.ndarray]] = []
     draws: Callable[..., Any] = Margin._draws
@@ -163,14 +164,14 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
     ],
 )
 def test_lazy_weights_are_those_of_the_direct_algorithm(
-    settings: config.Memoir,
+    settings: MemoirOptions,
     average: bool,
     products: int,
     told: list[tuple[np.ndarray, np.ndarray]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also where a batch is taken in several blocks of inner products."""
-    monkeypatch.setattr("xcbench.solvers.margin.GRAM", products)
+    monkeypatch.setattr("xcbench.core.solvers.margin.GRAM", products)
     dataset = problem()
     model = trained(replace(settings, average=average), dataset, steps=60)
     direct = Direct(settings, dataset)
@@ -232,7 +233,7 @@ def test_what_is_predicted(engine: str) -> None:
 
 @pytest.mark.skipif(resolve("auto") == "numpy", reason="no Numba")
 @pytest.mark.parametrize("settings", [L2, L1, replace(L2, **AS_TEXT), replace(L1, **AS_TEXT)])
-def test_both_engines_give_the_same_weights(settings: config.Memoir) -> None:
+def test_both_engines_give_the_same_weights(settings: MemoirOptions) -> None:
     by = [
         trained(settings, problem(), engine).evaluated().toarray() for engine in ("numpy", "numba")
     ]
@@ -275,9 +276,9 @@ def test_published_lsh_takes_classes_without_weights_first(
 
 def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) -> None:
     dataset = problem()
-    settings = config.MemoirL2("memoir_l2", lr=0.1, n=5000, iterations=3)
+    settings = MemoirL2Options("memoir_l2", lr=0.1, n=5000, iterations=3)
     solver = registry.own()["memoir_l2"].build(settings, dataset.info)
-    trace.warm_up(solver, make_model(solver, "numpy", K, D, False, "float32"), dataset)
+    training.warm_up(solver, make_model(solver, "numpy", K, D, False, "float32"), dataset)
     assert [len(batch) for batch, _ in told] == [4]
 
 
@@ -320,7 +321,7 @@ def test_what_is_impossible_is_said() -> None:
 
 
 def test_a_graph_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xcbench.oracles.graph.installed", lambda: False)
+    monkeypatch.setattr("xcbench.core.oracles.graph.installed", lambda: False)
     method = registry.own()["memoir_l2"]
     assert "nmslib" in method.lacks(replace(L2, oracle="graph"))
     assert not method.lacks(L2)

@@ -10,34 +10,33 @@ import pytest
 from hydra import compose
 
 from conftest import Workspace
-from xcbench import baselines, config, planning, sweeps
-from xcbench.cells import Cell
-from xcbench.commands import Given
-from xcbench.commands.paper import paper as launch
-from xcbench.config import Config
-from xcbench.datasets import Missing
+from xcbench.cli.command import Given
+from xcbench.cli.paper import paper as launch
+from xcbench.data import Missing
+from xcbench.data.settings import SyntheticSettings
+from xcbench.methods import baselines
+from xcbench.methods.memoir import MemoirOptions
 from xcbench.papers import memoir, published, verdicts
 from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import margins
 from xcbench.papers.memoir.frames import printed
-from xcbench.papers.memoir.names import (
-    DATASETS,
-    FACTORS,
-    METHODS,
-)
+from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS
+from xcbench.run import composing, plan, presets, sweeps
+from xcbench.run.cell import Cell
+from xcbench.run.settings import Config
 
-FEW = config.Synthetic(train=800, test=400, features=300, classes=100, nonzeros=20)
+FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
 
 
 def read(*words: str) -> Config:
     with sweeps.hydra({}):
-        return config.read(compose("config", overrides=list(words)))
+        return composing.read(compose("config", overrides=list(words)))
 
 
 def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (config.folder() / "experiment" / "memoir").glob("*.yaml")}
+    files = presets.names("experiment", "memoir")
     grids = [name for grid in memoir.paper.grids for name in (grid.name, *grid.also)]
-    assert sorted(grids) == sorted(files)
+    assert sorted(grids) == files
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -45,7 +44,7 @@ def test_batches_are_the_printed_ones(name: str) -> None:
     """T of Table 4, and rows as the paper prepares them."""
     made = read("experiment=memoir/table3_as_published", f"dataset={DATASETS[name]}")
     T = int(printed("Table 4", name, "MEMOIR-l2", "hyperparameter T"))
-    assert isinstance(made.method, config.Memoir)
+    assert isinstance(made.method, MemoirOptions)
     assert (made.method.iterations, made.method.slowdown) == (T, 0.02)
     own = made.dataset
     assert (own.protocol.tfidf, own.protocol.row_norm, own.protocol.constant) == (True, "l2", 1)
@@ -74,7 +73,7 @@ def test_table_2_fixes_the_number_of_visited_rows() -> None:
 def sweeps_of(name: str) -> dict[str, set[int]]:
     with sweeps.hydra({}):
         found = sweeps.of_experiment(f"memoir/{name}", {}).configurations
-    return {"method.n": {made.method.n for made in found if isinstance(made.method, config.Memoir)}}
+    return {"method.n": {made.method.n for made in found if isinstance(made.method, MemoirOptions)}}
 
 
 def test_the_lsh_readings() -> None:
@@ -84,7 +83,7 @@ def test_the_lsh_readings() -> None:
     )
     for made, lr, T in ((code, 0.01, 50), (text, None, 35)):
         own = made.method
-        assert isinstance(own, config.Memoir)
+        assert isinstance(own, MemoirOptions)
         assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
         assert made.dataset.protocol.svd == 2048
 
@@ -93,7 +92,7 @@ def test_the_lsh_readings_on_pair_rows() -> None:
     for reading, lr, T in (("as_published", 0.01, 50), ("as_text", None, 25)):
         made = read(f"experiment=memoir/table3_lsh_{reading}_citeulike", "dataset=citeulike")
         own = made.method
-        assert isinstance(own, config.Memoir)
+        assert isinstance(own, MemoirOptions)
         assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
         assert (made.dataset.protocol.svd, made.dataset.protocol.min_rows) == (0, 5)
 
@@ -124,14 +123,14 @@ def test_svms_have_the_constant_feature_alone(method: str) -> None:
 
 
 def test_every_cell_has_a_budget() -> None:
-    for path in (config.folder() / "experiment" / "memoir").glob("*.yaml"):
-        budget = read(f"experiment=memoir/{path.stem}").budget
+    for name in presets.names("experiment", "memoir"):
+        budget = read(f"experiment=memoir/{name}").budget
         assert budget.seconds == 3600 and budget.memory is not None and budget.memory <= 4
 
 
 def test_pair_rows() -> None:
-    for reading in ("as_text", "as_published", "protocol"):
-        own = read(f"reading=memoir/{reading}", "dataset=citeulike", "method=memoir_l2").dataset
+    for reading in ("paper", "code", "protocol"):
+        own = read(f"variant=memoir/{reading}", "dataset=citeulike", "method=memoir_l2").dataset
         assert (own.protocol.label, own.protocol.min_rows) == ("each", 5)
 
 
@@ -144,7 +143,7 @@ def test_a_job_that_lacks_its_package_keeps_its_identity(
     found = []
     for spec in (None, object()):
         monkeypatch.setattr(baselines, "find_spec", lambda package, spec=spec: spec)
-        found += planning.jobs([settings])
+        found += plan.jobs([settings])
     lacking, there = found
     assert isinstance(lacking.info, Missing) and not isinstance(there.info, Missing)
     assert lacking.info.reason.startswith("not run: no package (method plt needs napkinxc")
@@ -155,7 +154,7 @@ def test_a_job_that_lacks_its_package_keeps_its_identity(
 def test_dual_variables_of_crammer_and_singer_count(tmp_path: Path) -> None:
     words = "dataset=digits", "engine=numpy", f"runs_dir={tmp_path}"
     ovr, cs = (
-        planning.memory_estimate(planning.jobs([read(*words, f"method={name}")])[0])
+        plan.memory_estimate(plan.jobs([read(*words, f"method={name}")])[0])
         for name in ("svm_ovr", "svm_cs")
     )
     assert cs - ovr == 12 * 1437 * 10

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from test_solvers import fit
-from xcbench import config, metrics
-from xcbench.datasets.value import LabelSets, Split
-from xcbench.linear import LinearModel
+from xcbench.core import metrics
+from xcbench.core.dataset import LabelSets, Split
+from xcbench.core.models.linear import LinearModel
+from xcbench.methods.one_vs_each import OneVsEachOptions
 
 
 def test_softmax_twice_is_the_published_baselines_number(digits):
-    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
+    model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
     found = metrics.evaluate(model, digits.test, softmax_twice=True)
     scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -25,7 +26,7 @@ def test_softmax_twice_is_the_published_baselines_number(digits):
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
-    model, _ = fit(digits, config.OneVsEach(name="ove", lr=0.05), dtype="float32")
+    model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
     model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
     found = metrics.evaluate(model, digits.test, top_k=k)
     scores = np.concatenate([block for _, block in model.passes(digits.test.X)])

@@ -10,15 +10,20 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, xlogy
 
-from xcbench import config, linear, metrics, registry, results, trace
-from xcbench.datasets import Dataset
-from xcbench.datasets.statistics import describe
-from xcbench.datasets.value import Split
+from xcbench.core import metrics, models
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.models.linear import Corrected, LinearModel
+from xcbench.core.objectives.negative_sampling import Contrast
+from xcbench.core.optimizers import Adagrad
+from xcbench.core.rows import DenseRows
+from xcbench.core.solvers import Streams
+from xcbench.core.statistics import describe
 from xcbench.errors import UserError
-from xcbench.objectives.negative_sampling import Contrast
-from xcbench.rows import DenseRows
-from xcbench.solvers import Streams
-from xcbench.steps import Adagrad
+from xcbench.methods import registry
+from xcbench.methods.negative_sampling import NegativeSamplingOptions
+from xcbench.methods.options import TreeOptions
+from xcbench.run import results, training
+from xcbench.run.settings import Budget, Evaluation
 
 P_DATA = np.array([0.45, 0.25, 0.15, 0.1, 0.05])
 P_NOISE = np.array([0.1, 0.3, 0.2, 0.2, 0.2])
@@ -124,14 +129,14 @@ def blobs(n: int = 1500, classes: int = 12) -> Dataset:
 def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
     entry = registry.own()[method]
     settings = entry.schema(name=method, **{"lr": 0.1, **options})
-    model = linear.make(engine, dataset.info.classes, dataset.info.features, True, "float64")
-    made = trace.run(
+    model = models.make(engine, dataset.info.classes, dataset.info.features, True, "float64")
+    made = training.run(
         entry.build(settings, dataset.info),
         model,
         dataset,
         0,
-        config.Budget(epochs=epochs, checkpoints=1),
-        config.Evaluation(validation=validation),
+        Budget(epochs=epochs, checkpoints=1),
+        Evaluation(validation=validation),
         0.0,
     )
     assert made.status == "done", made.message
@@ -142,12 +147,12 @@ def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
 def test_with_weights_of_0_the_tree_alone_predicts(step):
     """What the report's table of trees takes from a cell: its first checkpoint."""
     dataset = blobs(classes=40)
-    wanted = config.Tree(dimensions=4, pca="plain", discrete_step=step)
-    settings = config.NegativeSampling("negative_sampling", 0.1, start="zero", tree=wanted)
+    wanted = TreeOptions(dimensions=4, pca="plain", discrete_step=step)
+    settings = NegativeSamplingOptions("negative_sampling", 0.1, start="zero", tree=wanted)
     solver = registry.own()["negative_sampling"].build(settings, dataset.info)
-    model = linear.make("numpy", 40, 4, True, "float64")
-    budget, asked = config.Budget(epochs=1, checkpoints=1), config.Evaluation()
-    first = trace.run(solver, model, dataset, 0, budget, asked, 0.0).curve.iloc[0]
+    model = models.make("numpy", 40, 4, True, "float64")
+    budget, asked = Budget(epochs=1, checkpoints=1), Evaluation()
+    first = training.run(solver, model, dataset, 0, budget, asked, 0.0).curve.iloc[0]
     tree, z = solver.sampler.noise.tree, solver.sampler.noise.projection(dataset.test.X)
     own = -tree.log_p(z, dataset.test.y).mean()
     assert first["test_log_loss"] == pytest.approx(own, rel=1e-5)
@@ -209,7 +214,7 @@ def test_corrected_scores():
     rng = np.random.default_rng(2)
     W, X, term = rng.normal(size=(5, 3)), rng.normal(size=(40, 3)), rng.normal(size=(40, 5))
     y = rng.integers(0, 5, 40)
-    model = linear.Corrected(linear.LinearModel.of(W), lambda rows: term)
+    model = Corrected(LinearModel.of(W), lambda rows: term)
     expected = -log_softmax(X @ W.T + term, axis=1)[np.arange(40), y]
     found = metrics.evaluate(model, Split(X, y), top_k=2)
     assert found["log_loss"] == pytest.approx(expected.mean(), rel=1e-12)
@@ -236,7 +241,7 @@ def test_adagrad(engine, root):
     if engine == "numba":
         pytest.importorskip("numba")
     X = np.array([[1.0, 0.0], [2.0, -1.0]])
-    model = linear.make(engine, 3, 2, True, "float64")
+    model = models.make(engine, 3, 2, True, "float64")
     step = Adagrad(0.1, 0.5, root, 0.0).begun(model)
     rows, classes = model.take(X, np.arange(2)), np.array([[0, 1], [0, 0]])
     slopes = [np.array([[0.3, -0.2], [0.1, 0.4]]), np.array([[-1.0, 0.0], [0.5, 0.5]])]
@@ -259,12 +264,12 @@ def test_adagrad(engine, root):
 
 def test_starts_of_the_weights():
     K, D = 60, 40
-    model = linear.make("numpy", K, D, True, "float64")
+    model = models.make("numpy", K, D, True, "float64")
     model.draw(Streams.of(0).weights, "glorot")
     limit = math.sqrt(6 / (K + D))
     assert np.abs(model.V).max() < limit and np.abs(model.b).max() < math.sqrt(3 / K)
     assert model.V.var() == pytest.approx(limit**2 / 3, rel=0.05)
-    model = linear.make("numpy", K, D, True, "float64")
+    model = models.make("numpy", K, D, True, "float64")
     model.draw(Streams.of(0).weights, "normalised")
     assert np.exp(model.all(DenseRows(np.ones((1, D))))).sum() == pytest.approx(1)
 

@@ -6,13 +6,13 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax, logsumexp
 
-from xcbench import samplers
-from xcbench.objectives import Odds, Pairs, ScoredOdds
-from xcbench.objectives.double_sum import double_sum, raman, raman_as_published
-from xcbench.objectives.implicit import implicit, implicit_step
-from xcbench.objectives.nce import nce
-from xcbench.objectives.one_vs_each import one_vs_each
-from xcbench.objectives.softmax import softmax
+from xcbench.core import samplers
+from xcbench.core.objectives import Odds, Pairs, ScoredOdds
+from xcbench.core.objectives.double_sum import double_sum, raman, raman_as_published
+from xcbench.core.objectives.implicit import implicit, implicit_step
+from xcbench.core.objectives.nce import nce
+from xcbench.core.objectives.one_vs_each import one_vs_each
+from xcbench.core.objectives.softmax import softmax
 
 OBJECTIVES = {
     "softmax": Odds(softmax, is_bound=True),

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from xcbench import config, planning
+from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
+from xcbench.methods.double_sum import UmaxOptions
 from xcbench.options import changed, check, option
+from xcbench.run import plan
+from xcbench.run.settings import Config
 
 
 @dataclass
@@ -51,17 +54,17 @@ def test_an_identity_stays_what_it_is(tmp_path):
     If this fails on purpose (a method's version rose, a default got another meaning), every cell
     of the kind runs again; say so in CHANGELOG.md.
     """
-    dataset = config.Dataset(
+    dataset = DatasetSettings(
         name="pinned",
         reader="synthetic",
-        synthetic=config.Synthetic(train=30, test=10, features=20, classes=3, nonzeros=4),
+        synthetic=SyntheticSettings(train=30, test=10, features=20, classes=3, nonzeros=4),
     )
-    settings = config.Config(
+    settings = Config(
         dataset=dataset,
-        method=config.Umax(name="umax", lr=0.1),
+        method=UmaxOptions(name="umax", lr=0.1),
         engine="numpy",
         runs_dir=str(tmp_path),
         data_dir=str(Path("nowhere")),
     )
-    (job,) = planning.jobs([settings])
+    (job,) = plan.jobs([settings])
     assert job.cell.cell == "dc3c67b288ac7ef6"

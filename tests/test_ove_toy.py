@@ -7,12 +7,13 @@ from matplotlib.colors import to_hex
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from xcbench import cells, config, grids
-from xcbench.datasets import blobs, categories
+from xcbench.data import blobs, categories
+from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.errors import UserError
 from xcbench.papers import kept
 from xcbench.papers.ove import figures_toy as figures
 from xcbench.papers.ove import weights
+from xcbench.run import cells, grids
 
 SMALL = {
     "figure1c": ("budget.epochs=20", "budget.checkpoints=20"),
@@ -53,7 +54,7 @@ def table(measured, tmp_path_factory):
 def test_figure1a(measured, table):
     (ax,) = figures.figure1a(measured[0], table).axes
     bars = {to_hex(c[0].get_facecolor()): [bar.get_height() for bar in c] for c in ax.containers}
-    spec = config.Categories(train=200, test=1000, classes=10, seed=10)
+    spec = CategoriesSettings(train=200, test=1000, classes=10, seed=10)
     counts = np.bincount(categories.make(spec)[0].labels, minlength=10)
     assert counts.min() > 0
     for method in ("softmax", "ove"):
@@ -67,7 +68,7 @@ def test_figure1a(measured, table):
 def test_figure1b(measured, table):
     """Scores without biases: every boundary is a ray from 0, five of each method."""
     (ax,) = figures.figure1b(measured[0], table).axes
-    spec = config.Blobs(**dict(train=200, test=1000, classes=5, radius=1.2, spread=0.5, seed=0))
+    spec = BlobsSettings(**dict(train=200, test=1000, classes=5, radius=1.2, spread=0.5, seed=0))
     X = blobs.make(spec)[0].X
     drawn = np.concatenate([scatter.get_offsets() for scatter in ax.collections[:5]])
     np.testing.assert_allclose(np.sort(drawn, axis=0), np.sort(X, axis=0))
@@ -87,7 +88,7 @@ def test_figure1c(measured):
     results, curves, _ = measured
     (ax,) = figures.figure1c(results, curves).axes
     *optima, estimate = ax.lines
-    raw = blobs.make(config.Blobs())[0]
+    raw = blobs.make(BlobsSettings())[0]
     X, y, rows = raw.X.astype(float), raw.labels, np.arange(200)
 
     def bound(name):

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import xcbench
-from xcbench import cli, overrides, registry, usage
+from xcbench.cli import main, usage
 from xcbench.errors import UserError
+from xcbench.methods import registry
+from xcbench.run import overrides
 
 
 def points(*words: str) -> list[list[str]]:
@@ -104,5 +106,5 @@ def test_help_of_all_commands_and_the_version() -> None:
 @pytest.mark.parametrize("port", ["٣", "0", "65536", "x", "-1", "9" * 5000])
 def test_ports(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        cli.main(["ui", f"port={port}"])
+        main.main(["ui", f"port={port}"])
     assert capsys.readouterr().err.count("must be a number") == 1

@@ -11,14 +11,15 @@ import pytest
 from hydra import compose
 from scipy.optimize import minimize
 
-from xcbench import config, sweeps
-from xcbench.commands import Given
-from xcbench.commands.paper import paper as launch
-from xcbench.config import Config
+from xcbench import options
+from xcbench.cli.command import Given
+from xcbench.cli.paper import paper as launch
 from xcbench.papers import ar, published, replication, verdicts
 from xcbench.papers.ar import claims, figures, oracles, tables
 from xcbench.papers.ar.frames import LOSS, METRICS, column, printed
 from xcbench.papers.ar.names import DATASETS, LATENT, METHODS, grid
+from xcbench.run import composing, sweeps
+from xcbench.run.settings import Config
 
 SIZES = {  # N, N_test, D, K
     "mnist": (60000, 10000, 784, 10),
@@ -155,7 +156,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert found.loc[("Table 1", "Bibtex", "", "classes"), "verdict"] == verdicts.DEVIATES
     with_command = found[found["verdict"] != verdicts.NOT_PRINTED]
     experiments = with_command["command"].str.extract(r"experiment=(\S+)")[0]
-    assert experiments.map(lambda it: (config.folder() / f"experiment/{it}.yaml").exists()).all()
+    assert experiments.map(lambda it: (options.folder() / f"experiment/{it}.yaml").exists()).all()
 
 
 def test_data_that_are_absent() -> None:
@@ -220,11 +221,11 @@ def test_orderings_compare_seed_by_seed() -> None:
 # ---------------------------------------------------------------- experiments
 def read(*words: str) -> Config:
     with sweeps.hydra({}):
-        return config.read(compose("config", overrides=list(words)))
+        return composing.read(compose("config", overrides=list(words)))
 
 
 def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (config.folder() / "experiment" / "ar").glob("*.yaml")}
+    files = {path.stem for path in (options.folder() / "experiment" / "ar").glob("*.yaml")}
     grids = [name for grid in ar.paper.grids for name in (grid.name, *grid.also)]
     assert sorted(grids) == sorted(files)
 

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from xcbench import cells, config, sweeps
-from xcbench.cells import Cell
-from xcbench.commands import Given
-from xcbench.commands.paper import paper as launch
-from xcbench.config import Config
+from xcbench.cli.command import Given
+from xcbench.cli.paper import paper as launch
 from xcbench.papers import Place, ove, published, replication, verdicts
 from xcbench.papers.ove import claims, norms, tables
 from xcbench.papers.ove.names import DATASETS, METHODS, SMALL
+from xcbench.run import cells, composing, presets, sweeps
+from xcbench.run.cell import Cell
+from xcbench.run.settings import Config
 
 SIZES = {"mnist": (784, 10, 60000), "20news": (61188, 20, 11269), "bibtex": (1836, 148, 4880)}
 
@@ -110,7 +110,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert (small["verdict"] == verdicts.REPRODUCED).all()
     assert set(found.loc["Table 1"].loc["AMAZONCAT-13K", "verdict"]) == {verdicts.NOT_YET}
     experiments = found["command"].str.extract(r"experiment=(\S+)")[0]
-    assert experiments.map(lambda it: (config.folder() / f"experiment/{it}.yaml").exists()).all()
+    assert experiments.isin(presets.names("experiment")).all()
 
 
 def test_numbers_that_differ() -> None:
@@ -154,13 +154,13 @@ def test_bounds_of_whole_sums() -> None:
 # ---------------------------------------------------------------- experiments
 def read(*words: str) -> Config:
     with sweeps.hydra({}):
-        return config.read(compose("config", overrides=list(words)))
+        return composing.read(compose("config", overrides=list(words)))
 
 
 def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (config.folder() / "experiment" / "ove").glob("*.yaml")}
+    files = presets.names("experiment", "ove")
     grids = [name for grid in ove.paper.grids for name in (grid.name, *grid.also)]
-    assert sorted(grids) == sorted(files)
+    assert sorted(grids) == files
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,8 @@ import pytest
 
 from file_faults import KILLED, in_child, kill
 from xcbench.papers import report
-from xcbench.papers.section import (
-    Picture,
-    Section,
-    Table,
-    markdown,
-    render,
-    verdict_class,
-)
+from xcbench.papers.section import Section, Table, markdown, render, verdict_class
+from xcbench.report.figures import Picture
 
 NAN = float("nan")
 PNG = base64.b64decode(

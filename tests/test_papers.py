@@ -15,13 +15,17 @@ import pytest
 
 import tiny_paper
 from conftest import Workspace
-from xcbench import cells, config, engines, papers, registry
-from xcbench.commands import Given
-from xcbench.commands.paper import paper
+from xcbench import options, papers
+from xcbench.cli.command import Given
+from xcbench.cli.paper import paper
+from xcbench.core import engines
 from xcbench.errors import UserError
+from xcbench.methods import registry
 from xcbench.papers import run
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import METRICS
+from xcbench.run import cells
+from xcbench.run.settings import Config
 
 FINAL_METRICS = [name for name in METRICS if name != "test_precision_at_1"]
 
@@ -67,7 +71,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("tiny")
     conf = tiny_paper.write(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(config, "folder", lambda: conf)
+        patch.setattr(options, "folder", lambda: conf)
         patch.setattr(papers, "NAMES", (*papers.NAMES, "tiny"))
         patch.setitem(sys.modules, "xcbench.papers.tiny", tiny_paper.module())
         yield folder
@@ -123,7 +127,7 @@ def test_the_report_sees_every_row(finished: Place) -> None:
 
 def test_at_most_four_decades(fresh: Place, capsys: pytest.CaptureFixture[str]) -> None:
     # From 1e-9 the loss falls with every decade, so that the search would go on.
-    conf = config.folder() / "experiment" / "tiny" / "search.yaml"
+    conf = options.folder() / "experiment" / "tiny" / "search.yaml"
     text = conf.read_text()
     try:
         conf.write_text(text.replace("0.001,0.01", "1e-9,1e-8").replace("0,1\n", "0\n"))
@@ -218,7 +222,7 @@ def test_rows_hold_under_another_engine(place: Place, monkeypatch: pytest.Monkey
 
 
 def test_default_rates_with_many_digits_hold_without_data(fresh: Place) -> None:
-    conf = config.folder() / "experiment" / "tiny" / "sums.yaml"
+    conf = options.folder() / "experiment" / "tiny" / "sums.yaml"
     text = conf.read_text()
     try:
         conf.write_text(text.replace("      method.lr: 0.01\n", ""))
@@ -259,7 +263,7 @@ def test_forcing_a_part_leaves_the_other_rows(place: Place, narrow: dict[str, st
     before = place.table("runs")
     part = {**narrow, "part": "runs"}
     if "method.double_sum" in narrow:  # of the grids, only this one should run on it
-        conf = config.folder() / "experiment" / "tiny" / "tuned.yaml"
+        conf = options.folder() / "experiment" / "tiny" / "tuned.yaml"
         text = conf.read_text()
         conf.write_text(text.replace("ove,umax", "ove"))
     try:
@@ -308,7 +312,7 @@ def test_launches_at_the_same_time_keep_the_rows_of_one_another(
 ) -> None:
     execute, others = run.app.execute, []
 
-    def execute_beside_another(configurations: list[config.Config]) -> int:
+    def execute_beside_another(configurations: list[Config]) -> int:
         if not others:  # the other launch begins and ends while this one runs its cells
             others.append(fresh.launch(grid="sums", part="runs", dataset="digits", seed="0"))
         return execute(configurations)
@@ -347,7 +351,7 @@ def test_a_killed_launch_is_finished_by_the_same_command(
     finished: Place, fresh: Place, patched: Path
 ) -> None:
     words = [f"{name}={value}" for name, value in fresh.settings.items()]
-    script = [sys.executable, tiny_paper.__file__, str(config.folder()), "paper", "tiny"]
+    script = [sys.executable, tiny_paper.__file__, str(options.folder()), "paper", "tiny"]
     environment = Workspace(fresh.path).environment(KILL_AT="18")
     done = subprocess.run(
         [*script, *words], env=environment, capture_output=True, text=True, timeout=180
@@ -427,7 +431,7 @@ def test_bytes_that_are_no_text(place: Place) -> None:
         ({"seed": "'"}, "seed"),
         ({"dataset": "nowhere"}, "has a point with seed=0 dataset=nowhere"),
         ({"dataset": "digits", "dataset.synthetic.train": "9"}, "synthetic"),
-        ({"reading": "nowhere"}, "nowhere"),
+        ({"variant": "nowhere"}, "nowhere"),
         ({"dataset.missing": "error", "data_dir": "/nowhere"}, "small"),
     ],
     ids=str,

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from hydra import compose
 
-from xcbench import app, cells, planning, sweeps
-from xcbench.config import Config
-from xcbench.datasets import Missing
+from xcbench.data import Missing
 from xcbench.errors import UserError
-from xcbench.sweeps import Composer
+from xcbench.run import cells, plan, sweeps
+from xcbench.run.execute import execute
+from xcbench.run.settings import Config
+from xcbench.run.sweeps import Composer
 
 Read = Callable[..., list[Config]]
 
@@ -36,8 +37,8 @@ def read(tmp_path: Path) -> Read:
 
 def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path) -> None:
     points = read(method="ove", method__m="2,600")
-    assert app.execute(points) == 0
-    possible, impossible = planning.jobs(points)
+    assert execute(points) == 0
+    possible, impossible = plan.jobs(points)
     done, skipped = (cells.load(tmp_path, job.cell.cell) for job in (possible, impossible))
     assert done is not None and skipped is not None
     assert (done.status, skipped.status) == ("done", "skipped")
@@ -45,35 +46,37 @@ def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path
 
 
 def test_a_dataset_that_cannot_be_used_costs_its_points_alone(read: Read) -> None:
-    jobs = planning.jobs(read(dataset="digits,file"))
+    jobs = plan.jobs(read(dataset="digits,file"))
     assert [isinstance(job.info, Missing) for job in jobs] == [False, True]
     assert "dataset.train=PATH" in jobs[1].info.reason  # type: ignore[union-attr]
 
 
 def test_a_launch_of_impossible_points_is_refused(read: Read) -> None:
     with pytest.raises(UserError, match=r"method\.m=600.*1 other reasons"):
-        planning.jobs(read(method="ove", method__m="600,700"))
+        plan.jobs(read(method="ove", method__m="600,700"))
 
 
 def test_labels_show_what_differs(read: Read) -> None:
-    jobs = planning.jobs(read(method="ove,softmax", budget__epochs="1,2", seed="0,1"))
+    jobs = plan.jobs(read(method="ove,softmax", budget__epochs="1,2", seed="0,1"))
     labels = [job.label for job in jobs]
     assert len(set(labels)) == len(labels) == 8
     assert all("budget.epochs=" in label for label in labels)
     assert not any(" m=" in label or "solver=" in label for label in labels)
-    four = planning.jobs(read(method="ove", method__m="1,2", method__n="10,20"))
+    four = plan.jobs(read(method="ove", method__m="1,2", method__n="10,20"))
     ends = [job.label.partition("seed=0 ")[2] for job in four]
     assert ends == ["n=10 m=1", "n=20 m=1", "n=10 m=2", "n=20 m=2"]
-    assert planning.jobs(read(method="ove"))[0].label.endswith("seed=0")
+    assert plan.jobs(read(method="ove"))[0].label.endswith("seed=0")
 
 
 def test_a_method_is_tried_once_for_all_rates_and_seeds(
     read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = []
-    monkeypatch.setattr("xcbench.registry._tried", {})
-    monkeypatch.setattr("xcbench.trial.method", lambda method, settings, info: tried.append(method))
-    assert len(planning.jobs(read(method="ove", method__lr="0.1,1,10", seed="0,1"))) == 6
+    monkeypatch.setattr("xcbench.methods.registry._tried", {})
+    monkeypatch.setattr(
+        "xcbench.methods.contract.method", lambda method, settings, info: tried.append(method)
+    )
+    assert len(plan.jobs(read(method="ove", method__lr="0.1,1,10", seed="0,1"))) == 6
     assert len(tried) == 1
-    planning.jobs(read(method="ove", method__m="1,2"))
+    plan.jobs(read(method="ove", method__m="1,2"))
     assert len(tried) == 3

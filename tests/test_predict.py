@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from hydra import compose
 
-from xcbench import app, cells, cli, config, planning, sweeps
-from xcbench.cells import Cell
+from xcbench.cli import main
+from xcbench.run import cells, composing, plan, sweeps
+from xcbench.run.cell import Cell
+from xcbench.run.execute import execute
 
 NAMES = np.array([-7, 3, 10001, 10002, 20000])  # labels of the files
 FITTED = ("protocol.tfidf=true", "protocol.row_norm=l2", "protocol.constant=1")
@@ -42,9 +44,9 @@ def run(folder: Path, *words: str) -> Cell:
     quick = ("mlflow=false", "save_weights=true", "budget.epochs=3", "budget.checkpoints=1")
     words = ("dataset=file", *own, *quick, f"runs_dir={folder / 'runs'}", *words)
     with sweeps.hydra({}):
-        settings = config.read(compose("config", overrides=list(words)))
-    assert app.execute([settings]) == 0
-    cell = cells.load(folder / "runs", planning.jobs([settings])[0].cell.cell)
+        settings = composing.read(compose("config", overrides=list(words)))
+    assert execute([settings]) == 0
+    cell = cells.load(folder / "runs", plan.jobs([settings])[0].cell.cell)
     assert cell is not None
     return cell
 
@@ -54,7 +56,7 @@ def predicted(cell: Cell, file: Path, *words: str) -> tuple[np.ndarray, np.ndarr
     runs, out = file.parent / "runs", file.parent / "out.txt"
     words = ("predict", cell.cell, str(file), f"runs_dir={runs}", f"out={out}", *words)
     with pytest.raises(SystemExit) as ended:
-        cli.main(words)
+        main.main(words)
     assert ended.value.code == 0
     table = [[pair.split(":") for pair in line.split()] for line in out.read_text().splitlines()]
     numbers = np.array(table).astype(float)
@@ -63,7 +65,7 @@ def predicted(cell: Cell, file: Path, *words: str) -> tuple[np.ndarray, np.ndarr
 
 def refused(capsys: pytest.CaptureFixture[str], cell: Cell, file: Path) -> str:
     with pytest.raises(SystemExit) as ended:
-        cli.main(["predict", cell.cell, str(file), f"runs_dir={file.parent / 'runs'}"])
+        main.main(["predict", cell.cell, str(file), f"runs_dir={file.parent / 'runs'}"])
     assert ended.value.code == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and error.count("\n") == 1

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from xcbench.config import Protocol
-from xcbench.datasets import protocol
-from xcbench.datasets.value import Raw
+from xcbench.core.dataset import Raw
+from xcbench.data import protocol
+from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
 
 

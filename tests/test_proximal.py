@@ -10,15 +10,19 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from test_solvers import fit
-from xcbench import config, linear, registry, trace
-from xcbench.datasets.value import Split
+from xcbench.core import models
+from xcbench.core.dataset import Split
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.optimizers import SGD
+from xcbench.core.samplers import outside
+from xcbench.core.solvers import Streams
+from xcbench.core.solvers.proximal import Proximal, Step, axes, log_ratio, shares_of_ridge
+from xcbench.core.solvers.sequential import Sequential
 from xcbench.errors import UserError
-from xcbench.linear import LinearModel
-from xcbench.samplers import outside
-from xcbench.solvers import Streams
-from xcbench.solvers.proximal import Proximal, Step, axes, log_ratio, shares_of_ridge
-from xcbench.solvers.sequential import Sequential
-from xcbench.steps import SGD
+from xcbench.methods import registry
+from xcbench.methods.double_sum import DoubleSumOptions
+from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.run import training
 
 K, D = 6, 4
 Y = np.array([2, 0, 2, 4, 1, 5, 5])  # minibatches of three: a repeated label, none, one row
@@ -120,7 +124,7 @@ def test_u_is_the_minimiser_too(small):
 def test_one_observation_and_one_class_is_the_single_step(small, rate):
     """With two classes both must draw the same."""
     data = problem(small, small.train.X, small.train.y % 2, 2)
-    settings = config.DoubleSum(name="implicit", lr=rate, decay=1.0, order="file")
+    settings = DoubleSumOptions(name="implicit", lr=rate, decay=1.0, order="file")
     single = registry.entry(settings).build(settings, data.info)
     assert isinstance(single, Sequential)
     several = Proximal(SGD(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
@@ -137,8 +141,8 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):
 def test_it_reaches_the_exact_optimum(small, m, loss, weights):
     """All classes drawn, and few of them; with a ridge the optimum is one point."""
     data = problem(small, small.train.X[:60], small.train.y[:60], 8)
-    best, made = fit(data, config.Softmax(name="softmax", ridge=2.0, tolerance=1e-9))
-    settings = config.DoubleSum(name="implicit", n=4, m=m, lr=0.3, decay=0.93, ridge=2.0)
+    best, made = fit(data, SoftmaxOptions(name="softmax", ridge=2.0, tolerance=1e-9))
+    settings = DoubleSumOptions(name="implicit", n=4, m=m, lr=0.3, decay=0.93, ridge=2.0)
     model, run = fit(data, settings, epochs=40)
     exact, reached = (
         trained.curve["train_log_loss"].iloc[-1] + trained.curve["ridge_term"].iloc[-1]
@@ -267,20 +271,20 @@ def test_minibatches_are_fixed(order):
 @pytest.mark.parametrize("sampling", ["any", "drop_hits"])
 def test_other_ways_of_drawing_are_refused(small, sampling):
     for shape in ({"n": 5}, {"m": 3}):
-        settings = config.DoubleSum(name="implicit", sampling=sampling, **shape)
+        settings = DoubleSumOptions(name="implicit", sampling=sampling, **shape)
         with pytest.raises(UserError, match=r"set method\.sampling=others"):
             registry.check(settings, small.info)
-    registry.check(config.DoubleSum(name="implicit", sampling=sampling), small.info)
+    registry.check(DoubleSumOptions(name="implicit", sampling=sampling), small.info)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):
     if engine == "numba":
         pytest.importorskip("numba")
-    settings = config.DoubleSum(name="implicit", n=10, m=5, lr=1.0, ridge=1.0)
+    settings = DoubleSumOptions(name="implicit", n=10, m=5, lr=1.0, ridge=1.0)
     solver = registry.entry(settings).build(settings, small.info)
-    model = linear.make(engine, 8, 40, True, "float32")
-    trace.warm_up(solver, model, small)
+    model = models.make(engine, 8, 40, True, "float32")
+    training.warm_up(solver, model, small)
     assert not model.V.any()
 
 

@@ -35,12 +35,12 @@ from generated_files import (
     sparse_problem,
     svmlight_file,
 )
-from xcbench.commands import predict
-from xcbench.config import Dataset, Expected
-from xcbench.datasets import files, svmlight
-from xcbench.datasets.inputs import Inputs
-from xcbench.datasets.readers import READERS
-from xcbench.datasets.value import Raw
+from xcbench.cli import predict
+from xcbench.core.dataset import Raw
+from xcbench.data import files, svmlight
+from xcbench.data.inputs import Inputs
+from xcbench.data.readers import READERS
+from xcbench.data.settings import DatasetSettings, Expected
 from xcbench.errors import UserError
 
 COMPRESS = {
@@ -64,7 +64,8 @@ def read(folder: Path, reader: str, *, suffix="", features=0, labels=0, **conten
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         return READERS[reader](
-            paths, Dataset(name="toy", reader=reader, expected=Expected(0, 0, features, labels))
+            paths,
+            DatasetSettings(name="toy", reader=reader, expected=Expected(0, 0, features, labels)),
         )
 
 

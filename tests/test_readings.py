@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -12,17 +13,14 @@ import pytest
 from hydra import compose
 
 from conftest import ROOT, Workspace
-from xcbench import config, sweeps
-from xcbench.config import Config
 from xcbench.papers import published
 from xcbench.papers.umax import paper
 from xcbench.papers.umax.names import DATASETS, METHODS
+from xcbench.run import composing, presets, sweeps
+from xcbench.run.settings import Config
 
 CONF = ROOT / "conf"
-EXPERIMENTS = sorted(
-    path.relative_to(CONF / "experiment").with_suffix("").as_posix()
-    for path in (CONF / "experiment").rglob("*.yaml")
-)
+EXPERIMENTS = presets.names("experiment")
 UMAX = ("umax", "vanilla", "implicit")
 BIASED = ("ove", "nce", "is")
 ALL = [*DATASETS.values(), "citeulike"]
@@ -35,33 +33,43 @@ def inside() -> Iterator[None]:
 
 
 def read(*words: str) -> Config:
-    return config.read(compose("config", overrides=list(words)))
+    return composing.read(compose("config", overrides=list(words)))
+
+
+def text(name: str) -> str:
+    """An experiment as it stands in its paper's file."""
+    paper, _, own = name.partition("/")
+    whole = (CONF / "paper" / f"{paper}.yaml").read_text().partition("\nexperiments:\n")[2]
+    found = re.search(rf"^  {own}:\n((?:    .*\n|\n)*)", whole, re.MULTILINE)
+    assert found
+    return textwrap.dedent(found[1])
 
 
 # ---------------------------------------------------------------- experiments
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_says_how_it_is_run(name: str) -> None:
-    head, comment, *rest = (CONF / "experiment" / f"{name}.yaml").read_text().splitlines()
-    assert head == "# @package _global_"
-    assert comment.startswith(f"# python run.py experiment={name}:"), comment
-    grid = next(line for line in rest if line.startswith("grid:")).removeprefix("grid:").strip()
-    assert grid == name.replace("/", "-")
+    assert text(name).startswith(f"# python run.py experiment={name}:")
+    preset = presets.find("experiment", name)
+    assert preset is not None and preset.grid == name.replace("/", "-")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_composes_by_the_command_in_its_comment(
     workspace: Workspace, name: str
 ) -> None:
-    text = (CONF / "experiment" / f"{name}.yaml").read_text()
-    command = text.splitlines()[1].removeprefix("# python run.py ").partition(":")[0].split()
-    swept = dict(re.findall(r"^      (\S+): (.+)$", text, re.MULTILINE))
+    command = text(name).removeprefix("# python run.py ").partition(":")[0].split()
+    preset = presets.find("experiment", name)
+    assert preset is not None
+    swept = {str(key): str(values) for key, values in preset.hydra.sweeper.params.items()}
     # One method, as all of them stand in the readings' tests; and one seed, as all are alike.
     one = {key: swept[key].split(",")[0] for key in ("method", "seed") if key in swept}
     points = math.prod(len(values.split(",")) for values in {**swept, **one}.values())
     words = [f"{key}={value}" for key, value in one.items()]
     done = workspace.run(*command, *words, "plan=true", "data_dir=nowhere")
     assert done.code == 0, done.text
-    here = 0 if "missing: skip" in text else points  # what is made on the spot is always there
+    here = (
+        0 if "missing: skip" in text(name) else points
+    )  # what is made on the spot is always there
     said = re.search(rf"{points} cells, ({here}|0) to run; nothing was run", done.out)
     assert said, done.text[-500:]
     assert not (workspace.path / "runs" / "cells").exists()
@@ -79,11 +87,11 @@ def test_every_grid_of_the_paper_has_its_experiment() -> None:
 
 
 # ---------------------------------------------------------------- readings
-@pytest.mark.parametrize("reading", ["as_text", "as_published"])
+@pytest.mark.parametrize("reading", ["paper", "code"])
 @pytest.mark.parametrize("dataset", ALL)
 def test_what_both_readings_share(dataset: str, reading: str) -> None:
     for method in METHODS.values():
-        made = read(f"reading=umax/{reading}", f"dataset={dataset}", f"method={method}")
+        made = read(f"variant=umax/{reading}", f"dataset={dataset}", f"method={method}")
         protocol = made.dataset.protocol
         whole = dataset == "citeulike"  # not in the paper: not truncated
         features = {"mnist": 780, "citeulike": 0}.get(dataset, 10000)
@@ -98,7 +106,7 @@ def test_what_both_readings_share(dataset: str, reading: str) -> None:
 @pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
 def test_as_text(dataset: str) -> None:
     for method in METHODS.values():
-        made = read("reading=umax/as_text", f"dataset={dataset}", f"method={method}", "seed=3")
+        made = read("variant=umax/paper", f"dataset={dataset}", f"method={method}", "seed=3")
         own = made.method
         assert (own.order, own.passes) == ("shuffled", 1)
         assert made.dataset.protocol.split == "given"
@@ -111,7 +119,7 @@ def test_as_text(dataset: str) -> None:
 @pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
 def test_as_published(dataset: str) -> None:
     for method in METHODS.values():
-        made = read("reading=umax/as_published", f"dataset={dataset}", f"method={method}", "seed=3")
+        made = read("variant=umax/code", f"dataset={dataset}", f"method={method}", "seed=3")
         own, protocol = made.method, made.dataset.protocol
         assert own.order == "file"
         if method in ("umax", "vanilla"):
@@ -132,7 +140,7 @@ def test_as_published(dataset: str) -> None:
 def test_readings_of_memoir() -> None:
     for method, strengths in {"memoir_l2": (1, 1), "memoir_l1": (1e-6, 5e-6)}.items():
         words = f"method={method}", "dataset=20news"
-        text, code = (read(f"reading=memoir/{it}", *words) for it in ("as_text", "as_published"))
+        text, code = (read(f"variant=memoir/{it}", *words) for it in ("paper", "code"))
         for made, strength, T in zip((text, code), strengths, (35, 5), strict=True):
             protocol, own = made.dataset.protocol, made.method
             assert (protocol.tfidf, protocol.row_norm, protocol.constant) == (True, "l2", 1)
@@ -146,7 +154,7 @@ def test_readings_of_memoir() -> None:
 
 
 def test_what_is_said_wins_over_a_reading() -> None:
-    words = "reading=umax/as_published", "dataset=bibtex", "method=umax"
+    words = "variant=umax/code", "dataset=bibtex", "method=umax"
     more = "method.m=2", "method.u0=log_classes", "budget.epochs=3", "dataset.protocol.split_seed=9"
     made = read(*words, *more, "dataset.protocol.row_norm=none", "seed=1")
     plain = read(*words, "seed=1")
@@ -160,7 +168,7 @@ def test_what_is_said_wins_over_a_reading() -> None:
 def test_another_reading_than_the_experiments() -> None:
     words = "experiment=umax/table3_as_published", "dataset=mnist", "method=umax"
     assert read(*words).method.m == 5
-    assert read(*words, "reading=umax/as_text").method.m == 1
+    assert read(*words, "variant=umax/paper").method.m == 1
     assert read(*words, "method.lr=7").method.lr == 7
 
 

@@ -14,10 +14,10 @@ import pytest
 import scipy.sparse as sp
 
 from catalogue import composed, loaded
-from xcbench.config import Protocol
-from xcbench.datasets import Info, files, prepare, protocol
-from xcbench.datasets.readers import READERS
-from xcbench.datasets.value import Raw
+from xcbench.core.dataset import Info, Raw
+from xcbench.data import files, prepare, protocol
+from xcbench.data.readers import READERS
+from xcbench.data.settings import Protocol
 
 RUN = Path(__file__).parents[1] / "run.py"
 

@@ -14,12 +14,12 @@ import pytest
 
 from file_faults import KILLED, in_child, kill
 from made_cells import NAN, grid, make
-from xcbench import results
-from xcbench.cells import Cell
 from xcbench.errors import UserError
 from xcbench.report import build, style, variants
 from xcbench.report.curves import draw_curves
 from xcbench.report.rates import draw_rates
+from xcbench.run import results
+from xcbench.run.cell import Cell
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from made_cells import NAN, grid, make
-from xcbench import results
-from xcbench.cells import Cell
-from xcbench.report import summary, terminal_table, variants
-from xcbench.report.formats import mean_spread, seconds
+from xcbench.report import summary, variants
+from xcbench.report.formats import mean_spread, seconds, terminal_table
+from xcbench.run import results
+from xcbench.run.cell import Cell
 
 
 def table_of(*found: Cell) -> pd.DataFrame:

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from test_solvers import fit
-from xcbench import config, registry
-from xcbench.linear import LinearModel
-from xcbench.rows import DenseRows
-from xcbench.solvers import Streams
-from xcbench.solvers.ridge_on_drawn import visits
-from xcbench.steps import VisitedRidge
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.optimizers import VisitedRidge
+from xcbench.core.rows import DenseRows
+from xcbench.core.solvers import Streams
+from xcbench.core.solvers.ridge_on_drawn import visits
+from xcbench.methods import registry
+from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
 
 
 @pytest.mark.parametrize("m, sampling", [(1, "others"), (2, "others"), (1, "all")])
@@ -54,7 +55,7 @@ def test_projection_brings_visited_classes_back_into_their_ball():
 
 @pytest.mark.parametrize("ridge", [1.0, 1e5])
 def test_the_bounds_of_algorithm_1_hold_at_a_rate_that_would_break_them(small, ridge):
-    settings = config.DoubleSum(
+    settings = DoubleSumOptions(
         name="vanilla", lr=100.0, ridge=ridge, ridge_on="drawn", u0="zero", order="file"
     )
     solver = registry.entry(settings).build(settings, small.info)
@@ -73,7 +74,7 @@ def test_the_bounds_of_algorithm_1_hold_at_a_rate_that_would_break_them(small, r
 
 def test_without_a_ridge_it_does_not_matter_which_classes_feel_it(small):
     models = [
-        fit(small, config.Umax(name="umax", lr=0.05, ridge_on=ridge_on))[0]
+        fit(small, UmaxOptions(name="umax", lr=0.05, ridge_on=ridge_on))[0]
         for ridge_on in ("all", "drawn")
     ]
     np.testing.assert_array_equal(models[0].V, models[1].V)

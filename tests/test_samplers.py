@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from xcbench import samplers
+from xcbench.core import samplers
 
 K = 6
 

@@ -9,8 +9,8 @@ import pytest
 from hydra import compose
 
 from conftest import SMALL, Workspace
-from xcbench import cells, config, results, sweeps
 from xcbench.errors import UserError
+from xcbench.run import cells, composing, results, sweeps
 
 SHARE = 0.33
 ROWS = 100  # of training; floor(0.33 · 100) = 33
@@ -110,5 +110,5 @@ def test_the_number_of_rows_is_rounded_down(
 @pytest.mark.parametrize("share", ["0", "-1", "1.01", "nan"])
 def test_impossible_shares(share: str) -> None:
     with sweeps.hydra({}), pytest.raises(UserError, match=r"budget\.share") as caught:
-        config.read(compose("config", overrides=["dataset=digits", f"budget.share={share}"]))
+        composing.read(compose("config", overrides=["dataset=digits", f"budget.share={share}"]))
     assert "\n" not in str(caught.value)

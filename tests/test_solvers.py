@@ -7,12 +7,22 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from xcbench import config, linear, registry, trace
-from xcbench.datasets.value import Split
+from xcbench.core import models
+from xcbench.core.dataset import Split
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Progress, Streams
 from xcbench.errors import UserError
-from xcbench.linear import LinearModel
+from xcbench.methods import registry
+from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.nce import NCEOptions
+from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.options import SampledOptions
+from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.options import check
-from xcbench.solvers import Progress, Streams
+from xcbench.run import training
+from xcbench.run.settings import Budget, Evaluation
 
 
 def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
@@ -22,20 +32,20 @@ def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
     model = LinearModel(
         dataset.info.classes, dataset.info.features, settings.bias, solver.precision or dtype
     )
-    made = trace.run(
+    made = training.run(
         solver,
         model,
         dataset,
         seed,
-        config.Budget(epochs, checkpoints),
-        config.Evaluation(),
+        Budget(epochs, checkpoints),
+        Evaluation(),
         settings.ridge,
     )
     return model, made
 
 
 def test_lbfgs_agrees_with_scikit_learn(digits):
-    model, made = fit(digits, config.Softmax(name="softmax", ridge=2.0, bias=False, tolerance=1e-8))
+    model, made = fit(digits, SoftmaxOptions(name="softmax", ridge=2.0, bias=False, tolerance=1e-8))
     peer = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-9, max_iter=5000)
     peer.fit(np.asarray(digits.train.X, float), digits.train.y)
     np.testing.assert_allclose(model.V, peer.coef_, atol=2e-4)
@@ -48,7 +58,7 @@ def test_lbfgs_agrees_with_scikit_learn(digits):
 
 def test_ridge_acts_on_weights_and_biases(small):
     """At the optimum the gradient of the summed loss equals -lambda (w, b)."""
-    model, _ = fit(small, config.Softmax(name="softmax", ridge=3.0, tolerance=1e-10))
+    model, _ = fit(small, SoftmaxOptions(name="softmax", ridge=3.0, tolerance=1e-10))
     X, y = small.train.X.toarray().astype(float), small.train.y
     scores = X @ model.V.T + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -59,20 +69,20 @@ def test_ridge_acts_on_weights_and_biases(small):
 
 
 STOCHASTIC = {
-    "softmax": config.Softmax(name="softmax", solver="minibatch", n=20, lr=0.02, decay=0.98),
-    "umax": config.Umax(name="umax", lr=0.05, decay=0.985),
-    "umax, all classes": config.Umax(name="umax", sampling="all", n=10, lr=0.1, decay=0.98),
-    "vanilla": config.DoubleSum(name="vanilla", lr=0.03, decay=0.985),
-    "implicit": config.DoubleSum(name="implicit", lr=0.1, decay=0.98),
-    "umax, raman": config.Umax(name="umax", lr=0.05, decay=0.985, double_sum="raman"),
-    "umax, ridge on drawn": config.Umax(name="umax", lr=0.05, decay=0.985, m=2, ridge_on="drawn"),
+    "softmax": SoftmaxOptions(name="softmax", solver="minibatch", n=20, lr=0.02, decay=0.98),
+    "umax": UmaxOptions(name="umax", lr=0.05, decay=0.985),
+    "umax, all classes": UmaxOptions(name="umax", sampling="all", n=10, lr=0.1, decay=0.98),
+    "vanilla": DoubleSumOptions(name="vanilla", lr=0.03, decay=0.985),
+    "implicit": DoubleSumOptions(name="implicit", lr=0.1, decay=0.98),
+    "umax, raman": UmaxOptions(name="umax", lr=0.05, decay=0.985, double_sum="raman"),
+    "umax, ridge on drawn": UmaxOptions(name="umax", lr=0.05, decay=0.985, m=2, ridge_on="drawn"),
 }
 
 
 @pytest.mark.parametrize("name", STOCHASTIC)
 def test_unbiased_methods_reach_the_exact_optimum(small, name):
     """With a ridge the optimum is one point; a decaying rate goes there."""
-    best, made = fit(small, config.Softmax(name="softmax", ridge=10.0, tolerance=1e-9))
+    best, made = fit(small, SoftmaxOptions(name="softmax", ridge=10.0, tolerance=1e-9))
     settings = replace(STOCHASTIC[name], ridge=10.0)
     model, run = fit(small, settings, epochs=300)
     exact = made.curve["train_log_loss"].iloc[-1] + made.curve["ridge_term"].iloc[-1]
@@ -83,7 +93,7 @@ def test_unbiased_methods_reach_the_exact_optimum(small, name):
 
 def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
     """The bound it reports is the one computed from its weights, pair by pair."""
-    settings = config.OneVsEach(
+    settings = OneVsEachOptions(
         name="ove", sampling="all", n=300, lr=0.002, decay=1.0, order="file"
     )
     _, run = fit(small, settings, epochs=2, checkpoints=2)
@@ -109,11 +119,11 @@ def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
 )
 @pytest.mark.parametrize("data", ["small", "digits"])
 def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling, data):
-    from xcbench.solvers.minibatch import Minibatch
-    from xcbench.solvers.sequential import Sequential
+    from xcbench.core.solvers.minibatch import Minibatch
+    from xcbench.core.solvers.sequential import Sequential
 
     dataset = request.getfixturevalue(data)
-    schema = {"umax": config.Umax, "is": config.Sampled}.get(name, config.DoubleSum)
+    schema = {"umax": UmaxOptions, "is": SampledOptions}.get(name, DoubleSumOptions)
     settings = schema(name=name, n=1, m=1, sampling=sampling, lr=0.02, ridge=1.0)
     solver = registry.entry(settings).build(settings, dataset.info)
     assert isinstance(solver, Sequential)
@@ -131,7 +141,7 @@ def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling
 
 def test_a_minibatch_step_is_the_papers_formula(small):
     """U-max, n = 2, m = 3, one step from given weights, written out pair by pair (Eq. 7)."""
-    settings = config.Umax(name="umax", n=2, m=3, lr=0.05, order="file", bias=False)
+    settings = UmaxOptions(name="umax", n=2, m=3, lr=0.05, order="file", bias=False)
     solver = registry.entry(settings).build(settings, small.info)
     rng = np.random.default_rng(9)
     model = LinearModel(8, 40, False, "float64")
@@ -157,7 +167,7 @@ def test_a_minibatch_step_is_the_papers_formula(small):
 
 def test_a_step_of_the_published_raman_is_its_formula(small):
     """One step from given weights, both mistakes written out, one of the features a 0."""
-    settings = config.Umax(
+    settings = UmaxOptions(
         name="umax",
         m=5,
         sampling="drop_hits",
@@ -172,7 +182,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
     solver = registry.entry(settings).build(settings, small.info)
     drawn = solver.sampler.draw(Streams.of(0).classes, np.arange(300), small.train.y[:300], 1)[0]
     for engine in ("numpy", "numba") if find_spec("numba") else ("numpy",):
-        model = linear.make(engine, 8, 40, True, "float64")
+        model = models.make(engine, 8, 40, True, "float64")
         start, b = np.random.default_rng(9).normal(size=(8, 40)), np.linspace(-1, 1, 8)
         model.V[...], model.b[...] = start, b
         list(solver.fit(dataset, model, Streams.of(0), [1 / 300]))
@@ -195,23 +205,23 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
 @pytest.mark.parametrize(
     "settings, remedy",
     [
-        (config.OneVsEach(name="ove", ridge_on="drawn", sampling="others"), "method.n=1"),
-        (config.OneVsEach(name="ove", ridge_on="drawn", n=1), "method.sampling=others"),
-        (config.Umax(name="umax", ridge_on="drawn", sampling="any"), "method.sampling=others"),
-        (config.Umax(name="umax", ridge_on="drawn", double_sum="raman"), "double_sum=proposed"),
-        (config.DoubleSum(name="implicit", double_sum="raman"), "double_sum=proposed"),
-        (config.Umax(name="umax", ridge_on="drawn", sampling="frequency"), "method.sampling="),
+        (OneVsEachOptions(name="ove", ridge_on="drawn", sampling="others"), "method.n=1"),
+        (OneVsEachOptions(name="ove", ridge_on="drawn", n=1), "method.sampling=others"),
+        (UmaxOptions(name="umax", ridge_on="drawn", sampling="any"), "method.sampling=others"),
+        (UmaxOptions(name="umax", ridge_on="drawn", double_sum="raman"), "double_sum=proposed"),
+        (DoubleSumOptions(name="implicit", double_sum="raman"), "double_sum=proposed"),
+        (UmaxOptions(name="umax", ridge_on="drawn", sampling="frequency"), "method.sampling="),
         (
-            config.OneVsEach(name="ove", ridge_on="drawn", solver="lbfgs"),
+            OneVsEachOptions(name="ove", ridge_on="drawn", solver="lbfgs"),
             "method.solver=minibatch",
         ),
-        (config.Grouped(name="ove_grouped", ridge_on="drawn", n=1), "ridge_on.*set it to all"),
-        (config.Grouped(name="ove_grouped", sampling="frequency"), "choose one of others, all"),
-        (config.NCE(name="nce", sampling="any"), "choose one of shared, others, all, uniform"),
-        (config.Sampled(name="is", sampling="frequency"), "choose one of shared, others, all"),
-        (config.Bouchard(name="bouchard", sampling="shared"), "choose one of others, all"),
+        (GroupedOptions(name="ove_grouped", ridge_on="drawn", n=1), "ridge_on.*set it to all"),
+        (GroupedOptions(name="ove_grouped", sampling="frequency"), "choose one of others, all"),
+        (NCEOptions(name="nce", sampling="any"), "choose one of shared, others, all, uniform"),
+        (SampledOptions(name="is", sampling="frequency"), "choose one of shared, others, all"),
+        (BouchardOptions(name="bouchard", sampling="shared"), "choose one of others, all"),
         (
-            config.Umax(name="umax", sampling="all", double_sum="raman_as_published"),
+            UmaxOptions(name="umax", sampling="all", double_sum="raman_as_published"),
             "method.sampling to others",
         ),
     ],
@@ -222,7 +232,7 @@ def test_what_the_formulas_do_not_cover_is_refused(small, settings, remedy):
 
 
 def test_passes_and_decay_count_epochs(small):
-    settings = config.DoubleSum(name="implicit", lr=0.1, passes=3)
+    settings = DoubleSumOptions(name="implicit", lr=0.1, passes=3)
     _, run = fit(small, settings, epochs=2, checkpoints=2)
     assert run.curve["observations"].tolist() == [0, 900, 1800]
     assert run.curve["epoch"].tolist() == [0, 1, 2]
@@ -233,7 +243,7 @@ def test_passes_and_decay_count_epochs(small):
 def test_orders_of_rows(small):
     seen = {}
     for order in ("shuffled", "file", "iid"):
-        settings = config.OneVsEach(name="ove", order=order, lr=0.1)
+        settings = OneVsEachOptions(name="ove", order=order, lr=0.1)
         solver = registry.entry(settings).build(settings, small.info)
         seen[order] = solver._order(np.random.default_rng(0), 300)
     assert sorted(seen["shuffled"]) == list(range(300)) == seen["file"].tolist()
@@ -255,9 +265,9 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
         time.sleep(0.2)
         return {"log_loss": 1.0, "error": 0.5}
 
-    monkeypatch.setattr(trace, "evaluate", slow)
+    monkeypatch.setattr(training, "evaluate", slow)
     model = LinearModel(8, 40, True, "float32")
-    made = trace.run(Sleeper(), model, small, 0, config.Budget(), config.Evaluation(), 0.0)
+    made = training.run(Sleeper(), model, small, 0, Budget(), Evaluation(), 0.0)
     # Two evaluations of two parts took 0.8 s, one training step 0.05 s.
     assert 0.05 <= made.train_seconds < made.evaluate_seconds / 2
 
@@ -265,8 +275,8 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
 @pytest.mark.parametrize(
     "settings",
     [
-        config.DoubleSum(name="vanilla", lr=1e6),
-        config.DoubleSum(name="vanilla", lr=1e6, m=5, double_sum="raman_as_published"),
+        DoubleSumOptions(name="vanilla", lr=1e6),
+        DoubleSumOptions(name="vanilla", lr=1e6, m=5, double_sum="raman_as_published"),
     ],
 )
 @pytest.mark.filterwarnings("error")
@@ -281,8 +291,8 @@ def test_divergence_ends_the_curve(small, settings):
 def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
     """softplus(f_k - f_y) against (K - 1) softplus(f_k - f_y)."""
     one = {"n": 1, "m": 1, "sampling": "others"}
-    single, _ = fit(small, config.Sampled(name="is", lr=0.14, **one))
-    weighted, _ = fit(small, config.OneVsEach(name="ove", lr=0.02, **one))
+    single, _ = fit(small, SampledOptions(name="is", lr=0.14, **one))
+    weighted, _ = fit(small, OneVsEachOptions(name="ove", lr=0.02, **one))
     np.testing.assert_allclose(single.V, weighted.V, rtol=1e-9, atol=1e-12)
 
 
@@ -290,7 +300,7 @@ def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
     "n, m, sampling", [(100, 5, "shared"), (100, 5, "others"), (1, 1, "others")]
 )
 def test_baselines_learn(digits, n, m, sampling):
-    schemas = {"ove": config.OneVsEach, "nce": config.NCE, "is": config.Sampled}
+    schemas = {"ove": OneVsEachOptions, "nce": NCEOptions, "is": SampledOptions}
     for name, schema in schemas.items():
         settings = schema(name=name, n=n, m=m, sampling=sampling, lr=0.05)
         _, run = fit(digits, settings, epochs=10, dtype="float32")

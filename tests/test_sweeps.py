@@ -10,15 +10,15 @@ from hydra import compose
 from hydra.errors import HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import config, sweeps
-from xcbench.app import explain
 from xcbench.errors import UserError
-from xcbench.sweeps import Composer
+from xcbench.run import composing, sweeps
+from xcbench.run.errors import explain
+from xcbench.run.sweeps import Composer
 
 POINTS = [
-    ["dataset=bibtex", "method=umax", "reading=umax/as_published", "seed=0"],
-    ["dataset=bibtex", "method=umax", "reading=umax/as_published", "seed=3"],  # split_seed: ${seed}
-    ["dataset=bibtex", "method=umax", "reading=umax/as_text", "seed=3"],
+    ["dataset=bibtex", "method=umax", "variant=umax/code", "seed=0"],
+    ["dataset=bibtex", "method=umax", "variant=umax/code", "seed=3"],  # split_seed: ${seed}
+    ["dataset=bibtex", "method=umax", "variant=umax/paper", "seed=3"],
     ["rates=umax/table2", "dataset=mnist", "method=ove", "seed=1"],  # the rate of both
     ["rates=umax/table2", "dataset=mnist", "method=ove", "seed=2", "method.lr=7"],
     ["rates=umax/table2", "dataset=mnist", "method=ove", "seed=2", "method.lr=null"],
@@ -55,7 +55,7 @@ def composer() -> Composer:
 @pytest.mark.parametrize("point", POINTS, ids=" ".join)
 def test_a_point_is_what_hydra_composes(composer: Composer, point: list[str]) -> None:
     # Twice: what was composed for one point must not be touched by another.
-    expected = config.read(compose("config", overrides=point))
+    expected = composing.read(compose("config", overrides=point))
     for _ in range(2):
         made = composer.read(point)
         assert asdict(made) == asdict(expected)

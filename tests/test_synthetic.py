@@ -10,11 +10,11 @@ from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
-from xcbench.config import Synthetic
-from xcbench.datasets import synthetic
+from xcbench.data import synthetic
+from xcbench.data.settings import SyntheticSettings
 from xcbench.errors import UserError
 
-SPEC = Synthetic(
+SPEC = SyntheticSettings(
     train=4000, test=3000, features=300, classes=12, nonzeros=20, class_exponent=0.7, signal=0.15
 )
 
@@ -27,7 +27,7 @@ def law(size: int, exponent: float) -> np.ndarray:
 @pytest.mark.parametrize("exponent", [0.0, 0.8, 1.5])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_class_law(exponent, seed):
-    spec = Synthetic(
+    spec = SyntheticSettings(
         train=20050, test=20000, features=50, classes=50, nonzeros=3, class_exponent=exponent,
         seed=seed,
     )  # fmt: skip
@@ -40,7 +40,7 @@ def test_class_law(exponent, seed):
 
 @pytest.mark.parametrize("exponent", [0.0, 0.8, 1.5])
 def test_feature_law(exponent):
-    spec = Synthetic(
+    spec = SyntheticSettings(
         train=5000, test=5000, features=100, classes=2, nonzeros=10, feature_exponent=exponent,
         signal=1e-12,
     )  # fmt: skip
@@ -180,7 +180,7 @@ def test_contradictions_are_refused(changes, says):
 
 
 def test_long_rows_are_drawn_in_bounded_memory():
-    spec = Synthetic(train=500, test=1, features=2000, classes=2, nonzeros=1900, signal=0.1)
+    spec = SyntheticSettings(train=500, test=1, features=2000, classes=2, nonzeros=1900, signal=0.1)
     tracemalloc.start()
     train, _ = synthetic.make(spec)
     peak = tracemalloc.get_traced_memory()[1]

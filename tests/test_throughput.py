@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 import made_cells
-from xcbench import config, results, trace
-from xcbench.datasets import Dataset
-from xcbench.linear import LinearModel
-from xcbench.progress import Progress
-from xcbench.solvers import Progress as Stop
+from xcbench.core.dataset import Dataset
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Progress as Stop
+from xcbench.run import results, training
+from xcbench.run.progress import Progress
+from xcbench.run.settings import Budget, Evaluation
 
 
 class Alone:
@@ -78,7 +79,7 @@ def test_garbage_is_collected_only_where_memory_is_measured(
     calls: list[int] = []
     monkeypatch.setattr(gc, "collect", lambda: calls.append(1))
     model = LinearModel(digits.info.classes, digits.info.features, True, "float32")
-    budget = config.Budget(epochs=1, checkpoints=2)
-    evaluation = config.Evaluation(costs=costs)
-    trace.run(Still(), model, digits, 0, budget, evaluation, 0.0)  # type: ignore[arg-type]
+    budget = Budget(epochs=1, checkpoints=2)
+    evaluation = Evaluation(costs=costs)
+    training.run(Still(), model, digits, 0, budget, evaluation, 0.0)  # type: ignore[arg-type]
     assert len(calls) == costs

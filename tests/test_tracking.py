@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench import cells, tracking
-from xcbench.cells import CURVE_COLUMNS, Cell
 from xcbench.errors import UserError
+from xcbench.run import cells, tracking
+from xcbench.run.cell import CURVE_COLUMNS, Cell
 
 STARTED = 1_750_000_000.25
-CODE = "import sys; from pathlib import Path; from xcbench import cells, tracking; "
+CODE = "import sys; from pathlib import Path; from xcbench.run import cells, tracking; "
 TRACK = CODE + "runs = Path(sys.argv[1]); print(tracking.track(runs, cells.load_all(runs)))"
 SERVE = CODE + "sys.exit(tracking.serve(Path(sys.argv[1]), int(sys.argv[2])))"
 

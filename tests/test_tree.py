@@ -10,12 +10,12 @@ from scipy.stats import chi2
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
-from xcbench import config, samplers
-from xcbench.datasets import Dataset
-from xcbench.datasets.value import Split
-from xcbench.samplers import principal
-from xcbench.samplers.segments import Segments
-from xcbench.samplers.tree import Tree, fit
+from xcbench.core import samplers
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.samplers import principal
+from xcbench.core.samplers.segments import Segments
+from xcbench.core.samplers.tree import Tree, fit
+from xcbench.methods.options import TreeOptions
 
 K, N, RIDGE = 11, 3000, 0.1
 
@@ -187,7 +187,7 @@ def test_weighted_draws_of_the_tree_give_unbiased_sums():
 
 
 def test_log_probabilities_of_training_rows_are_those_of_any_rows():
-    noise = samplers.noise("tree", settings=config.Tree(dimensions=2, pca="plain"))
+    noise = samplers.noise("tree", settings=TreeOptions(dimensions=2, pca="plain"))
     ready, (z, y) = noise.fitted(dataset()), rows()
     everything = ready.log_all(z[:40])
     np.testing.assert_allclose(

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from xcbench.objectives.implicit import NEWTON_STEPS, implicit_step
+from xcbench.core.objectives.implicit import NEWTON_STEPS, implicit_step
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
 
@@ -98,7 +98,7 @@ def test_newton_steps_are_those_of_single_states(states, monkeypatch):
     assert 1 < steps.max() < NEWTON_STEPS
     whole = implicit_step(*states)[1]
     for cap in (3, 6):
-        monkeypatch.setattr("xcbench.objectives.implicit.NEWTON_STEPS", cap)
+        monkeypatch.setattr("xcbench.core.objectives.implicit.NEWTON_STEPS", cap)
         short = np.abs(implicit_step(*states)[1] - whole) / (1 + whole)
         assert (short[steps <= cap] < 1e-8).all()
         assert np.median(short[steps > cap + 1]) > 1e-8

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.commands import Given
-from xcbench.commands.paper import paper
+from xcbench.cli.command import Given
+from xcbench.cli.paper import paper
 from xcbench.errors import UserError
 from xcbench.papers import LOSS, published, replication, verdicts
 from xcbench.papers.replication import KEY, Claim, Reading

@@ -12,10 +12,11 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from conftest import NewWorkspace, Workspace
-from xcbench import cells, config, results, trace
-from xcbench.datasets.value import Split
-from xcbench.linear import LinearModel
-from xcbench.solvers import Progress
+from xcbench.core.dataset import Split
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Progress
+from xcbench.run import cells, results, training
+from xcbench.run.settings import Budget, Evaluation
 
 GRID = (
     *("-m", "mlflow=false", "dataset=digits", "method=ove,umax,implicit,softmax"),
@@ -127,10 +128,10 @@ def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatc
             return self
 
     measured = {"log_loss": 1.0, "error": 0.5}
-    monkeypatch.setattr(trace, "evaluate", lambda *arguments, **asked: measured)
-    budget = config.Budget(epochs=10, checkpoints=5, seconds=seconds)
+    monkeypatch.setattr(training, "evaluate", lambda *arguments, **asked: measured)
+    budget = Budget(epochs=10, checkpoints=5, seconds=seconds)
     model = LinearModel(2, 2, True, "float32")
-    made = trace.run(Slow(), model, Data(), 0, budget, config.Evaluation(), 0.0)
+    made = training.run(Slow(), model, Data(), 0, budget, Evaluation(), 0.0)
     if seconds is None:
         assert made.status == "done" and made.curve["epoch"].tolist() == [0, 2, 4, 6, 8, 10]
         assert made.curve["bound"].tolist()[1:] == [-1, -2, -3, -4, -5]

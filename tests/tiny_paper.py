@@ -15,8 +15,10 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 
-from xcbench import cells, cli, config, papers
+from xcbench import options, papers
+from xcbench.cli import main
 from xcbench.papers import Grid, Measured, Paper, replication
+from xcbench.run import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """\
@@ -121,7 +123,7 @@ def kill_at(number: int) -> None:
 if __name__ == "__main__":
     sys.modules["xcbench.papers.tiny"] = module()
     papers.NAMES = (*papers.NAMES, "tiny")
-    config.folder = lambda: Path(sys.argv[1])
+    options.folder = lambda: Path(sys.argv[1])
     if "KILL_AT" in os.environ:
         kill_at(int(os.environ["KILL_AT"]))
-    cli.main(sys.argv[2:])
+    main.main(sys.argv[2:])

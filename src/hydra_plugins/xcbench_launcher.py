@@ -17,8 +17,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from xcbench.errors import UserError
-from xcbench.overrides import for_methods
-from xcbench.sweeps import Composer
+from xcbench.run.overrides import for_methods
+from xcbench.run.sweeps import Composer
 
 
 class SweepLauncher(Launcher):
@@ -35,7 +35,7 @@ class SweepLauncher(Launcher):
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
         """Compose every point, then run them together."""
-        from xcbench import app
+        from xcbench.run.execute import run
 
         if not job_overrides:
             raise UserError("the grid is empty: something that is swept has no value")
@@ -50,7 +50,7 @@ class SweepLauncher(Launcher):
         if len(job_overrides) > 200:
             print(f"reading {len(job_overrides):,} configurations …", flush=True)
         composer = Composer(lambda point: self.loader.load_sweep_config(self.base, point))
-        code = app.run([composer.read(point) for point in job_overrides])
+        code = run([composer.read(point) for point in job_overrides])
         if code:
             sys.exit(code)
         return [

@@ -27,10 +27,17 @@ class XcbenchSource(ConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Settings of a method or dataset with their defaults."""
-        from xcbench import registry
-        from xcbench.datasets import external
+        from xcbench.data import external
+        from xcbench.methods import registry
+        from xcbench.run import presets
 
         group, reference = _parts(config_path)
+        if group in presets.GROUPS:
+            preset = presets.find(group, reference)
+            assert preset is not None  # `is_config` said so
+            return ConfigResult(
+                self.provider, self.full_path(), preset, header={"package": "_global_"}
+            )
         if group == "method":
             method = registry.find(reference).thing
             node = OmegaConf.structured(method.schema(name=method.name))
@@ -40,26 +47,39 @@ class XcbenchSource(ConfigSource):
 
     def is_config(self, config_path: str) -> bool:
         """Whether it has a method or dataset of this name; of a target it is found out later."""
+        from xcbench.run import presets
+
         group, reference = _parts(config_path)
+        if group in presets.GROUPS:
+            return presets.find(group, reference) is not None
         if group not in ("method", "dataset"):
             return False
         return "." in reference or reference in self.list(group, ObjectType.CONFIG)
 
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Names of methods or of datasets from outside."""
-        from xcbench import door, registry
-        from xcbench.datasets import external
+        from xcbench import plugins
+        from xcbench.data import external
+        from xcbench.methods import registry
+        from xcbench.run import presets
 
         group = config_path.strip("/")
-        if results_filter == ObjectType.GROUP or group not in ("method", "dataset"):
+        if results_filter == ObjectType.GROUP:
+            return []
+        if group in presets.GROUPS:
+            return presets.names(group)
+        if group not in ("method", "dataset"):
             return []
         if group == "method":
             return registry.names()
-        return sorted(set(door.announced("dataset")) - set(external.own()))
+        return sorted(set(plugins.announced("dataset")) - set(external.own()))
 
     def is_group(self, config_path: str) -> bool:
         """Whether there are such things at all."""
-        return config_path.strip("/") in ("method", "dataset")
+        from xcbench.run import presets
+
+        group = config_path.strip("/").partition("/")[0]
+        return group in ("method", "dataset", *presets.GROUPS)
 
     def available(self) -> bool:
         """It is always there."""
@@ -71,13 +91,14 @@ class XcbenchSearchPath(SearchPathPlugin):
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
         """Put the source behind the files."""
-        from xcbench import config
+        from xcbench import options
 
         places = [str(place.path).removeprefix("file://") for place in search_path.get_path()]
-        if config.folder().resolve() in [Path(place).resolve() for place in places]:
+        if options.folder().resolve() in [Path(place).resolve() for place in places]:
             search_path.append("xcbench", PATH)
 
 
 def _parts(config_path: str) -> tuple[str, str]:
-    group, _, name = config_path.strip("/").rpartition("/")
+    """Group and name; a preset's name has its paper before it."""
+    group, _, name = config_path.strip("/").partition("/")
     return group, name.removesuffix(".yaml")

@@ -1,6 +1,6 @@
 """``python -m xcbench`` is the console script ``xcbench``."""
 
-from xcbench.cli import main
+from xcbench.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import MISSING, field, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 from xcbench.errors import UserError
@@ -36,6 +37,17 @@ def option(
     if isinstance(default, list | dict):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+def folder() -> Path:
+    """Configuration files: inside the installed package, else at the top of the checkout."""
+    inside = Path(__file__).parent / "conf"
+    return inside if inside.is_dir() else Path(__file__).parents[2] / "conf"
+
+
+def program() -> str:
+    """Start a launch by this: the script of a checkout, or the command of an installed package."""
+    return "xcbench run" if (Path(__file__).parent / "conf").is_dir() else "python run.py"
 
 
 def check_name(what: str, value: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+MIB, GIB = 1 << 20, 1 << 30
+
 
 def readable(size: float) -> str:
     """A number of bytes for people."""

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN = str(ROOT / "run.py")
 SECONDS = 120.0
 SENTENCES = (" failed", "lack their curves")  # of a cell's line, and of a paper's tables
-COMMON = ("xcbench.app", "xcbench.cli", "xcbench.papers.run", "scipy.optimize")
+COMMON = ("xcbench.run.execute", "xcbench.cli.main", "xcbench.papers.run", "scipy.optimize")
 QUIET = {"XCBENCH_FETCH": "0", "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
 
 
@@ -53,7 +53,7 @@ def preload(*modules: str) -> None:
     os.environ.update(QUIET)
     for name in (*COMMON, *modules):
         importlib.import_module(name)
-    importlib.import_module("xcbench.running").environment()
+    importlib.import_module("xcbench.run.runner").environment()
     gc.collect()
     gc.freeze()
 

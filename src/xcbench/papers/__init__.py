@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Grid:
-    """An experiment of a paper, ``conf/experiment/<paper>/<name>.yaml``.
+    """An experiment of a paper, an entry below ``experiments`` in ``conf/paper/<paper>.yaml``.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ import pandas as pd
 from xcbench.papers import verdicts
 from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
-from xcbench.results import earliest_best
+from xcbench.run.results import earliest_best
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from xcbench import durable, locks, planning, results
-from xcbench.cells import CURVE_COLUMNS, FINAL, Cell
-from xcbench.datasets import Info
+from xcbench import durable, locks
+from xcbench.core.dataset import Info
 from xcbench.errors import UserError, writing
-from xcbench.planning import Job
+from xcbench.run import plan, results
+from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
+from xcbench.run.plan import Job
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
@@ -108,7 +109,7 @@ class Kept:
                 continue
             own = replace(settings, method=replace(settings.method, lr=rate))
             digest = cell.dataset_digest if known else row["dataset_digest"]
-            if row["cell"] == planning.identity(own, cell.dataset, digest, row["engine"]):
+            if row["cell"] == plan.identity(own, cell.dataset, digest, row["engine"]):
                 return str(row["cell"])
         return None
 

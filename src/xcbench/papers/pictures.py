@@ -7,9 +7,10 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from xcbench import config
-from xcbench.papers.section import Picture, Section
+from xcbench import options
+from xcbench.papers.section import Section
 from xcbench.report import style
+from xcbench.report.figures import Picture
 
 
 def save(
@@ -43,5 +44,5 @@ def save(
 def section(title: str, pictures: Mapping[str, Picture], name: str, experiment: str) -> Section:
     """A figure's section, or what runs the figure: the command of its experiment."""
     if name not in pictures:
-        return Section(title, [f"Not run: `{config.program()} experiment={experiment}` runs it."])
+        return Section(title, [f"Not run: `{options.program()} experiment={experiment}` runs it."])
     return Section(title, figures=[pictures[name]])

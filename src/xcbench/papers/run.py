@@ -14,14 +14,15 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench import app, cells, planning, sweeps
-from xcbench.config import Config
-from xcbench.datasets import Info
+from xcbench.core.dataset import Info
 from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place, kept
 from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
-from xcbench.planning import Job
 from xcbench.report.summary import ENDED, at_best_rate, edge
+from xcbench.run import cells, plan, sweeps
+from xcbench.run.execute import execute
+from xcbench.run.plan import Job
+from xcbench.run.settings import Config
 
 DECADES = 4  # by which a grid is extended at most, on either side
 Search = tuple[str, ...]  # dataset, method, and what else tells a search from another
@@ -123,13 +124,13 @@ def narrows(key: str) -> bool:
 def _points(name: str, configurations: list[Config], known: Kept) -> tuple[Kept, int]:
     """Run the points for which no row holds; gives the rows of all."""
     launch = configurations[0]
-    planned = planning.jobs(configurations)
+    planned = plan.jobs(configurations)
     candidates = {} if launch.force else {job.cell.cell: known.holds(job, name) for job in planned}
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
         print(f"{len(planned)} cells: {len(held)} of them hold in the committed tables")
-    code = app.execute([job.settings for job in todo]) if todo else 0
+    code = execute([job.settings for job in todo]) if todo else 0
     loaded = (cells.load(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in known.skipped and cell.status == "skipped"]
@@ -167,7 +168,7 @@ def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Co
     would not be what the grid is for.
     """
     made, without = [], []
-    for job in planning.jobs(configurations):
+    for job in plan.jobs(configurations):
         found = best.get(_search(tuning, job))
         if found is None and isinstance(job.info, Info):
             without.append(" ".join(_search(tuning, job)))
@@ -200,7 +201,7 @@ def _beyond(grid: Grid, tables: Kept, configurations: list[Config]) -> list[Conf
     settings, the next half decades on either side of each.
     """
     more: list[Config] = []
-    jobs = planning.jobs(configurations)
+    jobs = plan.jobs(configurations)
     rows = dict(searches(grid, tables.rows))
     for key, best in best_settings(grid, tables).items():
         own = [job for job in jobs if _search(grid, job) == key]

@@ -8,11 +8,12 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
-from xcbench import durable, locks, results
-from xcbench.cells import Cell
+from xcbench import durable, locks
 from xcbench.errors import UserError, writing
 from xcbench.report import figures, page, summary, variants
 from xcbench.report.formats import markdown, terminal_table
+from xcbench.run import results
+from xcbench.run.cell import Cell
 
 __all__ = ["build", "terminal_table"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from xcbench.cells import STATUSES, Cell
 from xcbench.report import formats, templates
 from xcbench.report.figures import DATASETS, Picture, slug
 from xcbench.report.variants import pairs, split, text
+from xcbench.run.cell import STATUSES, Cell
 
 UNDRAWN = f"figures are drawn for the first {DATASETS} datasets"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.cells import FINAL, STATUSES, Cell
 from xcbench.report.variants import natural
+from xcbench.run.cell import FINAL, STATUSES, Cell
 
 # Metric → the sign with which the best value is the lowest.
 METRICS = {

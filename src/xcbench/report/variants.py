@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench.cells import Cell
+from xcbench.run.cell import Cell
 
 UNKNOWN = ""
 

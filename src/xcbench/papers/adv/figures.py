@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from xcbench.papers import pictures
 from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared, height
 from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
-from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
+from xcbench.report.figures import Picture
 
 LOOKS: style.Styles = {
     PROPOSED: {"color": "#117733"},

@@ -12,12 +12,13 @@ from xcbench.papers import Measured, report
 from xcbench.papers.adv import TITLE, claims, figures, race, tables, theory
 from xcbench.papers.adv.frames import at_best
 from xcbench.papers.frames import without_twins
-from xcbench.papers.section import Picture, Section, Table
+from xcbench.papers.section import Section, Table
+from xcbench.report.figures import Picture
 
 INTRO = (
     "'As text' is the paper as it is written; 'as published' is what the authors' code runs "
-    "(revision a71a9bd). Both are presets of ordinary settings: reading=adv/as_text, "
-    "reading=adv/as_published. The paper's own data, Wikipedia-500K and Amazon-670K with XML-CNN "
+    "(revision a71a9bd). Both are presets of ordinary settings: variant=adv/paper, "
+    "variant=adv/code. The paper's own data, Wikipedia-500K and Amazon-670K with XML-CNN "
     "features, stand in a Git LFS store that is not fetched here; the same experiments run on "
     "citeulike (6,346 classes: of its 7,350, those with a training row) and 20 Newsgroups, with "
     "TF-IDF, rows of length 1 and 512 coordinates of a truncated SVD, where the tree sees plain "

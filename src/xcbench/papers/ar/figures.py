@@ -13,9 +13,9 @@ from xcbench.papers.ar.frames import seconds
 from xcbench.papers.ar.names import DATASETS, grid
 from xcbench.papers.frames import part, values
 from xcbench.papers.panels import SOFT
-from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import CLOCKS, draw_line, over_seeds
+from xcbench.report.figures import Picture
 from xcbench.report.summary import ENDED, at_best_rate
 
 LOOKS: style.Styles = {

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from xcbench.config import Categories
-from xcbench.datasets import categories
+from xcbench.data import categories
+from xcbench.data.settings import CategoriesSettings
 
 
 def maximum_log_likelihood(counts: np.ndarray) -> float:
@@ -37,5 +37,5 @@ MAXIMUM: dict[str, Callable[[np.ndarray], float]] = {
 def counts(row: pd.Series) -> np.ndarray:
     """Training observations of every class, drawn again from the settings in a row of results."""
     names = ("train", "test", "classes", "seed")
-    spec = Categories(**{name: int(row[f"dataset.categories.{name}"]) for name in names})
+    spec = CategoriesSettings(**{name: int(row[f"dataset.categories.{name}"]) for name in names})
     return np.bincount(categories.make(spec)[0].labels, minlength=spec.classes)

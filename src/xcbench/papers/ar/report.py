@@ -11,12 +11,13 @@ import pandas as pd
 from xcbench.papers import Measured, pictures, report
 from xcbench.papers.ar import TITLE, claims, figures, tables
 from xcbench.papers.frames import without_twins
-from xcbench.papers.section import Picture, Section
+from xcbench.papers.section import Section
+from xcbench.report.figures import Picture
 
 INTRO = (
     "'As text' is the paper as it is written; 'as published' is what the authors' code ran "
-    "(revision 402209c). Both are presets of ordinary settings: reading=ar/as_text, "
-    "reading=ar/as_published. Log likelihoods are means per test row in nats; ± is the standard "
+    "(revision 402209c). Both are presets of ordinary settings: variant=ar/paper, "
+    "variant=ar/code. Log likelihoods are means per test row in nats; ± is the standard "
     "deviation over seeds."
 )
 OMNIGLOT = {

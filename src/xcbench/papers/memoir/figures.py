@@ -12,8 +12,8 @@ from xcbench.papers import pictures
 from xcbench.papers.frames import part, values
 from xcbench.papers.memoir.frames import in_time, levelling, measure, of
 from xcbench.papers.memoir.names import AT_HAND, METHODS
-from xcbench.papers.section import Picture
 from xcbench.report import style
+from xcbench.report.figures import Picture
 from xcbench.report.summary import ENDED
 
 LOOKS: style.Styles = {

@@ -1,11 +1,11 @@
 """How inexact margins are: recall of the oracles, and the (epsilon, delta) that they induce.
 
 The theorems of MEMOIR ask for margins that differ from the true ones by at most epsilon with a
-probability of at least 1 - delta. `xcbench.oracles.quality` measures both on MEMOIR-l2's weights
-after 1, 5 and 25 batches: on synthetic rows with and without the feature that is always 1, and on
-the cells of the grid ``margins``, whose weights are kept in ``runs/`` alone; so the numbers are a
-committed table. Epsilon is in units of the mean absolute score of the best rival, since the scale
-of weights means nothing.
+probability of at least 1 - delta. `xcbench.core.oracles.quality` measures both on MEMOIR-l2's
+weights after 1, 5 and 25 batches: on synthetic rows with and without the feature that is always 1,
+and on the cells of the grid ``margins``, whose weights are kept in ``runs/`` alone; so the numbers
+are a committed table. Epsilon is in units of the mean absolute score of the best rival, since the
+scale of weights means nothing.
 """
 
 from __future__ import annotations
@@ -20,21 +20,29 @@ import pandas as pd
 import scipy.sparse as sp
 from omegaconf import OmegaConf
 
-from xcbench import cells, config, datasets, oracles, registry
-from xcbench.cells import Cell
-from xcbench.datasets import Dataset, Info, protocol, synthetic
-from xcbench.datasets.statistics import describe
+from xcbench import data
+from xcbench.core import oracles
+from xcbench.core.dataset import Dataset, Info
+from xcbench.core.models.sparse import SparseModel, sparse_rows
+from xcbench.core.oracles import Oracle
+from xcbench.core.oracles.exact import Exact
+from xcbench.core.oracles.graph import Graph, installed
+from xcbench.core.oracles.random_class import RandomClass
+from xcbench.core.oracles.simple_lsh import SimpleLSH
+from xcbench.core.solvers import Streams, make_model
+from xcbench.core.statistics import describe
+from xcbench.data import protocol, synthetic
+from xcbench.data.settings import DatasetSettings, Protocol, SyntheticSettings
 from xcbench.errors import UserError
-from xcbench.objectives import memoir
-from xcbench.oracles import Exact, Oracle, RandomClass, SimpleLSH
-from xcbench.oracles.graph import Graph, installed
+from xcbench.methods import registry
+from xcbench.methods.memoir import MemoirL2Options, batch, memoir_l2
 from xcbench.papers import Place
 from xcbench.papers.kept import save
-from xcbench.solvers import Streams, make_model
-from xcbench.sparse import SparseModel, sparse_rows
+from xcbench.run import cells
+from xcbench.run.cell import Cell
 
 FILE = "margins.csv"
-SPEC = config.Synthetic(train=3000, test=1000, features=1000, classes=300, nonzeros=20)
+SPEC = SyntheticSettings(train=3000, test=1000, features=1000, classes=300, nonzeros=20)
 CONSTANTS = {"with": 1.0, "without": 0.0}  # the feature that is always 1
 BATCHES = (1, 5, 25)
 DELTAS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -71,7 +79,7 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
     path = place.folder / FILE
     known = read(path)
     own = rows[(rows["grid"] == place.grid) & (rows["status"] == "done")]
-    made = known[known["cell"].isna() & (known["version"] == memoir.memoir_l2.version)]
+    made = known[known["cell"].isna() & (known["version"] == memoir_l2.version)]
     parts = [_complete(made, on_synthetic_rows)]
     for name in own["cell"]:
         found = _complete(known[known["cell"] == name], partial(on_cell, name, place.runs_dir))
@@ -121,7 +129,7 @@ def on_synthetic_rows() -> Iterator[dict[str, Any]]:
         dataset = problem(value)
         for batches in BATCHES:
             where = {"dataset": "synthetic", "constant": constant, "batches": batches}
-            where["version"] = memoir.memoir_l2.version
+            where["version"] = memoir_l2.version
             for line in qualities(trained(dataset, batches), dataset):
                 yield where | line
 
@@ -149,17 +157,17 @@ def rows_of(cell: Cell, cache: Path) -> Dataset | None:
     """The dataset that a cell was trained on; None where it is not here as it was."""
     name = cell.dataset.removesuffix("-twin")
     wanted = {**cell.config["dataset"], **cell.launch["dataset"], "name": name}
-    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(config.Dataset), wanted))
-    assert isinstance(settings, config.Dataset)
-    info = datasets.prepare(settings, Path(cell.launch["data_dir"]), cache)
+    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(DatasetSettings), wanted))
+    assert isinstance(settings, DatasetSettings)
+    info = data.prepare(settings, Path(cell.launch["data_dir"]), cache)
     if not isinstance(info, Info) or info.digest != cell.dataset_digest:
         return None
-    return datasets.load(info, cache)
+    return data.load(info, cache)
 
 
 def problem(constant: float) -> Dataset:
     """Synthetic rows under the paper's protocol, with this value of the constant feature."""
-    values = config.Protocol(classes="train", tfidf=True, row_norm="l2", constant=constant)
+    values = Protocol(classes="train", tfidf=True, row_norm="l2", constant=constant)
     train, test, K, _ = protocol.apply(*synthetic.make(SPEC), values)
     info = describe("synthetic", "", True, train, test, K)
     return Dataset(info, train, test, np.bincount(train.y, minlength=K))
@@ -167,11 +175,11 @@ def problem(constant: float) -> Dataset:
 
 def trained(dataset: Dataset, batches: int) -> SparseModel:
     """MEMOIR-l2 as published, by the exact oracle."""
-    settings = config.MemoirL2("memoir_l2", lr=0.1, iterations=batches)
+    settings = MemoirL2Options("memoir_l2", lr=0.1, iterations=batches)
     solver = registry.entry(settings).build(settings, dataset.info)
     model = make_model(solver, "numpy", *_shape(dataset), False, "float64")
     assert isinstance(model, SparseModel)
-    stops = [batches * memoir.batch(settings, dataset.info) / len(dataset.train)]
+    stops = [batches * batch(settings, dataset.info) / len(dataset.train)]
     for _ in solver.fit(dataset, model, Streams.of(0), stops):
         pass
     return model

@@ -11,13 +11,14 @@ import pandas as pd
 from xcbench.papers import Measured, pictures, report
 from xcbench.papers.frames import without_twins
 from xcbench.papers.memoir import TITLE, beyond, claims, figures, inexact, margins, tables
-from xcbench.papers.section import Picture, Section
+from xcbench.papers.section import Section
 from xcbench.report import style
+from xcbench.report.figures import Picture
 
 INTRO = (
     "'As text' is the paper as it is written (Algorithms 1 and 2); 'as published' is what the "
     "authors' code ran (revision 7c0bdac). Both are presets of ordinary settings: "
-    "reading=memoir/as_text, reading=memoir/as_published. The margin oracle is exact where nothing "
+    "variant=memoir/paper, variant=memoir/code. The margin oracle is exact where nothing "
     "else is said; ± is the standard deviation over seeds."
 )
 MARGINS = "How inexact the margins of an oracle are"

@@ -8,15 +8,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers.frames import part, values
-from xcbench.papers.memoir.frames import (
-    MEASURES,
-    in_time,
-    levelling,
-    measure,
-    of,
-    printed,
-    remark,
-)
+from xcbench.papers.memoir.frames import MEASURES, in_time, levelling, measure, of, printed, remark
 from xcbench.papers.memoir.names import (
     AT_HAND,
     BEYOND,

@@ -15,9 +15,9 @@ from xcbench.papers.ove.figures_toy import COLOURS, NAMES
 from xcbench.papers.ove.names import DATASETS, SMALL
 from xcbench.papers.ove.tables import objective
 from xcbench.papers.panels import SOFT
-from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
+from xcbench.report.figures import Picture
 
 STOCHASTIC = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum

@@ -17,14 +17,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from xcbench import config
-from xcbench.datasets import blobs, categories
+from xcbench.data import blobs, categories
+from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.papers import pictures
 from xcbench.papers.ove.weights import matrix
 from xcbench.papers.panels import SOFT
-from xcbench.papers.section import Picture
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
+from xcbench.report.figures import Picture
 
 GRIDS = ("figure1a", "figure1b", "figure1c", "figure2")
 NAMES = {"softmax": "exact softmax", "ove": "one-vs-each", "bouchard": "Bouchard"}
@@ -112,7 +112,7 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     results, weights : see `draw`.
     """
     cells = _grid(results, "figure1b")
-    rows, _ = blobs.make(_settings(cells.iloc[0], "blobs", config.Blobs))
+    rows, _ = blobs.make(_settings(cells.iloc[0], "blobs", BlobsSettings))
     X, y = np.asarray(rows.X), rows.labels
     fig = Figure(figsize=(5.4, 5), layout="constrained")
     ax = fig.subplots()
@@ -168,7 +168,7 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) 
     """
     cells = _grid(results, "figure2")
     first = _first_seed(cells).iloc[0]
-    rows, _ = categories.make(_settings(first, "categories", config.Categories))
+    rows, _ = categories.make(_settings(first, "categories", CategoriesSettings))
     frequency = np.bincount(rows.labels, minlength=rows.n_labels) / len(rows)
     order = np.argsort(-frequency, kind="stable")
     fig = Figure(figsize=(10, 3.2), layout="constrained")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcbench import cells
-from xcbench.metrics import param_norm
+from xcbench.core.metrics import param_norm
 from xcbench.papers import Place
+from xcbench.run import cells
 
 NORM = "param_norm"
 WITHOUT_BIASES = "param_norm_without_biases"

@@ -11,11 +11,12 @@ import pandas as pd
 from xcbench.papers import Measured, pictures, report
 from xcbench.papers.frames import without_twins
 from xcbench.papers.ove import TITLE, claims, figures, figures_toy, tables, weights
-from xcbench.papers.section import Picture, Section
+from xcbench.papers.section import Section
+from xcbench.report.figures import Picture
 
 INTRO = (
     "The paper has no published code, so there is one reading, that of the text "
-    "(reading=ove/as_text); what it leaves open was settled by experiment, which 'What was found' "
+    "(variant=ove/paper); what it leaves open was settled by experiment, which 'What was found' "
     "says. Bounds and losses are in nats; ± is the standard deviation over seeds."
 )
 

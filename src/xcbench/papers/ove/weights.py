@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcbench import cells
 from xcbench.errors import UserError
 from xcbench.papers import Place
 from xcbench.papers.kept import save
+from xcbench.run import cells
 
 BIAS = -1  # in the column ``feature``
 COLUMNS = ["cell", "class", "feature", "value"]

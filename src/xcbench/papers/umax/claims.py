@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from omegaconf import OmegaConf
 
-from xcbench import config
+from xcbench import options
 from xcbench.papers import published
 from xcbench.papers.frames import part, values
 from xcbench.papers.replication import Claim, Key, Reading, absent, command
@@ -75,7 +75,7 @@ def _original(dataset: str, metric: str, here: bool) -> Claim:
     command = f"xcbench data verify {dataset}"
     if not here:
         return Claim((), absent(dataset), command=command)
-    known = OmegaConf.load(config.folder() / "dataset" / f"{dataset}.yaml")
+    known = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
     name = {"classes": "labels", "dimension": "features", "examples": "train"}[metric]
     size = OmegaConf.select(known, f"expected.{name}", default=0)
     readings = [Reading("as_text", [float(size)], command)] if size else []

@@ -9,10 +9,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import panels, pictures
-from xcbench.papers.section import Picture
 from xcbench.papers.umax import stored
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.report import style
+from xcbench.report.figures import Picture
 
 # The grids that the figures are made of.
 FIGURE1_GRIDS = ["table3_as_published"]
@@ -61,7 +61,7 @@ def draw(
 
     Parameters
     ----------
-    results : one row a cell and grid, from `xcbench.results.frame`, with a column ``grid``.
+    results : one row a cell and grid, from `xcbench.run.results.frame`, with a column ``grid``.
     curves : one row a checkpoint.
     authors : the curves that the authors stored.
     folder : where the files go; it exists.

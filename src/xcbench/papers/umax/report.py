@@ -10,10 +10,11 @@ import pandas as pd
 
 from xcbench.papers import LOSS, Measured, published, report
 from xcbench.papers.frames import part, values, without_twins
-from xcbench.papers.section import Picture, Section, Table
+from xcbench.papers.section import Section, Table
 from xcbench.papers.umax import TITLE, claims, figures, orderings, tables, theory
 from xcbench.papers.umax.frames import ERROR, PUBLISHED_NAME
 from xcbench.report import style
+from xcbench.report.figures import Picture
 from xcbench.report.formats import NONE
 
 THEORY = {
@@ -25,7 +26,7 @@ THEORY = {
 INTRO = (
     "'As text' is the paper as it is written; 'as published' is what the authors' code ran for "
     "its Table 3 (revision 6f9129b). Both are presets of ordinary settings: "
-    "reading=umax/as_text, reading=umax/as_published. Log losses are means per observation in "
+    "variant=umax/paper, variant=umax/code. Log losses are means per observation in "
     "nats over all training rows; ± is the standard deviation over seeds."
 )
 

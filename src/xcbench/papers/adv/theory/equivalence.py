@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from xcbench.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import Contrast
 from xcbench.papers.adv.theory import problem
 
 MODELS = ("free scores", "linear")

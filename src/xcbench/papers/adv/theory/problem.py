@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import softmax
 
-from xcbench.samplers import tree
+from xcbench.core.samplers import tree
 
 ROWS, CLASSES = 20, 16
 DRAWS = 50  # labels a row, to which the tree is fitted

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from xcbench.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import Contrast
 from xcbench.papers.adv.theory import problem
 
 DRAWS = 20_000  # of a positive and a negative, for each row

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 from scipy.special import wrightomega
 
-from xcbench.objectives import Numbers
-from xcbench.objectives.implicit import CONVERGED, implicit_step
+from xcbench.core.objectives import Numbers
+from xcbench.core.objectives.implicit import CONVERGED, implicit_step
 from xcbench.report import style
 
 ACCURACY = 1e-9

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from xcbench.objectives import Numbers
-from xcbench.objectives.double_sum import double_sum
+from xcbench.core.objectives import Numbers
+from xcbench.core.objectives.double_sum import double_sum
 from xcbench.report import style
 
 DELTA = 1.0

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.objectives import Numbers
-from xcbench.objectives.double_sum import double_sum
-from xcbench.objectives.implicit import implicit_step
+from xcbench.core.objectives import Numbers
+from xcbench.core.objectives.double_sum import double_sum
+from xcbench.core.objectives.implicit import implicit_step
 from xcbench.report import style
 
 CLASSES = 1000

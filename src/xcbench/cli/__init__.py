@@ -1,0 +1,1 @@
+"""Commands: what people type."""

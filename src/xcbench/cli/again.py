@@ -1,0 +1,90 @@
+"""The command that runs a cell again, from its settings and today's configuration files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from xcbench import options, plugins
+from xcbench.errors import UserError
+from xcbench.run import composing, results
+from xcbench.run.cell import Cell
+from xcbench.run.settings import Config
+
+
+def command(cell: Cell, runs_dir: Path) -> str:
+    """Command line with every setting that differs from what the configuration files say."""
+    dataset = {**cell.config["dataset"], **cell.launch.get("dataset", {})}
+    if cell.shape.get("twin"):
+        dataset["name"] = dataset["name"].removesuffix("-twin")
+    wanted = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
+    wanted["engine"] = cell.engine
+    method = wanted.pop("method_target", wanted["method"]["name"])
+    groups = [f"dataset={_dataset(dataset)}"] if _dataset(dataset) else []
+    groups.append(f"method={method}")
+    default = results.flatten(asdict(_composed(groups) if _ours(method, dataset) else Config()))
+    words = [
+        _word(name, value)
+        for name, value in results.flatten(wanted).items()
+        if name not in default or default[name] != value
+    ]
+    return shlex.join([*options.program().split(), *groups, *words, "force=true"])
+
+
+def _ours(method: str, dataset: dict[str, Any]) -> bool:
+    """Whether composing imports nothing from outside, which a cell must not make us do."""
+    from xcbench.methods import registry
+
+    return method in registry.own() and not _outside(str(dataset.get("reader", "")))
+
+
+def _outside(reader: str) -> bool:
+    return plugins.is_target(reader) or reader in plugins.announced("dataset")
+
+
+def _dataset(wanted: dict[str, Any]) -> str | None:
+    """Choice of a dataset: the file under ``conf/`` of its name, else of its reader."""
+    from omegaconf import DictConfig, OmegaConf
+
+    known = {}
+    for path in sorted((options.folder() / "dataset").glob("*.yaml")):
+        content = OmegaConf.load(path)
+        if isinstance(content, DictConfig):
+            known[path.stem] = content
+    for key in ("name", "reader"):
+        for stem, content in known.items():
+            if key in wanted and content.get(key) == wanted[key]:
+                return stem
+    reader = str(wanted.get("reader", ""))
+    return reader if _outside(reader) else None
+
+
+def _composed(groups: list[str]) -> Config:
+    """Settings of a launch with nothing but these groups, or with fewer if one is not here now."""
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+
+    composing.register()
+    with initialize_config_dir(version_base="1.3", config_dir=str(options.folder().resolve())):
+        try:
+            return composing.read(compose("config", overrides=groups))
+        except (HydraException, UserError):
+            return Config()
+
+
+def _word(name: str, value: Any) -> str:
+    """One setting in the syntax of a launch."""
+    if isinstance(value, str) and not re.fullmatch(r"[\w./@%+~-]+|\[.*\]", value):
+        return f"{name}={json.dumps(value, ensure_ascii=False)}"
+    return f"{name}={text(value)}"
+
+
+def text(value: Any) -> str:
+    """A value as it is written in a launch."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)

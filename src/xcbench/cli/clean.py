@@ -1,0 +1,62 @@
+"""Removing cells: says what it would remove, then asks."""
+
+from __future__ import annotations
+
+import sys
+
+from xcbench.cli.command import Given
+from xcbench.errors import UserError
+from xcbench.run import cells, results
+from xcbench.units import printable, readable
+
+LISTED = 20
+
+
+def clean(given: Given) -> int:
+    """Remove the cells that meet every filter, once that is confirmed."""
+    runs_dir = given.runs_dir()
+    if not given.settings:
+        raise UserError(
+            "clean needs a filter, such as status=failed or dataset=bibtex; nothing was removed"
+        )
+    found = results.select(runs_dir, given.settings)
+    if not found:
+        print("no cell meets every filter: nothing to remove")
+        return 0
+    total = 0
+    for number, cell in enumerate(found):
+        size = cells.size(runs_dir, cell.cell)
+        total += size
+        if number < LISTED:
+            line = f"{cell.cell}  {cell.status:8}  {readable(size):>10}  {cell.label}"
+            print(printable(line))
+    if len(found) > LISTED:
+        print(f"… and {len(found) - LISTED} more")
+    what = f"{len(found)} {'cell' if len(found) == 1 else 'cells'}"
+    print(f"{what}, {readable(total)}, under {runs_dir / 'cells'}")
+    if not given.yes and not confirmed(f"remove {what}? [y/N] "):
+        print("nothing was removed")
+        return 0
+    for cell in found:
+        cells.remove(runs_dir, cell.cell)
+    print(f"removed {what}")
+    if (runs_dir / "mlflow.db").exists():
+        print("MLflow still shows them: `xcbench track` rebuilds its store from the cells")
+    return 0
+
+
+def confirmed(question: str) -> bool:
+    """Ask on the terminal.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    if not sys.stdin.isatty():
+        raise UserError("nothing was removed: there is no terminal to ask on; --yes answers yes")
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        print()
+        return False

@@ -1,0 +1,203 @@
+"""Datasets' files: what is there and from where, fetching them, and whether they are right."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench import options
+from xcbench.cli.command import Given
+from xcbench.data import MAKERS, files, verify
+from xcbench.data.settings import DatasetSettings
+from xcbench.errors import UserError
+from xcbench.run import composing
+from xcbench.units import readable
+
+WITHOUT_FILES = {
+    **dict.fromkeys(MAKERS, "synthetic"),
+    "digits": "embedded",
+    "own": "your own",
+}
+UNCHECKED = "not verified: no checksum known, and its shape needs the other files"
+
+
+def data(given: Given) -> int:
+    """Call what the first word says."""
+    actions = {"list": _list, "fetch": _fetch, "verify": _verify}
+    action, *names = given.words
+    if action not in actions:
+        raise UserError(f"data {action} is not possible; it takes {', '.join(actions)}")
+    if action == "list" and names:
+        raise UserError(f"data list takes no names, so not {names[0]}")
+    if action == "fetch" and not names:
+        raise UserError("data fetch needs the names of datasets; `xcbench data list` lists them")
+    return actions[action](given, names)
+
+
+def _catalogue(given: Given, names: list[str]) -> tuple[dict[str, DatasetSettings], Path]:
+    """Settings of these datasets, by default of all, and where their files are looked for."""
+    from hydra import compose, initialize_config_dir
+    from hydra.errors import HydraException
+    from omegaconf.errors import OmegaConfBaseException
+
+    from xcbench.run.errors import explain
+
+    known = sorted(path.stem for path in (options.folder() / "dataset").glob("*.yaml"))
+    for name in names:
+        if name not in known:
+            raise UserError(f"unknown dataset '{name}'; available: {', '.join(known)}")
+    overrides = [
+        f"{name}={given.settings.pop(name)}"
+        for name in list(given.settings)
+        if name == "data_dir" or name.startswith("dataset.")
+    ]
+    given.refuse_others("data_dir=… and dataset.…=…")
+    for word in overrides:
+        if word.startswith("dataset.") and len(names) != 1:
+            raise UserError(f"{word} holds for one dataset; give the name of one")
+    composing.register()
+    made, data_dir = {}, "data"
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(options.folder().resolve())):
+            for name in names or known:
+                settings = composing.read(
+                    compose("config", overrides=[f"dataset={name}", *overrides])
+                )
+                made[name], data_dir = settings.dataset, settings.data_dir
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(explain(error)) from None
+    return made, Path(data_dir)
+
+
+# ---------------------------------------------------------------- list
+def _list(given: Given, names: list[str]) -> int:
+    catalogue, data_dir = _catalogue(given, names)
+    table = pd.DataFrame([_row(name, item, data_dir) for name, item in catalogue.items()])
+    print(table.to_markdown(index=False, tablefmt="simple", disable_numparse=True))
+    notes = {name: item.source.note for name, item in catalogue.items() if item.source.note}
+    for name, note in notes.items():
+        print(f"\n{name}: {note}")
+    return 0
+
+
+def _row(name: str, settings: DatasetSettings, data_dir: Path) -> dict[str, str]:
+    from xcbench.data.fetch import destination
+
+    source = settings.source
+    if settings.reader in WITHOUT_FILES:
+        state = WITHOUT_FILES[settings.reader]
+        return {"dataset": name, "state": state, "folder": "", "size": "", "source": source.page}
+    found = [path for path in files.find_all(data_dir, settings).values() if path]
+    known = sum(item.bytes for item in source.downloads)
+    if not source.downloads or not all(item.bytes for item in source.downloads):
+        known = 0
+    size = sum(path.stat().st_size for path in found) if found else known
+    folder = found[0].parent if found else destination(settings, data_dir)
+    return {
+        "dataset": name,
+        "state": _state(settings, data_dir, len(found)),
+        "folder": str(folder),
+        "size": readable(size) if size else "not known",
+        "source": ("" if source.downloads else "by hand: ") + source.page,
+    }
+
+
+def _state(settings: DatasetSettings, data_dir: Path, found: int) -> str:
+    from xcbench.data.fetch import WORK, destination
+
+    if found == len(settings.files):
+        return "here"
+    begun = any((destination(settings, data_dir) / WORK).glob("*.download*"))
+    return "part" if found or begun else "missing"
+
+
+# ---------------------------------------------------------------- fetch
+def _fetch(given: Given, names: list[str]) -> int:
+    from xcbench.data.fetch import fetch
+
+    catalogue, data_dir = _catalogue(given, names)
+    code = 0
+    for name, settings in catalogue.items():
+        if settings.reader in WITHOUT_FILES:
+            print(f"{name}: nothing to fetch, it is {WITHOUT_FILES[settings.reader]}")
+            continue
+        try:
+            fetched = fetch(settings, data_dir)
+        except UserError as error:
+            print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+            code = 1
+        except KeyboardInterrupt:
+            print(f"\ninterrupted: what came is kept; `xcbench data fetch {name}` goes on from it")
+            return 130
+        else:
+            for path in fetched:
+                print(f"{path}: {readable(path.stat().st_size)}, {_how(settings, path)}")
+            if not fetched:
+                print(f"{name}: its files are here; `xcbench data verify {name}` checks them")
+    return code
+
+
+def _how(settings: DatasetSettings, path: Path) -> str:
+    """What speaks for a file that was found right."""
+    for role, name in settings.files.items():
+        if path.name in [name + end for end in files.OPENERS] and settings.sha256.get(role):
+            return "SHA-256 is right"
+    return "no checksum known: its shape is right"
+
+
+# ---------------------------------------------------------------- verify
+def _verify(given: Given, names: list[str]) -> int:
+    catalogue, data_dir = _catalogue(given, names)
+    wrong, absent = False, []
+    for name, settings in catalogue.items():
+        if settings.reader in WITHOUT_FILES:
+            if names:
+                print(f"{name}: no files to verify, it is {WITHOUT_FILES[settings.reader]}")
+            continue
+        found = files.find_all(data_dir, settings)
+        if not any(found.values()) and not names:
+            absent.append(name)
+            continue
+        for role, sentence in _verified(settings, found).items():
+            print(f"{found[role] or settings.files[role]}: {sentence}", flush=True)
+            wrong = wrong or not sentence.startswith("ok")
+    if absent:
+        print(f"not here: {', '.join(absent)}")
+    return 1 if wrong else 0
+
+
+def _verified(settings: DatasetSettings, found: dict[str, Path | None]) -> dict[str, str]:
+    """What is to be said of the file of each role; it begins with ok, if the file is right."""
+    said = {}
+    for role, path in found.items():
+        if path is None:
+            said[role] = f"missing; `xcbench data fetch {settings.name}`"
+            continue
+        try:
+            verify.check_digest(settings, role, path, files.fresh_digest(path))
+        except UserError as error:
+            said[role] = _without_path(str(error), path)
+    if not said:
+        return _read(settings, {role: path for role, path in found.items() if path})
+    for role in found:
+        checked = bool(settings.sha256.get(role))
+        said.setdefault(role, "ok" if checked else UNCHECKED)
+    return {role: said[role] for role in found}
+
+
+def _read(settings: DatasetSettings, paths: dict[str, Path]) -> dict[str, str]:
+    """The same, of files with right checksums as far as there are any: their shape decides."""
+    shape = "ok (no checksum known: its shape was checked)"
+    said = {role: "ok" if settings.sha256.get(role) else shape for role in paths}
+    try:
+        verify.read(settings, paths)
+    except UserError as error:
+        blamed = [role for role, path in paths.items() if str(path) in str(error)] or list(paths)
+        said |= {role: _without_path(str(error), paths[role]) for role in blamed}
+    return said
+
+
+def _without_path(sentence: str, path: Path) -> str:
+    return " ".join(sentence.removeprefix(str(path)).split()).lstrip(", ")

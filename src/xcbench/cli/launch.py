@@ -1,0 +1,68 @@
+"""Entry of ``python run.py`` and ``xcbench run``: every mistake is one sentence."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException
+from hydra.types import RunMode
+from omegaconf import DictConfig
+from omegaconf.errors import OmegaConfBaseException
+
+from xcbench import options
+from xcbench.errors import UserError
+from xcbench.run import composing, overrides
+from xcbench.run.errors import explain, raised_by_hydra
+from xcbench.run.execute import run
+from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
+
+
+@interruptible()
+def main() -> None:
+    """Entry of ``python run.py`` and ``xcbench run``: every error is one sentence."""
+    own_choice = "HYDRA_FULL_ERROR" in os.environ
+    os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands errors on instead of printing them
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # not every terminal has "…"
+    composing.register()
+    try:
+        sys.argv[1:] = overrides.for_hydra(sys.argv[1:])
+        hydra.main(version_base="1.3", config_path=str(options.folder()), config_name="config")(
+            _task
+        )()
+    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+        if own_choice:
+            raise
+        print(f"error: {explain(error)}", file=sys.stderr)
+        sys.exit(2)
+    except (
+        AssertionError,
+        ValueError,
+        OverflowError,
+    ) as error:  # Hydra's own: method=null
+        if own_choice or not raised_by_hydra(error):
+            raise
+        print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is saved", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _task(composed: DictConfig) -> None:
+    """One configuration: a single run, or a point of a sweep under another launcher."""
+    whole = HydraConfig.get().mode != RunMode.MULTIRUN
+    if not whole:  # in a process of the launcher
+        end_with_parent()
+    try:
+        code = run([composing.read(composed)], whole)
+    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+        print(f"error: {explain(error)}", file=sys.stderr)
+        code = 2
+    if code:
+        sys.exit(code)

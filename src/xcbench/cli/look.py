@@ -1,0 +1,127 @@
+"""Looking at cells: one in full, or two side by side."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcbench.cli import again
+from xcbench.cli.command import Given
+from xcbench.run import cells, results
+from xcbench.run.cell import Cell
+from xcbench.units import printable, readable
+
+
+def show(given: Given) -> int:
+    """Print what is known of a cell."""
+    runs_dir = given.runs_dir()
+    given.refuse_others("runs_dir=…")
+    cell = cells.find(runs_dir, given.words[0])
+    _say(f"{cell.cell}  {cell.label}\n")
+    _print_table(_head(runs_dir, cell))
+    _say("\nsettings")
+    _print_table(
+        {name: value for name, value in results.flatten(cell.config).items() if value is not None}
+    )
+    _say("\nenvironment")
+    _print_table({name: value for name, value in cell.environment.items() if value is not None})
+    _say("\ncurve")
+    curve = cell.curve.dropna(axis="columns", how="all")
+    _say(_indented(_markdown(curve) if len(curve) else "(none)"))
+    if cell.traceback:
+        _say(f"\ntraceback\n{_indented(cell.traceback.rstrip())}")
+    _say(f"\nrun it again\n  {again.command(cell, runs_dir)}")
+    return 0
+
+
+def compare(given: Given) -> int:
+    """Print the settings in which two cells differ, and their last checkpoints side by side."""
+    runs_dir = given.runs_dir()
+    given.refuse_others("runs_dir=…")
+    pair = [cells.find(runs_dir, word) for word in given.words]
+    for mark, cell in zip("ab", pair, strict=True):
+        _say(f"{mark}  {cell.cell}  {cell.label}: {cell.status}")
+    sides = [_compared(cell) for cell in pair]
+    differing = [
+        [name, *(side.get(name) for side in sides)]
+        for name in dict.fromkeys([*sides[0], *sides[1]])
+        if sides[0].get(name) != sides[1].get(name)
+    ]
+    _say("\nsettings that differ")
+    table = pd.DataFrame(differing, columns=["setting", "a", "b"])
+    _say(_indented(_markdown(table) if differing else "(none)"))
+    _say("\nlast checkpoint")
+    _say(_indented(_markdown(_outcomes(*pair))))
+    return 0
+
+
+def _say(text: str) -> None:
+    """Print what may stem from a cell's text: nothing in it steers the terminal."""
+    print(printable(text))
+
+
+def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
+    """The lines on top: outcome, data, clocks, files."""
+    head: dict[str, Any] = {"status": cell.status}
+    if cell.message:
+        head["message"] = cell.message
+    if cell.started:
+        head["started"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(cell.started))
+    if cell.shape:
+        shape = {name: value for name, value in cell.shape.items() if name != "twin"}
+        head["shape"] = ", ".join(
+            f"{value:,} {name.replace('_', ' ')}" for name, value in shape.items()
+        ) + (" (synthetic twin)" if cell.shape.get("twin") else "")
+    if cell.seconds:
+        head["clocks"] = ", ".join(f"{name} {value:.3g} s" for name, value in cell.seconds.items())
+    where = cells.folder(runs_dir, cell.cell)
+    head["folder"] = f"{where} ({readable(cells.size(runs_dir, cell.cell))})"
+    saved = (where / cells.WEIGHTS).exists()
+    head["weights"] = cells.WEIGHTS if saved else "not saved"
+    head["engine"] = cell.engine
+    head["method version"] = cell.method_version
+    head["dataset digest"] = cell.dataset_digest
+    return head
+
+
+def _compared(cell: Cell) -> dict[str, Any]:
+    """Whatever may explain that two cells came out differently."""
+    return {
+        **results.completed(cell),
+        "engine": cell.engine,
+        "method version": cell.method_version,
+        "dataset digest": cell.dataset_digest,
+        **{f"environment.{name}": value for name, value in cell.environment.items()},
+    }
+
+
+def _outcomes(a: Cell, b: Cell) -> pd.DataFrame:
+    """Last checkpoints of two cells: a, b and b - a."""
+    last = [cell.curve.tail(1).reset_index(drop=True) for cell in (a, b)]
+    names = list(dict.fromkeys([*last[0].columns, *last[1].columns]))
+    both = pd.concat(last, keys=("a", "b")).droplevel(1).reindex(["a", "b"], columns=names)
+    table = both.astype(float).T
+    table["b - a"] = table["b"] - table["a"]
+    return table.dropna(how="all").rename_axis("metric").reset_index()
+
+
+def _print_table(lines: dict[str, Any]) -> None:
+    width = max((len(name) for name in lines), default=0)
+    for name, value in lines.items():
+        _say(f"  {name:{width}}  {again.text(value)}")
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    return (
+        table.astype(object)
+        .where(table.notna(), None)
+        .to_markdown(index=False, tablefmt="simple", floatfmt=".5g", missingval="")
+    )
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text, "  ")

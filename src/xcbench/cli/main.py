@@ -1,0 +1,233 @@
+"""Console script ``xcbench``: run cells, and look at what they gave."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from xcbench.cli import clean, look, usage
+from xcbench.cli.command import Given
+from xcbench.data.settings import DatasetSettings
+from xcbench.errors import UserError
+from xcbench.options import check_name
+from xcbench.run import cells, results
+from xcbench.run.processes import INTERRUPTED, interruptible
+from xcbench.run.settings import Config
+from xcbench.units import printable
+
+
+@interruptible()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry of the console script; every error is one sentence and exit code 2."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    text = usage.asked(words)
+    if text:
+        print(text, end="")
+        return
+    if words and words[0] == "run":
+        from xcbench.cli import launch
+
+        sys.argv = ["xcbench run", *words[1:]]
+        launch.main()
+        return
+    try:
+        sys.exit(_command(words))
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (UserError, OSError) as error:
+        print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say it as every other mistake is said."""
+        raise UserError(message)
+
+
+def _command(words: list[str]) -> int:
+    parser = _Parser(prog="xcbench", add_help=False, allow_abbrev=False)
+    parser.add_argument("command", nargs="?", default="help")
+    parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--yes", "-y", action="store_true")
+    parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
+    given, rest = parser.parse_known_intermixed_args(words)
+    if given.command == "help":
+        print(f"usage: {usage.OVERVIEW}", end="")
+        return 0
+    # Name, its function, and the words it takes besides name=value; the last may stand for many.
+    commands: dict[str, tuple[Callable[[Given], int], tuple[str, ...]]] = {
+        "results": (_results, ()),
+        "show": (look.show, ("CELL",)),
+        "compare": (look.compare, ("CELL", "CELL")),
+        "clean": (clean.clean, ()),
+        "verify": (_verify, ()),
+        "predict": (_predict, ("CELL", "FILE")),
+        "data": (_data, ("list|fetch|verify", "NAME…")),
+        "report": (_report, ()),
+        "paper": (_paper, ("NAME",)),
+        "replication": (_replication, ()),
+        "versions": (_versions, ()),
+        "track": (_track, ()),
+        "ui": (_ui, ()),
+        "options": (_options, ()),
+        "new": (_new, ("method", "NAME")),
+    }
+    if given.command not in commands:
+        from xcbench.run.overrides import suggestion
+
+        likely = suggestion(given.command, usage.COMMANDS)
+        names = ", ".join(usage.COMMANDS)
+        raise UserError(f"unknown command '{given.command}'{likely}; commands: {names}")
+    command, takes = commands[given.command]
+    many = bool(takes) and takes[-1].endswith("…")  # any number of words, or none
+    plain, settings = _split(rest, len(rest) if many else len(takes))
+    if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
+        number = f"{len(takes)} words" if not many else "words"
+        raise UserError(f"{given.command} needs {number}: {' '.join(takes)}")
+    return command(Given(given.command, plain, settings, given.curves, given.format, given.yes))
+
+
+def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
+    """Words, at most so many, and settings."""
+    plain: list[str] = []
+    settings = {}
+    for word in rest:
+        name, sign, value = word.partition("=")
+        if sign and not name.startswith("-"):
+            settings[name] = value
+        elif len(plain) < most and not word.startswith("-"):
+            plain.append(word)
+        else:
+            raise UserError(f"'{word}' is not understood; settings and filters are name=value")
+    return plain, settings
+
+
+def _results(given: Given) -> int:
+    found = results.select(given.runs_dir(), given.settings)
+    frame = results.frame(found, curves=given.curves)
+    if given.format == "csv":
+        frame.to_csv(sys.stdout, index=False)
+    elif given.format == "json":
+        frame.to_json(sys.stdout, orient="records", indent=1)
+        print()
+    else:
+        print(frame[results.COLUMNS].to_markdown(index=False, floatfmt=".5g"))
+    return 0
+
+
+def _predict(given: Given) -> int:
+    from xcbench.cli import predict
+
+    return predict.predict(given)
+
+
+def _verify(given: Given) -> int:
+    from xcbench.cli import verify
+
+    return verify.verify(given)
+
+
+def _data(given: Given) -> int:
+    from xcbench.cli import data
+
+    return data.data(given)
+
+
+def _report(given: Given) -> int:
+    from xcbench import report
+
+    grids = given.settings.get("grid", "")
+    name = given.settings.pop("name", grids.replace(",", "+") or "all")
+    check_name("name", name)
+    out = Path(given.settings.pop("reports_dir", "reports")) / name
+    found = results.select(given.runs_dir(), given.settings)
+    table = report.build(found, out, title=name)
+    print(report.terminal_table(table))
+    print(f"report: {out / 'index.html'}")
+    return 0
+
+
+def _paper(given: Given) -> int:
+    from xcbench.cli import paper
+
+    return paper.paper(given)
+
+
+def _replication(given: Given) -> int:
+    from xcbench.cli import paper
+
+    return paper.collect(given)
+
+
+def _versions(given: Given) -> int:
+    from xcbench.cli import paper
+
+    return paper.versions(given)
+
+
+def _track(given: Given) -> int:
+    from xcbench.run import tracking
+
+    runs_dir = given.runs_dir()
+    given.refuse_others("runs_dir=… and records every cell")
+    number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
+    print(f"{number} runs in {runs_dir / 'mlflow.db'}")
+    return 0
+
+
+def _ui(given: Given) -> int:
+    from xcbench.run import tracking
+
+    runs_dir = given.runs_dir()
+    port = given.settings.pop("port", "5000")
+    given.refuse_others("runs_dir=… and port=NUMBER")
+    if not re.fullmatch("[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
+        raise UserError(f"port={port} is not possible: it must be a number between 1 and 65535")
+    return tracking.serve(runs_dir, int(port))
+
+
+def _options(given: Given) -> int:
+    from xcbench.methods import registry
+
+    _print_options(Config, "")
+    print("\ndataset:")
+    _print_options(DatasetSettings, "dataset.")
+    for name in registry.names():
+        print(f"\nmethod={name}:")
+        try:
+            _print_options(registry.find(name).thing.schema, "method.")
+        except UserError as error:
+            print(f"  {error}")
+    return 0
+
+
+def _new(given: Given) -> int:
+    from xcbench.cli import new
+
+    return new.new(given)
+
+
+def _print_options(schema: Any, prefix: str) -> None:
+    for entry in fields(schema):
+        default: Any = entry.default
+        if entry.default_factory is not MISSING:
+            default = entry.default_factory()
+        if is_dataclass(default):
+            _print_options(type(default), f"{prefix}{entry.name}.")
+        elif entry.metadata:
+            shown = "" if default in (None, "???") or default is MISSING else f"={default}"
+            print(f"  {prefix}{entry.name}{shown}: {entry.metadata['doc']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""``xcbench paper NAME``: run a paper's grids, then write its report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from xcbench import papers
+from xcbench.cli.command import Given
+from xcbench.errors import UserError
+from xcbench.papers import INTERRUPTED, PARTS, Paper, replication, report, run
+from xcbench.units import duration
+
+REPORT = "report"
+
+
+def paper(given: Given) -> int:
+    """Run what is missing of a paper, or a part of it, and write its report.
+
+    Settings: ``part=tuning|runs|report`` (else all, in this order), ``grid=table2`` (these of its
+    experiments alone), ``force=true`` (rows of the committed tables count for nothing, cells run
+    again), ``workers``, ``reports_dir``, and overrides of its experiments such as
+    ``dataset=eurlex`` or ``seed=0``.
+    """
+    settings = dict(given.settings)
+    found = papers.find(given.words[0])
+    only = _grids(found, settings.pop("grid", ""))
+    part = settings.pop("part", "")
+    if part and part not in (*PARTS, REPORT):
+        raise UserError(f"part={part} is not possible: it is one of {', '.join((*PARTS, REPORT))}")
+    reports = Path(settings.pop("reports_dir", "reports"))
+    folder = reports / found.name
+    started = time.monotonic()
+    code = 0
+    runner = run.Runner(found, folder, settings, only)
+    for name in PARTS:
+        if part in ("", name) and code != INTERRUPTED:
+            code = max(code, runner.run(name))
+    if part != REPORT and not runner.points:
+        wanted = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
+        wanted = wanted or f"part={part} grid={','.join(only)}"
+        raise UserError(
+            f"no grid of the paper '{found.name}' has a point with {wanted}; "
+            f"what its grids sweep is in conf/paper/{found.name}.yaml"
+        )
+    planned = settings.get("plan", "false").lower() != "false"
+    if part in ("", REPORT) and code != INTERRUPTED and not planned:
+        measured = run.measured(folder)
+        if measured.results.empty:
+            raise UserError(
+                f"{folder} has no measured rows to report; `xcbench paper {found.name}` measures "
+                "them, or set reports_dir to a folder that has them"
+            )
+        rows = found.report(measured, folder)
+        replication.write(folder, rows)
+        if not part:
+            replication.collect(reports)
+        print(report.counted(rows))
+        print(f"report: {folder / 'index.html'}")
+    print(f"{found.name}: {duration(time.monotonic() - started)} in all")
+    return code
+
+
+def _grids(paper: Paper, names: str) -> tuple[str, ...]:
+    """Names of a paper's grids, separated by commas, if they are."""
+    wanted, known = names.split(",") if names else [], [grid.name for grid in paper.grids]
+    for name in wanted:
+        if name not in known:
+            raise UserError(f"grid={name} is not possible: it is one of {', '.join(known)}")
+    return tuple(wanted)
+
+
+def collect(given: Given) -> int:
+    """``xcbench replication``: one table of the printed numbers of all papers."""
+    reports = Path(given.settings.pop("reports_dir", "reports"))
+    given.refuse_others("reports_dir=…")
+    rows = replication.collect(reports)
+    print(rows.groupby(["paper", "verdict"], sort=False).size().to_string())
+    print(f"{len(rows)} printed numbers: {reports / 'replication.csv'}")
+    return 0
+
+
+def versions(given: Given) -> int:
+    """``xcbench versions``: versions of what identities of cells are made of, as CSV."""
+    from xcbench import data
+    from xcbench.data import synthetic
+    from xcbench.methods import registry
+
+    given.refuse_others("no settings")
+    print("kind,name,version")
+    for name, method in registry.own().items():
+        print(f"method,{name},{method.version}")
+    print(f"data,readers and protocols,{data.VERSION}")
+    print(f"data,synthetic,{synthetic.VERSION}")
+    return 0

@@ -1,0 +1,88 @@
+"""Reading whatever numbers are read from: cells, grids, prepared datasets; damage is put aside."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from xcbench import durable
+from xcbench.cli.clean import confirmed
+from xcbench.cli.command import Given
+from xcbench.data import cache
+from xcbench.errors import UserError, writing
+from xcbench.run import cells, grids
+from xcbench.units import printable
+
+
+def verify(given: Given) -> int:
+    """List what is damaged, and move it to ``quarantine/`` once that is confirmed.
+
+    Returns
+    -------
+    int
+        1 if anything was damaged, else 0.
+    """
+    runs_dir = given.runs_dir()
+    given.refuse_others("runs_dir=…")
+    found = {"cells": _cells, "grids": _grids, "cache": _datasets}
+    damaged = []
+    for place, reasons in found.items():
+        checked = list(reasons(runs_dir))
+        damaged += [path for path, reason in checked if reason]
+        for reason in filter(None, (reason for _, reason in checked)):
+            print(printable(reason))
+        print(f"{runs_dir / place}: {len(checked)} read")
+    if not damaged:
+        print("nothing is damaged")
+        return 0
+    what = f"{len(damaged)} damaged"
+    if not given.yes and not (sys.stdin.isatty() and confirmed(f"put {what} aside? [y/N] ")):
+        print(f"{what}; --yes moves them to {runs_dir / 'quarantine'}")
+        return 1
+    for path in damaged:
+        _put_aside(path, runs_dir / "quarantine")
+    print(f"{what}, moved to {runs_dir / 'quarantine'}; their launches make them again")
+    return 1
+
+
+def _cells(runs_dir: Path) -> Iterator[tuple[Path, str]]:
+    for name in cells.names(runs_dir):
+        where, reason = cells.folder(runs_dir, name), ""
+        try:
+            cell = cells.read(where)
+            if (where / cells.WEIGHTS).exists():
+                cells.saved_arrays(runs_dir, cell)
+        except cells.ERRORS as error:
+            reason = f"{where} is damaged ({error})"
+        yield where, reason
+
+
+def _grids(runs_dir: Path) -> Iterator[tuple[Path, str]]:
+    for path in sorted((runs_dir / "grids").glob("*.json")):
+        reason = ""
+        try:
+            grids.read(path)
+        except UserError as error:
+            reason = str(error)
+        yield path, reason
+
+
+def _datasets(runs_dir: Path) -> Iterator[tuple[Path, str]]:
+    folders = (runs_dir / "cache").glob("[!.]*")
+    for path in sorted(path for path in folders if path.is_dir()):
+        reason = ""
+        try:
+            cache.read(path)
+        except cache.ERRORS as error:
+            reason = f"{path} is damaged ({' '.join(str(error).split())})"
+        yield path, reason
+
+
+def _put_aside(path: Path, quarantine: Path) -> None:
+    target = quarantine / path.parent.name / path.name
+    with writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():  # of an earlier time
+            target = target.with_name(durable.sibling(target).name[1:])
+        path.rename(target)

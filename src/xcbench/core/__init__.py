@@ -1,0 +1,1 @@
+"""The maths: nothing here knows of configuration, files or clocks."""

@@ -1,0 +1,69 @@
+"""The step of one coordinate that knows the squares of its earlier gradients.
+
+One formula, for arrays and, compiled, for single numbers; `xcbench.core.optimizers` says with
+which numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+Numbers = np.ndarray | float
+
+
+class Pace(NamedTuple):
+    """Numbers of one step, the same for all coordinates; see `adapted`."""
+
+    keep: float
+    gain: float
+    scale: float
+    offset: float
+    rate: float
+    ridge: float
+
+
+@dataclass
+class Squares:
+    """Accumulated squares of the gradients of weights (K, D) and biases (K,)."""
+
+    V: np.ndarray
+    b: np.ndarray | None
+
+    @classmethod
+    def like(cls, V: np.ndarray, b: np.ndarray | None, start: float = 0.0) -> Squares:
+        """One number for each weight and bias; zeros take no memory before they are touched."""
+        if start:
+            return cls(np.full_like(V, start), None if b is None else np.full_like(b, start))
+        return cls(np.zeros(V.shape, V.dtype), None if b is None else np.zeros(b.shape, b.dtype))
+
+    def multiply(self, factor: float) -> None:
+        """Multiply all of them."""
+        for part in (self.V, self.b):
+            if part is not None:
+                part *= part.dtype.type(factor)
+
+
+def adapted(
+    w: Numbers,
+    s: Numbers,
+    g: Numbers,
+    keep: float,
+    gain: float,
+    scale: float,
+    offset: float,
+    rate: float,
+    ridge: float,
+) -> tuple[Numbers, Numbers]:
+    """Step of a weight: s <- keep s + gain g², w <- w - rate g / (offset + sqrt(scale s)).
+
+    Parameters
+    ----------
+    w, s, g : a weight, its accumulated squares (divided by ``scale``), its gradient.
+    ridge : lambda; ridge · w is added to the gradient.
+    """
+    g = g + ridge * w
+    s = keep * s + gain * g * g
+    return w - rate * g / (offset + np.sqrt(scale * s)), s

@@ -1,0 +1,82 @@
+"""How kernels and formulas are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba import njit, types
+from numba.core.dispatcher import Dispatcher
+from numba.extending import register_jitable
+
+from xcbench.core.kernels import keeping
+
+FOLDER = keeping.folder()
+numba.config.CACHE_DIR = str(FOLDER or "")  # type: ignore[attr-defined]
+
+number = types.float64
+triple = types.UniTuple(number, 3)
+quadruple = types.UniTuple(number, 4)
+ODDS = triple(number, number, number, number, number, number)
+SCORED_ODDS = quadruple(number, number, number, number, number, number)
+PAIRS = triple(number, number, number, number)
+
+
+def _six_to_three(a: float, b: float, c: float, d: float, e: float, f: float) -> Any:
+    return 0.0, 0.0, 0.0
+
+
+def _six_to_four(a: float, b: float, c: float, d: float, e: float, f: float) -> Any:
+    return 0.0, 0.0, 0.0, 0.0
+
+
+def _four_to_three(a: float, b: float, c: float, d: float) -> Any:
+    return 0.0, 0.0, 0.0
+
+
+# What a kernel that takes a formula of each family gets in the places of those it does not call.
+STAND_INS = {ODDS: _six_to_three, SCORED_ODDS: _six_to_four, PAIRS: _four_to_three}
+
+
+@cache
+def compiled(formula: Callable[..., Any], signature: Any) -> Any:
+    """Compile a method's formula for single numbers, with the functions it calls.
+
+    Raises
+    ------
+    numba.core.errors.NumbaError
+        If it uses what Numba does not know.
+    """
+    _register(formula, set())
+    dispatcher = kernel(formula)
+    if isinstance(dispatcher, Dispatcher):
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+    return dispatcher
+
+
+def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> None:
+    """Let compiled code call the plain functions that a function refers to."""
+    assert isinstance(function, FunctionType)
+    for name in function.__code__.co_names:
+        called = function.__globals__.get(name)
+        if isinstance(called, FunctionType) and called not in seen:
+            seen.add(called)
+            _register(called, seen)
+            register_jitable(error_model="numpy")(called)
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function when it is first called."""
+    dispatcher = njit(error_model="numpy")(function)
+    if FOLDER and isinstance(dispatcher, Dispatcher):  # else NUMBA_DISABLE_JIT is set
+        dispatcher._cache = keeping.Cache(function)  # type: ignore[attr-defined]
+    return dispatcher
+
+
+def inlined(function: Any) -> Any:
+    """Let kernels call a plain formula."""
+    return register_jitable(error_model="numpy")(function)

@@ -1,0 +1,90 @@
+"""One row and one class, or two: products and additions, for sparse and dense rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from xcbench.core.kernels.compiling import kernel
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
+    """w·x, summed in float64."""
+    total = 0.0
+    if features is None:
+        for j in range(b - a):
+            total += np.float64(w[j]) * np.float64(values[a + j])
+        return total
+    second = third = fourth = 0.0
+    whole = a + (b - a) // 4 * 4
+    for j in range(a, whole, 4):
+        total += np.float64(w[features[j]] * values[j])
+        second += np.float64(w[features[j + 1]] * values[j + 1])
+        third += np.float64(w[features[j + 2]] * values[j + 2])
+        fourth += np.float64(w[features[j + 3]] * values[j + 3])
+    for j in range(whole, b):
+        total += np.float64(w[features[j]] * values[j])
+    return (total + second) + (third + fourth)
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
+    """w·x, summed in the precision of the weights, in as many sums as a register holds."""
+    total = w.dtype.type(0)
+    if features is None:
+        for j in range(b - a):
+            total += w[j] * values[a + j]
+    else:
+        for j in range(a, b):
+            total += w[features[j]] * values[j]
+    return np.float64(total)
+
+
+@kernel
+def dots(w: Any, other: Any, features: Any, values: Any, a: int, b: int) -> tuple[float, float]:
+    """As `dot`, of two classes in one pass: twice as many weights are on their way at a time."""
+    if features is None:
+        return dot(w, features, values, a, b), dot(other, features, values, a, b)
+    total = second = of_other = second_of_other = 0.0
+    whole = a + (b - a) // 2 * 2
+    for j in range(a, whole, 2):
+        k, v = features[j], values[j]
+        total += np.float64(w[k] * v)
+        of_other += np.float64(other[k] * v)
+        k, v = features[j + 1], values[j + 1]
+        second += np.float64(w[k] * v)
+        second_of_other += np.float64(other[k] * v)
+    for j in range(whole, b):
+        k, v = features[j], values[j]
+        total += np.float64(w[k] * v)
+        of_other += np.float64(other[k] * v)
+    return total + second, of_other + second_of_other
+
+
+@kernel
+def add(w: Any, change: Any, features: Any, values: Any, a: int, b: int) -> None:
+    """W += change · x."""
+    if features is None:
+        for j in range(b - a):
+            w[j] += change * values[a + j]
+    else:
+        for j in range(a, b):
+            w[features[j]] += change * values[j]
+
+
+@kernel
+def adds(
+    w: Any, other: Any, change: Any, of_other: Any, features: Any, values: Any, a: int, b: int
+) -> None:
+    """As `add`, to two different classes in one pass."""
+    if features is None:
+        add(w, change, features, values, a, b)
+        add(other, of_other, features, values, a, b)
+    else:
+        for j in range(a, b):
+            k, v = features[j], values[j]
+            w[k] += change * v
+            other[k] += of_other * v

@@ -1,0 +1,199 @@
+"""Log likelihoods of multinomial probit and multinomial logistic (Augment and reduce, Eq. 5).
+
+A class has the utility f_k + e_k, all e_k independent with density phi and distribution Phi; the
+observed class is the one of the highest utility:
+
+    p(y | f) = ∫ phi(e) prod_{k != y} Phi(e + f_y - f_k) de.
+
+With phi normal this is multinomial probit, with phi logistic multinomial logistic; with phi Gumbel
+it is softmax, which has a closed form. The integrand is log-concave in one variable: the trapezoid
+rule, from its middle outwards until nothing is left, converges exponentially.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Link
+
+LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
+FALL = 22.0  # nats below the highest point where the integrand is left
+CHUNK = 1 << 17  # differences of scores held at a time
+CHUNK_ROWS = 2048
+MOST = 5000  # points on a side: more only of a plateau, whose rest is nothing beside such a loss
+NEWTON = 100
+FAR = 1e6  # by which the true class lies below itself: its factor Phi is 1
+PROPOSAL = (5.0, 5.0)  # mean and standard deviation of the paper's importance sampling
+
+Pair = tuple[np.ndarray, np.ndarray]
+
+
+def normal_middle(difference: np.ndarray) -> Pair:
+    """Near the mode of the integrand of probit, and a step by its curvature there.
+
+    The slope of the log integrand, sum_k phi/Phi(e - d_k) - e, is convex and falls: from the first
+    step on Newton's method stays left of the root.
+    """
+    softmax_loss, _ = logistic_middle(difference)
+    e = np.maximum(np.sqrt(2 * softmax_loss), difference.max(axis=1) / 2)
+    for _ in range(NEWTON):
+        t = e[:, None] - difference
+        ratio = PROBIT.of_log_cdf(t)
+        curvature = 1.0 + (ratio * (t + ratio)).sum(axis=1)
+        move = (ratio.sum(axis=1) - e) / curvature
+        e = e + move
+        if (np.abs(move) * np.sqrt(curvature) < 0.5).all():
+            break
+    return e, 0.5 / np.sqrt(curvature)
+
+
+def logistic_middle(difference: np.ndarray) -> Pair:
+    """-log softmax_y, right of which the integrand of logistic falls like e^-e, and a step.
+
+    Left of it there may be a plateau as wide as scores are apart, with edges of scale 1.
+    """
+    top = np.maximum(0.0, difference.max(axis=1))
+    total = np.exp(-top) + np.exp(difference - top[:, None]).sum(axis=1)
+    return top + np.log(total), np.full(len(difference), 0.45)
+
+
+# Differences f_k - f_y (B, K) to a point of the integrand right of which it only falls, and to the
+# step of the trapezoid rule, both (B,).
+MIDDLES = {"probit": normal_middle, "logistic": logistic_middle}
+
+
+@dataclass(frozen=True)
+class Integrand:
+    """Log integrand of B rows at equally spaced points, which hold all of its mass.
+
+    Attributes
+    ----------
+    first, step : first point and distance of the points of every row, (B,).
+    values : (B, J), -inf where a row has fallen by `FALL` nats.
+    """
+
+    first: np.ndarray
+    step: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(
+        cls, link: Link, middle: np.ndarray, step: np.ndarray, difference: np.ndarray
+    ) -> Integrand:
+        """Walk from the middle to the right, then to the left.
+
+        Parameters
+        ----------
+        link : law of the errors.
+        middle, step : of every row, see `MIDDLES`.
+        difference : f_k - f_y (B, K), that of the true class `FAR` below 0.
+        """
+        highest = np.full(len(middle), -np.inf)
+
+        def walk(sign: int, begin: int) -> Iterator[np.ndarray]:
+            rows = np.arange(len(middle))
+            for place in range(begin, MOST):
+                e = middle[rows] + sign * place * step[rows]
+                terms = link.log_cdf(e[:, None] - difference[rows])
+                found = np.full(len(middle), -np.inf)
+                found[rows] = link.log_density(e) + terms.sum(axis=1)
+                yield found
+                np.maximum(highest, found, out=highest)
+                rows = rows[found[rows] > highest[rows] - FALL]
+                if not len(rows):
+                    return
+
+        right, left = list(walk(1, 0)), list(walk(-1, 1))
+        return cls(middle - len(left) * step, step, np.column_stack([*left[::-1], *right]))
+
+    def log_integral(self) -> np.ndarray:
+        """Trapezoid rule, (B,)."""
+        return np.asarray(np.log(self.step) + _log_sum(self.values))
+
+    def at(self, e: np.ndarray) -> np.ndarray:
+        """Log integrand at points e (B, S): cubic interpolation, -inf where nothing is left."""
+        count = self.values.shape[1]
+        place = (e - self.first[:, None]) / self.step[:, None]
+        cell = np.clip(np.floor(place).astype(np.int64), 1, count - 3)
+        s = place - cell
+        basis = (
+            -s * (s - 1) * (s - 2) / 6,
+            (s + 1) * (s - 1) * (s - 2) / 2,
+            -(s + 1) * s * (s - 2) / 2,
+            (s + 1) * s * (s - 1) / 6,
+        )
+        row = np.arange(len(e))[:, None]
+        with np.errstate(invalid="ignore"):
+            found = sum(b * self.values[row, cell + i - 1] for i, b in enumerate(basis))
+        inside = (place >= 0) & (place <= count - 1) & np.isfinite(found)
+        return np.where(inside, found, -np.inf)
+
+
+def log_likelihood(link: str, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Log p(y | f) (B,), with an error below 1e-8 by quadrature.
+
+    Parameters
+    ----------
+    link : ``probit`` or ``logistic``.
+    scores : f (B, K).
+    y : observed classes (B,).
+    """
+    parts = [integrand.log_integral() for integrand in _integrands(link, scores, y)]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def log_probabilities(link: str, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Log p(k | f) of some classes of every row, in float64.
+
+    Parameters
+    ----------
+    link : of a model: softmax, probit or logistic.
+    scores : f (B, K).
+    classes : (B, k).
+    """
+    if link != "softmax":
+        repeated = np.repeat(scores, classes.shape[1], axis=0)
+        return log_likelihood(link, repeated, classes.ravel()).reshape(classes.shape)
+    largest = scores.max(axis=1, keepdims=True)
+    log_total = np.log(np.exp(scores - largest).sum(axis=1, dtype=np.float64, keepdims=True))
+    own = np.take_along_axis(scores, classes, axis=1).astype(np.float64)
+    return np.asarray(own - largest - log_total)
+
+
+def with_importance(
+    link: str, scores: np.ndarray, y: np.ndarray, draws: int, rng: np.random.Generator
+) -> Pair:
+    """As `log_likelihood`, and the same by importance sampling as in the paper, (B,) each.
+
+    log mean_s phi(e_s) prod_k Phi(e_s + f_y - f_k) / q(e_s), with draws e_s of q = N(5, 5²), fresh
+    ones for each row. Its expectation lies below the log likelihood.
+    """
+    mean, deviation = PROPOSAL
+    exact, sampled = [np.empty(0)], [np.empty(0)]
+    for integrand in _integrands(link, scores, y):
+        u = rng.standard_normal((len(integrand.step), draws))
+        log_weight = integrand.at(mean + deviation * u) - PROBIT.log_density(u) + np.log(deviation)
+        exact.append(integrand.log_integral())
+        sampled.append(_log_sum(log_weight) - np.log(draws))
+    return np.concatenate(exact), np.concatenate(sampled)
+
+
+def _integrands(link: str, scores: np.ndarray, y: np.ndarray) -> Iterator[Integrand]:
+    """Integrands of the rows, a few at a time."""
+    size = min(CHUNK_ROWS, max(1, CHUNK // scores.shape[1]))
+    for first in range(0, len(y), size):
+        part, own = scores[first : first + size].astype(np.float64), y[first : first + size]
+        row = np.arange(len(own))
+        part -= part[row, own][:, None]
+        part[row, own] = -FAR
+        yield Integrand.of(LINKS[link], *MIDDLES[link](part), part)
+
+
+def _log_sum(values: np.ndarray) -> np.ndarray:
+    """Log (B,) of the sum over columns of e^values; -inf where all are."""
+    with np.errstate(divide="ignore"):
+        top = np.maximum(values.max(axis=1), -1e300)
+        return np.asarray(top + np.log(np.exp(values - top[:, None]).sum(axis=1)))

@@ -1,0 +1,322 @@
+"""The linear model: scores of chosen classes, scores of all classes, scatter-add.
+
+The only place that touches X and W. Three verbs, for sparse and dense rows alike:
+``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; ``adapt`` in the place of
+``add`` where a step depends on earlier gradients; and the pair of ``difference`` and ``move`` for
+the loop over single rows. `make` gives the model of an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench.core.adaptive import Pace, Squares, adapted
+from xcbench.core.dataset import Rows
+from xcbench.core.models.model import BLOCK_SCORES, Model
+from xcbench.core.rows import DenseRows, SparseRows, take
+
+
+class LinearModel(Model):
+    """Scores f_c(x) = x·w_c + b_c of K classes.
+
+    Parameters
+    ----------
+    n_classes, n_features : K and D.
+    bias : whether b exists.
+    dtype : precision of weights and of the scores of a pass over all classes.
+
+    Notes
+    -----
+    Weights are stored as ``scale · V``, V (K, D) one row a class, so that `shrink` is O(1);
+    ``scale`` is kept in float64 and folded into V before it can underflow.
+    """
+
+    def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
+        self.dtype = np.dtype(dtype)
+        self.V = np.zeros((n_classes, n_features), self.dtype)
+        self.b = np.zeros(n_classes, self.dtype) if bias else None
+        self.scale = 1.0
+
+    @classmethod
+    def of(cls, W: np.ndarray, b: np.ndarray | None = None) -> LinearModel:
+        """Model with these weights (K, D) and biases (K,)."""
+        model = cls(W.shape[0], W.shape[1], b is not None, str(W.dtype))
+        model.V, model.b = W, b
+        return model
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """W (K, D) and, if there are biases, b (K,), with the scale folded into them."""
+        self._fold()
+        return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
+
+    def draw(self, rng: np.random.Generator, start: str) -> None:
+        """Weights before training, the same for every method and engine.
+
+        ``zero``: as they are. ``normal``: standard deviation 0.1, biases 0.001 (A&R paper, Sec.
+        4.2). ``glorot``: uniform, of variance 2/(K + D), biases 1/K. ``normalised``: zero, with
+        biases -log K, so that the sum of e^score over the classes is 1.
+        """
+        K, D = self.V.shape
+        if start == "normalised" and self.b is not None:
+            self.b[...] = -np.log(K)
+        if start in ("zero", "normalised"):
+            return
+        of_w, of_b = (0.1, 0.001) if start == "normal" else (np.sqrt(6 / (K + D)), np.sqrt(3 / K))
+        drawn = rng.standard_normal if start == "normal" else partial(rng.uniform, -1.0, 1.0)
+        for w in self.V:
+            w[...] = of_w * drawn(D)
+        if self.b is not None:
+            self.b[...] = of_b * drawn(K)
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return len(self.V)
+
+    def take(self, X: Rows, index: np.ndarray) -> SparseRows | DenseRows:
+        """Rows of a dataset, as the verbs over chosen classes want them."""
+        return take(X, index, self.dtype)
+
+    def at(self, rows: SparseRows | DenseRows, classes: np.ndarray) -> np.ndarray:
+        """Scores (B, C) in float64 of chosen classes (B, C)."""
+        if isinstance(rows, DenseRows):
+            distinct, place = np.unique(classes, return_inverse=True)
+            whole = rows.X @ self.V[distinct].T
+            place = place.reshape(classes.shape)
+            scores = np.take_along_axis(whole, place, axis=1).astype(np.float64)
+        else:
+            scores = self._gathered(rows, classes)
+        return self._finished(scores, classes)
+
+    def _finished(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Scores with scale and bias."""
+        scores *= self.scale
+        if self.b is not None:
+            scores += self.scale * self.b[classes]
+        return scores
+
+    def _gathered(self, rows: SparseRows, classes: np.ndarray) -> np.ndarray:
+        count = np.diff(rows.start)
+        flat = self._flat(rows, classes, count)
+        terms = self.V.ravel().take(flat) * rows.values[:, None]
+        scores = np.zeros(classes.shape)
+        some = count > 0
+        if some.any():
+            scores[some] = np.add.reduceat(terms, rows.start[:-1][some], axis=0, dtype=np.float64)
+        return scores
+
+    def _flat(self, rows: SparseRows, classes: np.ndarray, count: np.ndarray) -> np.ndarray:
+        """Positions in V.ravel() of every (non-zero, class) pair, (nnz, C)."""
+        width = self.V.shape[1]
+        return np.repeat(classes * width, count, axis=0) + rows.features[:, None]
+
+    def all(self, rows: SparseRows | DenseRows) -> np.ndarray:
+        """Scores (B, K) of every class; weights of features that do not occur are not touched."""
+        features, X = rows.narrow()
+        return self._product(X, self._transposed(rows, features))
+
+    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+        """Scores of every class for all rows of X, a block of rows at a time."""
+        transposed: np.ndarray | None = None
+        for block, rows in self.blocks(X):
+            if transposed is None:
+                transposed = self._transposed(rows)
+            yield block, self._product(rows.matrix(), transposed)
+
+    @property
+    def untrained(self) -> bool:
+        """Whether every score is 0, as before training."""
+        return not self.V.any() and (self.b is None or not self.b.any())
+
+    def blocks(self, X: Rows) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
+        """Consecutive rows of X, as many as their scores may be held at a time."""
+        for block in self.parts(X.shape[0]):
+            yield block, take(X, block, self.dtype)
+
+    def _transposed(
+        self, rows: SparseRows | DenseRows, features: np.ndarray | slice = slice(None)
+    ) -> np.ndarray:
+        """V.T at these features, laid out for SciPy's product, where rows are sparse."""
+        V = self.V[:, features]
+        return V.T if isinstance(rows, DenseRows) else np.ascontiguousarray(V.T)
+
+    def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
+        scores = np.asarray(X @ transposed)
+        if self.b is not None:
+            scores += self.b
+        if self.scale != 1.0:
+            scores *= self.dtype.type(self.scale)
+        return scores
+
+    def add(self, rows: SparseRows | DenseRows, classes: np.ndarray, numbers: np.ndarray) -> None:
+        """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
+        numbers = numbers / self.scale
+        if isinstance(rows, DenseRows):
+            distinct, coefficients = _by_class(classes, numbers)
+            self.V[distinct] += coefficients.astype(self.dtype) @ rows.X
+        else:
+            count = np.diff(rows.start)
+            terms = np.repeat(numbers.astype(self.dtype), count, axis=0) * rows.values[:, None]
+            np.add.at(self.V.ravel(), self._flat(rows, classes, count), terms)
+        if self.b is not None:
+            np.add.at(self.b, classes, numbers.astype(self.dtype))
+
+    def adapt(
+        self,
+        rows: SparseRows | DenseRows,
+        classes: np.ndarray | None,
+        slope: np.ndarray,
+        squares: Squares,
+        pace: Pace,
+    ) -> None:
+        """Take an adaptive step along the gradient, the sum of slope · x over the (B, C) pairs.
+
+        Coordinates whose gradient is 0 stay as they are, with their squares.
+
+        Parameters
+        ----------
+        classes : (B, C) of the slopes, or None for every class.
+        squares : of the gradients so far, changed in place.
+        """
+        self._fold()
+        where, of_V, distinct, of_b = self._gradient(rows, classes, slope)
+        _adapt_at(self.V, squares.V, where, of_V, pace)
+        if self.b is not None and squares.b is not None:
+            _adapt_at(self.b, squares.b, distinct, of_b, pace)
+
+    def _gradient(
+        self, rows: SparseRows | DenseRows, classes: np.ndarray | None, slope: np.ndarray
+    ) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+        """Indices of the weights that are reached, their gradient; the same of the biases."""
+        if classes is None:
+            (features, X), slope = rows.narrow(), slope.astype(self.dtype)
+            every = slice(None)
+            return (every, features), np.asarray(X.T @ slope).T, every, slope.sum(axis=0)
+        distinct, coefficients = _by_class(classes, slope)
+        coefficients = coefficients.astype(self.dtype)
+        if isinstance(rows, DenseRows):
+            return distinct, coefficients @ rows.X, distinct, coefficients.sum(axis=1)
+        product = (sp.csr_array(coefficients) @ rows.matrix()).tocoo()
+        where = distinct[product.row], product.col
+        return where, product.data, distinct, coefficients.sum(axis=1)
+
+    def difference(self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int) -> float:
+        """f_k - f_y of one row."""
+        found = float((self.V[k][features] - self.V[y][features]).dot(values))
+        if self.b is not None:
+            found += float(self.b[k] - self.b[y])
+        return found * self.scale
+
+    def move(
+        self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int, number: float
+    ) -> None:
+        """w_k += number · x and w_y -= number · x, for one row; nothing where k = y."""
+        if k == y:
+            return
+        change = self.dtype.type(number / self.scale)
+        shift = change * values
+        self.V[k][features] += shift
+        self.V[y][features] -= shift
+        if self.b is not None:
+            self.b[k] += change
+            self.b[y] -= change
+
+    def add_all(self, rows: SparseRows | DenseRows, numbers: np.ndarray) -> None:
+        """As `add`, for numbers (B, K) of every class."""
+        where, of_V, _, of_b = self._gradient(rows, None, numbers / self.scale)
+        self.V[where] += of_V
+        if self.b is not None:
+            self.b += of_b
+
+    def shrink(self, factor: float) -> None:
+        """Multiply all weights and biases by a factor."""
+        self.scale *= factor
+        if not 1e-6 < abs(self.scale) < 1e6:
+            self._fold()
+
+    def scale_at(self, classes: np.ndarray, factors: np.ndarray) -> None:
+        """Multiply weights and biases of distinct classes (C,), each by its own factor."""
+        factors = factors.astype(self.dtype)
+        self.V[classes] *= factors[:, None]
+        if self.b is not None:
+            self.b[classes] *= factors
+
+    def lengths(self, classes: np.ndarray) -> np.ndarray:
+        """Euclidean norms (C,) of (w_k, b_k), in float64."""
+        V = self.V[classes].astype(np.float64)
+        square = np.einsum("kj,kj->k", V, V)
+        if self.b is not None:
+            square += self.b[classes].astype(np.float64) ** 2
+        return np.asarray(self.scale * np.sqrt(square))
+
+    def _fold(self) -> None:
+        if self.scale != 1.0:
+            self.V *= self.dtype.type(self.scale)
+            if self.b is not None:
+                self.b *= self.dtype.type(self.scale)
+            self.scale = 1.0
+
+    def square_norm(self) -> float:
+        """||W||² + ||b||²."""
+        size = max(1, BLOCK_SCORES // max(1, self.V.shape[1]))
+        blocks = (self.V[first : first + size] for first in range(0, len(self.V), size))
+        total = sum(float(np.einsum("ij,ij->", V, V, dtype=np.float64)) for V in blocks)
+        if self.b is not None:
+            total += float(np.sum(np.square(self.b, dtype=np.float64)))
+        return self.scale**2 * total
+
+    @property
+    def nonzeros(self) -> int:
+        """Weights and biases that are not 0."""
+        return int(np.count_nonzero(self.V) + (0 if self.b is None else np.count_nonzero(self.b)))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of V and b."""
+        return self.V.nbytes + (0 if self.b is None else self.b.nbytes)
+
+
+class Corrected(LinearModel):
+    """A model whose scores have a further term, for evaluation.
+
+    Parameters
+    ----------
+    term : of rows (B, D), the terms (B, K) or (K,).
+    """
+
+    def __init__(self, model: LinearModel, term: Callable[[Rows], np.ndarray]) -> None:
+        self.dtype, self.V, self.b, self.scale = model.dtype, model.V, model.b, model.scale
+        self.term = term
+
+    @property
+    def untrained(self) -> bool:
+        """Scores differ also where all weights are 0."""
+        return False
+
+    def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
+        scores = super()._product(X, transposed)
+        scores += self.term(X)
+        return scores
+
+
+def _by_class(classes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct classes (C,) and the sums (C, B) of their numbers, row by row."""
+    distinct, place = np.unique(classes, return_inverse=True)
+    found = np.zeros((len(distinct), len(classes)))
+    np.add.at(found, (place.reshape(classes.shape), np.arange(len(classes))[:, None]), numbers)
+    return distinct, found
+
+
+def _adapt_at(
+    weights: np.ndarray, squares: np.ndarray, where: Any, gradient: np.ndarray, pace: Pace
+) -> None:
+    """Step of the weights at distinct indices, where the gradient is not 0."""
+    w, s, touched = weights[where], squares[where], gradient != 0
+    stepped, accumulated = adapted(w, s, gradient, *pace)
+    weights[where] = np.where(touched, stepped, w)
+    squares[where] = np.where(touched, accumulated, s)

@@ -1,0 +1,93 @@
+"""What evaluation needs of a model, whatever its weights are: scores, or predictions alone."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+
+from xcbench.core.dataset import Rows, Split
+
+BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
+
+
+class Model(ABC):
+    """Contract of a model of K classes.
+
+    Attributes
+    ----------
+    engine : ``numpy`` or ``numba``.
+    probabilistic : whether softmax of its scores are probabilities; if not, there is no log loss.
+    dtype : precision of weights and scores.
+    b : biases (K,), where they exist.
+    """
+
+    engine: str = "numpy"
+    probabilistic: bool = True
+    dtype: np.dtype = np.dtype(np.float32)
+    b: np.ndarray | None = None
+
+    @property
+    @abstractmethod
+    def n_classes(self) -> int:
+        """K."""
+
+    @property
+    @abstractmethod
+    def untrained(self) -> bool:
+        """Whether every score is the same, as before training."""
+
+    @property
+    @abstractmethod
+    def nonzeros(self) -> int | None:
+        """Weights that are not 0; None where a library does not tell."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of the weights as they are kept."""
+
+    @abstractmethod
+    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+        """Scores of every class for all rows of X, a block of rows at a time."""
+
+    @abstractmethod
+    def square_norm(self) -> float:
+        """||W||² + ||b||²."""
+
+    @abstractmethod
+    def weights(self) -> dict[str, np.ndarray]:
+        """What is saved of it."""
+
+    def finite(self) -> bool:
+        """Whether no weight overflowed."""
+        return bool(np.isfinite(self.square_norm()))
+
+    def predict(self, X: Rows) -> np.ndarray:
+        """Class (N,) of the highest score, the first of equal ones."""
+        best = np.zeros(X.shape[0], np.int64)
+        if not self.untrained:
+            for block, scores in self.passes(X):
+                best[block] = scores.argmax(axis=1)
+        return best
+
+    def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
+        """Of every row: -log softmax_y in nats, and the class of the highest score.
+
+        The first of equal scores counts as the highest.
+        """
+        loss, best = np.empty(len(split)), np.empty(len(split), np.int64)
+        for block, scores in self.passes(split.X):
+            highest = scores.max(axis=1, keepdims=True)
+            total = np.exp(scores - highest).sum(axis=1, dtype=np.float64)
+            true_score = scores[np.arange(len(scores)), split.y[block]].astype(np.float64)
+            loss[block] = np.log(total) + highest[:, 0] - true_score
+            best[block] = scores.argmax(axis=1)
+        return loss, best
+
+    def parts(self, n_rows: int) -> Iterator[slice]:
+        """Consecutive rows, as many at a time as their scores may be held."""
+        size = max(1, BLOCK_SCORES // self.n_classes)
+        for first in range(0, n_rows, size):
+            yield slice(first, min(first + size, n_rows))

@@ -1,0 +1,224 @@
+"""Objectives: pure maths in score space.
+
+An objective maps the scores of the true class (column 0) and of S drawn classes, their
+log-weights and a little state per observation to numbers::
+
+    value (B,), slope (B, 1+S), new local state (B,) = objective(
+        scores (B, 1+S), log_weight () or (B, S), local (B,), rate, square_norm (B,))
+
+``value`` is minimised, per observation in nats; ``slope`` is its gradient in the scores.
+``exp(log_weight)`` is how many classes a drawn class stands for; minus infinity leaves a draw out.
+``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
+objectives that solve for their step. All in float64; no clock, no random numbers, no X.
+
+There are three families, and `Noisy` objectives beside them. `Odds`: the objective sees the
+classes only through the log-odds against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact
+softmax, IS, U-max, vanilla and implicit SGD and softmax A&R differ in one formula of T.
+`ScoredOdds`: it sees the true score too; the double sum of Raman et al. `Pairs`: the objective is a
+sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
+
+A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
+attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
+
+A file here is a formula and, at its end, the methods that minimise it: each a value of
+`xcbench.methods.method.Method`, found by looking through these files. A new method is a new file.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+WIDE = 32  # columns from which NumPy is faster by one exponential a term than by logaddexp
+MOST = np.finfo(float).max  # stands for infinity, which has no difference to itself
+
+Numbers = np.ndarray | float
+Triple = tuple[Numbers, Numbers, Numbers]
+Quadruple = tuple[Numbers, Numbers, Numbers, Numbers]
+
+
+class Objective(ABC):
+    """Contract of an objective.
+
+    Attributes
+    ----------
+    is_bound : whether ``-value`` is a lower bound of the log-likelihood when every class is drawn.
+    start : local state of an observation that was not visited yet, a number or several.
+    """
+
+    is_bound: bool
+    start: float | tuple[float, ...] = 0.0
+
+    @abstractmethod
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, slope and new local state."""
+
+
+class Noisy(Objective):
+    """An objective that estimates an expectation with random numbers, which the loop draws."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        """Random numbers of so many observations, each a row."""
+
+    @abstractmethod
+    def given(self, noise: np.ndarray) -> Objective:
+        """The objective with the random numbers of a minibatch."""
+
+
+@dataclass(frozen=True)
+class Odds(Objective):
+    """An objective of the log-odds against the true class.
+
+    Attributes
+    ----------
+    formula : ``formula(log_odds, log_drawn, local, rate, square_norm, parameter)`` → value, its
+        slope in the log-odds, new local state. ``log_odds`` is T; ``log_drawn`` is the same sum
+        without weights.
+    parameter : a number of the method, such as U-max's threshold.
+    weighted : whether a drawn class stands for others too; if not, all weights are 1.
+    """
+
+    formula: Callable[[Numbers, Numbers, Numbers, float, Numbers, float], Triple]
+    is_bound: bool
+    start: float = 0.0
+    parameter: float = 0.0
+    weighted: bool = True
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Reduce the classes to the log-odds; a drawn class has its share of the slope in them."""
+        if not self.weighted:
+            log_weight = 0.0
+        weighted, log_odds, log_drawn = _reduced(scores, log_weight)
+        value, pull, local_next = self.formula(
+            log_odds, log_drawn, local, rate, square_norm, self.parameter
+        )
+        slope = _slope(weighted, log_odds, -pull, pull)
+        return np.asarray(value), slope, np.where(np.isneginf(log_odds), local, local_next)
+
+
+@dataclass(frozen=True)
+class ScoredOdds(Objective):
+    """An objective of the true score and the log-odds against the true class.
+
+    Attributes
+    ----------
+    formula : ``formula(true, log_odds, log_drawn, local, rate, parameter)`` → value, its slope in
+        the true score with the drawn ones held, its slope in the log-odds, new local state.
+        ``log_odds``, ``log_drawn`` and ``parameter`` as in `Odds`.
+    """
+
+    formula: Callable[[Numbers, Numbers, Numbers, Numbers, float, float], Quadruple]
+    is_bound: bool
+    start: float = 0.0
+    parameter: float = 0.0
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As `Odds`, with the true class's own slope."""
+        weighted, log_odds, log_drawn = _reduced(scores, log_weight)
+        value, of_true, pull, local_next = self.formula(
+            scores[:, 0], log_odds, log_drawn, local, rate, self.parameter
+        )
+        slope = _slope(weighted, log_odds, of_true, pull)
+        return np.asarray(value), slope, np.where(np.isneginf(log_odds), local, local_next)
+
+
+def _reduced(scores: np.ndarray, log_weight: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Terms log(omega_k e^{f_k - f_y}) (B, S), the log of their sum, and that without weights."""
+    difference = scores[:, 1:] - scores[:, :1]
+    if isinstance(log_weight, float) and log_weight == 0.0:
+        log_odds = _log_sum(difference)
+        return difference, log_odds, log_odds
+    weighted = difference + log_weight
+    if isinstance(log_weight, np.ndarray):
+        difference = np.where(np.isneginf(log_weight), -np.inf, difference)
+    return weighted, _log_sum(weighted), _log_sum(difference)
+
+
+def _log_sum(terms: np.ndarray) -> np.ndarray:
+    """Log (B,) of the sum over columns of e^terms (B, S)."""
+    if terms.shape[1] < WIDE:
+        return np.asarray(np.logaddexp.reduce(terms, axis=1))
+    top = np.clip(terms.max(axis=1), -MOST, MOST)
+    return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
+
+
+def _slope(
+    weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, pull: Numbers
+) -> np.ndarray:
+    """Slopes (B, 1+S): a drawn class has its share of the slope in the log-odds."""
+    empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
+    share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
+    slope = np.empty((weighted.shape[0], 1 + weighted.shape[1]))
+    slope[:, 0] = np.where(empty, 0.0, of_true)
+    slope[:, 1:] = share * np.where(empty, 0.0, pull)[:, None]
+    return slope
+
+
+@dataclass(frozen=True)
+class Pairs(Objective):
+    """A sum over pairs of the true class and a drawn one.
+
+    Attributes
+    ----------
+    formula : ``formula(true, drawn, log_weight, share)`` → value of a pair, its slope in the true
+        score, and in the drawn one. ``share`` is 1 / S, for a term of the true class alone.
+    shifted : whether scores count from the local state, which then moves along its gradient.
+    """
+
+    formula: Callable[[Numbers, Numbers, Numbers, float], Triple]
+    is_bound: bool
+    start: float = 0.0
+    shifted: bool = False
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value and slope; a shift has the negative of the sum of the slopes."""
+        share = 1.0 / (scores.shape[1] - 1)
+        if self.shifted:
+            scores = scores - local[:, None]
+        value, of_true, of_drawn = self.formula(scores[:, :1], scores[:, 1:], log_weight, share)
+        slope = np.column_stack([np.sum(of_true, axis=1), of_drawn])
+        if self.shifted:
+            local = local + rate * slope.sum(axis=1)
+        return np.sum(value, axis=1), slope, local
+
+
+def softplus(x: Numbers) -> Numbers:
+    """log(1 + e^x), several times faster on arrays than `numpy.logaddexp`."""
+    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def sigmoid(x: Numbers) -> Numbers:
+    """1 / (1 + e^-x), the slope of softplus."""
+    return 1.0 / (1.0 + np.exp(np.minimum(-x, 709.0)))

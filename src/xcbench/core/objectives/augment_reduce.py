@@ -1,0 +1,150 @@
+"""Augment and reduce (Ruiz et al. 2018): softmax, multinomial probit and multinomial logistic.
+
+The class of the largest utility psi_k + eps_k is chosen; all errors but the true class's are
+integrated out, and eps = eps_y has a variational distribution for each observation. A step moves
+that distribution first, then the weights. `xcbench.core.solvers.augment_reduce` has the loop.
+
+Values are at the distribution before its step: it does not know the drawn classes, so that their
+mean over the draws is a bound. After the step they would lie too high, by about
+alpha Var(e^T) / eta² for softmax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr
+
+from xcbench.core.objectives import Noisy, Numbers, Triple, sigmoid, softplus
+from xcbench.core.objectives.double_sum import double_sum
+
+Function = Callable[[Any], Any]
+UNIT_SCALE = float(np.log(np.expm1(1.0)))  # gamma of the scale 1
+
+
+def averaged(
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    alpha: float,
+    square_norm: Numbers,
+    parameter: float,
+) -> Triple:
+    """Value log eta + (1 + e^T) / eta - 1, u = log eta: minus Eq. 8, the double sum of U-max.
+
+    The local step eta <- (1 - alpha) eta + alpha (1 + e^T) goes along the natural gradient
+    (Algorithm 1).
+
+    Returns
+    -------
+    Value at the eta before the step, e^T / eta at the new one, and the new u.
+    """
+    value, _, _ = double_sum(log_odds, log_drawn, u, 0.0, square_norm, np.inf)
+    u = np.logaddexp(np.log1p(-alpha) + u, np.log(alpha) + softplus(log_odds))
+    return value, np.exp(log_odds - u), u
+
+
+@dataclass(frozen=True)
+class Link:
+    """A standard distribution of the errors.
+
+    Attributes
+    ----------
+    log_density, of_log_density : log phi and its derivative.
+    log_cdf, of_log_cdf : log Phi and its derivative.
+    entropy : in nats.
+    sample : an array of a size.
+    """
+
+    log_density: Function
+    of_log_density: Function
+    log_cdf: Function
+    of_log_cdf: Function
+    entropy: float
+    sample: Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
+
+
+PROBIT = Link(
+    log_density=lambda e: -0.5 * e * e - 0.5 * np.log(2 * np.pi),
+    of_log_density=lambda e: -e,
+    log_cdf=log_ndtr,
+    of_log_cdf=lambda t: np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)),  # phi/Phi, safe in both tails
+    entropy=0.5 * float(np.log(2 * np.pi * np.e)),
+    sample=lambda rng, size: rng.standard_normal(size),
+)
+LOGISTIC = Link(
+    log_density=lambda e: -softplus(e) - softplus(-e),
+    of_log_density=lambda e: 1.0 - 2.0 * sigmoid(e),
+    log_cdf=lambda t: -softplus(-t),
+    of_log_cdf=lambda t: sigmoid(-t),
+    entropy=2.0,
+    sample=lambda rng, size: rng.logistic(size=size),
+)
+
+
+@dataclass(frozen=True)
+class Latent(Noisy):
+    """Minus the ELBO, with one draw of eps = mu + s v, s = softplus(gamma) (Algorithm 2).
+
+    ELBO_n = E_q[log phi(eps) + sum_k omega_k log Phi(eps + f_y - f_k)] + H(q), and H(q) = log s +
+    H(standard). Local state (mu, gamma) takes a step of the given rate along its reparameterised
+    gradient with the first draw. The slope is at the new q, with the second draw.
+
+    Attributes
+    ----------
+    entropy : whether the step of gamma has the entropy's share. The value always has it.
+    noise : (B, 2), the standard draws v of a minibatch.
+    """
+
+    link: Link
+    entropy: bool = True
+    is_bound: bool = True
+    start: tuple[float, float] = (0.0, UNIT_SCALE)
+    noise: np.ndarray = field(default_factory=lambda: np.zeros((1, 2)))
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value, slope after the step of (mu, gamma), and these; a weight of 0 drops a draw."""
+        gap, weight = scores[:, :1] - scores[:, 1:], np.exp(log_weight)
+        value = -self._bound(gap, weight, *local.T)
+        local = local + rate * self._local_gradient(gap, weight, *local.T)
+        eps = local[:, 0] + softplus(local[:, 1]) * self.noise[:, 1]
+        pull = weight * self.link.of_log_cdf(eps[:, None] + gap)
+        return value, np.column_stack([-pull.sum(axis=1), pull]), local
+
+    def _local_gradient(
+        self, gap: np.ndarray, weight: Numbers, mu: np.ndarray, gamma: np.ndarray
+    ) -> np.ndarray:
+        """Gradient (B, 2) of the ELBO in mu and gamma, with the first draw."""
+        v, s, widening = self.noise[:, 0], softplus(gamma), sigmoid(gamma)
+        eps = mu + s * v
+        pull = weight * self.link.of_log_cdf(eps[:, None] + gap)
+        of_eps = self.link.of_log_density(eps) + pull.sum(axis=1)
+        of_s = of_eps * v + (1.0 / s if self.entropy else 0.0)
+        return np.column_stack([of_eps, of_s * widening])
+
+    def _bound(
+        self, gap: np.ndarray, weight: Numbers, mu: np.ndarray, gamma: np.ndarray
+    ) -> np.ndarray:
+        """ELBO (B,) with the second draw."""
+        s = softplus(gamma)
+        eps = mu + s * self.noise[:, 1]
+        below = (weight * self.link.log_cdf(eps[:, None] + gap)).sum(axis=1)
+        return np.asarray(self.link.log_density(eps) + below + np.log(s) + self.link.entropy)
+
+    def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray:
+        """Standard draws, for the local step and for the weights."""
+        return self.link.sample(rng, (rows, 2))
+
+    def given(self, noise: np.ndarray) -> Latent:
+        """With these draws."""
+        return replace(self, noise=noise)

@@ -1,0 +1,85 @@
+"""The double sums of the U-max paper (Fagan and Iyengar 2018): vanilla SGD and U-max on them.
+
+Eq. 6 is the paper's own, Eq. 8 that of Raman et al. (2016). With u' = u - f_y, Eq. 8 is Eq. 6 at
+u': same value, same minimum, same reset. They differ in what an observation holds while W moves:
+u - f_y, the log of the sum against the true class, or u itself, the log of the whole sum; so under
+Eq. 8 the true class has a slope of its own, and u either sign.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xcbench.core.objectives import Numbers, Quadruple, Triple
+
+
+def terms(log_odds: Numbers, log_drawn: Numbers, u: Numbers, delta: float) -> Triple:
+    """Give u, e^{-u} and e^{T - u}, at the u that U-max's reset leaves (Algorithm 1).
+
+    Parameters
+    ----------
+    delta : the threshold: u is reset to log(1 + sum over drawn k of e^{f_k - f_y}) where it lies
+        more than this below. Infinity never resets: vanilla SGD.
+    """
+    if delta < np.inf:
+        floor = np.logaddexp(0.0, log_drawn)
+        u = u + (u < floor - delta) * (floor - u)
+    return u, np.exp(-u), np.exp(log_odds - u)
+
+
+def double_sum(
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    rate: Numbers,
+    square_norm: Numbers,
+    delta: float,
+) -> Triple:
+    """Value u + e^{-u} + e^{T - u} - 1, with a gradient step on u (Eq. 6 and 7).
+
+    Its minimum over u is the exact negative log-likelihood, at u* = log(1 + e^T); so minus the
+    value is a lower bound of the log-likelihood for every u.
+
+    Returns
+    -------
+    Value, e^{T - u} and the next u >= 0; all of them at the same u.
+    """
+    u, shrunk, excess = terms(log_odds, log_drawn, u, delta)
+    u_next = np.maximum(0.0, u - rate * (1.0 - shrunk - excess))
+    return u + shrunk + excess - 1.0, excess, u_next
+
+
+def raman(
+    true: Numbers,
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    rate: float,
+    delta: float,
+) -> Quadruple:
+    """Value u - f_y + e^{f_y - u} + sum_k omega_k e^{f_k - u} - 1, with a step on u (Eq. 8).
+
+    Its minimum over u is the exact negative log-likelihood, at u* = log sum_k e^{f_k}. U-max
+    resets u to log(e^{f_y} + sum over drawn k of e^{f_k}).
+
+    Returns
+    -------
+    Value, slope in the true score, that in the log-odds, and the next u.
+    """
+    above, shrunk, excess = terms(log_odds, log_drawn, u - true, delta)
+    u_next = true + above - rate * (1.0 - shrunk - excess)
+    return above + shrunk + excess - 1.0, shrunk - 1.0, excess, u_next
+
+
+def raman_as_published(
+    true: Numbers,
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    rate: float,
+    delta: float,
+) -> Quadruple:
+    """As `raman`, with the published code's step on u: exp(e^{f_y - u}) for e^{f_y - u}."""
+    above, shrunk, excess = terms(log_odds, log_drawn, u - true, delta)
+    u_next = true + above - rate * (1.0 - np.exp(shrunk) - excess)
+    return above + shrunk + excess - 1.0, shrunk - 1.0, excess, u_next

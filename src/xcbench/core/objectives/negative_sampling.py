@@ -1,0 +1,48 @@
+"""Negative sampling: a class against noise (Bamler and Mandt 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.core.objectives import Numbers, Objective, sigmoid, softplus
+
+
+@dataclass(frozen=True)
+class Contrast(Objective):
+    """softplus(-z_y) + mean_k softplus(z_k) + lambda (g_y² + mean_k g_k²), k drawn from p_n(.|x).
+
+    z is the logit of "from the data, not from the noise", whose best value is log p_D - log p_n;
+    g is the score that predicts. Negative sampling learns z = f and predicts by f + log p_n (Eq. 2,
+    5 and 6); noise-contrastive estimation puts z = f - log p_n and predicts by f. So negative
+    sampling is noise-contrastive estimation of what the noise does not know.
+
+    Attributes
+    ----------
+    residual : whether f is z; else it is z + log p_n.
+    ridge : lambda.
+    ridge_on_raw : whether g is f in the ridge, as published where p_n does not see x.
+    """
+
+    residual: bool
+    ridge: float
+    ridge_on_raw: bool = False
+    is_bound: bool = False
+
+    def __call__(
+        self,
+        scores: np.ndarray,
+        log_weight: Numbers,
+        local: np.ndarray,
+        rate: float,
+        square_norm: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Value and slope; ``log_weight`` is log p_n (B, 1+S), of the true class too."""
+        z = scores if self.residual else scores - log_weight
+        g = scores + log_weight if self.residual and not self.ridge_on_raw else scores
+        sign, share = np.ones(scores.shape[1]), np.full(scores.shape[1], 1 / (scores.shape[1] - 1))
+        sign[0], share[0] = -1.0, 1.0
+        value = share * (softplus(sign * z) + self.ridge * g**2)
+        slope = share * (sign * sigmoid(sign * z) + 2 * self.ridge * g)
+        return value.sum(axis=1), slope, local

@@ -1,0 +1,218 @@
+"""Noise distributions p_n(y|x) over all classes, and two samplers made of them.
+
+A noise draws for training rows that are named by their numbers, and knows the log-probability of
+what it drew, of a row's own class, and of every class of any row. `Negatives` draws from it as it
+is, for methods that tell a class from noise; `Weighted` draws other classes than the true one, for
+sums over all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from xcbench.core.dataset import Dataset, Rows
+from xcbench.core.samplers import principal, tree
+
+BLOCK_ROWS = 1 << 16
+Drawn = tuple[np.ndarray, np.ndarray]
+
+
+class Noise(Protocol):
+    """Contract of a noise distribution."""
+
+    def fitted(self, dataset: Dataset) -> Noise:
+        """The distribution that knows the data; on the training clock."""
+        ...
+
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
+        """Classes (B, m) for training rows, with replacement, and log p_n of each."""
+        ...
+
+    def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
+        """Classes (B, m) other than y, by p_n / (1 - p_n(y)), and the logs of these numbers."""
+        ...
+
+    def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Log p_n(y|x) (B,) of training rows and their classes."""
+        ...
+
+    def log_all(self, X: Rows) -> np.ndarray:
+        """Log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
+        ...
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """What is known of the fit, for columns of their own."""
+        ...
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """A class of c training rows has a probability ∝ (c + 1)^exponent; 0: uniform.
+
+    The 1 gives classes without a training row their chance.
+    """
+
+    exponent: float
+    cumulative: np.ndarray = field(default_factory=lambda: np.zeros(1))
+
+    def fitted(self, dataset: Dataset) -> Marginal:
+        """The noise that knows how frequent classes are."""
+        size = (dataset.class_counts + 1.0) ** self.exponent
+        return replace(self, cumulative=np.concatenate([[0.0], np.cumsum(size / size.sum())]))
+
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
+        """Draws by the inverse of the distribution function."""
+        place = self.cumulative[-1] * rng.random((len(rows), m))
+        drawn = np.searchsorted(self.cumulative, place, side="right") - 1
+        return drawn, self._log_p(drawn)
+
+    def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
+        """Draws by the inverse of the distribution function, from which y's piece is cut out."""
+        below, above = self.cumulative[y, None], self.cumulative[y + 1, None]
+        rest = below + self.cumulative[-1] - above
+        place = rest * rng.random((len(y), m))
+        left = place < below
+        place += np.where(left, 0.0, above - below)
+        drawn = np.searchsorted(self.cumulative, place, side="right") - 1
+        # Rounding may put a place at an edge of y's piece, or at the end, into the next one.
+        first = np.where(left, 0, y[:, None] + 1)
+        last = np.where(left, y[:, None] - 1, len(self.cumulative) - 2)
+        drawn = np.clip(drawn, first, last)
+        return drawn, self._log_p(drawn) - np.log(rest)
+
+    def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The same for every row of a class."""
+        return self._log_p(y)
+
+    def log_all(self, X: Rows) -> np.ndarray:
+        """The same for every row, (K,)."""
+        return np.asarray(np.log(np.diff(self.cumulative)))
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """Nothing."""
+        return {}
+
+    def _log_p(self, classes: np.ndarray) -> np.ndarray:
+        return np.asarray(np.log(self.cumulative[classes + 1] - self.cumulative[classes]))
+
+
+@dataclass(frozen=True)
+class Adversarial:
+    """The adversarial tree (Bamler and Mandt 2020, Section 3), on principal components of x.
+
+    Attributes
+    ----------
+    dimensions, pca : principal components that it sees; ``whitened`` or ``plain``.
+    ridge, discrete_step : lambda_n of a node's objective; ``as_text`` or ``as_published``.
+    projection, tree : what was fitted.
+    z : (N, k) coordinates of the training rows, float32.
+    log_p : (N,) log p_n(y|x) of the training rows' own classes, computed once.
+    """
+
+    dimensions: int = 16
+    pca: str = "whitened"
+    ridge: float = 0.1
+    discrete_step: str = "as_text"
+    projection: principal.Projection | None = None
+    tree: tree.Tree | None = None
+    z: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    log_p: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def fitted(self, dataset: Dataset) -> Adversarial:
+        """Fit projection and tree on the training rows."""
+        X, y = dataset.train.X, dataset.train.y
+        projection = principal.fitted(X, self.dimensions, self.pca == "whitened")
+        z = projection(X)
+        stale = self.discrete_step == "as_published"
+        made = tree.fit(z, y, len(dataset.class_counts), self.ridge, stale)
+        blocks = (slice(i, i + BLOCK_ROWS) for i in range(0, len(y), BLOCK_ROWS))
+        log_p = np.concatenate([made.log_p(z[block], y[block]) for block in blocks])
+        return replace(self, projection=projection, tree=made, z=z, log_p=log_p)
+
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
+        """Ancestral sampling."""
+        assert self.tree is not None
+        return self.tree.draw(rng, self.z[rows], m)
+
+    def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
+        """Ancestral sampling that never ends at y."""
+        assert self.tree is not None
+        return self.tree.draw(rng, self.z[rows], m, y)
+
+    def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """As computed once."""
+        return self.log_p[rows]
+
+    def log_all(self, X: Rows) -> np.ndarray:
+        """Level after level, (B, K), in float32."""
+        assert self.projection is not None and self.tree is not None
+        return self.tree.log_all(self.projection(X))
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """Nodes whose objective fell between rounds of the fit."""
+        assert self.tree is not None
+        return {"tree_nodes_fell": self.tree.fell}
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """m classes an observation from a noise, the true one not excepted.
+
+    In place of log-weights it gives log p_n(y|x), (B, 1+m), the true class first.
+
+    Attributes
+    ----------
+    corrects : whether the scores learnt with it lack log p_n(y|x).
+    """
+
+    noise: Noise
+    m: int
+    corrects: bool = False
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """As the noise says, once it is fitted."""
+        return self.noise.extra
+
+    @property
+    def correction(self) -> Callable[[Rows], np.ndarray] | None:
+        """What predictions add to the scores (Bamler and Mandt 2020, Eq. 5), or nothing."""
+        return self.noise.log_all if self.corrects else None
+
+    def fitted(self, dataset: Dataset) -> Negatives:
+        """The sampler whose noise is fitted."""
+        return replace(self, noise=self.noise.fitted(dataset))
+
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Drawn:
+        """Draws of each observation by itself."""
+        drawn, log_p = self.noise.draw(rng, rows, self.m)
+        return drawn, np.column_stack([self.noise.log_true(rows, y), log_p])
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """m classes an observation from a noise, never the true one; a draw stands for 1 / (m q)."""
+
+    noise: Noise
+    m: int
+
+    @property
+    def extra(self) -> dict[str, float]:
+        """As the noise says, once it is fitted."""
+        return self.noise.extra
+
+    def fitted(self, dataset: Dataset) -> Weighted:
+        """The sampler whose noise is fitted."""
+        return replace(self, noise=self.noise.fitted(dataset))
+
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Drawn:
+        """Draws of each observation by itself."""
+        drawn, log_q = self.noise.others(rng, rows, y, self.m)
+        return drawn, -log_q - np.log(self.m)

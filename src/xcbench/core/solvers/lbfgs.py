@@ -1,0 +1,157 @@
+"""Any objective over all rows and all classes, by SciPy's L-BFGS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from xcbench.core import samplers
+from xcbench.core.dataset import Dataset
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.objectives import Objective
+from xcbench.core.samplers import Sampler
+from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers.minibatch import swapped
+
+PART_SCORES = 1 << 16  # scores that an objective gets at a time, so that they stay in the cache
+
+
+@dataclass
+class LBFGS:
+    """Minimise the mean of an objective plus ridge/2 ||(w, b)||², ridge = lambda / N.
+
+    It yields at its start and at its end. Between them the library has the model; what it had
+    reached after each of its iterations is told at the end, in `Progress.earlier`.
+
+    Attributes
+    ----------
+    sampler : of every class: no list of them, or each class but the true one once.
+    tolerance : stop at this largest |gradient| of the mean objective.
+    iterations : stop after this many.
+    """
+
+    objective: Objective
+    sampler: Sampler
+    ridge: float
+    tolerance: float
+    iterations: int
+    precision: str | None = "float64"
+    interruptible: bool = False
+
+    @property
+    def is_bound(self) -> bool:
+        """As the objective says: every class is there."""
+        return self.objective.is_bound
+
+    def fit(
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """Run to convergence; the library's loop is not interrupted."""
+        yield Progress(0, 0, 0.0)
+        mean = _Mean(self, dataset, model, streams)
+        size = model.V.size + (0 if model.b is None else model.n_classes)
+        steps: list[Progress] = []
+
+        def record(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
+            steps.append(mean.reached(len(steps) + 1))
+
+        found = minimize(
+            mean,
+            np.zeros(size),
+            jac=True,
+            method="L-BFGS-B",
+            callback=record,
+            options={
+                "maxiter": self.iterations,
+                "maxfun": 2 * self.iterations,
+                "gtol": self.tolerance,
+                "ftol": 0.0,
+                "maxcor": 20,
+            },
+        )
+        _, gradient = mean(found.x)  # the model holds the optimum, not the last point tried
+        mean.passes = int(found.nfev)
+        largest = float(np.abs(gradient).max())
+        note = None
+        if largest > self.tolerance:
+            note = f"L-BFGS stopped at iteration {found.nit}, largest |gradient| {largest:.1e}"
+        yield replace(
+            mean.reached(int(found.nit)),
+            extra={"largest_gradient": largest},
+            message=note,
+            earlier=steps,
+        )
+
+
+class _Mean:
+    """Mean objective over the training rows plus the ridge; a function of (W, b) as one vector.
+
+    Attributes
+    ----------
+    passes : how often it was evaluated.
+    """
+
+    def __init__(
+        self, solver: LBFGS, dataset: Dataset, model: LinearModel, streams: Streams
+    ) -> None:
+        self.objective, self.ridge, self.model = solver.objective, solver.ridge, model
+        self.sampler, self.rng = samplers.fitted(solver.sampler, dataset), streams.classes
+        self.y, self.local = dataset.train.y, np.full(len(dataset.train), self.objective.start)
+        self.blocks = list(model.blocks(dataset.train.X))
+        self.passes, self.value, self.ridge_term = 0, 0.0, 0.0
+
+    def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Value and gradient."""
+        V, b, N = self.model.V, self.model.b, len(self.y)
+        V[...] = theta[: V.size].reshape(V.shape)
+        if b is not None:
+            b[...] = theta[V.size :]
+        total, of_W, of_b = 0.0, np.zeros(V.shape), np.zeros(len(V))
+        for block, rows in self.blocks:
+            slope = self.model.all(rows)
+            total += self._slope(slope, block)
+            of_W += np.asarray(rows.matrix().T @ slope).T
+            of_b += slope.sum(axis=0)
+        parts = [of_W.ravel()] if b is None else [of_W.ravel(), of_b]
+        self.passes += 1
+        self.value, self.ridge_term = total / N, self.ridge / 2 * float(theta @ theta)
+        return self.value + self.ridge_term, np.concatenate(parts) / N + self.ridge * theta
+
+    def _slope(self, scores: np.ndarray, block: slice) -> float:
+        """Put slopes in the place of the scores (B, K) of a block; gives the sum of its values."""
+        total, size = 0.0, max(1, PART_SCORES // scores.shape[1])
+        for first in range(0, len(scores), size):
+            part, index = scores[first : first + size], slice(block.start + first, block.stop)
+            y, local = self.y[index][: len(part)], self.local[index][: len(part)]
+            rows = index.start + np.arange(len(y))
+            drawn, log_weight = self.sampler.draw(self.rng, rows, y, len(y))
+            if drawn is None:
+                value, slope, local[:] = self._objective(swapped(part, y), log_weight, local)
+                part[:] = swapped(slope, y)
+            else:
+                classes = np.column_stack([y, drawn])
+                found = np.take_along_axis(part, classes, axis=1)
+                value, slope, local[:] = self._objective(found, log_weight, local)
+                np.put_along_axis(part, classes, slope, axis=1)
+            total += float(value.sum())
+        return total
+
+    def _objective(
+        self, scores: np.ndarray, log_weight: np.ndarray | float, local: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The objective; there is no rate, and no step that |x|² could bound."""
+        return self.objective(scores, log_weight, local, 0.0, np.zeros(len(scores)))
+
+    def reached(self, iteration: int) -> Progress:
+        """Where the library stands after an iteration: at the last point it evaluated."""
+        return Progress(
+            iteration,
+            self.passes * len(self.y),
+            float(self.passes),
+            self.value,
+            extra={"ridge_term": self.ridge_term} if self.ridge else {},
+        )

@@ -1,0 +1,189 @@
+"""Minibatch stochastic descent: every sampled method, and exact softmax by SGD."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xcbench.core import samplers
+from xcbench.core.dataset import Dataset, Rows, square_norms
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.objectives import Objective
+from xcbench.core.optimizers import Step
+from xcbench.core.rows import take
+from xcbench.core.samplers import Sampler
+from xcbench.core.solvers import Progress, Streams
+
+Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
+CHUNK = 4096  # observations whose rows and classes are fetched at a time
+
+
+@dataclass
+class Chunk:
+    """Consecutive minibatches of one pass, with their random draws.
+
+    Attributes
+    ----------
+    rows, index, square_norms : the observations, their numbers, their |x|² (with the constant 1
+        of a bias).
+    classes : (C, 1+S), the true class first; or None for every class.
+    y, log_weight : true classes; log-weights of the drawn classes.
+    noise : (C, 2) random numbers, where the objective wants them.
+    """
+
+    rows: Any
+    index: np.ndarray
+    square_norms: np.ndarray
+    y: np.ndarray
+    classes: np.ndarray | None
+    log_weight: np.ndarray | float
+    noise: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def part(self, first: int, last: int) -> Chunk:
+        """Observations first..last-1."""
+        part, log_weight = slice(first, last), self.log_weight
+        return Chunk(
+            rows=self.rows.part(first, last),
+            index=self.index[part],
+            square_norms=self.square_norms[part],
+            y=self.y[part],
+            classes=None if self.classes is None else self.classes[part],
+            log_weight=log_weight[part] if isinstance(log_weight, np.ndarray) else log_weight,
+            noise=None if self.noise is None else self.noise[part],
+        )
+
+
+@dataclass
+class Minibatch:
+    """Scores, objective, step; n observations and S drawn classes each at a time.
+
+    Attributes
+    ----------
+    n : observations in a minibatch.
+    order : ``shuffled``, ``file`` or ``iid``.
+    passes : passes over the rows that count as one epoch.
+    start : of the weights, as in `LinearModel.draw`.
+    """
+
+    objective: Objective
+    sampler: Sampler
+    step: Step
+    n: int
+    order: str
+    passes: int
+    start: str = "zero"
+    precision: str | None = None
+    interruptible: bool = True
+
+    @property
+    def is_bound(self) -> bool:
+        """As the objective says."""
+        return self.objective.is_bound
+
+    @property
+    def correction(self) -> Callable[[Rows], np.ndarray] | None:
+        """As the sampler says, once `fit` has begun."""
+        found: Callable[[Rows], np.ndarray] | None = getattr(self.sampler, "correction", None)
+        return found
+
+    def fit(
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """Visit minibatches until the last stop."""
+        self.sampler = samplers.fitted(self.sampler, dataset)
+        self.step = self.step.begun(model)
+        model.draw(streams.weights, self.start)
+        per_epoch = self.passes * len(dataset.train)
+        targets = (round(stop * per_epoch) for stop in stops)
+        start = self.objective.start
+        local = np.full((len(dataset.train), *np.shape(start)), start)
+        iteration = observations = since = 0
+        value_sum = 0.0
+        yield Progress(0, 0, 0.0, extra=getattr(self.sampler, "extra", {}))
+        target = next(targets)
+        for chunk in self._chunks(dataset, model, streams):
+            rate = self.step.rate(observations // per_epoch)
+            first = 0
+            while first < len(chunk):
+                missing = -(-(target - observations) // self.n) * self.n
+                last = min(len(chunk), first + max(0, missing))
+                value_sum += self._run(model, chunk.part(first, last), local, rate)
+                iteration += -(-(last - first) // self.n)
+                observations += last - first
+                since += last - first
+                first = last
+                while observations >= target:  # of several stops in a minibatch, each yields
+                    mean = value_sum / since if since else math.nan
+                    yield Progress(iteration, observations, observations / per_epoch, mean)
+                    since, value_sum, following = 0, 0.0, next(targets, None)
+                    if following is None:
+                        return
+                    target = following
+
+    def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
+        """Update by one minibatch after the other; gives the sum of their values."""
+        total = 0.0
+        for first in range(0, len(chunk), self.n):
+            part = chunk.part(first, min(first + self.n, len(chunk)))
+            total += self._update(model, part, local, rate)
+        return total
+
+    def _update(self, model: LinearModel, batch: Chunk, local: np.ndarray, rate: float) -> float:
+        if batch.classes is None:
+            scores = swapped(model.all(batch.rows).astype(np.float64), batch.y)
+        else:
+            scores = model.at(batch.rows, batch.classes)
+        value, slope, local[batch.index] = self._evaluate(scores, batch, local[batch.index], rate)
+        if batch.classes is None:
+            slope = swapped(slope, batch.y)
+        self.step.apply(model, batch.rows, batch.classes, slope, rate)
+        return float(value.sum())
+
+    def _evaluate(self, scores: np.ndarray, batch: Chunk, local: np.ndarray, rate: float) -> Triple:
+        """Value, slope, new local state."""
+        return self.objective(scores, batch.log_weight, local, rate, batch.square_norms)
+
+    def _noise(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
+        """Random numbers for the objective."""
+        return None
+
+    def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Chunk]:
+        """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
+        X, y = dataset.train.X, dataset.train.y
+        square_norm = square_norms(X) + (model.b is not None)
+        size = max(1, CHUNK // self.n) * self.n
+        while True:
+            order = self._order(streams.order, len(y))
+            for first in range(0, len(y), size):
+                index = order[first : first + size]
+                drawn, log_weight = self.sampler.draw(streams.classes, index, y[index], self.n)
+                yield Chunk(
+                    rows=take(X, index, model.dtype) if drawn is None else model.take(X, index),
+                    index=index,
+                    square_norms=square_norm[index],
+                    y=y[index],
+                    classes=None if drawn is None else np.column_stack([y[index], drawn]),
+                    log_weight=log_weight,
+                    noise=self._noise(streams.noise, len(index)),
+                )
+
+    def _order(self, rng: np.random.Generator, n_rows: int) -> np.ndarray:
+        if self.order == "shuffled":
+            return rng.permutation(n_rows)
+        if self.order == "iid":
+            return rng.integers(0, n_rows, n_rows)
+        return np.arange(n_rows)
+
+
+def swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Exchange column 0 with the column of the true class, in place; its own inverse."""
+    row = np.arange(len(y))
+    scores[row, y], scores[:, 0] = scores[:, 0].copy(), scores[row, y].copy()
+    return scores

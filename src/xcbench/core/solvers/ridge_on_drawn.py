@@ -1,0 +1,64 @@
+"""The ridge on the classes of a step alone, with the projections of U-max's Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.core.dataset import Dataset, square_norms
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.objectives import softplus
+from xcbench.core.optimizers import SGD, VisitedRidge
+from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers.minibatch import Chunk, Minibatch
+
+
+def visits(class_counts: np.ndarray, m: int) -> np.ndarray:
+    """Probability (K,) that a step on a row and m other classes visits a class (after Eq. 6).
+
+    p_j = n_j/N + (1 - n_j/N) m/(K - 1), with n_j the training rows of class j.
+    """
+    true = class_counts / class_counts.sum()
+    return np.asarray(true + (1 - true) * m / (len(class_counts) - 1))
+
+
+@dataclass(kw_only=True)
+class RidgeOnDrawn(Minibatch):
+    """`Minibatch` for n = 1 whose steps shrink the visited classes alone.
+
+    Attributes
+    ----------
+    m : classes drawn among the K - 1 others.
+    project : whether (w_k, b_k) stay below B_W and u below B_u, where the optimum of the softmax
+        with this ridge lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
+    """
+
+    step: SGD
+    m: int
+    project: bool
+
+    def fit(
+        self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """As `Minibatch`, once classes and rows are counted."""
+        radius = self.highest = np.inf
+        if self.project:
+            K = model.n_classes
+            longest = np.sqrt(square_norms(dataset.train.X).max() + (model.b is not None))
+            radius = np.sqrt(2 * np.log(K) / self.step.ridge)  # ridge = mu / N
+            self.highest = float(softplus(np.log(K - 1) + 2 * longest * radius))
+        self.step = VisitedRidge(
+            self.step.lr,
+            self.step.decay,
+            self.step.ridge,
+            visits=visits(dataset.class_counts, self.m),
+            radius=float(radius),
+        )
+        yield from super().fit(dataset, model, streams, stops)
+
+    def _update(self, model: LinearModel, batch: Chunk, local: np.ndarray, rate: float) -> float:
+        value = super()._update(model, batch, local, rate)
+        local[batch.index] = np.minimum(local[batch.index], self.highest)
+        return value

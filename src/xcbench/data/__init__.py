@@ -1,0 +1,303 @@
+"""The catalogue: from a dataset's configuration to a prepared problem.
+
+``conf/dataset/<name>.yaml`` says which reader, files, checksums and protocol; `prepare` finds,
+checks, parses once and caches; `load` maps the cached arrays into memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from xcbench import durable, locks, options, plugins
+from xcbench.core import statistics
+from xcbench.core.dataset import Dataset, Info, Raw
+from xcbench.data import (
+    blobs,
+    cache,
+    categories,
+    external,
+    files,
+    inputs,
+    protocol,
+    synthetic,
+    verify,
+)
+from xcbench.data.external import External
+from xcbench.data.readers import READERS, ROLES
+from xcbench.data.settings import DatasetSettings as Settings
+from xcbench.errors import UserError
+from xcbench.options import changed, check_name
+
+__all__ = ["Dataset", "External", "Info", "Missing", "Raw", "load", "made_by", "prepare"]
+
+VERSION = 2  # of readers and protocols; a change parses everything again
+# Readers that make their rows; the settings of each have its name in `DatasetSettings`.
+MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
+
+
+LACKING = {"data": "no data", "no package": "no package", "refused": "refused"}
+
+
+@dataclass(frozen=True)
+class Missing:
+    """In the place of a prepared dataset: why a point cannot run.
+
+    Attributes
+    ----------
+    kind : ``data``: its files are not there; ``no package``: its method lacks one; ``refused``:
+        its settings are impossible, or its files are damaged.
+    detail : the sentence that says so.
+    """
+
+    name: str
+    digest: str
+    kind: str
+    detail: str
+
+    @property
+    def reason(self) -> str:
+        """Message of the cell."""
+        return f"not run: {self.kind} ({self.detail})"
+
+    @property
+    def lacking(self) -> str:
+        """What is not there, in two words."""
+        return LACKING[self.kind]
+
+
+def prepare(
+    settings: Settings,
+    data_dir: Path,
+    cache_dir: Path,
+    fetching: bool = False,
+    with_inputs: bool = False,
+) -> Info | Missing:
+    """Find, check, parse and cache a dataset; or its twin, where the files are missing.
+
+    Parameters
+    ----------
+    settings : the dataset's configuration.
+    data_dir : where raw files are looked for.
+    cache_dir : where prepared datasets are kept.
+    fetching : whether missing files may be fetched, unless they are too large for that.
+    with_inputs : whether `inputs` are wanted, which earlier versions did not keep: then it is
+        prepared again.
+
+    Returns
+    -------
+    Info or Missing
+        `Missing` only where ``dataset.missing=skip``.
+
+    Raises
+    ------
+    UserError
+        If a file is damaged or is not the expected one, files are missing and
+        ``dataset.missing=error``, the configuration contradicts itself, or the cache cannot be
+        written.
+    """
+    _check_settings(settings)
+    try:
+        if fetching and settings.missing != "skip":
+            _fetch(settings, data_dir)
+        info = _prepare(settings, data_dir, cache_dir)
+        if with_inputs and isinstance(info, Info) and inputs.load(cache_dir / info.digest) is None:
+            durable.remove(cache_dir / info.digest)
+            info = _prepare(settings, data_dir, cache_dir)
+        return info
+    except OSError as error:
+        raise UserError(
+            f"{settings.name}: the cache {cache_dir} cannot be used ({error}); "
+            "make room there, or set runs_dir"
+        ) from None
+    except MemoryError:
+        raise UserError(
+            f"{settings.name}: out of memory while its rows are prepared; look for a far too "
+            "large number of a feature in its files, or use a machine with more memory"
+        ) from None
+
+
+def _check_settings(settings: Settings) -> None:
+    known = settings.reader in READERS or settings.reader in MAKERS
+    if not known and not external.external(settings):
+        raise UserError(
+            f"dataset.reader={settings.reader} is unknown; "
+            f"readers: {', '.join((*READERS, *MAKERS))}"
+        )
+    if known and settings.name in external.own():
+        plugins.refuse_clash("dataset", settings.name)
+    if settings.reader in MAKERS and getattr(settings, settings.reader) is None:
+        raise UserError(
+            f"{settings.name}: reader {settings.reader} needs dataset.{settings.reader}"
+        )
+    if settings.reader == "own":
+        _check_own(settings)
+    elif settings.train or settings.test:
+        raise UserError("dataset.train and dataset.test name files of your own; add dataset=file")
+    _check_name(settings)
+    lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
+    if lacking:
+        raise UserError(
+            f"{settings.name}: reader {settings.reader} needs dataset.files.{lacking[0]}"
+        )
+
+
+def _check_name(settings: Settings) -> None:
+    """A name says which data they are: those of the catalogue have theirs for themselves."""
+    check_name("dataset.name", settings.name)
+    if settings.name.lower().endswith("-twin"):
+        raise UserError(
+            f"dataset.name={settings.name} is not possible: '-twin' marks synthetic stand-ins; "
+            "choose another dataset.name"
+        )
+    for path in (options.folder() / "dataset").glob("*.yaml"):
+        if path.stem != settings.name.lower() or path.stem == "file":
+            continue
+        known = OmegaConf.load(path)
+        assert isinstance(known, DictConfig)
+        its = (path.stem, known.reader, known.get("files", {}))
+        if (settings.name, settings.reader, settings.files) != its:
+            raise UserError(
+                f"dataset.name={settings.name} is a dataset of the catalogue, and these are other "
+                "files; choose another dataset.name"
+            )
+
+
+def _check_own(settings: Settings) -> None:
+    if "train" not in settings.files:
+        raise UserError("dataset=file needs dataset.train=PATH, and dataset.test=PATH")
+    if "test" not in settings.files and settings.protocol.split == "given":
+        raise UserError(
+            f"{settings.name}: dataset=file needs dataset.test=PATH; "
+            "or draw a test part of the training file with dataset.protocol.split=random"
+        )
+    for role, path in settings.files.items():
+        if not os.path.isfile(path):
+            raise UserError(f"dataset.{role}: there is no file {path}; correct the path")
+
+
+def _fetch(settings: Settings, data_dir: Path) -> None:
+    if settings.source.downloads and None in files.find_all(data_dir, settings).values():
+        from xcbench.data import fetch  # what it imports takes time
+
+        fetch.attempt(settings, data_dir)
+
+
+def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
+    paths = files.find_all(data_dir, settings)
+    absent = [settings.files[role] for role, path in paths.items() if path is None]
+    if absent:
+        where = " or ".join(str(data_dir / folder) for folder in settings.folders or ["."])
+        reason = (
+            f"{settings.name}: {', '.join(absent)} not found in {where} (plain, .xz, .gz or .bz2)"
+        )
+        remedy = "put the files there, or set data_dir or XCBENCH_DATA"
+        if settings.source.downloads:
+            remedy = f"`xcbench data fetch {settings.name}` gets them; or {remedy}"
+        if settings.missing == "error":
+            raise UserError(f"{reason}; {remedy}")
+        if settings.missing == "skip":
+            return Missing(settings.name, "missing", "data", reason)
+        if settings.synthetic is None:
+            raise UserError(f"{reason}, and it has no synthetic twin; {remedy}")
+        return _twin(settings, cache_dir)
+    return _real(settings, {role: path for role, path in paths.items() if path}, cache_dir)
+
+
+def load(info: Info, cache_dir: Path) -> Dataset:
+    """Load a prepared dataset."""
+    return cache.load(cache_dir / info.digest, info)
+
+
+def made_by(settings: Settings, twin: bool) -> tuple[str, Any] | None:
+    """Name and settings of what makes the rows; None where they are read from files."""
+    name = "synthetic" if twin else settings.reader
+    return (name, getattr(settings, name)) if name in MAKERS else None
+
+
+def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
+    if settings.reader == "synthetic":
+        # Word counts need no division by a pixel's range, and every class has a training row.
+        made = replace(settings.protocol, divide_by=1.0, classes="train")
+        settings = replace(settings, protocol=made)
+    if settings.reader in MAKERS:
+        return _made(settings, settings.name, False, cache_dir)
+    content = {}
+    for role, path in paths.items():
+        content[role] = files.content_digest(path, cache_dir / "files.json")
+        verify.check_digest(settings, role, path, content[role])
+    source = {
+        "reader": settings.reader,
+        **_external(settings),
+        "content": content,
+        "expected": asdict(settings.expected),
+        "protocol": changed(settings.protocol),
+    }
+
+    return _prepared(
+        settings,
+        source,
+        settings.name,
+        False,
+        cache_dir,
+        lambda: verify.read(settings, paths),
+    )
+
+
+def _external(settings: Settings) -> dict[str, Any]:
+    """Name and version of a dataset from outside, wherever it was found."""
+    found = external.external(settings)
+    return {"reader": found.thing.name, "version": found.thing.version} if found else {}
+
+
+def _twin(settings: Settings, cache_dir: Path) -> Info:
+    """Word counts of the size that the real rows have once they are chosen and split."""
+    made = replace(settings.protocol, divide_by=1.0, classes="train", split="given", min_rows=1)
+    return _made(replace(settings, protocol=made), f"{settings.name}-twin", True, cache_dir)
+
+
+def _made(settings: Settings, name: str, twin: bool, cache_dir: Path) -> Info:
+    maker = made_by(settings, twin)
+    assert maker is not None
+    kind, spec = maker
+    source = {
+        kind: asdict(spec),
+        "version": MAKERS[kind].VERSION,
+        "protocol": changed(settings.protocol),
+    }
+    return _prepared(settings, source, name, twin, cache_dir, lambda: MAKERS[kind].make(spec))
+
+
+def _prepared(
+    settings: Settings,
+    source: dict[str, Any],
+    name: str,
+    twin: bool,
+    cache_dir: Path,
+    read: Callable[[], tuple[Raw, Raw]],
+) -> Info:
+    """Cached dataset of this content, made by ``read`` and the protocol if it is not there yet."""
+    text = json.dumps({**source, "name": name, "code": VERSION}, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    where = cache_dir / digest
+    with locks.alone(cache_dir / f"{digest}.lock", f"prepares {name}"):
+        known = cache.info(where)
+        if known is None:
+            raw = read()
+            try:
+                train, test, fitted, dropped = protocol.problem(*raw, settings.protocol)
+            except UserError as error:
+                raise UserError(f"{name}: {error}") from None
+            known = statistics.describe(
+                name, digest, twin, train, test, len(fitted.labels), dropped
+            )
+            cache.save(where, known, train, test)
+            inputs.save(where, fitted)
+    return known

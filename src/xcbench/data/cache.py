@@ -1,0 +1,133 @@
+"""Prepared datasets on disk: plain arrays that are mapped into memory, not parsed again."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench import durable, sealed
+from xcbench.core.dataset import Dataset, Info, LabelSets, Split
+from xcbench.errors import UserError
+
+INFO = "info.json"
+ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a damaged cache
+
+
+def save(where: Path, info: Info, train: Split, test: Split) -> None:
+    """Write the arrays; they take the place of what is there when they are complete and synced.
+
+    The caller holds the lock of this dataset: siblings that are there were left by interrupted
+    saves.
+    """
+    where.parent.mkdir(parents=True, exist_ok=True)
+    for left in where.parent.glob(f".{where.name}-*"):
+        durable.remove(left)
+    scratch = durable.sibling(where)
+    try:
+        scratch.mkdir()
+        _write(scratch, info, train, test)
+        durable.replace_folder(scratch, where)
+    except OSError:  # on a full disk, what was written so far would keep it full
+        durable.remove(scratch)
+        raise
+
+
+def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
+    checksums = {}
+    for role, split in (("train", train), ("test", test)):
+        arrays: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
+        if isinstance(split.X, np.ndarray):
+            arrays["X"] = split.X
+        else:
+            kind = np.int32 if max(split.X.nnz, *split.X.shape) < 2**31 else np.int64
+            arrays |= {
+                "data": split.X.data,
+                "indices": split.X.indices.astype(kind),
+                "indptr": split.X.indptr.astype(kind),
+            }
+        if split.sets is not None:
+            arrays |= {f"sets_{name}": array for name, array in vars(split.sets).items()}
+        for name, array in arrays.items():
+            path = scratch / f"{role}.{name}.npy"
+            np.save(path, array)
+            checksums[path.name] = _checksum(path)
+    content = {"info": asdict(info), "checksums": checksums}
+    (scratch / INFO).write_text(sealed.dumps(content))
+
+
+def info(where: Path) -> Info | None:
+    """What is known of a cached dataset, or None where it is missing or damaged."""
+    try:
+        return read(where)
+    except ERRORS:
+        return None
+
+
+def read(where: Path) -> Info:
+    """What is known of a cached dataset, once every byte of it was compared with its checksum.
+
+    Raises
+    ------
+    OSError, ValueError, LookupError, TypeError, AttributeError
+        If it is missing or damaged.
+    """
+    content = sealed.loads((where / INFO).read_bytes())
+    known = Info(**content["info"])
+    if known.digest != where.name:
+        raise ValueError(f"these are the files of {known.digest}")
+    for name, checksum in content["checksums"].items():
+        if _checksum(where / name) != checksum:
+            raise ValueError(f"{name} is not what was written")
+    return known
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            checksum = zlib.crc32(block, checksum)
+    return checksum
+
+
+def load(where: Path, known: Info) -> Dataset:
+    """Map a cached dataset into memory.
+
+    Raises
+    ------
+    UserError
+        If the cache was removed or damaged since `info` looked at it.
+    """
+    try:
+        return _load(where, known)
+    except (OSError, ValueError, EOFError) as error:
+        raise UserError(
+            f"the prepared dataset {where} cannot be read ({error}); run again to rebuild it"
+        ) from None
+
+
+def _load(where: Path, known: Info) -> Dataset:
+    splits = {}
+    for role in ("train", "test"):
+        rows = known.train if role == "train" else known.test
+        shape = (rows, known.features)
+        y = np.load(where / f"{role}.y.npy")
+        sets = _sets(where, role) if known.multi_label else None
+        if known.sparse:
+            parts = tuple(
+                np.load(where / f"{role}.{part}.npy", mmap_mode="r")
+                for part in ("data", "indices", "indptr")
+            )
+            splits[role] = Split(sp.csr_array(parts, shape=shape), y, sets)
+        else:
+            splits[role] = Split(np.load(where / f"{role}.X.npy", mmap_mode="r"), y, sets)
+    counts = np.bincount(splits["train"].y, minlength=known.classes)
+    return Dataset(known, splits["train"], splits["test"], counts)
+
+
+def _sets(where: Path, role: str) -> LabelSets:
+    parts = ("start", "classes", "weight")
+    return LabelSets(*(np.load(where / f"{role}.sets_{part}.npy", mmap_mode="r") for part in parts))

@@ -1,0 +1,128 @@
+"""A dataset from outside: its settings and its reader, found through the `door`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench import options, plugins
+from xcbench.core.dataset import Raw
+from xcbench.data.readers import READERS
+from xcbench.data.settings import DatasetSettings
+from xcbench.errors import UserError
+from xcbench.plugins import Found, failure
+
+Read = Callable[[dict[str, Path], DatasetSettings], tuple[Raw, Raw]]
+
+
+@dataclass(frozen=True)
+class External:
+    """A dataset from outside.
+
+    Attributes
+    ----------
+    settings : its name, and whatever differs from the defaults: files, protocol, expected shape.
+    read : the paths of its files by role, and its settings, to training and test rows.
+    version : of what it reads; a change reads everything again, and changes identities.
+    """
+
+    settings: DatasetSettings
+    read: Read
+    version: int = 1
+
+    @property
+    def name(self) -> str:
+        """In commands, tables and figures."""
+        return self.settings.name
+
+
+def own() -> list[str]:
+    """Names of our datasets."""
+    return sorted(path.stem for path in (options.folder() / "dataset").glob("*.yaml"))
+
+
+def find(reference: str) -> Found:
+    """Find the dataset of a name or a target.
+
+    Raises
+    ------
+    UserError
+        If there is none, its name is taken, or a piece of it is missing.
+    """
+    found = plugins.find("dataset", reference)
+    thing, who = found.thing, f"dataset {found.label}"
+    if not isinstance(thing, External):
+        raise UserError(f"{who} is a {type(thing).__name__}, it must be xcbench.data.External")
+    if not isinstance(thing.settings, DatasetSettings) or not callable(thing.read):
+        raise UserError(f"{who}: its settings must be a DatasetSettings, its read a function")
+    if not isinstance(thing.version, int):
+        raise UserError(f"{who}: its version is {thing.version!r}, it must be a whole number")
+    if thing.name in own():
+        raise UserError(f"{who} calls itself '{thing.name}', which is one of ours")
+    if not plugins.is_target(reference) and thing.name != reference:
+        raise UserError(f"{who} calls itself '{thing.name}'; both must be the same")
+    return found
+
+
+def settings(reference: str) -> DatasetSettings:
+    """Settings a dataset from outside starts from."""
+    return replace(find(reference).thing.settings, reader=reference)
+
+
+def external(given: DatasetSettings) -> Found | None:
+    """Find the dataset that settings belong to, if it is from outside."""
+    if given.reader in READERS or given.reader == "synthetic":
+        return None
+    if plugins.is_target(given.reader) or given.reader in plugins.announced("dataset"):
+        return find(given.reader)
+    return None
+
+
+def read(found: Found, paths: dict[str, Path], given: DatasetSettings) -> tuple[Raw, Raw]:
+    """Rows of a dataset from outside.
+
+    Raises
+    ------
+    UserError
+        If its reader fails, or gives anything but two `Raw` that can be right.
+    """
+    who = f"dataset {found.label}"
+    try:
+        parts = found.thing.read(paths, given)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{who}: its reader failed: {failure(error)}") from error
+    if not isinstance(parts, tuple) or [type(part) for part in parts] != [Raw, Raw]:
+        raise UserError(f"{who}: its reader must give two Raw, the training and the test rows")
+    for part, name in zip(parts, ("training", "test"), strict=True):
+        problem = _problem(part)
+        if problem:
+            raise UserError(f"{who}: in its {name} rows {problem}")
+    return parts
+
+
+def _problem(raw: Raw) -> str:
+    """What is wrong with rows, or nothing."""
+    X, start, labels = raw.X, np.asarray(raw.label_start), np.asarray(raw.labels)
+    if not isinstance(X, np.ndarray | sp.csr_array) or X.ndim != 2:
+        return f"X is a {type(X).__name__}, it must be a matrix: a NumPy array or a SciPy csr_array"
+    values = X if isinstance(X, np.ndarray) else X.data
+    if not np.issubdtype(values.dtype, np.number) or not np.isfinite(values).all():
+        return "X has values that are not finite numbers"
+    if start.shape != (X.shape[0] + 1,) or start[0] != 0 or (np.diff(start) < 0).any():
+        return f"label_start must count the labels up to each of the {X.shape[0]} rows, from 0"
+    if labels.shape != (start[-1],):
+        return f"there are {labels.size} labels, label_start says {start[-1]}"
+    if len(labels) and not np.issubdtype(labels.dtype, np.integer):
+        return f"labels are {labels.dtype}, they must be whole numbers"
+    if len(labels) and not 0 <= labels.min() <= labels.max() < raw.n_labels:
+        return (
+            f"labels lie between {labels.min()} and {labels.max()}, "
+            f"n_labels={raw.n_labels} says between 0 and {raw.n_labels - 1}"
+        )
+    return ""

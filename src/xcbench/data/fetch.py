@@ -1,0 +1,223 @@
+"""Fetching a dataset's files: downloaded, unpacked, verified, and only then put in their place.
+
+Until then everything lies in a folder `WORK` beside them, where nothing looks for data and the
+next attempt goes on.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from xcbench.data import download, files, unpack, verify
+from xcbench.data.download import Unavailable
+from xcbench.data.settings import DatasetSettings, Download
+from xcbench.errors import UserError
+from xcbench.units import readable
+
+RUN_LIMIT = 100 * 2**20  # bytes that a run fetches without being asked
+WORK = ".fetching"
+
+_attempted: set[str] = set()
+"""What runs of this process tried to fetch: once is enough."""
+
+
+def attempt(settings: DatasetSettings, data_dir: Path) -> None:
+    """Fetch for a run, if the files are small; a failure is said, and the run goes on."""
+    key = repr((settings.source, settings.folders, settings.files, data_dir))
+    if key in _attempted:
+        return
+    _attempted.add(key)
+    try:
+        fetch(settings, data_dir, RUN_LIMIT)
+    except UserError as error:
+        print(" ".join(str(error).split()), flush=True)
+
+
+def fetch(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -> list[Path]:
+    """Fetch the files of a dataset that are missing, into its first folder.
+
+    Parameters
+    ----------
+    settings : the dataset's configuration.
+    data_dir : where raw files are looked for.
+    limit : refuse to fetch more bytes than that.
+
+    Returns
+    -------
+    list of Path
+        What was fetched; empty, if everything was there.
+
+    Raises
+    ------
+    UserError
+        If a file cannot be had, is not the right one, or cannot be written.
+    """
+    folder = destination(settings, data_dir)
+    try:
+        absent = _absent(settings, data_dir)
+        if not absent:
+            return []
+        sources = _survey(_needed(settings, absent), limit, settings.name)
+        with _alone(folder, settings.name):
+            absent = _absent(settings, data_dir)  # another process may have fetched them
+            return _fetch(settings, data_dir, sources, absent) if absent else []
+    except UserError as error:
+        raise UserError(f"{settings.name} was not fetched: {error}") from None
+    except OSError as error:
+        raise UserError(
+            f"{settings.name} was not fetched: {folder} cannot be written "
+            f"({error.strerror or error}); make room there, or set data_dir or XCBENCH_DATA"
+        ) from None
+
+
+def destination(settings: DatasetSettings, data_dir: Path) -> Path:
+    """Folder that fetched files go to."""
+    return data_dir / (settings.folders or ["."])[0]
+
+
+def _absent(settings: DatasetSettings, data_dir: Path) -> list[str]:
+    paths = files.find_all(data_dir, settings)
+    return [role for role, path in paths.items() if path is None]
+
+
+def _needed(settings: DatasetSettings, absent: list[str]) -> list[Download]:
+    """Downloads that hold what is missing."""
+    source = settings.source
+    for role in absent:
+        name = settings.files[role]
+        if not any(role in item.files for item in source.downloads):
+            page = f"; it is found at {source.page}" if source.page else ""
+            raise UserError(source.note or f"nothing is known to hold {name}{page}")
+        if Path(name).name != name:
+            raise UserError(f"dataset.files.{role}={name} must be a name without folders")
+    return [item for item in source.downloads if set(item.files) & set(absent)]
+
+
+def _survey(
+    downloads: list[Download], limit: int | None, name: str
+) -> list[tuple[Download, list[str]]]:
+    """Each download with its addresses, from the first that answers; nothing is written yet."""
+    found, total, known = [], 0, True
+    for item in downloads:
+        start, size = _first_answer(item.urls)
+        found.append((item, item.urls[start:]))
+        total += size or item.bytes
+        known = known and bool(size or item.bytes)
+    what = readable(total) if known else "a size that is not announced"
+    if limit is not None and (total > limit or not known):
+        raise UserError(
+            f"it has {what}, a run fetches at most {readable(limit)} by itself; "
+            f"`xcbench data fetch {name}` fetches it"
+        )
+    print(f"fetching {name}, {what}", flush=True)
+    return found
+
+
+def _first_answer(urls: list[str]) -> tuple[int, int | None]:
+    """Place of the first address that answers, and the size it announces."""
+    reasons = []
+    for place, url in enumerate(urls):
+        try:
+            return place, download.size(url)
+        except Unavailable as error:
+            reasons.append(str(error))
+    raise UserError("; ".join(dict.fromkeys(reasons)) or "it has no address")
+
+
+@contextmanager
+def _alone(folder: Path, name: str) -> Iterator[None]:
+    """One process at a time fetches into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / f"{WORK}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        print(f"{name}: another process is fetching it, waiting for that", flush=True)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _fetch(
+    settings: DatasetSettings,
+    data_dir: Path,
+    sources: list[tuple[Download, list[str]]],
+    absent: list[str],
+) -> list[Path]:
+    folder = destination(settings, data_dir)
+    work = folder / WORK
+    work.mkdir(exist_ok=True)
+    fetched: list[Path] = []
+    unchecked: dict[str, Path] = {}  # until all are there
+    for item, urls in sources:
+        roles = [role for role in item.files if role in absent]
+        taken = _one(settings, item, urls, roles, work) if roles else {}
+        for role, path in taken.items():
+            if settings.sha256.get(role):
+                fetched.append(path.replace(folder / path.name))
+            else:
+                unchecked[role] = path
+    if unchecked:
+        here = {role: path for role, path in files.find_all(data_dir, settings).items() if path}
+        try:
+            verify.read(settings, {role: (here | unchecked)[role] for role in settings.files})
+        except UserError:
+            shutil.rmtree(work)  # any of them may be the wrong one
+            raise
+        fetched += [path.replace(folder / path.name) for path in unchecked.values()]
+    shutil.rmtree(work)
+    return fetched
+
+
+def _one(
+    settings: DatasetSettings, item: Download, urls: list[str], roles: list[str], work: Path
+) -> dict[str, Path]:
+    """Files of these roles out of a download, from the first address that gives them right."""
+    reasons = []
+    for url in urls:
+        label = ", ".join(settings.files[role] for role in roles)
+        try:
+            whole = download.get(url, work, label, item.bytes)
+        except Unavailable as error:
+            reasons.append(str(error))
+            continue
+        try:
+            return _taken(settings, item, whole, roles, work)
+        except UserError as error:
+            whole.unlink(missing_ok=True)
+            reasons.append(f"{url}: {error}")
+    raise UserError("; ".join(dict.fromkeys(reasons)))
+
+
+def _taken(
+    settings: DatasetSettings, item: Download, whole: Path, roles: list[str], work: Path
+) -> dict[str, Path]:
+    """Files out of what was downloaded, under their names; a wrong one is removed."""
+    taken = {role: work / settings.files[role] for role in roles}
+    inside = {item.files[role]: taken[role] for role in roles if item.files[role]}
+    if inside:
+        unpack.unpack(whole, inside)
+    for role in roles:
+        if not item.files[role]:
+            whole.replace(taken[role])
+        taken[role] = _named(taken[role])
+        try:
+            if settings.sha256.get(role):
+                verify.check_digest(settings, role, taken[role], files.fresh_digest(taken[role]))
+        except UserError:
+            taken[role].unlink()
+            raise
+    return taken
+
+
+def _named(path: Path) -> Path:
+    """Give a compressed file the ending that says so."""
+    suffix = files.compression(path)
+    return path if path.suffix == suffix else path.replace(path.with_name(path.name + suffix))

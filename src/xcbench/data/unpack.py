@@ -1,0 +1,110 @@
+"""Taking files out of an archive: only those asked for, under names of our own."""
+
+from __future__ import annotations
+
+import lzma
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from xcbench.data import files
+from xcbench.errors import UserError
+
+BLOCK = 1 << 20
+RATIO, SLACK = 100, 1 << 26  # data files shrink to a tenth, not to a hundredth
+DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
+    *(RuntimeError,),  # encrypted, or an unknown compression
+    *(ValueError, OverflowError),  # a wrong offset
+)
+
+
+def unpack(archive: Path, wanted: dict[str, Path]) -> None:
+    """Copy members of a zip or tar archive, compressed or not, to new files.
+
+    Parameters
+    ----------
+    archive : its kind is told by its content.
+    wanted : member → file to write. A member may lie below folders that are not named.
+
+    Raises
+    ------
+    UserError
+        If it is no archive, damaged, lacks a member, or grows beyond all measure.
+    OSError
+        If the disk is full, or cannot be written.
+    """
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened:
+                entries = [(entry.filename, entry) for entry in opened.infolist()]
+                _copy_all(archive, entries, opened.open, _is_zipped_file, wanted)
+        elif tarfile.is_tarfile(archive):
+            with (
+                files.decompressed(archive, files.compression(archive), _most(archive)) as whole,
+                tarfile.open(fileobj=whole, mode="r:") as bundle,
+            ):
+                members = [(member.name, member) for member in bundle.getmembers()]
+                _copy_all(archive, members, bundle.extractfile, tarfile.TarInfo.isfile, wanted)
+        else:
+            raise UserError("it is neither a zip nor a tar archive")
+    except DAMAGE as error:
+        raise UserError(f"the archive is damaged or not readable ({error})") from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise UserError(f"the archive is damaged ({error})") from None
+
+
+def _copy_all(
+    archive: Path,
+    entries: list[tuple[str, Any]],
+    opened: Callable[[Any], IO[bytes] | None],
+    is_file: Callable[[Any], bool],
+    wanted: dict[str, Path],
+) -> None:
+    left = _most(archive)
+    for member, target in wanted.items():
+        entry = _only(entries, member)
+        source = opened(entry) if is_file(entry) else None
+        if source is None:
+            raise UserError(f"the archive's {member} is a link or a folder, not a file")
+        with source, target.open("wb") as out:
+            while block := source.read(BLOCK):
+                left -= len(block)
+                if left < 0:
+                    raise UserError(
+                        f"the archive's {member} unpacks to more than {RATIO} times the size of "
+                        "the archive, which no data file does"
+                    )
+                out.write(block)
+
+
+def _most(archive: Path) -> int:
+    """Bytes that it may unpack to."""
+    return RATIO * archive.stat().st_size + SLACK
+
+
+def _only(entries: list[tuple[str, Any]], member: str) -> Any:
+    """The entry of that name, else the only one whose path ends with it."""
+    tail = PurePosixPath(member).parts
+    paths = [(PurePosixPath(name), entry) for name, entry in entries]
+    inside = [(path, entry) for path, entry in paths if not path.is_absolute()]
+    exact = [entry for path, entry in inside if path.parts == tail]
+    ending = [
+        entry
+        for path, entry in inside
+        if ".." not in path.parts and path.parts[-len(tail) :] == tail
+    ]
+    found = exact or ending
+    if len(found) != 1:
+        raise UserError(f"the archive holds {len(found) or 'no'} files {member}")
+    return found[0]
+
+
+def _is_zipped_file(entry: zipfile.ZipInfo) -> bool:
+    return not entry.is_dir() and not stat.S_ISLNK(entry.external_attr >> 16)

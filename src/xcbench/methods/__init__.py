@@ -1,0 +1,1 @@
+"""Methods, one a file: options, default rate, the objective that is minimised."""

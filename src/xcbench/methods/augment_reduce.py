@@ -1,0 +1,102 @@
+"""Augment and reduce as methods: softmax, multinomial probit and logistic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from xcbench.core.dataset import Info
+from xcbench.core.objectives import Objective, Odds
+from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, Link, averaged
+from xcbench.core.solvers import Solver
+from xcbench.core.solvers.augment_reduce import AugmentReduce
+from xcbench.methods.method import Method, minibatch, over_square_norm, sampler
+from xcbench.methods.options import SampledOptions
+from xcbench.options import option
+
+
+@dataclass
+class AugmentReduceOptions(SampledOptions):
+    """Options of augment and reduce, with a variational distribution per row."""
+
+    step: str = option("ar", "as for stochastic methods", choices=("sgd", "ar"))
+    sampling: str = option("others", "as for sampled methods")
+    local_clock: str = option(
+        "epochs",
+        "t in the step size (1 + t)^-0.9 of the local variables, counted from 1",
+        choices=("epochs", "iterations"),
+    )
+    local_lr: float = option(1.0, "factor of the step size of the local variables", above=0)
+
+
+@dataclass
+class SoftmaxAugmentReduceOptions(AugmentReduceOptions):
+    """Options of softmax A&R."""
+
+    local_lr: float = option(
+        1.0, "factor of the step size of the local variables", above=0, at_most=1
+    )
+    eta0: float = option(2.0, "start of the local variable eta", at_least=1)
+
+
+@dataclass
+class LatentAugmentReduceOptions(AugmentReduceOptions):
+    """Options of multinomial probit and logistic A&R."""
+
+    local_lr: float = option(0.01, "factor of the step size of the local variables", above=0)
+    entropy: bool = option(
+        True, "the entropy has its share in the step of the scale (the published code left it out)"
+    )
+
+
+def loop(settings: AugmentReduceOptions, info: Info, objective: Objective) -> Solver:
+    """The loop over minibatches that moves the local variables by a step size of their own."""
+    made = partial(AugmentReduce, clock=settings.local_clock, local_lr=settings.local_lr)
+    return minibatch(objective, sampler(settings, info), settings, info, made)
+
+
+def impossible(settings: AugmentReduceOptions) -> str:
+    """The ridge on drawn classes has a loop of its own."""
+    if settings.ridge_on == "drawn":
+        return f"method.ridge_on=drawn is not possible for {settings.name}; set it to all"
+    return ""
+
+
+def softmax(settings: SoftmaxAugmentReduceOptions, info: Info) -> Objective:
+    """Softmax: Gumbel errors, for which q is exact but for its location log eta."""
+    return Odds(averaged, True, float(np.log(settings.eta0)))
+
+
+def of(link: Link, name: str) -> Method:
+    """Multinomial probit or logistic."""
+
+    def objective(settings: LatentAugmentReduceOptions, info: Info) -> Objective:
+        return Latent(link, settings.entropy)
+
+    return Method(
+        f"ar_{name}",
+        LatentAugmentReduceOptions,
+        objective,
+        over_square_norm(0.1),
+        samplings=("others", "all", "frequency", "tree"),
+        link=name,
+        slope_is_gradient=False,  # mu and gamma move first
+        impossible=impossible,
+        solver=lambda settings, info: loop(settings, info, objective(settings, info)),
+    )
+
+
+probit = of(PROBIT, "probit")
+logistic = of(LOGISTIC, "logistic")
+augmented_softmax = Method(
+    "ar_softmax",
+    SoftmaxAugmentReduceOptions,
+    softmax,
+    over_square_norm(0.1),
+    samplings=("others", "all", "frequency", "tree"),
+    slope_is_gradient=False,  # eta moves first
+    impossible=impossible,
+    solver=lambda settings, info: loop(settings, info, softmax(settings, info)),
+)

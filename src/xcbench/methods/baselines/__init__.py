@@ -1,0 +1,158 @@
+"""Adapters to existing libraries: the same datasets, clocks, memory meter and metrics as our own.
+
+A file here is a library, or a rule as simple as one; at its end are its methods, found as those
+under ``objectives/`` are. What cannot be interrupted yields at its start and its end.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from xcbench.core.dataset import Dataset, Info, Rows
+from xcbench.core.models.model import Model
+from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.methods.method import Method
+from xcbench.methods.options import MethodOptions
+
+
+class Library(Model):
+    """What a library trained, and predicts classes with; its weights are its own.
+
+    Attributes
+    ----------
+    predictor : rows to classes (N,), once it is trained.
+    size : bytes of the model as the library keeps or saves it.
+    """
+
+    probabilistic = False
+
+    def __init__(self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str):
+        self.engine, self.classes, self.size = engine, n_classes, 0
+        self.predictor: Callable[[Rows], np.ndarray] | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return self.classes
+
+    @property
+    def untrained(self) -> bool:
+        """Whether there is nothing to predict with."""
+        return self.predictor is None
+
+    @property
+    def nonzeros(self) -> None:
+        """Not told."""
+
+    @property
+    def nbytes(self) -> int:
+        """As the library keeps or saves it."""
+        return self.size
+
+    def predict(self, X: Rows) -> np.ndarray:
+        """Classes (N,); 0 before training."""
+        if self.predictor is None:
+            return np.zeros(X.shape[0], np.int64)
+        return np.asarray(self.predictor(X), np.int64)
+
+    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+        """Scores: 1 for the class that is predicted."""
+        predicted = self.predict(X)
+        for block in self.parts(X.shape[0]):
+            scores = np.zeros((len(predicted[block]), self.classes), np.float32)
+            scores[np.arange(len(scores)), predicted[block]] = 1.0
+            yield block, scores
+
+    def square_norm(self) -> float:
+        """Not known."""
+        return 0.0
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Nothing that could be saved."""
+        return {}
+
+
+class Once(ABC):
+    """A solver that sees all rows once: it yields at its start and its end.
+
+    Attributes
+    ----------
+    model : what makes the model that it trains.
+    """
+
+    precision: str | None = None
+    interruptible = False
+    is_bound = False
+    epochs = 1.0
+    compiles = False
+
+    @abstractmethod
+    def train(self, dataset: Dataset, model: Any, rng: np.random.Generator) -> None:
+        """Train a model on all rows."""
+
+    def fit(
+        self, dataset: Dataset, model: Any, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """Train."""
+        yield Progress(0, 0, 0.0)
+        self.train(dataset, model, streams.classes)
+        yield Progress(1, len(dataset.train), 1.0, 0.0)
+
+
+class ByLibrary(Once):
+    """As `Once`, of a library whose weights are its own."""
+
+    model = Library
+
+
+def method(
+    name: str,
+    schema: type[MethodOptions],
+    solver: Callable[[Any, Info], Solver],
+    impossible: Callable[[Any], str] = lambda settings: "",
+    lacks: Callable[[Any], str] = lambda settings: "",
+    memory: Callable[[Any, Info, int, float], float] = lambda settings, info, itemsize, epochs: 0.0,
+    version: int = 1,
+    needs_features: bool = False,
+    ranks: bool = True,
+) -> Method:
+    """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""
+    return Method(
+        name,
+        schema,
+        lambda settings, info: None,  # type: ignore[arg-type, return-value]
+        lambda settings, info: 1.0,
+        has_rate=lambda settings: False,
+        impossible=lambda settings: _ridge(settings) or impossible(settings),
+        needs_features=needs_features,
+        ranks=ranks,
+        lacks=lacks,
+        memory=memory,
+        solver=solver,
+        version=version,
+    )
+
+
+def _ridge(settings: MethodOptions) -> str:
+    if settings.ridge:
+        return f"method.ridge is not possible for {settings.name}, which has options of its own"
+    return ""
+
+
+def needs(package: str, extra: str) -> Callable[[MethodOptions], str]:
+    """Say in one sentence that a package is not installed, where it is not."""
+
+    def lacks(settings: MethodOptions) -> str:
+        if find_spec(package):
+            return ""
+        return (
+            f"method {settings.name} needs {package}, which is not installed; "
+            f"pip install 'xcbench[{extra}]', or leave the method out"
+        )
+
+    return lacks

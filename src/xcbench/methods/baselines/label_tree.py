@@ -1,0 +1,58 @@
+"""A probabilistic label tree, by napkinXC; the extra ``plt``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench.core.dataset import Dataset, Rows
+from xcbench.methods import baselines
+from xcbench.methods.baselines.options import LabelTreeOptions
+
+
+@dataclass
+class LabelTree(baselines.ByLibrary):
+    """Logistic regressions in the nodes of a tree over the classes, made by k-means of their means.
+
+    One thread, the library's defaults, its scaling of rows to length 1 among them (without it
+    version 0.7.2 does not return). The size is that of its files.
+    """
+
+    settings: LabelTreeOptions
+
+    def train(self, dataset: Dataset, model: baselines.Library, rng: np.random.Generator) -> None:
+        """Train, and predict the most probable class."""
+        from napkinxc.models import PLT
+
+        folder = TemporaryDirectory(prefix="xcbench-plt-")
+        tree = PLT(
+            folder.name,
+            arity=self.settings.arity,
+            max_leaves=self.settings.leaves,
+            liblinear_c=self.settings.C,
+            ensemble=self.settings.trees,
+            bias=float(self.settings.bias),
+            seed=int(rng.integers(2**31)),
+            threads=1,
+        )
+        tree.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
+        model.size = sum(path.stat().st_size for path in Path(folder.name).rglob("*.*"))
+
+        def predictor(X: Rows, _kept: TemporaryDirectory[str] = folder) -> np.ndarray:
+            found = tree.predict(sp.csr_matrix(X), top_k=1)
+            return np.array([classes[0] if classes else 0 for classes in found])
+
+        model.predictor = predictor
+
+
+label_tree = baselines.method(
+    "plt",
+    LabelTreeOptions,
+    lambda settings, info: LabelTree(settings),
+    lacks=baselines.needs("napkinxc", "plt"),
+    ranks=False,
+)

@@ -1,0 +1,171 @@
+"""Linear SVMs of LIBLINEAR, through scikit-learn: one-vs-rest, and Crammer and Singer's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from xcbench.core.dataset import Dataset, Info, Rows
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.solvers import Progress, Streams
+from xcbench.methods import baselines
+from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
+
+
+class MarginScores(LinearModel):
+    """`LinearModel` whose scores are no log-odds: there is no log loss.
+
+    Attributes
+    ----------
+    trained : whether a class has been trained (K,). Others are never predicted: scores of 0 would
+        win wherever all trained ones are negative.
+    """
+
+    probabilistic = False
+
+    def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
+        super().__init__(n_classes, n_features, bias, dtype)
+        self.trained = np.zeros(n_classes, bool)
+
+    @classmethod
+    def made(
+        cls, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+    ) -> MarginScores:
+        """Weights 0; those of classes that are not trained stay so."""
+        return cls(n_classes, n_features, bias, dtype)
+
+    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+        """Scores, minus infinity for classes that are not trained."""
+        for block, scores in super().passes(X):
+            scores[:, ~self.trained] = -np.inf
+            yield block, scores
+
+    def put(self, classes: Any, found: Any, signs: Any = 1.0) -> None:
+        """Take the weights of classes over from the library."""
+        self.V[classes] = signs * found.coef_
+        if self.b is not None:
+            self.b[classes] = np.ravel(signs * found.intercept_[:, None])
+        self.trained[classes] = True
+
+
+def svm(settings: LiblinearOptions, rng: np.random.Generator, multi_class: str) -> Any:
+    """LIBLINEAR's solver 1 (l2-regularised squared hinge, dual) or 4 (Crammer and Singer)."""
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(
+        C=settings.C,
+        tol=settings.tolerance,
+        max_iter=settings.iterations,
+        fit_intercept=settings.bias,
+        multi_class=multi_class,
+        dual=True,
+        random_state=int(rng.integers(2**31)),
+    )
+
+
+@dataclass
+class OneVsRest:
+    """An SVM a class against all others, class after class, so that it can be interrupted.
+
+    Iterations are classes; an epoch is all of them. Rows with the same features and the same target
+    are one row with their number as its weight, which leaves the problem as it is: where an article
+    has a row for each of its tags, a class takes a tenth of the time.
+    """
+
+    settings: LiblinearOptions
+    precision: str | None = None
+    interruptible: bool = True
+    is_bound: bool = False
+    epochs = 1.0
+    compiles = False
+    model = MarginScores.made
+
+    def fit(
+        self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """Train the classes that have rows, most frequent first."""
+        y = dataset.train.y
+        X, place = distinct(dataset.train.X)
+        rows = np.bincount(place)
+        counts = np.bincount(y, minlength=model.n_classes)
+        classes = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+        done = 0
+        yield Progress(0, 0, 0.0)
+        for stop in stops:
+            while done < round(stop * len(classes)):
+                k = classes[done]
+                if len(classes) > 1:
+                    own = np.bincount(place[y == k], minlength=len(rows))
+                    inside, outside = np.flatnonzero(own), np.flatnonzero(rows - own)
+                    index = np.concatenate([inside, outside])
+                    weight = np.concatenate([own[inside], (rows - own)[outside]])
+                    target = np.arange(len(index)) < len(inside)
+                    one = svm(self.settings, streams.classes, "ovr")
+                    model.put([k], one.fit(X[index], target, sample_weight=weight))
+                done += 1
+            share = done / len(classes)
+            left = f"{done:,} of {len(classes):,} classes" if done < len(classes) else None
+            yield Progress(done, round(share * len(y)), share, 0.0, message=left)
+
+
+def distinct(X: Rows) -> tuple[Rows, np.ndarray]:
+    """Rows that differ, in LIBLINEAR's float64 once for all classes, and which of them each is."""
+    keys: list[Any]
+    if isinstance(X, np.ndarray):
+        keys = [row.tobytes() for row in X]
+    else:
+        keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
+    known: dict[Any, int] = {}
+    place = np.array([known.setdefault(key, len(known)) for key in keys])
+    first = np.unique(place, return_index=True)[1]
+    return X[first].astype(np.float64), place
+
+
+@dataclass
+class CrammerSinger(baselines.Once):
+    """The multi-class SVM of Crammer and Singer."""
+
+    settings: LiblinearOptions
+    model = MarginScores.made
+
+    def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
+        """One call of the library; of two classes scikit-learn gives w_1 - w_0 alone."""
+        X, y = dataset.train.X, dataset.train.y
+        classes = np.unique(y)
+        if len(classes) == 1:
+            return
+        found = svm(self.settings, rng, "crammer_singer").fit(X, y)
+        signs = np.array([[-0.5], [0.5]]) if len(found.coef_) == 1 else 1.0
+        model.put(classes, found, signs)
+
+
+def weights(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:
+    """Bytes of the library's weights, and ours."""
+    return (8 + itemsize) * info.classes * (info.features + 1.0)
+
+
+def with_dual(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:
+    """Bytes with Crammer and Singer's dual variables: a number and a place a row and class."""
+    return weights(settings, info, itemsize, epochs) + 12.0 * info.train * info.classes
+
+
+one_vs_rest = baselines.method(
+    "svm_ovr",
+    OneVsRestOptions,
+    lambda settings, info: OneVsRest(settings),
+    memory=weights,
+    needs_features=True,
+    version=2,
+)
+crammer_singer = baselines.method(
+    "svm_cs",
+    LiblinearOptions,
+    lambda settings, info: CrammerSinger(settings),
+    memory=with_dual,
+    needs_features=True,
+    version=2,
+)

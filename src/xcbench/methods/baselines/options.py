@@ -1,0 +1,51 @@
+"""Options of baselines: class sums, and what libraries train."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xcbench.methods.options import MethodOptions
+from xcbench.options import option
+
+
+@dataclass
+class UnbiasedOptions(MethodOptions):
+    """Options of a method without biases."""
+
+    bias: bool = option(False, "not possible")
+
+
+@dataclass
+class LiblinearOptions(MethodOptions):
+    """Options of LIBLINEAR's SVMs; with `bias`, b is penalised as a weight is."""
+
+    C: float = option(1.0, "weight of the losses against ||W||²/2", above=0)
+    tolerance: float = option(0.1, "at which the library stops, its own default", above=0)
+    iterations: int = option(1000, "at which the library stops, its own default", at_least=1)
+
+
+@dataclass
+class OneVsRestOptions(LiblinearOptions):
+    """Options of one-vs-rest; the MEMOIR paper's C on its smaller datasets."""
+
+    C: float = option(10.0, "weight of the losses against ||W||²/2", above=0)
+
+
+@dataclass
+class LabelTreeOptions(MethodOptions):
+    """Options of napkinXC's probabilistic label tree; the defaults are the library's."""
+
+    C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
+    arity: int = option(2, "children of a node", at_least=2)
+    leaves: int = option(100, "classes in the node above them, at most", at_least=2)
+    trees: int = option(1, "in an ensemble", at_least=1)
+
+
+@dataclass
+class RecallTreeOptions(MethodOptions):
+    """Options of Vowpal Wabbit's RecallTree; the MEMOIR paper's settings for LSHTC1."""
+
+    bits: int = option(24, "the table has 2^bits weights; the paper took 30", at_least=1)
+    rate: float = option(1.0, "learning rate of the library (-l)", above=0)
+    loss: str = option("hinge", "loss of its classifiers", choices=("hinge", "logistic"))
+    passes: int = option(5, "over the rows", at_least=1)

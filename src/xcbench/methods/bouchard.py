@@ -1,0 +1,42 @@
+"""Bouchard's bound as a method: options, rate, variants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.core.dataset import Info
+from xcbench.core.objectives import Objective, Pairs
+from xcbench.core.objectives.bouchard import Tightest, one_vs_rest
+from xcbench.methods.method import Method, over_gram, stochastic
+from xcbench.methods.options import FullBatchOptions, SampledOptions
+from xcbench.options import option
+
+
+@dataclass
+class BouchardOptions(FullBatchOptions, SampledOptions):
+    """Options of Bouchard's bound, with a local variable alpha per row."""
+
+    sampling: str = option("others", "as for sampled methods")
+
+
+def start(info: Info) -> float:
+    """The best alpha at W = 0, where K sigma(-alpha) = 1."""
+    return float(np.log(info.classes - 1))
+
+
+def objective(settings: BouchardOptions, info: Info) -> Objective:
+    """(w, alpha) together over minibatches; alpha eliminated where every class is there anyway."""
+    pairs = Pairs(one_vs_rest, True, start(info), shifted=True)
+    return pairs if stochastic(settings) else Tightest(pairs, start=start(info))
+
+
+method = Method(
+    "bouchard",
+    BouchardOptions,
+    objective,
+    over_gram(1.5),
+    samplings=("others", "all", "frequency", "tree"),
+    steps=("sgd",),  # alpha moves by the rate of w
+)

@@ -1,0 +1,98 @@
+"""Vanilla SGD and U-max: double sums as methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.core.dataset import Info
+from xcbench.core.objectives import Objective, Odds, ScoredOdds
+from xcbench.core.objectives.double_sum import double_sum, raman, raman_as_published
+from xcbench.core.solvers import Solver
+from xcbench.core.solvers.raman_as_published import RamanAsPublished
+from xcbench.methods.method import Method, minibatch, over_stale, sampler
+from xcbench.methods.options import SampledOptions
+from xcbench.options import option
+
+
+@dataclass
+class DoubleSumOptions(SampledOptions):
+    """Options of the double-sum formulation of softmax with a local variable u per row."""
+
+    projects = True
+
+    n: int = option(1, "observations in a minibatch", at_least=1)
+    m: int = option(1, "classes drawn", at_least=1)
+    sampling: str = option("others", "as for sampled methods")
+    u0: str = option("log_classes", "start of u: log K, or 0", choices=("log_classes", "zero"))
+    double_sum: str = option(
+        "proposed",
+        "the U-max paper's own double sum (Eq. 6); the one of Raman et al. (Eq. 8); or that one "
+        "with the two mistakes of the code published with the paper",
+        choices=("proposed", "raman", "raman_as_published"),
+    )
+
+
+@dataclass
+class UmaxOptions(DoubleSumOptions):
+    """Options of U-max."""
+
+    delta: float = option(1.0, "u is reset when it lies this far below its bound", above=0)
+
+
+def start(settings: DoubleSumOptions, info: Info) -> float:
+    """Start of u: the optimum at W = 0 (Algorithm 1), or 0 (published code)."""
+    return float(np.log(info.classes)) if settings.u0 == "log_classes" else 0.0
+
+
+def objective(settings: DoubleSumOptions, info: Info) -> Objective:
+    """One of the double sums; with a threshold for U-max."""
+    delta = settings.delta if isinstance(settings, UmaxOptions) else np.inf
+    if settings.double_sum == "proposed":
+        return Odds(double_sum, True, start(settings, info), delta)
+    formula = raman if settings.double_sum == "raman" else raman_as_published
+    return ScoredOdds(formula, True, start(settings, info), delta)
+
+
+def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
+    """Only the published code needs a loop of its own."""
+    if settings.double_sum == "raman_as_published":
+        drawing = sampler(settings, info)
+        return minibatch(objective(settings, info), drawing, settings, info, RamanAsPublished)
+    return None
+
+
+def impossible(settings: DoubleSumOptions) -> str:
+    """What is written for Eq. 6, and what the published code did not do."""
+    if settings.double_sum != "proposed" and settings.ridge_on == "drawn":
+        return "method.ridge_on=drawn bounds u as in Eq. 6; set method.double_sum=proposed"
+    if settings.double_sum == "raman_as_published" and settings.sampling == "all":
+        return (
+            "method.double_sum=raman_as_published draws classes; set method.sampling to others, "
+            "any or drop_hits"
+        )
+    return ""
+
+
+vanilla = Method(
+    "vanilla",
+    DoubleSumOptions,
+    objective,
+    over_stale(0.2),
+    samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
+    steps=("sgd",),  # u moves by the rate of w
+    solver=solver,
+    impossible=impossible,
+)
+umax = Method(
+    "umax",
+    UmaxOptions,
+    objective,
+    over_stale(0.4),
+    samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
+    steps=("sgd",),  # u moves by the rate of w
+    slope_is_gradient=False,  # u is reset first
+    solver=solver,
+    impossible=impossible,
+)

@@ -1,0 +1,51 @@
+"""One-vs-each with a group of classes handled exactly, as a method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xcbench.core.dataset import Info
+from xcbench.core.objectives.grouped import Grouped
+from xcbench.core.samplers import GroupFirst, Sampler
+from xcbench.methods.method import Method, stochastic
+from xcbench.methods.one_vs_each import OneVsEachOptions, default_rate
+from xcbench.options import option
+
+
+@dataclass
+class GroupedOptions(OneVsEachOptions):
+    """Options of one-vs-each with a group of classes handled exactly."""
+
+    sampling: str = option("others", "`others` or `all`, of the classes outside the group")
+    group: int = option(
+        10, "classes in the group: those of most training rows but the true one", at_least=0
+    )
+
+
+def sampler(settings: GroupedOptions, info: Info) -> Sampler:
+    """The group, and m classes of the rest or all of them."""
+    some = stochastic(settings) and settings.sampling == "others"
+    return GroupFirst(info.classes, settings.m if some else info.classes, settings.group)
+
+
+def impossible(settings: GroupedOptions) -> str:
+    """Its sampler is its own, and the group's classes take part in every step."""
+    if settings.sampling not in ("others", "all"):
+        return (
+            f"method.sampling={settings.sampling} is not possible for ove_grouped, whose sampler "
+            "knows the group; set method.sampling=others or all"
+        )
+    if settings.ridge_on == "drawn":
+        return "method.ridge_on=drawn does not know the group of ove_grouped; set it to all"
+    return ""
+
+
+method = Method(
+    "ove_grouped",
+    GroupedOptions,
+    lambda settings, info: Grouped(settings.group),
+    default_rate,
+    samplings=("others", "all"),
+    impossible=impossible,
+    sampler=sampler,
+)

@@ -1,0 +1,158 @@
+"""MEMOIR with either penalty, as methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xcbench.core.dataset import Info
+from xcbench.core.objectives import Pairs
+from xcbench.core.objectives.memoir import RATE, hinge, margin
+from xcbench.core.oracles import Exact, Graph, Oracle, RandomClass, SimpleLSH, graph
+from xcbench.core.solvers.margin import Margin
+from xcbench.core.solvers.penalties import L1, L2
+from xcbench.methods.method import Method, sparse_weights
+from xcbench.methods.options import MethodOptions
+from xcbench.options import option
+
+
+@dataclass
+class MemoirOptions(MethodOptions):
+    """Options of MEMOIR, multi-class SVMs on sparse weights; the defaults are as published."""
+
+    bias: bool = option(False, "not possible: the paper appends a feature that is always 1")
+    n: int = option(0, "observations in a batch, 0: 100 floor(sqrt K)", at_least=0)
+    iterations: int = option(0, "batches in all, 0: as budget.epochs says", at_least=0)
+    slowdown: float = option(0.02, "the rate of step t is lr / (1 + slowdown t)", at_least=0)
+    strength: float = option(1.0, "of the penalty, beside the mean loss", at_least=0)
+    hinge: bool = option(True, "only observations of a margin below 1 move weights")
+    order: str = option(
+        "balanced",
+        "a batch draws, with replacement, classes uniformly and rows of them, or rows uniformly",
+        choices=("balanced", "iid"),
+    )
+    batch: str = option(
+        "mean", "a batch moves weights by the mean or the sum of its rows", choices=("mean", "sum")
+    )
+    margins: str = option(
+        "before",
+        "of the weights before the batch, or of the current ones, which the shrinking and the rows "
+        "before in the batch have moved",
+        choices=("before", "current"),
+    )
+    prediction: str = option(
+        "cosine", "class of the highest cosine or inner product", choices=("cosine", "inner")
+    )
+    average: bool = option(False, "evaluate the mean of the weights after every step")
+    oracle: str = option(
+        "exact",
+        "what finds the rival class: `exact` the highest score; `random`: any class with weights; "
+        "`simple_lsh`: the nearest code, of weights as they are, or (`simple_lsh_scaled`) over the "
+        "longest; `graph`: a walk on a small-world graph (nmslib)",
+        choices=("exact", "random", "simple_lsh", "simple_lsh_scaled", "graph"),
+    )
+    bits: int = option(64, "of a code, for simple_lsh", at_least=1, at_most=64)
+
+
+@dataclass
+class MemoirL2Options(MemoirOptions):
+    """Options of MEMOIR-l2."""
+
+    hinge: bool = option(False, "only observations of a margin below 1 move weights")
+
+
+@dataclass
+class MemoirL1Options(MemoirOptions):
+    """Options of MEMOIR-l1."""
+
+    strength: float = option(5e-6, "of the penalty, beside the mean loss", at_least=0)
+
+
+def objective(settings: MemoirOptions, info: Info) -> Pairs:
+    """What a pair of the true class and its rival costs."""
+    return Pairs(hinge if settings.hinge else margin, is_bound=False)
+
+
+def batch(settings: MemoirOptions, info: Info) -> int:
+    """Observations in a batch: 100 floor(sqrt K) where nothing is set (Table 4)."""
+    return settings.n or 100 * int(np.sqrt(info.classes))
+
+
+def impossible(settings: MemoirOptions) -> str:
+    """What the algorithms and their sparse weights do not have."""
+    if settings.bias:
+        return (
+            f"method.bias=true is not possible for {settings.name}; the paper appends a feature "
+            "that is always 1: set dataset.protocol.constant=1"
+        )
+    if settings.ridge:
+        return f"{settings.name} has a penalty of its own; set method.strength, not method.ridge"
+    if isinstance(settings, MemoirL2Options) and settings.strength * (settings.lr or RATE) >= 1:
+        return (
+            f"method.strength={settings.strength:g} times the rate is 1 or more, so that a step "
+            "takes all weights away; lower method.strength or method.lr"
+        )
+    return ""
+
+
+def lacks(settings: MemoirOptions) -> str:
+    """The graph needs a library."""
+    return graph.MISSING if settings.oracle == "graph" and not graph.installed() else ""
+
+
+def memory(settings: MemoirOptions, info: Info, itemsize: int, epochs: float) -> float:
+    """Of the rows of all iterations."""
+    iterations = settings.iterations
+    visits = iterations * batch(settings, info) if iterations else epochs * info.train
+    return sparse_weights(info, itemsize, visits)
+
+
+def oracle(settings: MemoirOptions, rng: np.random.Generator) -> Oracle:
+    """Oracle that settings ask for."""
+    if settings.oracle == "random":
+        return RandomClass(rng)
+    if settings.oracle.startswith("simple_lsh"):
+        return SimpleLSH(settings.bits, rng, scaled=settings.oracle == "simple_lsh_scaled")
+    return Graph() if settings.oracle == "graph" else Exact()
+
+
+def solver(settings: Any, info: Info) -> Margin:
+    """The loop over batches, with the penalty of the method."""
+    assert settings.lr is not None
+    kind = L2 if isinstance(settings, MemoirL2Options) else L1
+    n = batch(settings, info)
+    return Margin(
+        objective=objective(settings, info),
+        oracle=lambda rng: oracle(settings, rng),
+        penalty=kind(settings.strength),
+        lr=settings.lr,
+        slowdown=settings.slowdown,
+        n=n,
+        mean_step=settings.batch == "mean",
+        current=settings.margins == "current",
+        balanced=settings.order == "balanced",
+        cosine=settings.prediction == "cosine",
+        average=settings.average,
+        epochs=settings.iterations * n / info.train if settings.iterations else None,
+    )
+
+
+def of_penalty(name: str, schema: type[MemoirOptions]) -> Method:
+    """Method of a penalty."""
+    return Method(
+        name,
+        schema,
+        objective,
+        lambda settings, info: RATE,
+        impossible=impossible,
+        lacks=lacks,
+        memory=memory,
+        solver=solver,
+        version=3,
+    )
+
+
+memoir_l2 = of_penalty("memoir_l2", MemoirL2Options)
+memoir_l1 = of_penalty("memoir_l1", MemoirL1Options)

@@ -1,0 +1,255 @@
+"""What a method is: its settings, its objective, its default rate. One value, in one file.
+
+Ours stand at the end of the files under ``objectives/``; one from outside is the same value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from xcbench import plugins
+from xcbench.core import samplers
+from xcbench.core.dataset import Info
+from xcbench.core.objectives import Objective
+from xcbench.core.optimizers import SGD, Adagrad, AugmentReduce, Step
+from xcbench.core.samplers import Sampler
+from xcbench.core.solvers import Solver
+from xcbench.core.solvers.lbfgs import LBFGS
+from xcbench.core.solvers.minibatch import Minibatch
+from xcbench.core.solvers.ridge_on_drawn import RidgeOnDrawn
+from xcbench.core.solvers.sequential import Sequential
+from xcbench.methods.options import (
+    FullBatchOptions,
+    MethodOptions,
+    SampledOptions,
+    StochasticOptions,
+)
+
+ADAPTIVE_RATES = {"ar": 0.04, "adagrad": 0.1}
+
+
+def stochastic(settings: MethodOptions) -> bool:
+    """Whether it is not the full batch that is asked for; then there is a learning rate."""
+    return not (isinstance(settings, FullBatchOptions) and settings.solver == "lbfgs")
+
+
+def sampler(settings: MethodOptions, info: Info) -> Sampler:
+    """What draws classes as the settings say; every class where nothing is to be drawn."""
+    if isinstance(settings, SampledOptions) and stochastic(settings):
+        if settings.sampling not in (*samplers.OWN, *samplers.NOISES):
+            outside: Sampler = plugins.find("sampler", settings.sampling).thing(
+                info.classes, settings.m
+            )
+            return outside
+        return samplers.make(
+            settings.sampling, info.classes, settings.m, settings.exponent, **asdict(settings.tree)
+        )
+    return samplers.make("all", info.classes, 0)
+
+
+def dense_weights(settings: MethodOptions, info: Info, itemsize: int, epochs: float) -> float:
+    """Bytes of K (D + 1) numbers, of their copies, and of the squares of adaptive steps."""
+    numbers = info.classes * (info.features + 1.0)
+    if not stochastic(settings):
+        return 50 * 8 * numbers  # SciPy keeps 20 pairs of vectors
+    squares = isinstance(settings, StochasticOptions) and settings.step != "sgd"
+    return itemsize * numbers * ((2 if info.sparse else 1) + squares)
+
+
+def sparse_weights(info: Info, itemsize: int, visits: float) -> float:
+    """Bytes of weights that are sums of visited rows, each in two classes at most."""
+    numbers = min(info.classes * (info.features + 1.0), 2 * visits * info.nonzeros_per_row)
+    return 4 * (itemsize + 4) * numbers
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method.
+
+    Attributes
+    ----------
+    name : in commands, tables and figures.
+    schema : dataclass of its settings: `SampledOptions`, or derived from it, with the defaults;
+        `StochasticOptions` for a method that draws no classes.
+    objective : settings and dataset to what is minimised; ``settings.lr`` is filled in.
+    default_rate : the rate where none is set.
+    version : of its maths and loop. A change of either raises it, which changes the identity of
+        its cells.
+    samplings : ways of drawing classes it allows (`SampledOptions.sampling`). With ``others``, it
+        also allows samplers from outside; if they weigh classes differently, with ``frequency``.
+    noises : ways of drawing, named as those, that for this method are noise that may also be the
+        true class (`xcbench.core.samplers.Negatives`).
+    steps : ways in which its weights move (`StochasticOptions.step`).
+    link : of the model whose likelihood it fits: softmax, probit or logistic.
+    slope_is_gradient : whether the slope is the gradient of the value at the same local state;
+        not so where the local state moves first, or the step is implicit.
+    has_rate : whether a method with these settings has a rate at all.
+    impossible : why its settings are impossible, in one sentence, or nothing.
+    needs_features : whether data without features are refused.
+    ranks : whether it scores every class. One that tells a class a row alone has no best k.
+    lacks : which package it needs that is not installed, in one sentence, or nothing. Its cells are
+        then skipped, and say so.
+    memory : bytes of its weights, roughly, with the copies of them that training and evaluation
+        make: of settings, a dataset, the bytes of a weight and the epochs.
+    solver : a solver of its own, or None where minibatches serve (or the full batch, if its schema
+        is a `FullBatchOptions`).
+    sampler : what draws its classes; under the full batch it gives every class once.
+    """
+
+    name: str
+    schema: type[MethodOptions]
+    objective: Callable[[Any, Info], Objective]
+    default_rate: Callable[[Any, Info], float]
+    version: int = 1
+    samplings: tuple[str, ...] = (
+        "shared",
+        "others",
+        "any",
+        "drop_hits",
+        "all",
+        "frequency",
+        "tree",
+    )
+    noises: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ("sgd", "ar", "adagrad")
+    link: str = "softmax"
+    slope_is_gradient: bool = True
+    has_rate: Callable[[Any], bool] = stochastic
+    impossible: Callable[[Any], str] = lambda settings: ""
+    needs_features: bool = False
+    ranks: bool = True
+    lacks: Callable[[Any], str] = lambda settings: ""
+    memory: Callable[[Any, Info, int, float], float] = dense_weights
+    solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None
+    sampler: Callable[[Any, Info], Sampler] = sampler
+
+    def build(self, settings: Any, info: Info) -> Solver:
+        """Solver for settings and a dataset; ``settings.lr`` is filled in."""
+        solver = self.solver(settings, info)
+        if solver is not None:
+            return solver
+        objective, sampler = self.objective(settings, info), self.sampler(settings, info)
+        if isinstance(settings, FullBatchOptions) and not stochastic(settings):
+            share = ridge_share(settings, info)
+            return LBFGS(objective, sampler, share, settings.tolerance, settings.iterations)
+        return minibatch(objective, sampler, settings, info)
+
+
+def minibatch(
+    objective: Objective,
+    sampler: Sampler,
+    settings: StochasticOptions,
+    info: Info,
+    loop: Callable[..., Minibatch] | None = None,
+) -> Minibatch:
+    """Stochastic descent on an objective; in a loop of its own, or the one that serves."""
+    assert settings.lr is not None
+    sampling = settings.sampling if isinstance(settings, SampledOptions) else "all"
+    if isinstance(settings, SampledOptions) and settings.ridge and settings.ridge_on == "drawn":
+        others = info.classes - 1 if sampling == "all" else settings.m
+        loop = partial(RidgeOnDrawn, m=others, project=settings.projects)
+    alone = settings.n == 1 and sampling != "all" and settings.step == "sgd"
+    usual: Callable[..., Minibatch] = Sequential if alone else Minibatch
+    return (loop or usual)(
+        objective=objective,
+        sampler=sampler,
+        step=step(settings, info),
+        n=settings.n,
+        order=settings.order,
+        passes=settings.passes,
+        start=settings.start,
+    )
+
+
+def step(settings: StochasticOptions, info: Info) -> Step:
+    """How the weights move."""
+    assert settings.lr is not None
+    if settings.step == "ar":
+        touched = settings.accumulator == "touched"
+        return AugmentReduce(settings.lr, settings.decay, settings.ridge, info.train, touched)
+    share = ridge_share(settings, info)
+    if settings.step == "adagrad":
+        return Adagrad(settings.lr, settings.decay, settings.root_decay, share)
+    return SGD(settings.lr, settings.decay, share)
+
+
+def default_rate(method: Method, settings: Any, info: Info) -> float:
+    """Rate where none is set: the method's, or an adaptive step's own, which fits any scale."""
+    if isinstance(settings, StochasticOptions) and settings.step != "sgd":
+        return ADAPTIVE_RATES[settings.step]
+    return method.default_rate(settings, info)
+
+
+def ridge_share(settings: MethodOptions, info: Info) -> float:
+    """Ridge of one observation, lambda / N."""
+    return settings.ridge / info.train
+
+
+def gram(settings: Any, info: Info, rows: float) -> float:
+    """Bound of the largest eigenvalue of the inner products of so many drawn rows, on average.
+
+    That of the first row is |x|², long rows being the ones that move weights; each other one adds
+    the second moment along the direction that rows share most: of one-hot rows the frequency of a
+    feature, and with biases at least 1. A step of a class on these rows moves its scores by at most
+    rate · gram · slope.
+    """
+    return float(
+        max(
+            info.heavy_square_norm
+            + settings.bias
+            + (max(rows, 1.0) - 1.0) * (info.largest_moment + settings.bias),
+            1e-12,
+        )
+    )
+
+
+# The factors of our default rates were found on generated rows (`reports/default-rates.md`).
+def over_gram(factor: float) -> Callable[[Any, Info], float]:
+    """Rate factor / gram(n): the n rows of a minibatch may all move the same class."""
+    return lambda settings, info: factor / gram(settings, info, settings.n)
+
+
+def over_drawn(factor: float) -> Callable[[Any, Info], float]:
+    """Rate for sums over the K - 1 others that are estimated by m of them, each for K/m classes.
+
+    A drawn class is moved by K/m for every row that drew it: all n where the draws are shared. The
+    true class is moved by K for every row of it.
+    """
+
+    def rate(settings: Any, info: Info) -> float:
+        n, m = settings.n, min(settings.m, info.classes)
+        share = 1.0 if settings.sampling == "shared" else m / info.classes
+        of_drawn = gram(settings, info, 1 + (n - 1) * share) / m
+        of_true = gram(settings, info, 1 + (n - 1) * info.largest_class)
+        return factor / (info.classes * max(of_drawn, of_true))
+
+    return rate
+
+
+STALE = 50.0  # steps without a draw of a class that count as one row more
+
+
+def over_stale(factor: float) -> Callable[[Any, Info], float]:
+    """Rate for double sums: a class is drawn every K/m steps alone, while others move on."""
+
+    def rate(settings: Any, info: Info) -> float:
+        waiting = info.classes / (STALE * settings.m)
+        return factor / gram(settings, info, settings.n + 20 + waiting)
+
+    return rate
+
+
+def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
+    """Rate factor / mean |x|²: a unit of rate moves a row's own score by |x|² (bias included).
+
+    Rows without features all have the same scores, which a step moves n times.
+    """
+
+    def rate(settings: Any, info: Info) -> float:
+        rows = 1 if info.features else settings.n
+        return factor / (rows * max(info.mean_square_norm + settings.bias, 1e-12))
+
+    return rate

@@ -1,0 +1,26 @@
+"""One-vs-each as a method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xcbench.core.objectives import Pairs
+from xcbench.core.objectives.one_vs_each import one_vs_each
+from xcbench.methods.method import Method, over_drawn
+from xcbench.methods.options import FullBatchOptions, SampledOptions
+
+
+@dataclass
+class OneVsEachOptions(FullBatchOptions, SampledOptions):
+    """Options of one-vs-each."""
+
+
+default_rate = over_drawn(4.0)
+
+method = Method(
+    "ove",
+    OneVsEachOptions,
+    lambda settings, info: Pairs(one_vs_each, is_bound=True),
+    default_rate,
+    samplings=("shared", "others", "all", "frequency", "tree"),
+)

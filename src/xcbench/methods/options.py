@@ -1,0 +1,143 @@
+"""Options that methods share: minibatches, full batches, drawn classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from omegaconf import MISSING
+
+from xcbench.options import option
+
+
+@dataclass
+class MethodOptions:
+    """Options every method has. The model is f_c(x) = x·w_c + b_c."""
+
+    name: str = option(MISSING, "name of the method")
+    lr: float | None = option(
+        None,
+        "learning rate of the first epoch; empty: the method's default rule",
+        above=0,
+    )
+    ridge: float = option(
+        0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over observations", at_least=0
+    )
+    bias: bool = option(True, "fit biases b")
+
+
+@dataclass
+class StochasticOptions(MethodOptions):
+    """Options of a method that visits minibatches of observations."""
+
+    n: int = option(100, "observations in a minibatch", at_least=1)
+    step: str = option(
+        "sgd",
+        "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
+        "the minibatch's gradient, whose rate falls with the root of the iterations; `adagrad`, "
+        "on the minibatch's summed gradient",
+        choices=("sgd", "ar", "adagrad"),
+    )
+    root_decay: float = option(
+        0.0,
+        "with step=adagrad, a of the factor sqrt(a / (t + a)) of the rate after t iterations; "
+        "0: none",
+        at_least=0,
+    )
+    accumulator: str = option(
+        "all",
+        "with step=ar, averages of squared gradients that decay in an iteration: all, or those "
+        "of coordinates with a gradient",
+        choices=("all", "touched"),
+    )
+    decay: float = option(
+        0.9,
+        "the rate is multiplied by this after each epoch; with step=ar, every 2000 iterations",
+        above=0,
+        at_most=1,
+    )
+    start: str = option(
+        "zero",
+        "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
+        "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
+        "-log K",
+        choices=("zero", "normal", "glorot", "normalised"),
+    )
+    order: str = option(
+        "shuffled",
+        "visit rows by a fresh permutation an epoch, in file order, or independent draws",
+        choices=("shuffled", "file", "iid"),
+    )
+    passes: int = option(1, "passes over the rows that count as one epoch", at_least=1)
+
+
+SOLVERS = ("lbfgs", "minibatch")
+
+
+@dataclass
+class FullBatchOptions(StochasticOptions):
+    """Options of a method whose optimum over all rows and all classes a library can find."""
+
+    solver: str = option(
+        "minibatch", "full batch L-BFGS over all classes, or minibatch SGD", choices=SOLVERS
+    )
+    tolerance: float = option(1e-5, "L-BFGS stops at this largest |gradient| per row", above=0)
+    iterations: int = option(2000, "L-BFGS stops after this many iterations", at_least=1)
+
+
+@dataclass
+class TreeOptions:
+    """Options of the adversarial tree (`xcbench.core.samplers.tree`), for sampling=tree."""
+
+    dimensions: int = option(16, "principal components of x that it sees", at_least=1)
+    pca: str = option(
+        "whitened",
+        "`whitened`: of features of unit variance, components brought to unit variance too; "
+        "`plain`: of the features as they are, for features that come from an SVD or PCA",
+        choices=("whitened", "plain"),
+    )
+    ridge: float = option(
+        0.1,
+        "lambda_n of lambda_n (||w||² + b²) in a node's objective; half of R, as the published "
+        "code writes it",
+        above=0,
+    )
+    discrete_step: str = option(
+        "as_text",
+        "classes change sides by their scores under the current weights (Eq. 9), or under the "
+        "first eigenvector, as the published code has it",
+        choices=("as_text", "as_published"),
+    )
+
+
+@dataclass
+class SampledOptions(StochasticOptions):
+    """Options of a method that draws negative classes.
+
+    Attributes
+    ----------
+    projects : whether weights are projected where the ridge acts on drawn classes.
+    """
+
+    projects = False
+
+    m: int = option(5, "classes drawn", at_least=1)
+    sampling: str = option(
+        "shared",
+        "`shared`: one draw of distinct classes a minibatch, hits of the true class kept; "
+        "`others`: distinct classes an observation, never the true one; "
+        "`any`: an observation's draws over all classes, a hit of the true class kept; "
+        "`drop_hits`: the same with hits removed and the rest rescaled; "
+        "`all`: every other class, m is ignored; "
+        "`frequency`: an observation's draws with replacement among the others, a class of c "
+        "training rows with probability ∝ (c + 1)^exponent; `tree`: the same with probabilities "
+        "of a tree that sees the row; or the name of a sampler from outside. For methods that "
+        "tell classes from noise, `uniform`, `frequency` and `tree` may draw the true class too",
+    )
+    tree: TreeOptions = field(default_factory=TreeOptions)
+    exponent: float = option(1.0, "of class frequencies in sampling=frequency", at_least=0)
+    ridge_on: str = option(
+        "all",
+        "classes that feel the ridge in a step: `all`, or `drawn`: the true and the drawn ones, "
+        "each by 1 over the probability of a visit, weights projected (double sums; n=1)",
+        choices=("all", "drawn"),
+    )

@@ -1,0 +1,35 @@
+"""Exact softmax and importance sampling as methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xcbench.core.objectives import Odds
+from xcbench.core.objectives.softmax import softmax
+from xcbench.methods.method import Method, over_gram
+from xcbench.methods.options import SOLVERS, FullBatchOptions, SampledOptions
+from xcbench.options import option
+
+
+@dataclass
+class SoftmaxOptions(FullBatchOptions):
+    """Options of exact softmax."""
+
+    solver: str = option("lbfgs", "full batch L-BFGS, or minibatch SGD", choices=SOLVERS)
+
+
+exact = Method(
+    "softmax",
+    SoftmaxOptions,
+    lambda settings, info: Odds(softmax, is_bound=True),
+    over_gram(4.0),
+    version=2,
+)
+importance_sampling = Method(
+    "is",
+    SampledOptions,
+    lambda settings, info: Odds(softmax, is_bound=False, weighted=False),
+    over_gram(4.0),
+    version=2,
+    samplings=("shared", "others", "all"),
+)

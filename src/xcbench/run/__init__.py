@@ -1,0 +1,1 @@
+"""From configurations to jobs, cells, results and MLflow."""

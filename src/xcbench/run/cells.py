@@ -1,0 +1,273 @@
+"""Cells on disk: identity, atomic save, status, load.
+
+A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json`` and
+``curve.csv`` and is the truth about it; MLflow and the reports are projections of these files.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xcbench import durable, sealed
+from xcbench.errors import UserError, writing
+from xcbench.run import curve_file
+from xcbench.run.cell import CURVE_COLUMNS as CURVE_COLUMNS
+from xcbench.run.cell import FINAL as FINAL
+from xcbench.run.cell import STATUSES as STATUSES
+from xcbench.run.cell import Cell, of_its_settings
+from xcbench.run.cell import identity as identity
+
+CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
+INPUTS = "inputs.npz"
+FILES = "files"  # in `CELL`: digests of the other files
+ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
+
+APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
+
+
+class Damaged(UserError):
+    """Files of a cell are not as they were written."""
+
+
+def folder(runs_dir: Path, cell: str) -> Path:
+    """Folder of a cell."""
+    return runs_dir / "cells" / cell
+
+
+def save(runs_dir: Path, cell: Cell) -> None:
+    """Write a cell; it takes the place of what is there at once, when it is complete and synced.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+    target = folder(runs_dir, cell.cell)
+    scratch = durable.sibling(target)
+    with writing(target):
+        try:
+            scratch.mkdir(parents=True)
+            _write(scratch, cell)
+            durable.replace_folder(scratch, target)
+        except BaseException:  # on a full disk, what was written so far would keep it full
+            durable.remove(scratch)
+            raise
+
+
+def _write(scratch: Path, cell: Cell) -> None:
+    cell.curve.to_csv(scratch / CURVE, index=False)
+    for name, arrays in ((WEIGHTS, cell.weights), (INPUTS, cell.inputs)):
+        if arrays:
+            with (scratch / name).open("wb") as handle:
+                np.savez(handle, allow_pickle=False, **arrays)
+    content = {
+        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
+    }
+    content[FILES] = {path.name: sealed.file_digest(path) for path in sorted(scratch.iterdir())}
+    (scratch / CELL).write_text(sealed.dumps(content), "utf-8")
+
+
+def load(runs_dir: Path, cell: str) -> Cell | None:
+    """Read a cell, or None where there is none.
+
+    Raises
+    ------
+    Damaged
+        If files are there, but not as they were written.
+    """
+    where = folder(runs_dir, cell)
+    try:
+        if not where.exists():
+            return None
+        try:
+            return read(where)
+        except ERRORS:
+            return read(where)  # another launch may have exchanged the folder between two reads
+    except ERRORS as error:
+        raise Damaged(
+            f"{where} is damaged ({' '.join(str(error).split())}); `xcbench verify` puts it aside, "
+            "and its launch runs it again"
+        ) from None
+
+
+def read(where: Path) -> Cell:
+    """Read the cell of a folder and compare all of it with its checksums.
+
+    Raises
+    ------
+    `ERRORS`
+        If it is damaged.
+    """
+    content, digests = described(where)
+    text = (where / CURVE).read_bytes()
+    if sealed.digest(text) != digests[CURVE]:
+        raise ValueError(f"{CURVE} is cut off or changed")
+    cell = Cell(**content, curve=curve_file.parse(text))
+    if cell.cell != where.name:
+        raise ValueError(f"these are the files of cell {cell.cell}")
+    if cell.content and not of_its_settings(cell):
+        raise ValueError("its settings are not those of its identity")
+    return cell
+
+
+def described(where: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """What ``cell.json`` says: fields of the cell, and digests of its other files."""
+    content = sealed.loads((where / CELL).read_bytes())
+    return content, content.pop(FILES)
+
+
+def usable(runs_dir: Path, cell: str) -> Cell | None:
+    """Read a cell; a damaged one is none, which is said."""
+    try:
+        return load(runs_dir, cell)
+    except Damaged as error:
+        print(f"warning: {error}", file=sys.stderr)
+        return None
+
+
+def load_all(runs_dir: Path, only: Iterable[str] | None = None) -> Iterator[Cell]:
+    """Every cell under ``runs_dir``, in order of identity; damaged ones are counted and said.
+
+    Parameters
+    ----------
+    runs_dir : where the cells are.
+    only : identities; those that are not there are left out.
+    """
+    damaged = 0
+    for name in names(runs_dir) if only is None else sorted(only):
+        try:
+            cell = load(runs_dir, name)
+        except Damaged:
+            damaged += 1
+        else:
+            if cell is not None:
+                yield cell
+    if damaged:
+        what = "folder is" if damaged == 1 else "folders are"
+        print(
+            f"warning: {damaged} {what} left out under {runs_dir / 'cells'}, damaged or no cells; "
+            "`xcbench verify` lists them",
+            file=sys.stderr,
+        )
+
+
+def names(runs_dir: Path) -> list[str]:
+    """Names of the folders under ``cells/``, in order; a name says nothing about what is there."""
+    durable.recover(runs_dir / "cells")
+    try:
+        with os.scandir(runs_dir / "cells") as found:
+            return sorted(it.name for it in found if it.is_dir() and not it.name.startswith("."))
+    except FileNotFoundError:
+        return []
+
+
+def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
+    """Saved weights of a cell: W (K, D) and, if it has biases, b (K,).
+
+    Raises
+    ------
+    UserError
+        If none were saved, or the file is damaged.
+    """
+    path = folder(runs_dir, cell.cell) / WEIGHTS
+    arrays = saved_arrays(runs_dir, cell)
+    if "W" not in arrays and "start" in arrays:
+        raise UserError(
+            f"the weights of cell {cell.cell} are sparse rows without probabilities, which "
+            f"predict cannot use; {path} has their values, features and starts"
+        )
+    K, D = cell.shape["classes"], cell.shape["features"]
+    shapes = {"W": (K, D), "b": (K,)}
+    if any(arrays[name].shape != shapes[name] for name in arrays.keys() & shapes.keys()):
+        raise _unreadable(path, "they are of another shape than the cell")
+    if "W" not in arrays or arrays.keys() - shapes.keys():
+        raise _unreadable(path, f"it holds {', '.join(sorted(arrays)) or 'nothing'}, not W and b")
+    return arrays
+
+
+def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, np.ndarray]:
+    """Arrays of a cell's weights or inputs: real, finite, as they were written.
+
+    Raises
+    ------
+    UserError
+        If none were saved, or the file is damaged.
+    """
+    where = folder(runs_dir, cell.cell)
+    path = where / name
+    if not path.exists():
+        why = "" if cell.status in FINAL else f" (it is {cell.status})"
+        raise UserError(
+            f"cell {cell.cell} has no {path.stem}{why}; "
+            "run it again with save_weights=true force=true"
+        )
+    try:
+        _, digests = described(where)
+        if digests and sealed.file_digest(path) != digests.get(name):
+            raise ValueError("it is not the file that was written")
+        with np.load(path, allow_pickle=False) as content:
+            arrays = dict(content)
+    except Exception as error:  # there are many ways to damage an archive
+        raise _unreadable(path, str(error) or type(error).__name__) from None
+    for key, array in arrays.items():
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise _unreadable(path, f"{key} is not of finite real numbers")
+    return arrays
+
+
+def _unreadable(path: Path, reason: str) -> UserError:
+    return UserError(
+        f"{path} cannot be read ({' '.join(reason.split())}); "
+        "run the cell again with save_weights=true force=true"
+    )
+
+
+def size(runs_dir: Path, cell: str) -> int:
+    """Bytes of a cell's files."""
+    return sum(path.stat().st_size for path in folder(runs_dir, cell).rglob("*") if path.is_file())
+
+
+def find(runs_dir: Path, prefix: str) -> Cell:
+    """Cell whose identity begins so.
+
+    Raises
+    ------
+    UserError
+        If none does, or several do.
+    """
+    there = names(runs_dir)
+    found = [name for name in there if prefix and name.startswith(prefix.lower())]
+    if len(found) > 1:
+        shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
+        raise UserError(f"{len(found)} cells begin with '{prefix}': {shown}; give more of it")
+    cell = load(runs_dir, found[0]) if found else None
+    if cell is None:
+        shown = prefix if len(prefix) <= 32 else f"{prefix[:32]}…"
+        raise UserError(
+            f"no cell '{shown}' among the {len(there)} under {runs_dir}; "
+            "`xcbench results` lists them, runs_dir=… looks elsewhere"
+        )
+    return cell
+
+
+def remove(runs_dir: Path, cell: str) -> None:
+    """Delete a cell; it is gone at once, even if the deletion is cut off."""
+    where = folder(runs_dir, cell)
+    scratch = durable.sibling(where)
+    with suppress(FileNotFoundError):
+        where.rename(scratch)
+    durable.remove(scratch)
+
+
+def sweep_leftovers(runs_dir: Path) -> None:
+    """Delete the half-written files and folders that killed processes left behind."""
+    for place in ("cells", "grids"):
+        durable.sweep(runs_dir / place)

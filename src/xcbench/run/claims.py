@@ -1,0 +1,121 @@
+"""One launch at a time runs a cell: a locked file a cell, gone when the cell is there.
+
+The lock ends with its process. A file that a dead process left behind tells what it died of: its
+content is how often the system had killed for lack of memory when the cell began.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections import deque
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+from xcbench.errors import writing
+from xcbench.run import cells, memory
+from xcbench.run.cell import Cell
+from xcbench.run.plan import Job
+
+
+class Claims:
+    """Claims of a process to cells."""
+
+    def __init__(self, runs_dir: Path) -> None:
+        self.folder = runs_dir / "claims"
+        self.held: dict[str, IO[str]] = {}
+
+    def take(self, cell: str) -> str | None:
+        """Claim a cell.
+
+        Returns
+        -------
+        str or None
+            What a process left that died while it ran the cell, "" where there was none; None if
+            another process has the claim.
+        """
+        path = self.folder / cell
+        with writing(path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            while True:
+                handle = path.open("a+")
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    handle.close()
+                    return None
+                if os.fstat(handle.fileno()).st_nlink:
+                    break
+                handle.close()  # its holder has just removed it
+            handle.seek(0)
+            left = handle.read()
+            handle.truncate(0)
+            handle.write(memory.kills())
+            handle.flush()
+        self.held[cell] = handle
+        return left
+
+    def release(self, cell: str) -> None:
+        """Give a claim back."""
+        handle = self.held.pop(cell)
+        with suppress(OSError):
+            (self.folder / cell).unlink()
+        handle.close()
+
+    def release_all(self) -> None:
+        """Give back every claim."""
+        for cell in list(self.held):
+            self.release(cell)
+
+
+class Queue:
+    """Jobs of a launch that are still to be run, by it or by another launch at the same time.
+
+    Parameters
+    ----------
+    todo : the jobs.
+    started : when the cells started that are there before the launch, by identity.
+    """
+
+    def __init__(self, runs_dir: Path, todo: Iterable[Job], started: Mapping[str, float]) -> None:
+        self.runs_dir, self.started = runs_dir, started
+        self.waiting = deque(todo)
+        self.claims = Claims(runs_dir)
+        self.announced = False
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+    def take(self) -> tuple[Job, Cell | None] | None:
+        """Claim the next job that no other launch runs; with its cell where that is there by now.
+
+        Returns None where others run all that is left.
+        """
+        for _ in range(len(self.waiting)):
+            job = self.waiting.popleft()
+            left = self.claims.take(job.cell.cell)
+            if left is not None:
+                return job, self._there(job) or self._killed(job, left)
+            self.waiting.append(job)
+        if self.waiting and not self.announced:
+            self.announced = True
+            number = len(self.waiting)
+            are = "1 cell is" if number == 1 else f"{number} cells are"
+            print(f"{are} running in another launch: waiting for what it gives", flush=True)
+        return None
+
+    def _there(self, job: Job) -> Cell | None:
+        """The cell, if another launch saved it since this one began."""
+        cell = cells.usable(self.runs_dir, job.cell.cell)
+        return cell if cell and cell.started != self.started.get(job.cell.cell) else None
+
+    def _killed(self, job: Job, left: str) -> Cell | None:
+        """A failed cell, if the system killed for lack of memory since a dead process began it."""
+        if not memory.killed_since(left):
+            return None
+        cell = replace(job.cell, status="failed", message=f"{memory.KILLED} while it ran")
+        cells.save(self.runs_dir, cell)
+        return cell

@@ -1,0 +1,51 @@
+"""Mistakes in a configuration or on the disk, in one line."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf.errors import OmegaConfBaseException
+
+from xcbench import options
+from xcbench.run import overrides
+
+
+def raised_by_hydra(error: BaseException) -> bool:
+    """Whether an error stems from composing, which takes some mistakes for impossible."""
+    where = Path(traceback.extract_tb(error.__traceback__)[-1].filename).parts
+    return "hydra" in where or "omegaconf" in where
+
+
+def explain(error: BaseException) -> str:
+    """One line for a mistake in the configuration or on the disk."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file:
+        group, _, name = str(error.missing_cfg_file).rpartition("/")
+        choices = error.options or _configurations(options.folder() / group)
+        likely = overrides.suggestion(name, choices)
+        known = f"available: {', '.join(choices)}"
+        return f"unknown {group or 'configuration'} '{name}'{likely}; {known}"
+    if isinstance(error, OverrideParseException):
+        return f"{error.override} is not understood ({' '.join(str(error).split())})"
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        parts = [str(error).strip().splitlines()[0]]
+        if error.__cause__ is not None and str(error.__cause__).strip():
+            parts.append(str(error.__cause__).strip().splitlines()[0])
+        if parts[0].startswith("Could not override"):
+            key = parts[0].split("'")[1]
+            likely = overrides.suggestion(key, overrides.all_options())
+            parts.append("`xcbench options` lists what there is" + likely)
+        return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+    if isinstance(error, OSError) and not error.filename:
+        reason = error.strerror or error
+        return (
+            f"a file cannot be written ({reason}); make room where runs_dir is, or set another one"
+        )
+    return " ".join(str(error).split())
+
+
+def _configurations(folder: Path) -> list[str]:
+    """Names of the configuration files in a folder and below it."""
+    found = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.yaml"))
+    return sorted(path.as_posix() for path in found)

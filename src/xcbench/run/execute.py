@@ -1,0 +1,170 @@
+"""The whole flow: configurations → jobs → cells → MLflow; what `run.py` calls."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from xcbench.data import Missing
+from xcbench.errors import UserError
+from xcbench.options import check_name
+from xcbench.run import cells, grids, memory, runner, tracking, workers
+from xcbench.run.cell import Cell
+from xcbench.run.claims import Queue
+from xcbench.run.plan import Job, jobs, memory_estimate
+from xcbench.run.processes import INTERRUPTED
+from xcbench.run.progress import Progress
+from xcbench.run.settings import Config
+
+
+def run(configurations: Sequence[Config], whole: bool = True) -> int:
+    """`execute` a launch, and say what can be done with what it gave."""
+    code = execute(configurations, whole)
+    if whole and not configurations[0].plan:
+        grid = f"grid={configurations[0].grid}"
+        print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
+    return code
+
+
+def execute(configurations: Sequence[Config], whole: bool = True) -> int:
+    """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0.
+
+    Parameters
+    ----------
+    configurations : points of the launch.
+    whole : whether these are all of them; another launcher's processes see a point each.
+    """
+    launch = configurations[0]
+    runs_dir = Path(launch.runs_dir)
+    _check_launch(configurations)
+    planned = jobs(configurations, whole)
+    _announce_twins(planned)
+    if whole and len(planned) < len(configurations):
+        print(f"the grid has {len(configurations)} points, of which {len(planned)} are different")
+    if launch.plan:
+        _print_plan(planned, runs_dir)
+        return 0
+    cells.sweep_leftovers(runs_dir)
+    if whole:
+        grids.add(runs_dir, launch.grid, [job.cell.cell for job in planned])
+    old = _known(runs_dir, planned)
+    known = {} if launch.force else {name: status for name, (status, _) in old.items() if status}
+    absent = {job.cell.cell: job.info.reason for job in planned if isinstance(job.info, Missing)}
+    here = [job for job in planned if job.cell.cell not in absent]
+    todo = [job for job in here if job.cell.cell not in known]
+    progress = Progress(
+        len(planned) - len(absent),
+        todo,
+        alone=whole and launch.workers == 1,
+        workers=launch.workers,
+    )
+    statuses = Counter(known.values())
+    statuses["skipped"] += _skip(runs_dir, [job for job in planned if job.cell.cell in absent])
+    for reason, number in Counter(absent.values()).items():
+        print(f"{number} cells skipped: {reason}")
+    recorder = tracking.Recorder(runs_dir, launch.mlflow)
+    queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
+    try:
+        for job, cell, seconds in workers.run(
+            queue, launch.workers, progress.begin, progress.inside
+        ):
+            if seconds is not None:
+                _save(runs_dir, job, cell, progress)
+            queue.claims.release(job.cell.cell)
+            statuses[cell.status] += 1
+            progress.end(job, cell, seconds)
+            recorder.add(cell)
+        code = 1 if statuses["failed"] else 0
+    except KeyboardInterrupt:
+        print("\ninterrupted: what is finished is saved; the same command goes on from here")
+        sys.stdout.flush()
+        code = INTERRUPTED
+    finally:
+        queue.claims.release_all()
+    recorder.finish({name: old[name][1] for name in known})  # recording that was cut off earlier
+    if any(status == "failed" for status in known.values()):
+        print("a cell for which memory did not suffice is not tried again (force=true tries)")
+    _summarise(len(planned), len(here) - len(todo), statuses)
+    return code
+
+
+def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
+    """Record the cells whose data are not here, and give their number."""
+    for job in absent:
+        if cells.usable(runs_dir, job.cell.cell) is None:
+            cells.save(runs_dir, runner.run(job))
+    return len(absent)
+
+
+def _check_launch(configurations: Sequence[Config]) -> None:
+    """Settings of a launch are the same at every point of its sweep."""
+    whole = ("grid", "plan", "force", "workers", "mlflow", "save_weights", "fetch")
+    for name in (*whole, "runs_dir", "reports_dir"):
+        if len({getattr(settings, name) for settings in configurations}) > 1:
+            raise UserError(f"{name} cannot be swept: it holds for the whole launch")
+    check_name("grid", configurations[0].grid)
+
+
+def _finished(runs_dir: Path, job: Job) -> str | None:
+    """Status of a cell that need not run again."""
+    return _known(runs_dir, [job]).get(job.cell.cell, (None, 0.0))[0]
+
+
+def _known(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:
+    """Of the cells that are there: the status of one that need not run again, and its start."""
+    found = {}
+    for job in planned:
+        cell = cells.usable(runs_dir, job.cell.cell)  # a damaged one runs again
+        if cell is not None:
+            fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
+            final = fatal or cell.status in cells.FINAL
+            found[job.cell.cell] = (cell.status if final else None), cell.started
+    return found
+
+
+def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
+    try:
+        cells.save(runs_dir, cell)
+    except UserError:
+        progress.end(job, replace(cell, status="failed", message="not saved"), None)
+        raise
+    if not cell.shape["twin"]:
+        cells.remove(runs_dir, job.as_skipped)
+
+
+def _announce_twins(planned: Sequence[Job]) -> None:
+    for info in {job.info.name: job.info for job in planned}.values():
+        if not isinstance(info, Missing) and info.twin:
+            shape = f"N={info.train:,}, D={info.features:,}, K={info.classes:,}"
+            name = info.name.removesuffix("-twin")
+            print(
+                f"THE FILES OF {name.upper()} ARE NOT HERE: RUNNING ON ITS SYNTHETIC TWIN "
+                f"'{info.name}' ({shape}). ITS NUMBERS SAY NOTHING ABOUT {name.upper()}."
+            )
+            print(
+                "(`xcbench data list` says where they are; dataset.missing=error refuses instead)"
+            )
+
+
+def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
+    for job in planned:
+        lacking = job.info.lacking if isinstance(job.info, Missing) else ""
+        state = lacking or _finished(runs_dir, job) or "to run"
+        memory = memory_estimate(job) / 2**20
+        print(f"{job.cell.cell}  {state:10} {memory:8.0f} MiB  {job.label}")
+    todo = sum(
+        not isinstance(job.info, Missing) and _finished(runs_dir, job) is None for job in planned
+    )
+    print(f"{len(planned)} cells, {todo} to run; nothing was run (plan=true)")
+
+
+def _summarise(planned: int, cached: int, statuses: Counter[str]) -> None:
+    count = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()) if number)
+    print(f"{planned} cells: {count or 'none finished'}")
+    if cached == planned:
+        print("every cell was there already: nothing was run (force=true runs them again)")
+    elif cached:
+        print(f"{cached} of them were there already")

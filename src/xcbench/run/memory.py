@@ -1,0 +1,130 @@
+"""Memory: what is available, whether a lack of it killed a process, the peak of training.
+
+All of it is what Linux says; elsewhere nothing is known, and nothing is refused.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from xcbench.units import MIB
+
+PROCESS = Path("/proc/self")
+SYSTEM = Path("/proc")
+GROUPS = Path("/sys/fs/cgroup")
+KILLED = "out of memory: the system killed the process"
+
+
+def available() -> float:
+    """Bytes that can be taken without swapping: of the machine, and within the control group."""
+    free = _number(SYSTEM / "meminfo", "MemAvailable:") or math.inf / 1024
+    return min([1024 * free, *(_left_in(folder) for folder in _groups())])
+
+
+def _groups() -> Iterator[Path]:
+    """Folders of the process's memory control group and of those above, versions 2 and 1."""
+    with suppress(OSError):
+        for line in (PROCESS / "cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory"):
+                root = GROUPS / controllers
+                own = root / path.lstrip("/")
+                yield from (own, *(at for at in own.parents if at.is_relative_to(root)))
+
+
+def _left_in(group: Path) -> float:
+    """Limit of a control group, less what it holds and cannot give back."""
+    for limit, used, cached in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        most, held = _number(group / limit), _number(group / used)
+        if most is not None and held is not None:
+            return most - held + (_number(group / "memory.stat", cached) or 0)
+    return math.inf
+
+
+def kills() -> str:
+    """How often the system has killed a process for lack of memory since it started."""
+    with suppress(OSError):
+        boot = (SYSTEM / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {_number(SYSTEM / 'vmstat', 'oom_kill') or 0:.0f}"
+    return ""
+
+
+def killed_since(before: str) -> bool:
+    """Whether it has done so since `kills` gave this."""
+    boot, _, number = before.partition(" ")
+    now, _, more = kills().partition(" ")
+    return number.isdigit() and boot == now and int(more) > int(number)
+
+
+def _number(path: Path, name: str = "") -> float | None:
+    """A number of a file of the system: the one behind a name, or the first."""
+    with suppress(OSError, ValueError, IndexError):
+        words = path.read_text().split()
+        return float(words[words.index(name) + 1] if name else words[0])
+    return None
+
+
+class PeakMemory:
+    """Highest resident memory over the stretches between `begin` and `end`.
+
+    Evaluation between them has no part in it: the mark is reset at every beginning. Memory-mapped
+    rows count as far as they were touched. Nothing is known on systems without ``/proc``.
+
+    Parameters
+    ----------
+    wanted : else nothing is measured, which saves most of the time of a tiny cell.
+
+    Attributes
+    ----------
+    start, peak : bytes when training began, and at most; 0 where nothing is known.
+    """
+
+    def __init__(self, wanted: bool = True) -> None:
+        self.wanted = wanted
+        self.start = self.peak = 0
+
+    def begin(self) -> None:
+        """Go on; before the first time, give back what earlier work of the process left free."""
+        if not self.wanted:
+            return
+        if not self.start:
+            _trim()
+        with suppress(OSError):
+            (PROCESS / "clear_refs").write_text("5")  # the mark falls to what is resident now
+            self.start = self.start or _bytes("VmRSS")
+
+    def end(self) -> None:
+        """Stop."""
+        if not self.wanted:
+            return
+        with suppress(OSError):
+            self.peak = max(self.peak, _bytes("VmHWM"))
+
+    def columns(self) -> dict[str, float]:
+        """``peak_mib``, of the whole process, and ``train_mib``, beyond what was there before."""
+        if not (self.start and self.peak):
+            return {}
+        return {"peak_mib": self.peak / MIB, "train_mib": (self.peak - self.start) / MIB}
+
+
+def _trim() -> None:
+    """Return freed memory to the system: taken again, it would not count as taken in training."""
+    gc.collect()
+    if not gc.get_freeze_count():  # modules stay: the collections before later cells skip them
+        gc.freeze()
+    with suppress(OSError, AttributeError):  # glibc alone has it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _bytes(name: str) -> int:
+    """One of the process's numbers, which the kernel gives in kB."""
+    lines = (PROCESS / "status").read_text().splitlines()
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)

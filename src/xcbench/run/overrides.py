@@ -1,0 +1,205 @@
+"""Words of a launch, ``name=value``: what people write, as Hydra understands it."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.errors import HydraException
+from omegaconf import OmegaConf
+
+from xcbench.data import MAKERS, files
+from xcbench.data.settings import DatasetSettings
+from xcbench.errors import UserError
+from xcbench.methods import registry
+from xcbench.options import folder
+from xcbench.run.settings import Config
+
+SWEEP = ("-m", "--multirun")
+ONLY = "only."  # only.METHOD.OPTION=VALUE holds for one method of a sweep
+
+
+def for_hydra(words: Sequence[str]) -> list[str]:
+    """Words of a command line, with ``-m`` in any place.
+
+    Raises
+    ------
+    UserError
+        If a word cannot be meant so.
+    """
+    flags = [word for word in words if word in SWEEP]
+    rest = [word for word in words if word not in flags]
+    _refuse_flags(rest)
+    rest = [_expanded(word, rest) for word in _targets_as_choices(rest)]
+    if flags or any(word.startswith("experiment=") for word in rest):
+        return flags + [_left_to_points(word) for word in rest]
+    for word in rest:
+        if word.startswith(ONLY):
+            raise UserError(f"{word} holds for one method of a sweep; add -m, or write method.…=")
+        if _is_sweep(word) and not word.startswith("hydra."):
+            raise UserError(f"{word} has several values; add -m to run all of them")
+    return rest
+
+
+def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Points of a sweep, each with the options that its method has.
+
+    Raises
+    ------
+    UserError
+        If no method has an option, or none of them can be used.
+    """
+    names = dict.fromkeys(filter(None, map(_method, points)))
+    if not any(word.startswith(ONLY) for point in points for word in point) and len(names) < 2:
+        return [list(point) for point in points]
+    schemas = _schemas(names)
+    holders: dict[str, dict[bool, dict[str, None]]] = defaultdict(lambda: {True: {}, False: {}})
+    chosen = []
+    for point in points:
+        name = _method(point)
+        if name in names and name not in schemas:
+            continue
+        own, last = [], []
+        for word in point:
+            key, _, value = word.partition("=")
+            if key.startswith(ONLY):
+                method, _, option = key.removeprefix(ONLY).partition(".")
+                _check_only(key, method, option, schemas)
+                if method == name:
+                    last.append(f"method.{option}={value}")
+            elif name is not None and name in schemas and key.startswith("method."):
+                has = key.removeprefix("method.") in set(options(schemas[name]))
+                holders[key][has][name] = None
+                own += [word] if has else []
+            else:
+                own.append(word)
+        chosen.append((*own, *last))
+    for key, by in holders.items():
+        if not by[True]:
+            known = {
+                f"method.{option}" for schema in schemas.values() for option in options(schema)
+            }
+            raise UserError(f"{key} is no option of {', '.join(by[False])}{suggestion(key, known)}")
+        if by[False]:
+            print(f"{key} holds for {', '.join(by[True])}; {', '.join(by[False])}: no such option")
+    return [list(point) for point in dict.fromkeys(chosen)]
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """The known name that is likely meant, as the end of a sentence; or nothing."""
+    names = sorted(set(known))
+    last = [name for name in names if name.rpartition(".")[2] == word]
+    close = last or difflib.get_close_matches(word, names, 1, 0.7)
+    return f"; did you mean {close[0]}" if close else ""
+
+
+def options(schema: Any, prefix: str = "") -> Iterator[str]:
+    """Names of all options of a configuration dataclass, nested ones too."""
+    for entry in fields(schema):
+        default: Any = entry.default
+        if entry.default_factory is not MISSING:
+            default = entry.default_factory()
+        yield prefix + entry.name
+        if is_dataclass(default) and not isinstance(default, type):
+            yield from options(type(default), f"{prefix}{entry.name}.")
+
+
+def all_options() -> set[str]:
+    """Names of the options of every method and of a launch."""
+    names = {*options(Config), *options(DatasetSettings, "dataset.")}
+    return names.union(*(options(it.schema, "method.") for it in registry.own().values()))
+
+
+def _refuse_flags(words: Sequence[str]) -> None:
+    """``--dataset mnist`` is not how an option is written."""
+    groups = ("dataset", "method", "experiment", "rates", "variant")
+    for word, follower in zip(words, [*words[1:], ""], strict=True):
+        name, _, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and (name in groups or name in set(options(Config))):
+            value = value or (follower if "=" not in follower else "") or "VALUE"
+            raise UserError(f"{word} is not understood; write {name}={value}")
+
+
+def _targets_as_choices(words: Sequence[str]) -> list[str]:
+    """``method._target_=module.thing`` as ``method=module.thing``, beside another ``method=…``."""
+    rest = list(words)
+    for group in ("method", "dataset"):
+        named = [word for word in rest if word.lstrip("+").startswith(f"{group}._target_=")]
+        if named:
+            chosen = [word for word in rest if word in named or word.startswith(f"{group}=")]
+            rest = [word for word in rest if word not in chosen]
+            rest.append(f"{group}={','.join(word.partition('=')[2] for word in chosen)}")
+    return rest
+
+
+def _expanded(word: str, words: Sequence[str]) -> str:
+    """``method=all``: those that can run; ``dataset=here``: those whose data are here."""
+    if word == "method=all":
+        names = [name for name, it in registry.own().items() if not it.lacks(it.schema(name=name))]
+        return f"method={','.join(names)}"
+    if word == "dataset=here":
+        given = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]
+        default = OmegaConf.load(folder() / "config.yaml").data_dir
+        return f"dataset={','.join(_here(Path(given[-1] if given else default)))}"
+    return word
+
+
+def _here(data_dir: Path) -> Iterator[str]:
+    """Datasets that need no files, or whose files are here."""
+    for path in sorted((folder() / "dataset").glob("*.yaml")):
+        content = OmegaConf.to_container(OmegaConf.load(path))
+        assert isinstance(content, dict)
+        folders = content.get("folders") or ["."]
+        found = [files.find(data_dir, folders, name) for name in content.get("files", {}).values()]
+        if content["reader"] in (*MAKERS, "digits") or (found and all(found)):
+            yield path.stem
+
+
+def _left_to_points(word: str) -> str:
+    """An option of a method as a sweep of one value: it is set where the method is known."""
+    if word.startswith(("method.", ONLY)) and "=" in word and not _is_sweep(word):
+        key, _, value = word.partition("=")
+        return f"{key}=choice({value})"
+    return word
+
+
+def _is_sweep(word: str) -> bool:
+    try:
+        return OverridesParser.create().parse_override(word).is_sweep_override()
+    except (HydraException, AssertionError, ValueError):
+        return False  # Hydra says what is wrong with it
+
+
+def _method(point: Sequence[str]) -> str | None:
+    chosen = [word.removeprefix("method=") for word in point if word.startswith("method=")]
+    return chosen[-1] if chosen else None
+
+
+def _schemas(names: Iterable[str]) -> dict[str, Any]:
+    """Settings of methods; one that cannot be used is skipped beside others."""
+    schemas: dict[str, Any] = {}
+    problems = []
+    for name in names:
+        try:
+            schemas[name] = registry.find(name).thing.schema
+        except UserError as error:
+            problems.append(error)
+    if problems and not schemas:
+        raise problems[0]
+    for problem in problems:
+        print(f"skipped: {problem}")
+    return schemas
+
+
+def _check_only(key: str, method: str, option: str, schemas: dict[str, Any]) -> None:
+    swept = [str(name) for name in schemas]
+    if method not in swept:
+        raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, swept)}")
+    known = set(options(schemas[method]))
+    if option not in known:
+        raise UserError(f"{key}: {method} has no option {option}{suggestion(option, known)}")

@@ -1,0 +1,316 @@
+"""From configurations to jobs: datasets prepared, rates resolved, duplicates merged."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcbench.core import engines
+from xcbench.core.dataset import Info
+from xcbench.data import MAKERS, Missing, made_by, prepare
+from xcbench.data.external import external
+from xcbench.errors import UserError
+from xcbench.methods import registry
+from xcbench.methods.method import Method, default_rate
+from xcbench.options import changed
+from xcbench.plugins import Found
+from xcbench.run import cells, results
+from xcbench.run.cell import Cell
+from xcbench.run.settings import Config
+
+IN_LABEL = ("dataset.name", "method.lr", "seed")  # of every cell
+NO_CURVE = pd.DataFrame(columns=cells.CURVE_COLUMNS)  # to make one takes a millisecond
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell to be: its configuration, its dataset, its identity."""
+
+    settings: Config
+    info: Info | Missing
+    cell: Cell
+    as_skipped: str
+    """Identity that the same cell has while its data are missing."""
+    method: str
+    """What names the method to another process: its name, or its target."""
+    origins: dict[str, str]
+    """Where that comes from which is not ours."""
+    label: str
+    """As progress lines show it, with every setting in which cells of the launch differ."""
+
+
+def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
+    """Distinct jobs of a launch, in order. One that is impossible is among them, and says why.
+
+    Parameters
+    ----------
+    configurations : checked configurations, one a grid point.
+    whole : whether these are all points of the launch.
+
+    Raises
+    ------
+    UserError
+        If every point is impossible for its method or dataset; nothing has run then.
+    """
+    infos: dict[str, Info | Missing] = {}
+    distinct: dict[str, Job] = {}
+    shared = _Shared()
+    for settings in configurations:
+        key = shared(repr, settings.dataset) + settings.data_dir
+        if key not in infos:
+            infos[key] = _prepared(settings)
+        job = _job(settings, infos[key], shared)
+        distinct.setdefault(job.cell.cell, job)
+    planned = list(distinct.values())
+    if whole:
+        _refuse_impossible(planned)
+        _refuse_useless_rate(configurations, planned)
+    return _labelled(planned)
+
+
+def cache_dir(settings: Config) -> Path:
+    """Where prepared datasets are kept."""
+    return Path(settings.runs_dir) / "cache"
+
+
+class _Shared:
+    """What functions give of settings that many points have in common, each computed once."""
+
+    def __init__(self) -> None:
+        self.results: dict[tuple[Any, int], tuple[Any, Any]] = {}
+
+    def __call__(self, function: Callable[[Any], Any], settings: Any) -> Any:
+        """Result of the function; the settings stay with it, so that no other has their id."""
+        key = function, id(settings)
+        if key not in self.results:
+            self.results[key] = settings, function(settings)
+        return self.results[key][1]
+
+
+def _prepared(settings: Config) -> Info | Missing:
+    """The dataset of a point, or why it cannot be used."""
+    try:
+        return prepare(
+            settings.dataset,
+            Path(settings.data_dir),
+            cache_dir(settings),
+            fetching=settings.fetch and not settings.plan,
+            with_inputs=settings.save_weights,
+        )
+    except UserError as error:
+        name = settings.dataset.name or settings.dataset.reader
+        return Missing(name, "missing", "refused", str(error))
+
+
+def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
+    found = registry.found(settings.method)
+    method, sampler, problem = found.thing, None, ""
+    engine = engines.resolve(settings.engine)
+    has_rate = method.has_rate(settings.method)
+    if not has_rate:  # whatever is swept collapses
+        settings = replace(settings, method=replace(settings.method, lr=None))
+    asked = settings
+    try:
+        sampler = registry.check_sampling(settings.method)
+        if isinstance(info, Info):
+            _check(settings, method, info)
+            if has_rate and settings.method.lr is None:
+                rate = default_rate(method, settings.method, info)
+                settings = replace(settings, method=replace(settings.method, lr=rate))
+    except UserError as error:
+        problem = str(error)
+    versions = _versions(method, sampler)
+    whole = _content(settings, info.name, info.digest, engine, versions, shared)
+    as_missing = _content(asked, settings.dataset.name, "missing", engine, versions, shared)
+    cell = Cell(
+        cell=cells.identity(whole),
+        dataset=info.name,
+        method=settings.method.name,
+        lr=settings.method.lr,
+        seed=settings.seed,
+        engine=engine,
+        method_version=method.version,
+        dataset_digest=info.digest,
+        config=_shown(settings, info, shared),
+        shape=info.shape() if isinstance(info, Info) else {},
+        launch=_launch(settings, found.reference, shared),
+        content=whole,
+        curve=NO_CURVE,
+    )
+    outside = {"method": found, "sampler": sampler, "dataset": shared(external, settings.dataset)}
+    return Job(
+        settings=settings,
+        info=_lacking(problem, method.lacks(settings.method), info) or info,
+        cell=cell,
+        as_skipped=cells.identity(as_missing),
+        method=found.reference,
+        origins={f"{kind}_from": it.origin for kind, it in outside.items() if it and it.origin},
+        label=cell.label,
+    )
+
+
+def _check(settings: Config, method: Method, info: Info) -> None:
+    """Refuse what is impossible for a method or a dataset."""
+    registry.check(settings.method, info)
+    top_k = settings.evaluation.top_k
+    if top_k > 1 and not method.ranks:
+        raise UserError(
+            f"evaluation.top_k={top_k} is not possible for {method.name}, "
+            "which tells one class a row; leave out the option, or the method"
+        )
+    if top_k > info.classes:
+        raise UserError(
+            f"evaluation.top_k={top_k} is not possible on {info.name}: "
+            f"it has {info.classes} classes"
+        )
+
+
+def _lacking(problem: str, package: str, info: Info | Missing) -> Missing | None:
+    """In the place of a dataset that is here: why a method cannot run on it."""
+    if isinstance(info, Missing) or not (problem or package):
+        return None
+    kind = "refused" if problem else "no package"
+    return Missing(info.name, info.digest, kind, problem or package)
+
+
+def _shown(settings: Config, info: Info | Missing, shared: _Shared) -> dict[str, Any]:
+    """Settings of a cell in full, without those of the launch."""
+    dataset = {
+        "name": info.name,
+        "reader": settings.dataset.reader,
+        "protocol": shared(asdict, settings.dataset.protocol),
+    }
+    maker = made_by(settings.dataset, info.twin) if isinstance(info, Info) else None
+    if maker:
+        dataset[maker[0]] = asdict(maker[1])
+    return {
+        "dataset": dataset,
+        "method": asdict(settings.method),
+        "budget": shared(asdict, settings.budget),
+        "evaluation": shared(asdict, settings.evaluation),
+        "seed": settings.seed,
+        "dtype": settings.dtype,
+    }
+
+
+def _launch(settings: Config, method: str, shared: _Shared) -> dict[str, Any]:
+    """Where data and method come from: no part of the identity, but needed to run it again."""
+    target = {"method_target": method} if method != settings.method.name else {}
+    apart = ("name", "reader", "protocol", "source", *MAKERS)
+    dataset = shared(asdict, settings.dataset)
+    return {
+        "dataset": {name: value for name, value in dataset.items() if name not in apart},
+        "data_dir": settings.data_dir,
+        "save_weights": settings.save_weights,
+        **target,
+    }
+
+
+def identity(settings: Config, name: str, digest: str, engine: str) -> str:
+    """Identity of a cell: the hash of its content."""
+    return cells.identity(content(settings, name, digest, engine))
+
+
+def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, Any]:
+    """What an identity is the hash of: data (their digest holds the protocol), method, conditions.
+
+    Parameters
+    ----------
+    settings : with the rate filled in, or without one for a method that has none.
+    name, digest : of the prepared dataset.
+    """
+    sampler = registry.check_sampling(settings.method)
+    versions = _versions(registry.entry(settings.method), sampler)
+    return _content(settings, name, digest, engine, versions, _Shared())
+
+
+def _versions(method: Method, sampler: Found | None) -> dict[str, int]:
+    """Versions of the code that a cell's numbers come from."""
+    own = {"version": method.version}
+    return own | {"sampler_version": getattr(sampler.thing, "version", 1)} if sampler else own
+
+
+def _content(
+    settings: Config,
+    name: str,
+    digest: str,
+    engine: str,
+    versions: dict[str, int],
+    shared: _Shared,
+) -> dict[str, Any]:
+    return {
+        "dataset": name,
+        "digest": digest,
+        "protocol": shared(changed, settings.dataset.protocol),
+        "method": changed(settings.method),
+        **versions,
+        "budget": shared(changed, settings.budget),
+        "evaluation": shared(changed, settings.evaluation),
+        "seed": settings.seed,
+        "dtype": settings.dtype,
+        "engine": engine,
+    }
+
+
+def _refuse_impossible(planned: Sequence[Job]) -> None:
+    """A launch of which nothing is possible is a mistake; beside others a point is skipped."""
+    refused = [
+        job.info.detail
+        for job in planned
+        if isinstance(job.info, Missing) and job.info.kind == "refused"
+    ]
+    if refused and len(refused) == len(planned):
+        reasons = list(dict.fromkeys(refused))
+        more = f"; and {len(reasons) - 1} other reasons" if len(reasons) > 1 else ""
+        raise UserError(reasons[0] + more)
+
+
+def _labelled(planned: Sequence[Job]) -> list[Job]:
+    """Jobs that say in what they differ from others of the same dataset and method."""
+    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for job in planned:
+        own = {**job.cell.config, "engine": job.cell.engine}
+        groups[job.cell.dataset, job.cell.method][job.cell.cell] = results.flatten(own)
+    labels = {}
+    for group in groups.values():
+        columns = dict.fromkeys(name for own in group.values() for name in own)
+        differ = [
+            name
+            for name in columns
+            if name not in IN_LABEL and len({str(own.get(name)) for own in group.values()}) > 1
+        ]
+        for cell, own in group.items():
+            shown = (f" {name.removeprefix('method.')}={own.get(name)}" for name in differ)
+            labels[cell] = "".join(shown)
+    return [replace(job, label=job.label + labels[job.cell.cell]) for job in planned]
+
+
+def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job]) -> None:
+    """A rate for methods of which none has one is a mistake; beside others it collapses."""
+    given = any(settings.method.lr is not None for settings in configurations)
+    rateless = [job for job in made if isinstance(job.info, Info) and job.cell.lr is None]
+    if given and rateless and len(rateless) == len(made):
+        raise UserError(
+            f"method {rateless[0].cell.method} with these settings has no learning rate; "
+            "leave method.lr out"
+        )
+
+
+def memory_estimate(job: Job) -> float:
+    """Bytes a cell needs at its peak, roughly: rows, weights and one block of scores."""
+    if isinstance(job.info, Missing):
+        return 0.0
+    info = job.info
+    per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features
+    rows = (info.train + info.test) * per_row
+    settings = job.settings
+    method = registry.found(settings.method).thing
+    itemsize = np.dtype(settings.dtype).itemsize
+    weights = method.memory(settings.method, info, itemsize, settings.budget.epochs)
+    return float(rows + weights + 3 * 4 * 2**22)

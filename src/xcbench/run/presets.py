@@ -1,0 +1,68 @@
+"""Presets of the papers: ``conf/paper/NAME.yaml`` as Hydra's groups variant, rates and experiment.
+
+A file has three parts. ``variants``: settings of a paper, with those of a dataset or a method below
+``datasets`` and ``methods``; ``rates``: its learning rates; ``experiments``: its grids, each with
+what it sweeps. ``variant=umax/code``, ``rates=umax/table2`` and ``experiment=umax/figure2`` choose
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+from xcbench import options
+
+PARTS = {"variant": "variants", "rates": "rates", "experiment": "experiments"}
+BELOW = {"variant_dataset": "datasets", "variant_method": "methods"}
+GROUPS = (*PARTS, *BELOW)
+
+
+def names(group: str, paper: str = "") -> list[str]:
+    """What can be chosen of a group, such as ``umax/figure2``; of a paper, without its name."""
+    own = f"{paper}/" if paper else ""
+    return sorted(name.removeprefix(own) for name, _ in _entries(group) if name.startswith(own))
+
+
+def find(group: str, name: str) -> DictConfig | None:
+    """Settings of a preset, for the top of a configuration; None where there is none."""
+    entry = next((entry for own, entry in _entries(group) if own == name), None)
+    if entry is None:
+        return None
+    entry = entry.copy()
+    for part in BELOW.values():
+        entry.pop(part, None)
+    if group == "experiment":
+        swept = entry.pop("sweep", {})
+        defaults = {
+            "grid": name.replace("/", "-"),
+            "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
+        }
+        entry = {**defaults, **entry}
+    made = OmegaConf.create(entry)
+    assert isinstance(made, DictConfig)
+    return made
+
+
+@cache
+def _content(path: Path, changed: int) -> dict[str, Any]:
+    """A file's parts; read again when it has changed."""
+    content = OmegaConf.to_container(OmegaConf.load(path))
+    assert isinstance(content, dict)
+    return {str(part): entries for part, entries in content.items()}
+
+
+def _entries(group: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Presets of a group with their names."""
+    for path in sorted((options.folder() / "paper").glob("*.yaml")):
+        content = _content(path, path.stat().st_mtime_ns)
+        for name, entry in content.get(PARTS.get(group, "variants"), {}).items():
+            if group in PARTS:
+                yield f"{path.stem}/{name}", entry
+            else:
+                for own, below in entry.get(BELOW[group], {}).items():
+                    yield f"{path.stem}/{name}/{own}", below

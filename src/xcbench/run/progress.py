@@ -1,0 +1,92 @@
+"""Progress of a launch: one line a cell, with an estimate of what is left."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import pandas as pd
+
+from xcbench.run.cell import Cell
+from xcbench.run.plan import Job
+from xcbench.units import duration
+
+Kind = tuple[str, str]
+
+
+class Progress:
+    """Prints ``[12/42] bibtex umax lr=0.1 seed=0 … log loss 1.41, 3.2 s, about 40 s left``.
+
+    Parameters
+    ----------
+    total : cells of the launch, those already there included.
+    todo : jobs that will run.
+    alone : whether one cell runs at a time; else lines come whole, when a cell ends.
+    workers : how many run side by side.
+    """
+
+    def __init__(
+        self, total: int, todo: Sequence[Job], alone: bool = True, workers: int = 1
+    ) -> None:
+        self.total = total
+        self.left = Counter(map(_kind, todo))
+        self.number = total - len(todo)
+        self.alone, self.workers = alone, workers
+        self.ended: Counter[Kind] = Counter()
+        self.spent: dict[Kind, float] = defaultdict(float)
+        self.live = sys.stdout.isatty()
+
+    def begin(self, job: Job) -> None:
+        """Announce a cell that runs alone."""
+        self.head = f"[{self.number + 1}/{self.total}] {job.label} …"
+        self.started = time.perf_counter()
+        if self.alone:
+            print(self.head, end="", flush=True)
+
+    def inside(self, share: float) -> None:
+        """Show how far a running cell is, on a terminal."""
+        if self.live and self.alone:
+            spent = time.perf_counter() - self.started
+            left = spent / max(share, 1e-9) - spent
+            rest = f", about {duration(left)} left of it" if share > 0 else ""
+            print(f"\r\033[K{self.head} {share:.0%}{rest}", end="", flush=True)
+
+    def end(self, job: Job, cell: Cell, spent: float | None) -> None:
+        """Say what came of a cell, and how long the rest may take.
+
+        One that took no time of this launch came from another.
+        """
+        self.number += 1
+        self.left -= Counter([_kind(job)])  # keeps what is positive
+        if spent is not None:
+            self.ended[_kind(job)] += 1
+            self.spent[_kind(job)] += spent
+        outcome = cell.status
+        if cell.status in ("done", "timeout"):
+            last = cell.curve.iloc[-1]
+            shown = "log_loss" if pd.notna(last["train_log_loss"]) else "error"
+            outcome = f"{shown.replace('_', ' ')} {last[f'train_{shown}']:.4g}"
+            outcome += "" if cell.status == "done" else f" ({cell.status})"
+        elif cell.message:
+            outcome += f": {cell.message}"
+        rest = f", about {duration(self.estimate())} left" if self.left and self.ended else ""
+        took = "from another launch" if spent is None else duration(spent)
+        head = f"[{self.number}/{self.total}] {job.label} …"
+        start = head if not self.alone or spent is None else f"\r\033[K{head}" if self.live else ""
+        print(f"{start} {outcome}, {took}{rest}", flush=True)
+
+    def estimate(self) -> float:
+        """Seconds left: the mean of the same dataset and method, else of all cells so far."""
+        typical = sum(self.spent.values()) / self.ended.total()
+        total = sum(
+            number * (self.spent[kind] / self.ended[kind] if self.ended[kind] else typical)
+            for kind, number in self.left.items()
+        )
+        return total / min(self.workers, max(1, self.left.total()))
+
+
+def _kind(job: Job) -> Kind:
+    """Dataset and method: cells that take about as long as one another."""
+    return job.cell.dataset, job.cell.method

@@ -1,0 +1,148 @@
+"""The tidy frame: one row a cell, or one row a checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcbench.data.settings import Protocol
+from xcbench.errors import UserError
+from xcbench.run import cells, grids
+from xcbench.run.cell import CURVE_COLUMNS, Cell
+from xcbench.run.settings import Budget, Evaluation
+
+HEAD = ["cell", "status", "dataset", "method", "lr", "seed", "engine"]
+COLUMNS = [*HEAD, *CURVE_COLUMNS]
+
+
+def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
+    """Tidy frame of cells.
+
+    Parameters
+    ----------
+    found : the cells.
+    curves : one row a checkpoint instead of one row a cell (its last checkpoint).
+
+    Returns
+    -------
+    DataFrame
+        `COLUMNS` first (losses and bounds are means per observation in nats without any ridge
+        term, errors are fractions), then metrics a method adds, then settings under their dotted
+        names (``method.m``), then ``message``. A cell without a curve leaves one row with
+        empty metrics.
+    """
+    rows: list[dict[str, Any]] = []
+    for cell in found:
+        head = {name: getattr(cell, name) for name in HEAD}
+        tail = {**settings(cell), "message": cell.message}
+        columns = (column.tolist() for _, column in cell.curve.items())
+        points = list(zip(*columns, strict=True))
+        names = list(map(str, cell.curve.columns))
+        for point in (points if curves else points[-1:]) or [()]:
+            rows.append({**head, **dict(zip(names, point, strict=False)), **tail})
+    if not rows:
+        return pd.DataFrame(columns=COLUMNS)
+    whole = pd.DataFrame(rows)
+    whole["lr"] = whole["lr"].astype(float)
+    whole["message"] = pd.Series([row["message"] for row in rows], dtype=object)  # None stays None
+    known = {*COLUMNS, "message"}
+    own = [name for name in whole if name not in known and "." not in str(name)]
+    options = [name for name in whole if "." in str(name)]
+    whole = whole.reindex(columns=[*COLUMNS, *own, *options, "message"])
+    return whole.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
+
+
+def earliest_best(curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Early stopping: of every cell, the first checkpoint at which a column is lowest.
+
+    Parameters
+    ----------
+    curves : a frame of checkpoints, as `frame` gives it.
+    column : such as ``validation_log_loss``; a cell without it has no row.
+    """
+    chosen = curves.dropna(subset=[column]).groupby("cell", sort=False)[column].idxmin()
+    return curves.loc[chosen]
+
+
+def settings(cell: Cell) -> dict[str, Any]:
+    """Settings of a cell under dotted names, without those that have a column of their own."""
+    flat = completed(cell)
+    for name in ("dataset.name", "method.name", "method.lr", "seed"):
+        flat.pop(name, None)
+    return {name if "." in name else f"run.{name}": value for name, value in flat.items()}
+
+
+def completed(cell: Cell) -> dict[str, Any]:
+    """Settings of a cell under dotted names; options newer than the cell have their defaults."""
+    return {**_defaults(), **flatten(cell.config)}
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    known = {
+        "dataset": {"protocol": asdict(Protocol())},
+        "budget": asdict(Budget()),
+        "evaluation": asdict(Evaluation()),
+    }
+    return flatten(known)
+
+
+def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """``{"a": {"b": 1}}`` as ``{"a.b": 1}``; lists become text."""
+    flat: dict[str, Any] = {}
+    for name, value in nested.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{name}."))
+        else:
+            flat[prefix + name] = json.dumps(value) if isinstance(value, list) else value
+    return flat
+
+
+def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
+    """Cells that meet every filter.
+
+    Parameters
+    ----------
+    runs_dir : where the cells are.
+    filters : column name to comma-separated accepted values; the name ``grid`` selects the cells
+        of launches by their names.
+
+    Raises
+    ------
+    UserError
+        If a filter names no column or an unknown grid.
+    """
+    wanted = dict(filters)
+    names = grids.members(runs_dir, wanted.pop("grid")) if "grid" in wanted else None
+    found = list(cells.load_all(runs_dir, names))
+    if not wanted:
+        return found
+    rows = frame(found)
+    keep = pd.Series(True, index=rows.index)
+    for column, accepted in wanted.items():
+        if column not in rows.columns:
+            raise UserError(
+                f"no column '{column}' to filter by; columns are: "
+                + ", ".join(map(str, rows.columns))
+            )
+        keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))
+    chosen = set(rows.loc[keep, "cell"])
+    return [cell for cell in found if cell.cell in chosen]
+
+
+def _matches(value: Any, accepted: list[str]) -> bool:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        for text in accepted:
+            try:
+                if float(text) == float(value):
+                    return True
+            except ValueError:
+                continue
+        return False
+    return str(value).lower() in [text.lower() for text in accepted]

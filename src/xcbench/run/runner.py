@@ -1,0 +1,153 @@
+"""Run one cell: load, train, evaluate; a failure is recorded, not raised."""
+
+from __future__ import annotations
+
+import math
+import platform
+import subprocess
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import xcbench
+from xcbench import data
+from xcbench.core import engines, solvers
+from xcbench.data import Missing
+from xcbench.methods import registry
+from xcbench.run import memory, training
+from xcbench.run.cell import Cell
+from xcbench.run.plan import Job, cache_dir, memory_estimate
+from xcbench.units import GIB
+
+
+def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
+    """Run a job and return its cell with status, curve and clocks.
+
+    BLAS gets one thread, so that results do not depend on the number of cores.
+    """
+    cell = replace(job.cell, started=time.time())
+    if isinstance(job.info, Missing):
+        return replace(cell, status="skipped", message=job.info.reason)
+    reason = _too_large(job)
+    if reason:
+        return replace(cell, status="skipped", message=reason)
+    try:
+        with threadpool_limits(1):
+            cell.environment = {**environment(), **job.origins}
+            return _run(job, cell, watch)
+    except MemoryError:
+        return replace(
+            cell, status="failed", message="out of memory", traceback=traceback.format_exc()
+        )
+    except Exception as error:  # one cell's failure must not cost the others
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
+
+
+def _too_large(job: Job) -> str:
+    """Why a job is not begun, or nothing."""
+    needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
+    if most:
+        return f"needs about {needed:.3g} GiB, over budget.memory={most:g}" if needed > most else ""
+    free = memory.available() / GIB
+    if needed > free:
+        return (
+            f"needs about {needed:.3g} GiB, of which {free:.3g} GiB are available; "
+            f"budget.memory={math.ceil(needed)} tries it anyway"
+        )
+    return ""
+
+
+def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+    assert not isinstance(job.info, Missing)
+    settings = job.settings
+    started = time.perf_counter()
+    dataset = data.load(job.info, cache_dir(settings))
+    load_seconds = time.perf_counter() - started
+    seen = dataset.first(settings.budget.share).info
+    method = registry.find(job.method).thing
+    solver = method.build(settings.method, seen)
+    model = solvers.make_model(
+        solver,
+        job.cell.engine,
+        job.info.classes,
+        job.info.features,
+        settings.method.bias,
+        settings.dtype,
+    )
+    if job.cell.engine != "numpy":
+        training.warm_up(solver, model, dataset)
+        cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
+    made = training.run(
+        solver,
+        model,
+        dataset,
+        settings.seed,
+        settings.budget,
+        settings.evaluation,
+        settings.method.ridge,
+        watch,
+        method.link,
+    )
+    keep = settings.save_weights and made.status != "diverged"
+    inputs = data.inputs.load(cache_dir(settings) / job.info.digest)
+    return replace(
+        cell,
+        weights=model.weights() if keep else {},
+        inputs=inputs.arrays() if keep and inputs else {},
+        status=made.status,
+        message=made.message,
+        curve=made.curve,
+        seconds={
+            "load": load_seconds,
+            "train": made.train_seconds,
+            "evaluate": made.evaluate_seconds,
+        },
+    )
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Versions, BLAS and threads, recorded with every cell."""
+    blas: dict[str, Any] = next((lib for lib in threadpool_info() if lib["user_api"] == "blas"), {})
+    return {
+        "xcbench": xcbench.__version__,
+        "git_commit": _git_commit(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "machine": platform.machine(),
+        "blas": f"{blas.get('internal_api', 'unknown')} {blas.get('version', '')}".strip(),
+        "blas_core": blas.get("architecture", "unknown"),
+        "blas_threads": 1,
+    }
+
+
+def _git_commit() -> str | None:
+    """Commit of the checkout the package runs from, with a mark if it was changed since.
+
+    None where the package lies in the repository of another project.
+    """
+    here = Path(__file__)
+    if _git("ls-files", "--full-name", here.name) != f"src/xcbench/{here.name}":
+        return None
+    return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or None
+
+
+def _git(*words: str) -> str:
+    """What git says in the package's folder, or nothing."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()

@@ -1,0 +1,145 @@
+"""One cell, how long it trains, what is measured of it, and how it is launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+from xcbench.core.engines import ENGINES
+from xcbench.data.settings import DatasetSettings
+from xcbench.methods.options import MethodOptions
+from xcbench.options import option
+
+
+@dataclass
+class Budget:
+    """How long a cell trains and how often it is evaluated."""
+
+    epochs: float = option(20.0, "passes over the training rows", above=0)
+    checkpoints: int = option(
+        10, "evenly spaced evaluations after the one at the start", at_least=1
+    )
+    ratio: float = option(
+        1.0,
+        "epochs of an evaluation over those of the one before, so that the first come early and "
+        "the last at the end; 1: evenly spaced",
+        at_least=1,
+    )
+    share: float = option(
+        1.0,
+        "share of the training rows, the first ones, that training sees; epochs are passes over "
+        "them, losses and errors are still those of all rows",
+        above=0,
+        at_most=1,
+    )
+    seconds: float | None = option(
+        None, "training seconds after which a cell ends with status timeout", above=0
+    )
+    memory: float | None = option(
+        None,
+        "GiB; a cell that is estimated to need more is skipped, and says so; none: what is "
+        "available",
+        above=0,
+        identity=False,
+    )
+
+
+@dataclass
+class Evaluation:
+    """What is computed at a checkpoint besides log loss and error."""
+
+    softmax_twice: bool = option(
+        False,
+        "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "
+        "as in the published baselines of the U-max paper",
+    )
+    validation: float = option(
+        0.0,
+        "share of the test rows, drawn but always the same, that is set aside: columns "
+        "validation_* for choosing rates and checkpoints; test_* are those of the other rows",
+        at_least=0,
+        at_most=0.9,
+    )
+    top_k: int = option(
+        0,
+        "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "
+        "scores (with one class a row, precision@k is this share / k); 0: off",
+        at_least=0,
+    )
+    macro_f1: bool = option(
+        False,
+        "add columns *_macro_f1, as scikit-learn has it, and *_macro_f1_of_means, of macro-"
+        "precision and macro-recall",
+    )
+    costs: bool = option(
+        False,
+        "add columns predict_seconds (all test rows), nonzeros and model_mib of the weights, "
+        "peak_mib of the process in training, train_mib beyond what was there when it began",
+    )
+    clip: float = option(
+        0.0,
+        "add columns *_log_loss_clipped: the mean of losses of at most so many nats a row, 26 in "
+        "the published evaluation of the augment-and-reduce paper; 0: off",
+        at_least=0,
+    )
+    importance: int = option(
+        0,
+        "of probit and logistic methods, add columns *_log_loss_importance: the log loss by "
+        "importance sampling with so many draws of N(5, 5²) a row, 1000 in the augment-and-reduce "
+        "paper, clipped at clip, or at 26 where that is 0; 0: off",
+        at_least=0,
+    )
+    rows: int = option(
+        0,
+        "evaluate at most so many rows of either part, the same for every cell, and add columns "
+        "*_log_loss_standard_error where these are not all; 0: all",
+        at_least=0,
+    )
+    train_rows: int = option(
+        0, "at most so many rows of the training part; 0: as many as rows says", at_least=0
+    )
+    every: int = option(
+        1,
+        "evaluate at every so-many-th checkpoint and at the last; the others have clocks and bound "
+        "alone",
+        at_least=1,
+    )
+
+
+@dataclass
+class Config:
+    """One cell, and how to launch it."""
+
+    dataset: DatasetSettings = MISSING
+    method: MethodOptions = MISSING
+    budget: Budget = field(default_factory=Budget)
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    seed: int = option(0, "seed of every random draw of a cell", at_least=0)
+    dtype: str = option("float32", "weights and scores", choices=("float32", "float64"))
+    engine: str = option(
+        "auto",
+        "what runs the hot loops; auto: Numba where it is installed, else NumPy",
+        choices=ENGINES,
+    )
+    experiment: Any = None
+    rates: Any = None
+    grid: str = option(
+        "last",
+        "name under which the launch's cells are remembered, beside those of earlier launches of "
+        "this name; `last`: those of the last launch alone",
+    )
+    plan: bool = option(False, "list the cells and their memory, run nothing")
+    force: bool = option(False, "run cells again that are already there")
+    workers: int = option(1, "processes that run cells side by side", at_least=1)
+    mlflow: bool = option(True, "record finished cells in MLflow")
+    save_weights: bool = option(
+        False, "keep the final weights in the cell's folder, for `xcbench predict`"
+    )
+    fetch: bool = option(
+        True, "fetch missing files of up to 100 MiB; XCBENCH_FETCH=0 switches this off too"
+    )
+    data_dir: str = option("data", "where dataset files are looked for")
+    runs_dir: str = option("runs", "where cells, caches and the MLflow store go")
+    reports_dir: str = option("reports", "where reports go")

@@ -1,0 +1,296 @@
+"""Pull a solver from checkpoint to checkpoint: clocks, evaluation, divergence, budget → curve."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from xcbench.core.dataset import Dataset, Rows, Split
+from xcbench.core.metrics import costs, evaluate
+from xcbench.core.models.linear import Corrected, LinearModel
+from xcbench.core.models.model import Model
+from xcbench.core.solvers import Progress, Solver, Streams, epochs, make_model
+from xcbench.run.cell import CURVE_COLUMNS
+from xcbench.run.clock import Stops, Stopwatch, checkpoints
+from xcbench.run.memory import PeakMemory
+from xcbench.run.settings import Budget, Evaluation
+
+
+@dataclass
+class Trace:
+    """What came of a run.
+
+    Attributes
+    ----------
+    status : ``done``, ``diverged`` or ``timeout``.
+    curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
+    train_seconds, evaluate_seconds : two of the three clocks; the caller keeps the loading one.
+    memory : of training, without evaluation.
+    """
+
+    status: str = "done"
+    message: str | None = None
+    train_seconds: float = 0.0
+    evaluate_seconds: float = 0.0
+    memory: PeakMemory = field(default_factory=PeakMemory)
+    rows: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def curve(self) -> pd.DataFrame:
+        """The rows as a tidy frame."""
+        frame = pd.DataFrame(self.rows)
+        return frame.reindex(
+            columns=[*CURVE_COLUMNS, *(c for c in frame if c not in CURVE_COLUMNS)]
+        )
+
+    def stands_at(self, progress: Progress) -> bool:
+        """Whether nothing was trained since the last row."""
+        place = ("iteration", "observations")
+        return bool(self.rows) and all(
+            self.rows[-1][name] == getattr(progress, name) for name in place
+        )
+
+
+def run(
+    solver: Solver,
+    model: Model,
+    dataset: Dataset,
+    seed: int,
+    budget: Budget,
+    evaluation: Evaluation,
+    ridge: float,
+    watch: Callable[[float], None] = lambda share: None,
+    link: str = "softmax",
+) -> Trace:
+    """Train with the training clock running, stop the clock, evaluate, go on.
+
+    Parameters
+    ----------
+    ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||², N
+        the rows that training sees.
+    watch : told the share of the work done after every checkpoint.
+    link : what gives probabilities from scores (`xcbench.methods.method.Method`).
+
+    Returns
+    -------
+    Trace
+        The first number that is not finite ends the curve with status ``diverged``.
+    """
+    trace, clock = Trace(memory=PeakMemory(evaluation.costs)), Stopwatch()
+    seen = dataset.first(budget.share)
+    judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
+    passes = epochs(solver, budget.epochs)
+    stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
+    value, objective, fresh = Mean(), math.nan, True
+    with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
+        progresses = solver.fit(seen, model, Streams.of(seed), stops)
+        for number in itertools.count():
+            if fresh:
+                trace.memory.begin()
+            with clock.running():
+                progress = next(progresses, None)
+            trace.train_seconds = clock.seconds
+            if progress is None:
+                trace.memory.end()
+                return trace
+            value.add(progress)
+            late = bool(budget.seconds) and clock.seconds >= (budget.seconds or 0)
+            last = late or stops.is_last(number) or not solver.interruptible
+            checkpoint = stops.checkpoint(number)
+            repeats = trace.stands_at(progress)
+            fresh = last or (checkpoint > 0 and not repeats)
+            if not fresh:
+                continue
+            if repeats:  # the last checkpoint, which is evaluated in any case
+                trace.rows.pop()
+            else:
+                objective = value.take()
+            trace.memory.end()
+            started = time.perf_counter()
+            progress = replace(progress, objective=objective)
+            due = last or checkpoint % evaluation.every == 0
+            judge.correction = getattr(solver, "correction", None)
+            finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
+            trace.evaluate_seconds += time.perf_counter() - started
+            if not finite:
+                trace.status = "diverged"
+                trace.message = f"not finite any more at epoch {progress.epoch:g}"
+                return trace
+            if late and progress.epoch < passes:
+                trace.status = "timeout"
+                reached = f" after {progress.message}" if progress.message else ""
+                trace.message = f"stopped at {trace.train_seconds:.1f} training seconds{reached}"
+                return trace
+            if late and not solver.interruptible:
+                trace.status = "timeout"
+                trace.message = (
+                    f"took {trace.train_seconds:.0f} s, over budget.seconds={budget.seconds:g}: "
+                    "it cannot be stopped, and its numbers are those of the whole training"
+                )
+            watch(progress.epoch / passes)
+    raise AssertionError("a solver yields until it ends")
+
+
+def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
+    """Compile what a run needs, on four random rows of eight features, before any clock runs.
+
+    Rows of the data would not do: where they are sparse, few features of few rows may all be 0.
+
+    A library's solver says by ``compiles = False`` that it needs nothing, one with batches of its
+    own size by ``on_few_rows`` what it is on four rows.
+    """
+    if not getattr(solver, "compiles", True):
+        return
+    solver = getattr(solver, "on_few_rows", solver)
+    X: Any = np.random.default_rng(0).random((4, min(8, dataset.info.features)))
+    X = X.astype(dataset.train.X.dtype)
+    y = np.arange(4) % model.n_classes
+    few = Split(X if isinstance(dataset.train.X, np.ndarray) else like(X, dataset.train.X), y)
+    shape = model.n_classes, few.X.shape[1]
+    small = make_model(solver, model.engine, *shape, model.b is not None, str(model.dtype))
+    counts = np.bincount(y, minlength=model.n_classes)
+    tiny = replace(dataset, train=few, test=few, class_counts=counts)
+    with np.errstate(all="ignore"):
+        for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
+            pass
+        evaluate(small, few)
+
+
+def like(X: np.ndarray, sparse: Any) -> sp.csr_array:
+    """Sparse rows with index types as others have them: compiled code is for these types."""
+    rows = sp.csr_array(X)
+    rows.indices = rows.indices.astype(sparse.indices.dtype)
+    rows.indptr = rows.indptr.astype(sparse.indptr.dtype)
+    return rows
+
+
+class Judge:
+    """What is measured of a model at a checkpoint.
+
+    Attributes
+    ----------
+    correction : what the scores of the model lack (Bamler and Mandt 2020, Eq. 5), or nothing; where
+        there is one, the same columns without it end with ``_uncorrected``.
+    """
+
+    correction: Callable[[Rows], np.ndarray] | None = None
+
+    def __init__(
+        self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
+    ) -> None:
+        parts = {"train": dataset.train, "test": dataset.test}
+        if evaluation.validation:
+            parts["validation"], parts["test"] = dataset.test.divided(evaluation.validation)
+        most = dict.fromkeys(parts, evaluation.rows)
+        most["train"] = evaluation.train_rows or evaluation.rows
+        self.parts = {
+            role: (whole.sample(most[role]), 0 < most[role] < len(whole))
+            for role, whole in parts.items()
+        }
+        self.test = dataset.test
+        self.evaluation, self.link, self.seed = evaluation, link, seed
+        self.ridge_share = ridge_share
+
+    def measured(self, model: Model, iteration: int) -> dict[str, float]:
+        """Losses and errors of all parts; costs and the ridge's term where there are any."""
+        judged, bare = model, {}
+        if self.correction:
+            assert isinstance(model, LinearModel)
+            bare = self._losses(model, iteration)
+            judged = Corrected(model, self.correction)
+        found = self._losses(judged, iteration)
+        found |= {f"{name}_uncorrected": value for name, value in bare.items()}
+        if self.evaluation.costs:
+            found |= costs(judged, self.test)
+        if self.ridge_share:
+            found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
+        return found
+
+    def _losses(self, model: Model, iteration: int) -> dict[str, float]:
+        asked = self.evaluation
+        rng = np.random.default_rng([self.seed, iteration])
+        return {
+            f"{role}_{name}": value
+            for role, (split, sampled) in self.parts.items()
+            for name, value in evaluate(
+                model,
+                split,
+                asked.softmax_twice,
+                asked.top_k,
+                asked.macro_f1,
+                link=self.link,
+                clip=asked.clip,
+                importance=asked.importance,
+                rng=rng,
+                standard_error=sampled,
+            ).items()
+        }
+
+
+class Mean:
+    """Mean objective per observation between two evaluations."""
+
+    def __init__(self) -> None:
+        self.total, self.observations, self.seen = 0.0, 0, 0
+
+    def add(self, progress: Progress) -> None:
+        """Add what a solver reports since its last stop."""
+        new = progress.observations - self.seen
+        self.seen = progress.observations
+        if new:
+            self.total += new * progress.objective
+            self.observations += new
+
+    def take(self) -> float:
+        """Give the mean, and start anew."""
+        mean = self.total / self.observations if self.observations else float("nan")
+        self.total, self.observations = 0.0, 0
+        return mean
+
+
+def _record(
+    trace: Trace, progress: Progress, model: Model, is_bound: bool, judge: Judge | None
+) -> bool:
+    """Append a checkpoint, evaluated if someone judges; False where something is not finite."""
+    new = progress.observations > (trace.rows[-1]["observations"] if trace.rows else 0)
+    trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
+    row = _place(progress) | {"train_seconds": trace.train_seconds}
+    trace.rows.append(row)
+    measured = _value(progress, is_bound)
+    if not model.finite() or (new and not math.isfinite(progress.objective)):
+        return False
+    if judge:
+        measured |= judge.measured(model, progress.iteration)
+        if judge.evaluation.costs:
+            measured |= trace.memory.columns()
+    if not all(
+        math.isfinite(v) for name, v in measured.items() if name not in ("bound", "objective")
+    ):
+        return False
+    row |= measured
+    trace.message = progress.message
+    return True
+
+
+def _place(progress: Progress) -> dict[str, float]:
+    """Where in the run it is."""
+    return {
+        "iteration": progress.iteration,
+        "epoch": progress.epoch,
+        "observations": progress.observations,
+    }
+
+
+def _value(progress: Progress, is_bound: bool) -> dict[str, float]:
+    """The objective or its bound, and the numbers that the solver adds."""
+    if is_bound:
+        return progress.extra | {"bound": -progress.objective}
+    return progress.extra | {"objective": progress.objective}

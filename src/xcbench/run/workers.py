@@ -1,0 +1,146 @@
+"""Jobs in several processes: one BLAS thread each, and a dead one costs its cell alone."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing.connection import Connection, wait
+
+from xcbench.run import memory, runner
+from xcbench.run.cell import Cell
+from xcbench.run.claims import Queue
+from xcbench.run.plan import Job
+from xcbench.run.processes import end_with_parent, without_signals
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+PAUSE = 0.5  # seconds between looks at what other launches run
+SPAWN = multiprocessing.get_context("spawn")
+
+
+def run(
+    queue: Queue,
+    workers: int,
+    begin: Callable[[Job], None],
+    watch: Callable[[float], None],
+) -> Iterator[tuple[Job, Cell, float | None]]:
+    """Run jobs and give each with its cell and its seconds, in order of completion.
+
+    Parameters
+    ----------
+    queue : the jobs. A cell of another launch comes without seconds.
+    workers : processes; 1 runs them in this one.
+    begin, watch : told of a job's start and of its progress, where one runs at a time.
+    """
+    if workers == 1:
+        while queue:
+            taken = queue.take()
+            if taken is None:
+                time.sleep(PAUSE)
+                continue
+            job, cell = taken
+            if cell is not None:
+                yield job, cell, None
+                continue
+            begin(job)
+            started = time.perf_counter()
+            yield job, runner.run(job, watch), time.perf_counter() - started
+        return
+    idle, busy = [Worker() for _ in range(min(workers, len(queue)))], list[Worker]()
+    with _single_threaded():
+        try:
+            while queue or busy:
+                while idle and (taken := queue.take()):
+                    job, cell = taken
+                    if cell is not None:
+                        yield job, cell, None
+                        continue
+                    busy.append(idle.pop())
+                    busy[-1].start(job)
+                handles = [handle for worker in busy for handle in worker.handles]
+                wait(handles, PAUSE if idle and queue else None if busy else 0)
+                for worker in [worker for worker in busy if worker.ready]:
+                    busy.remove(worker)
+                    idle.append(worker)
+                    yield worker.finish()
+        finally:
+            for worker in (*idle, *busy):
+                worker.stop()
+
+
+class Worker:
+    """A process that runs one job at a time, and is replaced when it dies."""
+
+    def __init__(self) -> None:
+        self.process: multiprocessing.process.BaseProcess | None = None
+
+    def start(self, job: Job) -> None:
+        """Hand over a job, to a new process if there is none."""
+        if self.process is None or not self.process.is_alive():
+            self.pipe, other = SPAWN.Pipe()
+            self.process = SPAWN.Process(target=_serve, args=(other,), daemon=True)
+            with without_signals():
+                self.process.start()
+            other.close()
+        self.job, self.started, self.kills = job, time.perf_counter(), memory.kills()
+        self.pipe.send(job)
+
+    @property
+    def handles(self) -> list[Connection | int]:
+        """What becomes readable when the job is over, well or badly."""
+        assert self.process is not None
+        return [self.pipe, self.process.sentinel]
+
+    @property
+    def ready(self) -> bool:
+        """Whether the job is over."""
+        assert self.process is not None
+        return self.pipe.poll() or not self.process.is_alive()
+
+    def finish(self) -> tuple[Job, Cell, float]:
+        """Take the cell; of a dead process, one that says how it died."""
+        assert self.process is not None
+        try:
+            cell = self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            code = self.process.exitcode or 0
+            how = f"worker died: killed by signal {-code}"
+            if code >= 0:
+                how = f"worker died: exit code {code}"
+            elif code == -signal.SIGKILL:
+                how = memory.KILLED if memory.killed_since(self.kills) else f"{how}; out of memory?"
+            cell = replace(self.job.cell, status="failed", message=how)
+        return self.job, cell, time.perf_counter() - self.started
+
+    def stop(self) -> None:
+        """End the process, whatever it does."""
+        if self.process is not None and self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+
+def _serve(pipe: Connection) -> None:
+    """Run the jobs that arrive."""
+    end_with_parent()
+    try:
+        while True:
+            pipe.send(runner.run(pipe.recv()))
+    except EOFError:
+        return
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Let processes that start here have one BLAS thread each."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
