@@ -17,6 +17,7 @@ from benchmarks import (
     scaling,
     sequential,
     sweep,
+    throughput,
     wikipedia,
 )
 from benchmarks.table import Row, save, text
@@ -31,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
     "amazoncat": amazoncat.run,
     "memoir": memoir.run,
     "sweep": sweep.run,
+    "throughput": throughput.run,
     "wikipedia": wikipedia.run,
 }
 

@@ -310,14 +310,15 @@ def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
 def test_launches_at_the_same_time_keep_the_rows_of_one_another(
     fresh: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute, others = run.app.execute, []
+    execute = run.execute
 
     def execute_beside_another(configurations: list[Config]) -> int:
-        if not others:  # the other launch begins and ends while this one runs its cells
-            others.append(fresh.launch(grid="sums", part="runs", dataset="digits", seed="0"))
+        monkeypatch.setattr(run, "execute", execute)
+        # The other launch begins and ends while this one runs its cells.
+        assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0
         return execute(configurations)
 
-    monkeypatch.setattr(run.app, "execute", execute_beside_another)
+    monkeypatch.setattr(run, "execute", execute_beside_another)
     assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0") == 0
     assert list(fresh.table("runs").groupby("dataset").size()) == [2, 2]
 

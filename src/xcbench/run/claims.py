@@ -109,7 +109,10 @@ class Queue:
 
     def _there(self, job: Job) -> Cell | None:
         """The cell, if another launch saved it since this one began."""
-        cell = cells.usable(self.runs_dir, job.cell.cell)
+        try:
+            cell = cells.load(self.runs_dir, job.cell.cell)
+        except cells.Damaged:  # which was said when the launch looked for it
+            return None
         return cell if cell and cell.started != self.started.get(job.cell.cell) else None
 
     def _killed(self, job: Job, left: str) -> Cell | None:

@@ -1,0 +1,81 @@
+"""What very many cells cost besides their training: launched, listed, tracked, launched again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.table import Row
+from xcbench.data.settings import BlobsSettings, DatasetSettings
+from xcbench.methods.double_sum import UmaxOptions
+from xcbench.run import cells, plan
+from xcbench.run.settings import Budget, Config
+
+ROOT = Path(__file__).parents[1]
+TINY = ["dataset=blobs", "method=umax", "engine=numpy", "budget.epochs=1", "budget.checkpoints=1"]
+LAUNCHED = 200
+COUNTS = (2_000, 20_000)
+MINUTE = 60.0
+
+
+def seconds(*command: str) -> float:
+    """Wall time of a command, its start included."""
+    started = time.perf_counter()
+    subprocess.run([sys.executable, *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - started
+
+
+def launch(runs: Path, number: int, *words: str) -> float:
+    """Wall time of a launch of tiny cells."""
+    return seconds("run.py", "-m", *TINY, f"seed=range({number})", f"runs_dir={runs}", *words)
+
+
+def fill(runs: Path, number: int) -> None:
+    """Save cells as a launch would have left them: the curve of the first one is that of all."""
+    with tempfile.TemporaryDirectory() as folder:
+        launch(Path(folder), 1, "mlflow=false")
+        (first,) = cells.load_all(Path(folder))
+        settings = Config(
+            dataset=DatasetSettings(name="blobs", reader="blobs", blobs=BlobsSettings()),
+            method=UmaxOptions(name="umax"),
+            budget=Budget(epochs=1, checkpoints=1),
+            engine="numpy",
+            runs_dir=str(runs),
+        )
+        jobs = plan.jobs([replace(settings, seed=seed) for seed in range(number)])
+        for job in jobs:
+            cell = replace(job.cell, status=first.status, started=first.started, curve=first.curve)
+            cells.save(runs, replace(cell, seconds=first.seconds, environment=first.environment))
+
+
+def run() -> list[Row]:
+    """Cells a second of a launch, and seconds of the commands that read all cells."""
+    os.environ.setdefault("XCBENCH_FETCH", "0")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for words, goal in ((("mlflow=false",), 20.0), ((), 0.0)):
+            where = Path(folder) / ("plain" if words else "mlflow")
+            spent = launch(where, LAUNCHED, *words)
+            shape = f"{LAUNCHED} cells, {words[0] if words else 'mlflow=true'}"
+            rows.append(_row("cells/s", shape, LAUNCHED / spent, goal, at_least=True))
+            rows.append(_row("launch again, s", shape, launch(where, LAUNCHED, *words), 0.0))
+        for number in COUNTS:
+            runs = Path(folder) / str(number)
+            fill(runs, number)
+            shape = f"{number:,} cells"
+            for command in ("results", "track"):
+                spent = seconds("-m", "xcbench", command, f"runs_dir={runs}")
+                rows.append(_row(f"xcbench {command}, s", shape, spent, MINUTE))
+    return rows
+
+
+def _row(name: str, shape: str, value: float, goal: float, at_least: bool = False) -> Row:
+    if not goal:
+        return Row(name, shape, value)
+    held = value >= goal if at_least else value <= goal
+    return Row(name, shape, value, verdict=(f"{'>=' if at_least else '<='} {goal:g}", held))
