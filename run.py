@@ -9,6 +9,8 @@ if __name__ == "__main__":
     if text:
         print(text, end="")
     else:
-        from xcbench.cli.launch import main
-
+        try:  # imports take a second or two
+            from xcbench.cli.launch import main
+        except KeyboardInterrupt:
+            sys.exit(130)
         main()

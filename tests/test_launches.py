@@ -16,7 +16,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import made_cells
-from conftest import Workspace
+from conftest import ROOT, Workspace
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.run import cells, memory, plan, processes, runner
@@ -289,3 +289,18 @@ def test_interrupts_are_handled_in_the_main_program_alone() -> None:
     with processes.interruptible():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("command", [["run.py"], ["-m", "xcbench", "results"]])
+def test_ctrl_c_while_modules_are_imported_leaves_quietly(command: list[str]) -> None:
+    """Something imported raises what Ctrl-C raises."""
+    code = "import builtins, runpy, sys\nown = builtins.__import__\n"
+    code += "def stopped(name, *rest):\n"
+    code += "    if name == 'hydra' or name == 'pandas': raise KeyboardInterrupt\n"
+    code += "    return own(name, *rest)\nbuiltins.__import__ = stopped\n"
+    script = command[0] if command[0].endswith(".py") else ""
+    code += f"sys.argv = {[command[0], *command[2:], 'dataset=digits']!r}\n"
+    start = f"run_path({script!r}" if script else "run_module('xcbench.__main__'"
+    code += f"runpy.{start}, run_name='__main__')\n"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")

@@ -1,6 +1,16 @@
 """``python -m xcbench`` is the console script ``xcbench``."""
 
-from xcbench.cli.main import main
+import sys
+
+
+def main() -> None:
+    """Import the commands, which takes a second or two, then obey."""
+    try:
+        from xcbench.cli.main import main as command
+    except KeyboardInterrupt:
+        sys.exit(130)
+    command()
+
 
 if __name__ == "__main__":
     main()
