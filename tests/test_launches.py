@@ -295,9 +295,9 @@ def test_interrupts_are_handled_in_the_main_program_alone() -> None:
 def test_ctrl_c_while_modules_are_imported_leaves_quietly(command: list[str]) -> None:
     """Something imported raises what Ctrl-C raises."""
     code = "import builtins, runpy, sys\nown = builtins.__import__\n"
-    code += "def stopped(name, *rest):\n"
+    code += "def stopped(name, *rest, **more):\n"
     code += "    if name == 'hydra' or name == 'pandas': raise KeyboardInterrupt\n"
-    code += "    return own(name, *rest)\nbuiltins.__import__ = stopped\n"
+    code += "    return own(name, *rest, **more)\nbuiltins.__import__ = stopped\n"
     script = command[0] if command[0].endswith(".py") else ""
     code += f"sys.argv = {[command[0], *command[2:], 'dataset=digits']!r}\n"
     start = f"run_path({script!r}" if script else "run_module('xcbench.__main__'"
