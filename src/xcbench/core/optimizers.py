@@ -114,9 +114,13 @@ class VisitedRidge(SGD):
         rate: float,
     ) -> None:
         """Shrink, move and project the true class and the drawn ones."""
-        visited = np.arange(model.n_classes) if classes is None else classes[0]
-        model.scale_at(visited, 1 / (1 + rate * self.ridge / self.visits[visited]))
-        move(model, rows, classes, -rate * slope)
+        if classes is None:  # p = 1 for every class
+            visited = np.arange(model.n_classes)
+            super().apply(model, rows, classes, slope, rate)
+        else:
+            visited = classes[0]
+            model.scale_at(visited, 1 / (1 + rate * self.ridge / self.visits[visited]))
+            move(model, rows, classes, -rate * slope)
         if self.radius < np.inf:
             length = np.maximum(model.lengths(visited), self.radius)
             model.scale_at(visited, self.radius / length)
