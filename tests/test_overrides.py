@@ -80,6 +80,8 @@ def test_words_for_many(tmp_path: Path) -> None:
 def test_an_option_of_a_method_is_left_to_the_points() -> None:
     words = overrides.for_hydra(["-m", "method=ove,softmax", "method.solver=lbfgs", "seed=0"])
     assert words == ["-m", "method=ove,softmax", "method.solver=choice(lbfgs)", "seed=0"]
+    words = overrides.for_hydra(["-m", "dataset=digits,zipf", "dataset.synthetic.train=5"])
+    assert words == ["-m", "dataset=digits,zipf", "dataset.synthetic.train=choice(5)"]
 
 
 def test_suggestions() -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import pytest
 from hydra import compose
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench.errors import UserError
@@ -115,6 +115,19 @@ def test_an_unknown_key(composer: Composer, word: str) -> None:
     refused = refusal(composer, word)
     assert word.partition("=")[0].removesuffix(".x") in refused
     assert "\n" not in refused
+
+
+def test_points_without_a_configuration_stand_beside_the_others(composer: Composer) -> None:
+    right = [["dataset=zipf", "dataset.synthetic.train=5", "seed=1"], ["method.lr=0.5"]]
+    part = [["dataset=digits", f"dataset.synthetic.train={n}"] for n in (5, 6)]
+    wrong = [["method.lr=fast"], ["method.lr=-1"], ["nonsense=1"]]
+    configurations, problems = composer.read_all([part[0], *right, *wrong, part[1]])
+    assert [it.method.lr for it in configurations] == [None, 0.5]
+    assert sorted(map(len, problems.values())) == [1, 1, 1, 2]
+    (reason,) = [reason for reason, points in problems.items() if points == part]
+    assert "inside a part that is empty" in reason and "`xcbench options`" in reason
+    with pytest.raises(MissingConfigException):  # a misspelt name is a mistake in the whole sweep
+        composer.read_all([*right, ["dataset=mnits"]])
 
 
 def test_all_combinations_in_the_order_of_hydra() -> None:

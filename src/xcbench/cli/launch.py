@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import options
 from xcbench.errors import UserError
 from xcbench.run import composing, overrides
-from xcbench.run.errors import explain, raised_by_hydra
+from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
 
@@ -40,11 +40,7 @@ def main() -> None:
             raise
         print(f"error: {explain(error)}", file=sys.stderr)
         sys.exit(2)
-    except (
-        AssertionError,
-        ValueError,
-        OverflowError,
-    ) as error:  # Hydra's own: method=null
+    except COMPOSING as error:
         if own_choice or not raised_by_hydra(error):
             raise
         print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)

@@ -11,6 +11,8 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import options
 from xcbench.run import overrides
 
+COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as of method=null
+
 
 def raised_by_hydra(error: BaseException) -> bool:
     """Whether an error stems from composing, which takes some mistakes for impossible."""
@@ -37,6 +39,11 @@ def explain(error: BaseException) -> str:
             likely = overrides.suggestion(key, overrides.all_options())
             parts.append("`xcbench options` lists what there is" + likely)
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+    if str(error).startswith("Unexpected type for root"):
+        return (
+            "an option is inside a part that is empty, such as dataset.synthetic of a dataset that "
+            "is read from files; leave the option out, or `xcbench options` lists what there is"
+        )
     if isinstance(error, OSError) and not error.filename:
         reason = error.strerror or error
         return (

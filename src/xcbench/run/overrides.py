@@ -161,10 +161,11 @@ def _here(data_dir: Path) -> Iterator[str]:
 
 
 def _left_to_points(word: str) -> str:
-    """An option of a method as a sweep of one value: it is set where the method is known."""
-    if word.startswith(("method.", ONLY)) and "=" in word and not _is_sweep(word):
+    """An option of a method or dataset as a sweep of one value: it is set where these are known."""
+    if word.startswith(("method.", "dataset.", ONLY)) and "=" in word and not _is_sweep(word):
         key, _, value = word.partition("=")
-        return f"{key}=choice({value})"
+        swept = f"{key}=choice({value})"
+        return swept if _is_sweep(swept) else word  # there, not every value can stand
     return word
 
 

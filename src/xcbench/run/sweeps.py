@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -20,7 +21,7 @@ from hydra._internal.config_repository import CachingConfigRepository
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
-from hydra.errors import HydraException
+from hydra.errors import HydraException, MissingConfigException
 from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -112,6 +113,28 @@ class Composer:
                 self.parts.setdefault(part, getattr(whole, name))
         return Config(**{name: self.parts[part] for name, part in keys.items()})
 
+    def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
+        """Checked configurations of the points that have one, and the others by what is wrong.
+
+        A name that does not exist is a mistake in the whole sweep.
+        """
+        from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
+
+        configurations = []
+        problems: dict[str, list[Point]] = defaultdict(list)
+        for point in points:
+            try:
+                configurations.append(self.read(point))
+            except MissingConfigException:
+                raise
+            except COMPOSING as error:
+                if not raised_by_hydra(error):
+                    raise
+                problems[explain(error)].append(point)
+            except (UserError, HydraException, OmegaConfBaseException) as error:
+                problems[explain(error)].append(point)
+        return configurations, problems
+
     def _parsed(self, word: str) -> Override:
         if word not in self.words:
             self.words[word] = self.parser.parse_overrides([word])[0]
@@ -190,7 +213,7 @@ def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
     UserError
         If something cannot be composed.
     """
-    from xcbench.run.errors import explain, raised_by_hydra
+    from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 
     composing.register()
     try:
@@ -201,7 +224,7 @@ def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
             yield
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(explain(error)) from None
-    except (AssertionError, ValueError) as error:
+    except COMPOSING as error:
         if not raised_by_hydra(error):
             raise
         words = " ".join(f"{key}={value}" for key, value in overrides.items())
