@@ -75,11 +75,23 @@ def impossible(settings: DoubleSumOptions) -> str:
     return ""
 
 
+umax_rate = over_stale(0.14)
+
+
+def vanilla_rate(settings: DoubleSumOptions, info: Info) -> float:
+    """U-max's, but less for many classes and for rows of unequal length.
+
+    Nothing bounds the slope K e^{T - u} of a draw.
+    """
+    unequal = info.heavy_square_norm / max(info.mean_square_norm, 1e-12)
+    return umax_rate(settings, info) * min(1.0, 200.0 / info.classes) / max(unequal, 1.0) ** 0.5
+
+
 vanilla = Method(
     "vanilla",
     DoubleSumOptions,
     objective,
-    over_stale(0.2),
+    vanilla_rate,
     samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     solver=solver,
@@ -89,7 +101,7 @@ umax = Method(
     "umax",
     UmaxOptions,
     objective,
-    over_stale(0.4),
+    umax_rate,
     samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     slope_is_gradient=False,  # u is reset first

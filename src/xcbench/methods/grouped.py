@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from xcbench.core.dataset import Info
 from xcbench.core.objectives.grouped import Grouped
 from xcbench.core.samplers import GroupFirst, Sampler
-from xcbench.methods.method import Method, stochastic
-from xcbench.methods.one_vs_each import OneVsEachOptions, default_rate
+from xcbench.methods.method import Method, over_drawn, stochastic
+from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.options import option
 
 
@@ -44,7 +44,7 @@ method = Method(
     "ove_grouped",
     GroupedOptions,
     lambda settings, info: Grouped(settings.group),
-    default_rate,
+    over_drawn(32.0),
     samplings=("others", "all"),
     impossible=impossible,
     sampler=sampler,

@@ -177,9 +177,14 @@ def step(settings: StochasticOptions, info: Info) -> Step:
 
 
 def default_rate(method: Method, settings: Any, info: Info) -> float:
-    """Rate where none is set: the method's, or an adaptive step's own, which fits any scale."""
+    """Rate where none is set: the method's, or an adaptive step's own.
+
+    An adaptive step moves every coordinate by about its rate, whatever the gradient, and so the
+    row's own score by |x|_1 times that, which should be at most about 1.
+    """
     if isinstance(settings, StochasticOptions) and settings.step != "sgd":
-        return ADAPTIVE_RATES[settings.step]
+        length = (info.nonzeros_per_row * info.heavy_square_norm) ** 0.5 + settings.bias
+        return min(ADAPTIVE_RATES[settings.step], 1 / max(length, 1e-12))
     return method.default_rate(settings, info)
 
 
@@ -229,17 +234,12 @@ def over_drawn(factor: float) -> Callable[[Any, Info], float]:
     return rate
 
 
-STALE = 50.0  # steps without a draw of a class that count as one row more
+STALE = 6  # rows more that a class may have missed when it is drawn
 
 
 def over_stale(factor: float) -> Callable[[Any, Info], float]:
-    """Rate for double sums: a class is drawn every K/m steps alone, while others move on."""
-
-    def rate(settings: Any, info: Info) -> float:
-        waiting = info.classes / (STALE * settings.m)
-        return factor / gram(settings, info, settings.n + 20 + waiting)
-
-    return rate
+    """Rate factor / gram(n + 6) for double sums: a class is drawn alone, while others move on."""
+    return lambda settings, info: factor / gram(settings, info, settings.n + STALE)
 
 
 def over_square_norm(factor: float) -> Callable[[Any, Info], float]:

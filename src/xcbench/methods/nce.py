@@ -65,7 +65,7 @@ method = Method(
     "nce",
     NCEOptions,
     objective,
-    over_gram(4.0),
+    over_gram(6.0),
     samplings=("shared", "others", "all"),
     noises=("uniform", "frequency", "tree"),
     sampler=sampler,

@@ -15,12 +15,10 @@ class OneVsEachOptions(FullBatchOptions, SampledOptions):
     """Options of one-vs-each."""
 
 
-default_rate = over_drawn(4.0)
-
 method = Method(
     "ove",
     OneVsEachOptions,
     lambda settings, info: Pairs(one_vs_each, is_bound=True),
-    default_rate,
+    over_drawn(4.0),
     samplings=("shared", "others", "all", "frequency", "tree"),
 )
