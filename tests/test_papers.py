@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -24,8 +25,7 @@ from xcbench.methods import registry
 from xcbench.papers import run
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import METRICS
-from xcbench.run import cells
-from xcbench.run.settings import Config
+from xcbench.run import cells, plan
 
 FINAL_METRICS = [name for name in METRICS if name != "test_precision_at_1"]
 
@@ -307,18 +307,30 @@ def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
     assert set(fresh.table("tuning")["lr"]) == {0.01}  # nor is a wanted rate extended
 
 
+def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, planned = plan._job, []
+
+    def count(*given: Any) -> plan.Job:
+        planned.append(job(*given))
+        return planned[-1]
+
+    monkeypatch.setattr(plan, "_job", count)
+    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0", plan="true") == 0
+    assert len(planned) == len({it.cell.cell for it in planned}) == 2
+
+
 def test_launches_at_the_same_time_keep_the_rows_of_one_another(
     fresh: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute = run.execute
+    execute = run.execute_jobs
 
-    def execute_beside_another(configurations: list[Config]) -> int:
-        monkeypatch.setattr(run, "execute", execute)
+    def execute_beside_another(planned: list[plan.Job]) -> int:
+        monkeypatch.setattr(run, "execute_jobs", execute)
         # The other launch begins and ends while this one runs its cells.
         assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0
-        return execute(configurations)
+        return execute(planned)
 
-    monkeypatch.setattr(run, "execute", execute_beside_another)
+    monkeypatch.setattr(run, "execute_jobs", execute_beside_another)
     assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0") == 0
     assert list(fresh.table("runs").groupby("dataset").size()) == [2, 2]
 

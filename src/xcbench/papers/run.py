@@ -20,7 +20,7 @@ from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import ENDED, at_best_rate, edge
 from xcbench.run import cells, plan, sweeps
-from xcbench.run.execute import execute
+from xcbench.run.execute import execute_jobs
 from xcbench.run.plan import Job
 from xcbench.run.settings import Config
 
@@ -130,7 +130,7 @@ def _points(name: str, configurations: list[Config], known: Kept) -> tuple[Kept,
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
         print(f"{len(planned)} cells: {len(held)} of them hold in the committed tables")
-    code = execute([job.settings for job in todo]) if todo else 0
+    code = execute_jobs(todo) if todo else 0
     loaded = (cells.load(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in known.skipped and cell.status == "skipped"]

@@ -37,13 +37,18 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
     configurations : points of the launch.
     whole : whether these are all of them; another launcher's processes see a point each.
     """
-    launch = configurations[0]
-    runs_dir = Path(launch.runs_dir)
     _check_launch(configurations)
     planned = jobs(configurations, whole)
-    _announce_twins(planned)
     if whole and len(planned) < len(configurations):
         print(f"the grid has {len(configurations)} points, of which {len(planned)} are different")
+    return execute_jobs(planned, whole)
+
+
+def execute_jobs(planned: Sequence[Job], whole: bool = True) -> int:
+    """Run the jobs of a launch, or list them; returns the exit code of `execute`."""
+    launch = planned[0].settings
+    runs_dir = Path(launch.runs_dir)
+    _announce_twins(planned)
     if launch.plan:
         _print_plan(planned, runs_dir)
         return 0
