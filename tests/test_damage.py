@@ -273,6 +273,23 @@ def test_data_of_the_same_size_and_time_are_read_again(data_dir, cache_dir) -> N
 
 
 # ---------------------------------------------------------------- the command
+def test_weights_that_are_gone_are_not_weights_that_nobody_wanted(tmp_path: Path, capsys) -> None:
+    cells.save(tmp_path, planned())
+    cells.save(tmp_path, make(seed=1))
+    path = cells.folder(tmp_path, planned().cell) / "weights.npz"
+    path.unlink()
+    settings, remedy = {"runs_dir": str(tmp_path)}, "run again with save_weights=true force=true"
+    assert look.show(Given("show", [make(seed=1).cell], settings.copy())) == 0
+    assert "not saved" in capsys.readouterr().out
+    assert look.show(Given("show", [planned().cell], settings.copy())) == 0
+    shown = capsys.readouterr()
+    assert f"weights.npz is missing; {remedy}" in shown.out and "not saved" not in shown.out
+    assert shown.err == f"warning: weights.npz is missing; {remedy}\n"
+    assert verify.verify(Given("verify", [], settings.copy())) == 1
+    listed = capsys.readouterr().out
+    assert f"{path} is missing; {remedy}" in listed and "1 damaged" in listed
+
+
 def test_verify_lists_what_is_damaged_and_puts_it_aside(
     tmp_path: Path, data_dir, capsys, monkeypatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 import time
 from pathlib import Path
@@ -80,12 +81,20 @@ def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
         head["clocks"] = ", ".join(f"{name} {value:.3g} s" for name, value in cell.seconds.items())
     where = cells.folder(runs_dir, cell.cell)
     head["folder"] = f"{where} ({readable(cells.size(runs_dir, cell.cell))})"
-    saved = (where / cells.WEIGHTS).exists()
-    head["weights"] = cells.WEIGHTS if saved else "not saved"
+    head["weights"] = _weights(where)
     head["engine"] = cell.engine
     head["method version"] = cell.method_version
     head["dataset digest"] = cell.dataset_digest
     return head
+
+
+def _weights(where: Path) -> str:
+    """Their file, or why there is none."""
+    if cells.is_missing(where, cells.WEIGHTS):
+        reason = f"{cells.WEIGHTS} {cells.MISSING}"
+        print(f"warning: {reason}", file=sys.stderr)
+        return reason
+    return cells.WEIGHTS if (where / cells.WEIGHTS).exists() else "not saved"
 
 
 def _compared(cell: Cell) -> dict[str, Any]:

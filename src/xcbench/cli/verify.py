@@ -51,8 +51,8 @@ def _cells(runs_dir: Path) -> Iterator[tuple[Path, str]]:
         where, reason = cells.folder(runs_dir, name), ""
         try:
             cell = cells.read(where)
-            if (where / cells.WEIGHTS).exists():
-                cells.saved_arrays(runs_dir, cell)
+            for name in cells.described(where)[1].keys() - {cells.CURVE}:
+                cells.saved_arrays(runs_dir, cell, name)
         except cells.ERRORS as error:
             reason = f"{where} is damaged ({error})"
         yield where, reason

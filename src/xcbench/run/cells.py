@@ -28,6 +28,7 @@ from xcbench.run.cell import identity as identity
 CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
 INPUTS = "inputs.npz"
 FILES = "files"  # in `CELL`: digests of the other files
+MISSING = "is missing; run again with save_weights=true force=true"
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
 
 APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
@@ -124,6 +125,11 @@ def described(where: Path) -> tuple[dict[str, Any], dict[str, str]]:
     return content, content.pop(FILES)
 
 
+def is_missing(where: Path, name: str) -> bool:
+    """Whether a file that was written with a cell is gone."""
+    return name in described(where)[1] and not (where / name).exists()
+
+
 def usable(runs_dir: Path, cell: str) -> Cell | None:
     """Read a cell; a damaged one is none, which is said."""
     try:
@@ -203,6 +209,8 @@ def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, n
     """
     where = folder(runs_dir, cell.cell)
     path = where / name
+    if is_missing(where, name):
+        raise UserError(f"{path} {MISSING}")
     if not path.exists():
         why = "" if cell.status in FINAL else f" (it is {cell.status})"
         raise UserError(
