@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import hashlib
 import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from file_faults import KILLED, REFUSED, in_child, kill
 from made_cells import make
-from xcbench.papers import kept
+from xcbench.errors import UserError
+from xcbench.papers import NAMES, kept, run
 from xcbench.papers.kept import Kept
+from xcbench.papers.run import measured
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def _tables(grid: str, *seeds: int, lr: float = 0.1) -> Kept:
@@ -94,18 +101,109 @@ def _changed(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("damage", [_without_all, _without_the_end, _without_the_middle, _changed])
-@pytest.mark.parametrize("summed", [True, False], ids=["checksum", "older"])
 def test_a_row_holds_only_with_all_of_its_curve(
-    tmp_path: Path, damage: Callable[[pd.DataFrame], pd.DataFrame], summed: bool
+    tmp_path: Path, damage: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> None:
     kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
-    results, checkpoints = kept.paths(tmp_path, "runs")
-    if not summed:  # a table from before there were checksums: its last checkpoints are checked
-        pd.read_csv(results).drop(columns=kept.CHECKSUM).to_csv(results, index=False)
-        assert Kept.read(tmp_path, "runs").whole.all()
+    checkpoints = kept.paths(tmp_path, "runs")[1]
     damage(pd.read_csv(checkpoints)).to_csv(checkpoints, index=False)
     tables = Kept.read(tmp_path, "runs")
-    noticed = summed or damage in (_without_all, _without_the_end)
-    assert list(tables.whole) == [not noticed, True]
+    assert list(tables.whole) == [False, True]
     held = [row["cell"] for rows in tables.finished.values() for row in rows]
-    assert len(held) == 1 + (not noticed)
+    assert held == [tables.rows["cell"].iloc[1]]
+
+
+def test_a_checksum_is_that_of_the_fields_of_a_row(tmp_path: Path) -> None:
+    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
+    with kept.paths(tmp_path, "runs")[0].open(newline="") as handle:
+        for row in csv.DictReader(handle):
+            sealed = row.pop("checksum")
+            text = "\n".join(f"{name}={row[name]}" for name in sorted(row) if row[name])
+            assert sealed == hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def test_rows_stay_when_columns_are_added_or_in_another_order(tmp_path: Path) -> None:
+    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
+    path = kept.paths(tmp_path, "runs")[0]
+    fields = pd.read_csv(path, dtype=str, keep_default_na=False)
+    fields[sorted(fields)].assign(more="").to_csv(path, index=False)
+    assert Kept.read(tmp_path, "runs").damaged == 0
+
+
+def _bit(content: bytes, rng: np.random.Generator) -> bytes:
+    at, bit = divmod(int(rng.integers(8 * len(content))), 8)
+    return content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+
+
+def _digit(content: bytes, rng: np.random.Generator) -> bytes:
+    at = int(rng.choice([i for i, byte in enumerate(content) if chr(byte).isdigit()]))
+    other = (int(chr(content[at])) + int(rng.integers(1, 10))) % 10
+    return content[:at] + b"%d" % other + content[at + 1 :]
+
+
+def _part(content: bytes, rng: np.random.Generator) -> bytes:
+    begin, end = sorted(rng.integers(len(content), size=2))
+    return content[:begin] + content[end:]
+
+
+def _byte(content: bytes, rng: np.random.Generator) -> bytes:
+    at = int(rng.integers(len(content)))
+    return content[:at] + content[at + 1 :]
+
+
+def _cut(content: bytes, rng: np.random.Generator) -> bytes:
+    return content[: int(rng.integers(len(content)))]
+
+
+def _line(content: bytes, rng: np.random.Generator) -> bytes:
+    lines = content.splitlines(keepends=True)
+    del lines[int(rng.integers(len(lines)))]
+    return b"".join(lines)
+
+
+FAULTS = (_bit, _digit, _part, _byte, _cut, _line)
+
+
+@pytest.mark.parametrize("table", [0, 1], ids=["rows", "curves"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_single_fault_is_noticed_or_changes_nothing(
+    tmp_path: Path,
+    fault: Callable[[bytes, np.random.Generator], bytes],
+    table: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1, 2))
+    path = kept.paths(tmp_path, "runs")[table]
+    content, whole, rng = path.read_bytes(), measured(tmp_path), np.random.default_rng(table)
+    noticed = 0
+    for _ in range(40):
+        path.write_bytes(fault(content, rng))
+        try:
+            shown = measured(tmp_path)
+        except UserError:
+            noticed += 1
+            continue
+        warned = capsys.readouterr().err.startswith("warning: ")
+        noticed += warned
+        _is_part(shown.results, whole.results)
+        _is_part(shown.curves, whole.curves)
+        assert warned or len(shown.results) == len(whole.results)
+    assert noticed > 30
+
+
+def _is_part(shown: pd.DataFrame, whole: pd.DataFrame) -> None:
+    """What is shown of a cell is all that was measured of it."""
+    own = whole[whole["cell"].isin(shown["cell"])].reset_index(drop=True)
+    names = list(own.dropna(axis="columns", how="all"))
+    pd.testing.assert_frame_equal(
+        shown[names].reset_index(drop=True), own[names], check_dtype=False
+    )
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_the_committed_tables_fit_their_checksums(
+    paper: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = run.tables(ROOT / "reports" / paper)
+    assert sum(len(own.rows) for own in tables.values())
+    assert capsys.readouterr().err == ""

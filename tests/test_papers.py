@@ -22,7 +22,7 @@ from xcbench.cli.paper import paper
 from xcbench.core import engines
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import run
+from xcbench.papers import kept, run
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import METRICS
 from xcbench.run import cells, plan
@@ -205,8 +205,10 @@ def test_without_data_and_rows_cells_are_skipped(fresh: Place) -> None:
 def test_skipped_rows_stay_as_they_were_when_options_are_added(fresh: Place) -> None:
     shutil.rmtree(fresh.path / "data")
     assert fresh.launch(dataset="small", seed="0") == 0
-    older = fresh.table("runs").drop(columns="method.exponent")
-    older.to_csv(fresh.file("runs"), index=False)
+    older = fresh.table("runs").drop(columns=["method.exponent", "checksum"])
+    folder = fresh.file("runs").parent
+    kept.update(folder, "runs", lambda tables: Kept(older, tables.curves))
+    older = fresh.table("runs")
     fresh.forget_runs()
     assert fresh.launch(dataset="small", seed="0") == 0
     pd.testing.assert_frame_equal(fresh.table("runs"), older)
@@ -392,25 +394,18 @@ def _without_status(text: str) -> str:
     return text.replace(",status,", ",state,", 1)
 
 
-def _text_in_a_number(text: str) -> str:
-    header, first, rest = text.split("\n", 2)
-    words = first.split(",")
-    words[header.split(",").index("train_log_loss")] = "many"
-    return "\n".join([header, ",".join(words), rest])
-
-
 @pytest.mark.parametrize(
     ("damage", "what"),
     [
         (_cut, "cut off"),
-        (_without_status, "no column 'status'"),
-        (_text_in_a_number, "a text in its column 'train_log_loss'"),
+        (_without_status, "none of its rows fits its checksum"),
+        (lambda text: text.replace("checksum", "check"), "no column 'checksum'"),
         (lambda text: "", "cut off"),
         (lambda text: "\n", "No columns"),
         (lambda text: 'a,"b\n', "EOF inside string"),
         (lambda text: text + "1," * 500 + "\n", "Expected"),
     ],
-    ids=["cut", "column", "text", "empty", "blank", "quote", "long"],
+    ids=["cut", "column", "older", "empty", "blank", "quote", "long"],
 )
 @pytest.mark.parametrize("part", ["tuning", "runs"])
 def test_a_damaged_table_is_one_sentence(place: Place, damage, what: str, part: str) -> None:
@@ -424,6 +419,40 @@ def test_a_damaged_table_is_one_sentence(place: Place, damage, what: str, part: 
     assert what in said
     assert "\n" not in said
     assert path.read_bytes() == damaged
+
+
+def _last_digit(line: str) -> str:
+    """A row with another training log loss."""
+    words = line.split(",")
+    at = next(i for i, word in enumerate(words) if word.count(".") == 1 and len(word) > 8)
+    words[at] = words[at][:-1] + str((int(words[at][-1]) + 1) % 10)
+    return ",".join(words)
+
+
+def test_a_changed_digit_runs_its_cell_again(
+    finished: Place, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, whole = place.file("runs"), place.table("runs", "sums")
+    lines = path.read_text().split("\n")
+    lines[-2] = _last_digit(lines[-2])
+    path.write_text("\n".join(lines))
+    place.launch(part="report")
+    said = capsys.readouterr().err
+    assert said.startswith(f"warning: {path}: ") and said.count("\n") == 1
+    seen = pd.read_csv(path.with_name("seen.csv"), dtype={"cell": str})
+    assert {*whole["cell"]} - {*seen["cell"]} == {lines[-2].split(",")[1]}
+    place.launch(part="runs")
+    capsys.readouterr()
+    place.launch(part="report")
+    assert "warning" not in capsys.readouterr().err
+    clocks = ["train_seconds", "commit", "curve_checksum", "checksum"]
+    order = ["cell"]
+    pd.testing.assert_frame_equal(
+        *(
+            table.drop(columns=clocks).sort_values(order, ignore_index=True)
+            for table in (place.table("runs", "sums"), whole)
+        )
+    )
 
 
 def test_bytes_that_are_no_text(place: Place) -> None:

@@ -2,39 +2,38 @@
 
 A row holds while the identity of its cell does: the same settings, data, versions. Where the data
 are absent, or another engine is installed, the data's digest and the engine are those of the row.
-A row without its curve holds nothing. Tables change by `update`, so that launches at the same time
-add to those of one another.
+A row holds nothing if its text, or its curve, is not that of its checksum. Tables change by
+`update`, so that launches at the same time add to those of one another.
 """
 
 from __future__ import annotations
 
 import io
-import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from xcbench import durable, locks
 from xcbench.core.dataset import Info
 from xcbench.errors import UserError, writing
+from xcbench.papers import checksums
 from xcbench.run import plan, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
 from xcbench.run.plan import Job
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
-CHECKSUM = "curve_checksum"  # column of the rows; empty in those that are older than it
-TEXTS = ["cell", "dataset_digest", "commit", CHECKSUM]  # hexadecimal: some look like numbers
-DIGITS = 8
+CHECKSUM, CURVE_CHECKSUM = "checksum", "curve_checksum"  # of a row's text; of its checkpoints
+TEXTS = ["cell", "dataset_digest", "commit", CURVE_CHECKSUM]  # hexadecimal: some look like numbers
 
 
-def save(table: pd.DataFrame, path: Path, digits: int = DIGITS) -> None:
+def save(table: pd.DataFrame, path: Path, digits: int = checksums.DIGITS) -> None:
     """Write a table of a report in one move, unless that is what is there.
 
     Raises
@@ -56,10 +55,12 @@ class Kept:
     ----------
     rows : one row for each cell of each grid.
     curves : one row a checkpoint of these cells.
+    damaged : number of rows of the file that do not fit their checksums; they are left out.
     """
 
     rows: pd.DataFrame
     curves: pd.DataFrame
+    damaged: int = 0
 
     @classmethod
     def read(cls, folder: Path, part: str) -> Kept:
@@ -71,7 +72,8 @@ class Kept:
             If they cannot be read.
         """
         results, checkpoints = paths(folder, part)
-        return cls(_read(results, HEAD), _read(checkpoints, ["cell", *CURVE_COLUMNS], curves=True))
+        rows, damaged = _read_rows(results)
+        return cls(rows, _read_curves(checkpoints), damaged)
 
     @classmethod
     def empty(cls) -> Kept:
@@ -92,10 +94,10 @@ class Kept:
         exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
         rows = self.rows.assign(lr=exact)  # the rate is part of an identity
         curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
-        there = Kept.read(folder, part).curves
+        there = _read_curves(checkpoints)
         replaced = there[~there["cell"].isin(curves["cell"])]
         save(_stacked(curves, replaced), checkpoints)
-        save(rows, results)
+        save(_with_checksums(rows), results)
         save(curves, checkpoints)
 
     def holds(self, job: Job, grid: str) -> str | None:
@@ -115,22 +117,21 @@ class Kept:
 
     @cached_property
     def whole(self) -> pd.Series:
-        """Whether the curve of each row is there: its last checkpoint is what the row shows.
+        """Whether the curve of each row is there, all of its checkpoints as they were measured."""
+        known = self.rows.reindex(columns=[CURVE_CHECKSUM])[CURVE_CHECKSUM]
+        sums = self.rows["cell"].map(checksums.of_curves(self.curves))
+        return (known == sums) | (known.isna() & sums.isna())
 
-        Where the row has a checksum, that is the one of all its checkpoints.
-        """
-        if self.rows.empty:
-            return pd.Series(dtype=bool)
-        names = [name for name in CURVE_COLUMNS if name != "train_seconds"]  # one of each run
-        last = self.curves.drop_duplicates("cell", keep="last").set_index("cell")[names]
-        own = self.rows[names].astype(float).to_numpy()
-        ends = last.reindex(self.rows["cell"]).astype(float).to_numpy()
-        same = np.isclose(own, ends, rtol=1e-7, atol=0, equal_nan=True).all(axis=1)
-        known = self.rows.reindex(columns=[CHECKSUM])[CHECKSUM]
-        summed = self.rows.loc[known.notna(), "cell"]
-        sums = checksums(self.curves[self.curves["cell"].isin(summed)])
-        fits = known.isna() | (known == self.rows["cell"].map(sums))
-        return pd.Series(same, self.rows.index) & fits
+    @property
+    def lost(self) -> int:
+        """Number of rows that are damaged or gone; of those that are gone, the curves tell."""
+        return max(self.damaged, len(set(self.curves["cell"]) - set(self.rows["cell"])))
+
+    @property
+    def intact(self) -> Kept:
+        """The rows whose curves are there, and these curves."""
+        rows = self.rows[self.whole]
+        return Kept(rows, self.curves[self.curves["cell"].isin(rows["cell"])])
 
     @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
@@ -183,22 +184,35 @@ def update(folder: Path, part: str, change: Callable[[Kept], Kept]) -> Kept:
     return tables
 
 
-def _read(path: Path, needed: list[str], curves: bool = False) -> pd.DataFrame:
+def _read_rows(path: Path) -> tuple[pd.DataFrame, int]:
+    """Rows that fit their checksums, and the number of those that do not."""
+    if not path.exists():
+        return pd.DataFrame(columns=HEAD), 0
+    with _reading(path):
+        text = _text(path)
+        fields = _fields(text)
+        if CHECKSUM not in fields:
+            raise ValueError(f"it has no column '{CHECKSUM}'")
+        fits = fields[CHECKSUM] == checksums.of_rows(fields.drop(columns=CHECKSUM))
+        if len(fits) and not fits.any():
+            raise ValueError("none of its rows fits its checksum, as where the header is damaged")
+        frame = _typed(text if fits.all() else fields[fits].to_csv(index=False), HEAD, NUMBERS)
+        return frame.drop(columns=CHECKSUM), int((~fits).sum())
+
+
+def _read_curves(path: Path) -> pd.DataFrame:
+    """Checkpoints; which of them are as they were measured, the rows tell."""
+    needed = ["cell", *CURVE_COLUMNS]
     if not path.exists():
         return pd.DataFrame(columns=needed)
+    with _reading(path):
+        return _typed(_text(path), needed)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        text = path.read_text(encoding="utf-8")
-        if not text.endswith("\n"):
-            raise ValueError("its last line is cut off")
-        frame = pd.read_csv(io.StringIO(text), low_memory=False, dtype=dict.fromkeys(TEXTS, str))
-        for name in needed:
-            if name not in frame:
-                raise ValueError(f"it has no column '{name}'")
-        numbers = [str(name) for name in frame if name != "cell"] if curves else NUMBERS
-        for name in numbers:
-            if name in frame and len(frame) and not is_numeric_dtype(frame[name]):
-                raise ValueError(f"there is a text in its column '{name}'")
-        return frame
+        yield
     except (OSError, ValueError) as error:
         raise UserError(
             f"{path} cannot be read ({' '.join(str(error).split())}); "
@@ -206,16 +220,34 @@ def _read(path: Path, needed: list[str], curves: bool = False) -> pd.DataFrame:
         ) from None
 
 
-def checksums(curves: pd.DataFrame) -> dict[str, str]:
-    """CRC-32 of all checkpoints of every cell, in the digits of the table."""
-    sums: dict[str, int] = {}
-    names = sorted(name for name in map(str, curves) if name != "cell")
-    values = curves[names].astype(float).to_numpy() + 0.0  # -0 is 0
-    for cell, line in zip(curves["cell"], values, strict=True):
-        known = zip(names, line, strict=True)
-        text = ",".join(f"{name}={value:.{DIGITS}g}" for name, value in known if value == value)
-        sums[cell] = zlib.crc32(text.encode(), sums.get(cell, 0))
-    return {cell: f"{number:08x}" for cell, number in sums.items()}
+def _text(path: Path) -> str:
+    text = path.read_bytes().decode()
+    if not text.endswith("\n"):
+        raise ValueError("its last line is cut off")
+    return text
+
+
+def _fields(text: str) -> pd.DataFrame:
+    """A table as it is written."""
+    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+
+
+def _typed(text: str, needed: list[str], numbers: Sequence[str] = ()) -> pd.DataFrame:
+    """A table as numbers and texts; where none are named, all but the cell are numbers."""
+    frame = pd.read_csv(io.StringIO(text), low_memory=False, dtype=dict.fromkeys(TEXTS, str))
+    for name in needed:
+        if name not in frame:
+            raise ValueError(f"it has no column '{name}'")
+    for name in numbers or [str(name) for name in frame if name != "cell"]:
+        if name in frame and len(frame) and not is_numeric_dtype(frame[name]):
+            raise ValueError(f"there is a text in its column '{name}'")
+    return frame
+
+
+def _with_checksums(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows as they are to be written."""
+    fields = _fields(rows.to_csv(index=False, float_format=checksums.FORMAT))
+    return fields.assign(**{CHECKSUM: checksums.of_rows(fields)})
 
 
 def _stacked(*frames: pd.DataFrame) -> pd.DataFrame:
@@ -257,8 +289,7 @@ def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     }
     more = pd.DataFrame([known[name] for name in frame["cell"]], index=frame.index)
     frame = pd.concat([frame, more], axis=1)
-    sums = checksums(_curves(found).dropna(subset=CURVE_COLUMNS, how="all"))
-    frame[CHECKSUM] = frame["cell"].map(sums)
+    frame[CURVE_CHECKSUM] = frame["cell"].map(checksums.of_curves(_curves(found)))
     frame.insert(0, "grid", grid)
     return frame
 

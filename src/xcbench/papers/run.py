@@ -6,6 +6,7 @@ holds. The tables are written after every grid.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -49,7 +50,7 @@ class Runner:
 
     def run(self, part: str) -> int:
         """Run the grids of a part and write its tables; returns the exit code."""
-        known = {name: Kept.read(self.folder, name) for name in PARTS}
+        known = tables(self.folder)
         grids = [
             grid
             for grid in self.paper.grids
@@ -230,15 +231,27 @@ def _half_decades(best: dict[str, float]) -> list[dict[str, float]]:
     ]
 
 
+def tables(folder: Path) -> dict[str, Kept]:
+    """The committed tables of a paper, and a warning of what is damaged in them."""
+    parts = {part: Kept.read(folder, part) for part in PARTS}
+    for part, own in parts.items():
+        rows, curves = kept.paths(folder, part)
+        for path, what, number in (
+            (rows, "rows", own.lost),
+            (curves, "curves", int((~own.whole).sum())),
+        ):
+            if number:
+                print(
+                    f"warning: {path}: {what} that are damaged or missing, and so left out: "
+                    f"{number}; restore the file, or `xcbench paper {folder.name}` runs their "
+                    "cells again",
+                    file=sys.stderr,
+                )
+    return parts
+
+
 def measured(folder: Path) -> Measured:
-    """What the committed tables of a paper hold, and a word on rows that lack their curves."""
-    tables = {part: Kept.read(folder, part) for part in PARTS}
-    for part, own in tables.items():
-        lacking = int((~own.whole).sum())
-        if lacking:
-            print(
-                f"{lacking} rows of {folder / part}.csv lack their curves, or have those of "
-                f"another run; `xcbench paper {folder.name}` runs these cells again"
-            )
-    whole = tables["tuning"].joined(tables["runs"])
+    """What the committed tables of a paper hold; what is damaged in them is left out."""
+    parts = tables(folder)
+    whole = parts["tuning"].intact.joined(parts["runs"].intact)
     return Measured(whole.rows, whole.curves)
