@@ -22,6 +22,7 @@ from xcbench.methods import options
 from xcbench.run import cells, memory, plan, processes, runner
 from xcbench.run.claims import Claims, Queue
 from xcbench.run.settings import Budget, Config
+from xcbench.units import GIB
 
 QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
 LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
@@ -158,7 +159,7 @@ def a_job(tmp_path: Path, **budget: float) -> plan.Job:
     cell = made_cells.make(status="failed")
     settings = Config(
         dataset=DatasetSettings(name="digits", reader="digits"),
-        method=options.Method(name="umax"),
+        method=options.MethodOptions(name="umax"),
         budget=Budget(**budget),
         runs_dir=str(tmp_path),
     )
@@ -234,8 +235,8 @@ def test_available_memory(
 def test_a_cell_beyond_the_available_memory_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float | None, status: str
 ) -> None:
-    monkeypatch.setattr(runner, "memory_estimate", lambda job: 3 * memory.GIB)
-    monkeypatch.setattr(memory, "available", lambda: 2.0 * memory.GIB)
+    monkeypatch.setattr(runner, "memory_estimate", lambda job: 3 * GIB)
+    monkeypatch.setattr(memory, "available", lambda: 2.0 * GIB)
     monkeypatch.setattr(runner, "_run", lambda job, cell, watch: replace(cell, status="tried"))
     cell = runner.run(a_job(tmp_path, memory=most))
     assert cell.status == status

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench import options
 from xcbench.papers import published, replication, run, verdicts
 from xcbench.papers.adv import claims, figures, race, tables
 from xcbench.papers.adv.frames import (
@@ -28,6 +27,7 @@ from xcbench.papers.adv.frames import (
     reached,
 )
 from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PROPOSED
+from xcbench.run import presets
 
 
 # ---------------------------------------------------------------- claims
@@ -86,7 +86,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert set(others["verdict"]) == {verdicts.REPRODUCED}
     assert set(appendix["command"]) == {"xcbench paper adv dataset=eurlex"}
     experiments = found.drop(claims.A2)["command"].str.extract(r"experiment=(\S+)")[0]
-    assert experiments.map(lambda it: (options.folder() / f"experiment/{it}.yaml").exists()).all()
+    assert experiments.isin(presets.names("experiment")).all()
 
 
 def test_data_that_are_absent_and_numbers_that_differ() -> None:

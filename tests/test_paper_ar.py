@@ -11,14 +11,13 @@ import pytest
 from hydra import compose
 from scipy.optimize import minimize
 
-from xcbench import options
 from xcbench.cli.command import Given
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import ar, published, replication, verdicts
 from xcbench.papers.ar import claims, figures, oracles, tables
 from xcbench.papers.ar.frames import LOSS, METRICS, column, printed
 from xcbench.papers.ar.names import DATASETS, LATENT, METHODS, grid
-from xcbench.run import composing, sweeps
+from xcbench.run import composing, presets, sweeps
 from xcbench.run.settings import Config
 
 SIZES = {  # N, N_test, D, K
@@ -156,7 +155,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert found.loc[("Table 1", "Bibtex", "", "classes"), "verdict"] == verdicts.DEVIATES
     with_command = found[found["verdict"] != verdicts.NOT_PRINTED]
     experiments = with_command["command"].str.extract(r"experiment=(\S+)")[0]
-    assert experiments.map(lambda it: (options.folder() / f"experiment/{it}.yaml").exists()).all()
+    assert experiments.isin(presets.names("experiment")).all()
 
 
 def test_data_that_are_absent() -> None:
@@ -225,7 +224,7 @@ def read(*words: str) -> Config:
 
 
 def test_every_grid_has_its_experiment() -> None:
-    files = {path.stem for path in (options.folder() / "experiment" / "ar").glob("*.yaml")}
+    files = presets.names("experiment", "ar")
     grids = [name for grid in ar.paper.grids for name in (grid.name, *grid.also)]
     assert sorted(grids) == sorted(files)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench import options
 from xcbench.papers import Measured, published, replication, verdicts
 from xcbench.papers.frames import part, values
 from xcbench.papers.memoir import beyond, claims, figures, report, tables
@@ -23,6 +22,7 @@ from xcbench.papers.memoir.names import (
     WITHOUT_PACKAGE,
     grid,
 )
+from xcbench.run import presets
 
 MIB = 1.048576  # MB
 CONSTANT = "dataset.protocol.constant"
@@ -117,7 +117,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert set(found.loc["Table 4", "verdict"]) <= {verdicts.SETTING, verdicts.NOT_PRINTED}
     with_command = found[~na & ~packages]
     experiments = with_command["command"].str.extract(r"experiment=(\S+)")[0]
-    assert experiments.map(lambda it: (options.folder() / f"experiment/{it}.yaml").exists()).all()
+    assert experiments.isin(presets.names("experiment")).all()
 
 
 def test_a_printed_bound_is_a_bound() -> None:

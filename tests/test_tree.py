@@ -15,7 +15,6 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.samplers import principal
 from xcbench.core.samplers.segments import Segments
 from xcbench.core.samplers.tree import Tree, fit
-from xcbench.methods.options import TreeOptions
 
 K, N, RIDGE = 11, 3000, 0.1
 
@@ -187,7 +186,7 @@ def test_weighted_draws_of_the_tree_give_unbiased_sums():
 
 
 def test_log_probabilities_of_training_rows_are_those_of_any_rows():
-    noise = samplers.noise("tree", settings=TreeOptions(dimensions=2, pca="plain"))
+    noise = samplers.noise("tree", dimensions=2, pca="plain")
     ready, (z, y) = noise.fitted(dataset()), rows()
     everything = ready.log_all(z[:40])
     np.testing.assert_allclose(
