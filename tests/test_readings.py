@@ -7,16 +7,18 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from hydra import compose
 
 from conftest import ROOT, Workspace
+from xcbench.data import Missing
 from xcbench.papers import published
 from xcbench.papers.umax import paper
 from xcbench.papers.umax.names import DATASETS, METHODS
-from xcbench.run import composing, presets, sweeps
+from xcbench.run import composing, plan, presets, sweeps
 from xcbench.run.settings import Config
 
 CONF = ROOT / "conf"
@@ -53,25 +55,35 @@ def test_an_experiment_says_how_it_is_run(name: str) -> None:
     assert preset is not None and preset.grid == name.replace("/", "-")
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_composes_by_the_command_in_its_comment(
-    workspace: Workspace, name: str
-) -> None:
-    command = text(name).removeprefix("# python run.py ").partition(":")[0].split()
+def one_method(name: str) -> tuple[dict[str, str], int]:
+    """One method, as all stand in the tests of variants, one seed, and the points that are left."""
     preset = presets.find("experiment", name)
     assert preset is not None
     swept = {str(key): str(values) for key, values in preset.hydra.sweeper.params.items()}
-    # One method, as all of them stand in the readings' tests; and one seed, as all are alike.
     one = {key: swept[key].split(",")[0] for key in ("method", "seed") if key in swept}
-    points = math.prod(len(values.split(",")) for values in {**swept, **one}.values())
+    return one, math.prod(len(values.split(",")) for values in {**swept, **one}.values())
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_composes(name: str, tmp_path: Path) -> None:
+    one, points = one_method(name)
+    apart = {"data_dir": str(tmp_path / "nowhere"), "runs_dir": str(tmp_path)}
+    planned = plan.jobs(sweeps.of_experiment(name, {**one, **apart}).configurations)
+    assert len(planned) == points
+    if "missing: skip" in text(name):  # else what is made on the spot is always there
+        assert all(isinstance(job.info, Missing) for job in planned)
+
+
+@pytest.mark.parametrize("name", {it.partition("/")[0]: it for it in EXPERIMENTS}.values())
+def test_an_experiment_is_launched_by_the_command_in_its_comment(
+    workspace: Workspace, name: str
+) -> None:
+    one, points = one_method(name)
+    command = text(name).removeprefix("# python run.py ").partition(":")[0].split()
     words = [f"{key}={value}" for key, value in one.items()]
     done = workspace.run(*command, *words, "plan=true", "data_dir=nowhere")
     assert done.code == 0, done.text
-    here = (
-        0 if "missing: skip" in text(name) else points
-    )  # what is made on the spot is always there
-    said = re.search(rf"{points} cells, ({here}|0) to run; nothing was run", done.out)
-    assert said, done.text[-500:]
+    assert re.search(rf"{points} cells, ({points}|0) to run; nothing was run", done.out), done.text
     assert not (workspace.path / "runs" / "cells").exists()
 
 
