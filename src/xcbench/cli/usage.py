@@ -98,7 +98,7 @@ List the datasets and where their files come from, download them, or check them.
 Example: xcbench data fetch bibtex
 """,
     "report": """\
-[grid=NAME] [name=last] [column=value ...] [reports_dir=reports] [runs_dir=runs]
+[grid=NAME] [name=NAME] [column=value ...] [reports_dir=reports] [runs_dir=runs]
 
 Write tables, figures and a page of the cells that meet every filter to reports/NAME/.
 Example: xcbench report grid=demo name=demo
