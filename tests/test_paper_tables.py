@@ -65,6 +65,26 @@ def test_no_row_without_its_curve_whatever_fails(
     assert len(codes) > 6 and set(codes) == {code, 0}
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("fault", [kill, _no_space])
+def test_rows_that_are_run_again_are_old_or_new_whatever_fails(
+    tmp_path: Path, fault: Callable[[], None]
+) -> None:
+    old, new = (Kept.of("g", [make(seed=0, end=end)]) for end in (1.0, 2.0))
+    shown = []
+    for at in range(100):
+        folder = tmp_path / str(at)
+        kept.update(folder, "runs", lambda tables: old)
+        code = in_child(lambda f=folder: kept.update(f, "runs", _replace("g", new)), at, fault)
+        tables = Kept.read(folder, "runs")
+        assert tables.whole.all() and len(tables.rows) == 1
+        assert tables.rows["train_log_loss"].iloc[-1] == tables.curves["train_log_loss"].iloc[-1]
+        shown.append(tables.rows["train_log_loss"].item())
+        if code == 0:
+            break
+    assert sorted(set(shown)) == [1.0, 2.0] and shown == sorted(shown)
+
+
 def test_launches_at_the_same_time_keep_the_rows_of_one_another(tmp_path: Path) -> None:
     def launch(number: int) -> None:
         for seed in range(5):

@@ -15,7 +15,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,6 +83,44 @@ def replace_folder(scratch: Path, target: Path) -> None:
     sync_folder(target.parent)
     remove(scratch)  # now the old folder
     remove(_aside(scratch))
+
+
+def write_together(files: Mapping[Path, bytes], pending: Path) -> None:
+    """Write files of one folder, all of them or none.
+
+    They stand in ``pending`` from the moment on which they count, until each has moved into place:
+    what reads them asks `current`, what writes them calls `finish` first.
+
+    Raises
+    ------
+    OSError
+        If they cannot be written; unless ``pending`` is there, the old contents stay.
+    """
+    scratch = sibling(pending)
+    try:
+        scratch.mkdir(parents=True)
+        for path, content in files.items():
+            (scratch / path.name).write_bytes(content)
+        replace_folder(scratch, pending)
+    except BaseException:
+        remove(scratch)
+        raise
+    finish(pending)
+
+
+def current(path: Path, pending: Path) -> Path:
+    """Where the newest content of a file is that was written with others."""
+    new = pending / path.name
+    return new if new.exists() else path
+
+
+def finish(pending: Path) -> None:
+    """Move the files that a process left pending into place."""
+    if pending.is_dir():
+        for path in sorted(pending.iterdir()):
+            path.replace(pending.parent / path.name)
+        sync_folder(pending.parent)
+        pending.rmdir()
 
 
 def _sync_file(path: Path) -> None:

@@ -41,10 +41,14 @@ def save(table: pd.DataFrame, path: Path, digits: int = checksums.DIGITS) -> Non
     UserError
         If it cannot be written.
     """
-    content = table.to_csv(index=False, float_format=f"%.{digits}g").encode()
+    content = _bytes(table, digits)
     with writing(path, "reports_dir"):
         if not path.exists() or path.read_bytes() != content:
             durable.write(path, content)
+
+
+def _bytes(table: pd.DataFrame, digits: int = checksums.DIGITS) -> bytes:
+    return table.to_csv(index=False, float_format=f"%.{digits}g").encode()
 
 
 @dataclass
@@ -86,19 +90,14 @@ class Kept:
         return cls(_rows(grid, found), _curves(found))
 
     def write(self, folder: Path, part: str) -> None:
-        """Write the tables, each in one move; no row ever stands there before its curve.
-
-        The curves of rows that are replaced stay until those rows are gone.
-        """
-        results, checkpoints = paths(folder, part)
+        """Write the tables, both or neither of them, unless they are what is there."""
+        results, checkpoints = _homes(folder, part)
         exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
         rows = self.rows.assign(lr=exact)  # the rate is part of an identity
         curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
-        there = _read_curves(checkpoints)
-        replaced = there[~there["cell"].isin(curves["cell"])]
-        save(_stacked(curves, replaced), checkpoints)
-        save(_with_checksums(rows), results)
-        save(curves, checkpoints)
+        files = {checkpoints: _bytes(curves), results: _bytes(_with_checksums(rows))}
+        if any(not path.exists() or path.read_bytes() != new for path, new in files.items()):
+            durable.write_together(files, _pending(folder, part))
 
     def holds(self, job: Job, grid: str) -> str | None:
         """Identity of the row of a job of a grid, if there is one that holds."""
@@ -178,7 +177,8 @@ class Kept:
 def update(folder: Path, part: str, change: Callable[[Kept], Kept]) -> Kept:
     """Change the tables on the disk while no other launch does; gives what they are now."""
     with writing(folder, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
-        durable.tidy(paths(folder, part))
+        durable.finish(_pending(folder, part))
+        durable.tidy([*_homes(folder, part), _pending(folder, part)])
         tables = change(Kept.read(folder, part))
         tables.write(folder, part)
     return tables
@@ -267,7 +267,18 @@ def _points(rows: pd.DataFrame, swept: Sequence[str]) -> pd.Series:
 
 def paths(folder: Path, part: str) -> tuple[Path, Path]:
     """Files of a part: results, and curves."""
+    results, curves = (
+        durable.current(path, _pending(folder, part)) for path in _homes(folder, part)
+    )
+    return results, curves
+
+
+def _homes(folder: Path, part: str) -> tuple[Path, Path]:
     return folder / f"{part}.csv", folder / f"{part}-curves.csv"
+
+
+def _pending(folder: Path, part: str) -> Path:
+    return folder / f".{part}-new"
 
 
 def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
