@@ -28,10 +28,17 @@ class Given:
     curves: bool = False
     format: str = "csv"
     yes: bool = False
+    self_contained: bool = False
 
     def runs_dir(self) -> Path:
         """Take out where the cells are."""
         return Path(self.settings.pop("runs_dir", "runs"))
+
+    def page(self, folder: Path) -> Path:
+        """The page of a report, as one file where that is wanted."""
+        from xcbench.report import templates
+
+        return templates.self_contained(folder) if self.self_contained else folder / "index.html"
 
     def refuse_others(self, known: str) -> None:
         """Refuse the settings that were not taken out.

@@ -59,6 +59,7 @@ def _command(words: list[str]) -> int:
     parser.add_argument("command", nargs="?", default="help")
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--yes", "-y", action="store_true")
+    parser.add_argument("--self-contained", action="store_true")
     parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
     given, rest = parser.parse_known_intermixed_args(words)
     if given.command == "help":
@@ -94,7 +95,8 @@ def _command(words: list[str]) -> int:
     if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
         number = f"{len(takes)} words" if not many else "words"
         raise UserError(f"{given.command} needs {number}: {' '.join(takes)}")
-    return command(Given(given.command, plain, settings, given.curves, given.format, given.yes))
+    flags = given.curves, given.format, given.yes, given.self_contained
+    return command(Given(given.command, plain, settings, *flags))
 
 
 def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
@@ -153,7 +155,7 @@ def _report(given: Given) -> int:
     found = results.select(given.runs_dir(), given.settings)
     table = report.build(found, out, title=name)
     print(report.terminal_table(table))
-    print(f"report: {out / 'index.html'}")
+    print(f"report: {given.page(out)}")
     return 0
 
 

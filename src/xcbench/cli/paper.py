@@ -56,7 +56,7 @@ def paper(given: Given) -> int:
         if not part:
             replication.collect(reports)
         print(report.counted(rows))
-        print(f"report: {folder / 'index.html'}")
+        print(f"report: {given.page(folder)}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code
 

@@ -20,7 +20,8 @@ xcbench COMMAND [name=value ...]
              label:log-probability of the best class a row; k=5: of the best five; out=FILE
   data       list: what there is of every dataset, and from where; fetch NAME …: download it;
              verify [NAME …]: whether the files are the right ones
-  report     write tables, figures and a page: name=demo writes reports/demo/
+  report     write tables, figures and a page: name=demo writes reports/demo/; --self-contained:
+             also the page as one file, to send
   paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
              part=tuning|runs|report, grid=NAME, force=true (all again), and overrides such as
              dataset=mnist
@@ -98,13 +99,15 @@ List the datasets and where their files come from, download them, or check them.
 Example: xcbench data fetch bibtex
 """,
     "report": """\
-[grid=NAME] [name=NAME] [column=value ...] [reports_dir=reports] [runs_dir=runs]
+[--self-contained] [grid=NAME] [name=NAME] [column=value ...] [reports_dir=reports] [runs_dir=runs]
 
 Write tables, figures and a page of the cells that meet every filter to reports/NAME/.
+The page links to its figures; --self-contained also writes self-contained.html, one file to send.
 Example: xcbench report grid=demo name=demo
 """,
     "paper": """\
-NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [force=true] [plan=true] [name=value ...]
+NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [force=true] [plan=true]
+[--self-contained] [name=value ...]
 
 Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report.
 Example: xcbench paper umax dataset=mnist

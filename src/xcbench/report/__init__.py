@@ -10,7 +10,7 @@ import pandas as pd
 
 from xcbench import durable, locks
 from xcbench.errors import UserError, writing
-from xcbench.report import figures, page, summary, variants
+from xcbench.report import figures, page, summary, templates, variants
 from xcbench.report.formats import markdown, terminal_table
 from xcbench.run import results
 from xcbench.run.cell import Cell
@@ -19,14 +19,15 @@ __all__ = ["build", "terminal_table"]
 
 INPUTS = "inputs.sha256"
 CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures", INPUTS}
+OPTIONAL = {templates.SELF_CONTAINED}
 
 
 def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
     """Write a report folder.
 
-    The folder holds ``index.html`` (everything, in one file), ``table.csv`` and ``table.md``
-    (the final table), ``results.csv`` (one row a cell), ``curves.csv`` (one row a checkpoint;
-    the settings are in ``results.csv``, by ``cell``) and ``figures/``. The same cells
+    The folder holds ``index.html`` (everything), ``figures/`` (which it links to), ``table.csv``
+    and ``table.md`` (the final table), ``results.csv`` (one row a cell) and ``curves.csv`` (one
+    row a checkpoint; the settings are in ``results.csv``, by ``cell``). The same cells
     give the same bytes, and nothing is done where they are there (``inputs.sha256``). An earlier
     report at the same place is exchanged for the new one when that is complete.
 
@@ -111,7 +112,7 @@ def _is_of(out: Path, inputs: str) -> bool:
 def _check_replaceable(out: Path) -> None:
     if out.is_file():
         raise UserError(f"{out} is a file; name a folder for the report")
-    foreign = sorted(entry.name for entry in out.glob("*") if entry.name not in CONTENT)
+    foreign = sorted(entry.name for entry in out.glob("*") if entry.name not in CONTENT | OPTIONAL)
     if foreign:
         raise UserError(
             f"{out} is not a report that could be replaced: it also holds {foreign[0]}; "

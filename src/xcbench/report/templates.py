@@ -1,13 +1,23 @@
-"""How pages are made: one file that a browser shows without a server and without a network."""
+"""How pages are made: a browser shows them from the disk, without a server or a network.
+
+A page links to its figures, which stand in a folder beside it; `self_contained` writes a second
+page that holds them itself.
+"""
 
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from xcbench import durable
+from xcbench.errors import writing
 from xcbench.units import printable
+
+SELF_CONTAINED = "self-contained.html"
 
 
 def environment() -> Environment:
@@ -20,10 +30,30 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    made.filters["embedded"] = embedded
+    made.filters["link"] = link
     return made
 
 
-def embedded(png: Path) -> str:
-    """Read an image as the address that holds the image itself."""
-    return "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode()
+def link(picture: Path) -> str:
+    """Address of a picture in the folder of figures beside a page."""
+    return f"{quote(picture.parent.name)}/{quote(picture.name)}"
+
+
+def self_contained(folder: Path) -> Path:
+    """Write the page of a report once more, as one file that holds its figures.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+
+    def embedded(source: re.Match[str]) -> str:
+        content = base64.b64encode((folder / unquote(source[1])).read_bytes()).decode()
+        return f'src="data:image/png;base64,{content}"'
+
+    page = folder / SELF_CONTAINED
+    with writing(page, "reports_dir"):
+        text = (folder / "index.html").read_text(encoding="utf-8")
+        durable.write(page, re.sub(r'src="([^":]+\.png)"', embedded, text))
+    return page
