@@ -136,11 +136,12 @@ def run(
     solver = method.build(settings, dataset.info)
     info = dataset.info
     model = models.make("numba", info.classes, info.features, settings.bias, "float32")
+    model.link = method.link
     training.warm_up(solver, model, dataset)
     budget = Budget(epochs=epochs, checkpoints=1, seconds=seconds)
     evaluation = Evaluation(train_rows=1000, rows=2000)
     with threadpool_limits(1):
-        found = training.run(solver, model, dataset, 0, budget, evaluation, 0.0, link=method.link)
+        found = training.run(solver, model, dataset, 0, budget, evaluation, 0.0)
     last = found.curve.iloc[-1]
     return {
         "lr": float(f"{rate:.4g}"),

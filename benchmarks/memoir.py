@@ -33,7 +33,7 @@ from benchmarks.memory import peak
 from benchmarks.shapes import twin, with_constant
 from xcbench.core import metrics
 from xcbench.core.engines import resolve
-from xcbench.core.solvers import Streams, make_model
+from xcbench.core.solvers import Streams
 from xcbench.methods import registry
 from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
 from xcbench.methods.memoir import MemoirL1Options, MemoirL2Options
@@ -43,7 +43,7 @@ dataset = with_constant(twin(*{shape}))
 settings = {settings}
 solver = registry.entry(settings).build(settings, dataset.info)
 info, engine = dataset.info, resolve("auto")
-model = make_model(solver, engine, info.classes, info.features, False, "float32")
+model = solver.make_model(engine, info.classes, info.features, False, "float32")
 training.warm_up(solver, model, dataset)
 open("/proc/self/clear_refs", "w").write("5")  # the peak is from now on
 before, started = peak(), time.process_time()

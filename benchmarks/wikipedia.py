@@ -28,7 +28,6 @@ from benchmarks import shapes
 from benchmarks.memory import peak
 from xcbench.core import metrics, models
 from xcbench.core.dataset import Split
-from xcbench.core.models.linear import Corrected
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
 from xcbench.methods.negative_sampling import NegativeSamplingOptions
@@ -49,7 +48,7 @@ seconds = [time.process_time()]
 for progress in solver.fit(dataset, model, Streams.of(0), [0.2, 1.0]):
     seconds.append(time.process_time())
 fitted = time.process_time()
-metrics.evaluate(Corrected(model, solver.correction), few)
+metrics.evaluate(model.corrected, few)
 evaluated = time.process_time()
 print(json.dumps(dict(
     epoch=(seconds[3] - seconds[2]) / 0.8,

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 from conftest import Workspace
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.metrics import costs, evaluate
-from xcbench.core.solvers import Streams, make_model
+from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.methods import baselines, registry
 from xcbench.methods.baselines import liblinear
@@ -51,7 +51,7 @@ def trained(settings: MethodOptions, dataset: Dataset, until: int = 99) -> Any:
     registry.check(settings, dataset.info)
     solver = registry.own()[settings.name].build(settings, dataset.info)
     shape = dataset.info.classes, D
-    model = make_model(solver, "numpy", *shape, settings.bias, "float64")
+    model = solver.make_model("numpy", *shape, settings.bias, "float64")
     stops = [solver.epochs * share for share in (0.25, 0.5, 0.75, 1.0)]  # type: ignore[attr-defined]
     fit = solver.fit(dataset, model, Streams.of(0), stops)
     for number, _ in enumerate(fit):
@@ -119,7 +119,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch, tick: float = 1.0) -> None:
 
 def traced(settings: MethodOptions, dataset: Dataset, seconds: float) -> tuple[training.Trace, Any]:
     solver = registry.own()[settings.name].build(settings, dataset.info)
-    model = make_model(solver, "numpy", dataset.info.classes, D, settings.bias, "float64")
+    model = solver.make_model("numpy", dataset.info.classes, D, settings.bias, "float64")
     budget = Budget(checkpoints=1, seconds=seconds)
     found = training.run(solver, model, dataset, 0, budget, Evaluation(), 0.0)
     return found, model

@@ -15,7 +15,6 @@ import pytest
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.solvers import make_model
 from xcbench.core.statistics import describe
 from xcbench.methods import memoir, registry
 from xcbench.methods.memoir import MemoirOptions
@@ -66,10 +65,11 @@ def trained(variant: str, engine: str, budget: Budget) -> tuple[training.Trace, 
     dataset = problem()
     registry.check(settings, dataset.info)
     solver = method.build(settings, dataset.info)
-    model = make_model(solver, engine, K, D, settings.bias, "float64")
+    model = solver.make_model(engine, K, D, settings.bias, "float64")
+    model.link = method.link
     training.warm_up(solver, model, dataset)
     few = Evaluation(rows=5)
-    return training.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link), model
+    return training.run(solver, model, dataset, 0, budget, few, 0.0), model
 
 
 def batch(variant: str) -> int:

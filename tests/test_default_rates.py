@@ -58,9 +58,10 @@ def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str
     settings: Any = method.schema(name=name, sampling=sampling)  # type: ignore[call-arg]
     settings = replace(settings, lr=default_rate(method, settings, LONG.info))
     model = models.make("numpy", K, D, True, "float64")
+    model.link = method.link
     solver = method.build(settings, LONG.info)
     budget = Budget(epochs=20 if settings.n > 1 else 3, checkpoints=1)
-    found = training.run(solver, model, LONG, 0, budget, Evaluation(), 0.0, link=method.link)
+    found = training.run(solver, model, LONG, 0, budget, Evaluation(), 0.0)
     assert found.curve["test_log_loss"].iloc[-1] < LONG.info.prior_log_loss
 
 

@@ -26,7 +26,9 @@ def example(word: str) -> str:
 
 
 GCE = example("gce.py")
-REPEAT = "import numpy as np\n\n" + example("repeat.py")
+REPEAT = "import numpy as np\nfrom xcbench.core.samplers import Sampler\n\n\n" + example(
+    "repeat.py"
+)
 RINGS = (
     "import numpy as np\nfrom xcbench.core.dataset import Raw\n"
     "from xcbench.data.external import External\n"
@@ -201,6 +203,7 @@ from xcbench.data.external import External
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods.method import Method, over_square_norm
 from xcbench.core.objectives import Objective, Odds, Pairs, sigmoid, softplus
+from xcbench.core.samplers import Sampler
 from xcbench.options import option
 rate = over_square_norm(1.0)
 def odds(formula):
@@ -214,10 +217,10 @@ class Given(Objective):
 def gives(*given):
     return replace(gce.method, name="mine", objective=lambda s, info: Given(*given))
 def draws(*given):
-    class Sampler:
+    class Mine(Sampler):
         def __init__(self, n_classes, m): pass
         def draw(self, rng, rows, y, n): return given
-    return Sampler
+    return Mine
 def data(*given):
     return External(DatasetSettings(name="mine"), lambda paths, settings: given)
 zero = np.zeros
@@ -262,6 +265,10 @@ BROKEN = {
     "weights": ("sampler = draws(zero((3, 1), int), zero(3))", r"log-weights.*\(3,\)"),
     "no weights": ("sampler = draws(zero((3, 1), int))", "classes and log-weights"),
     "no sampler": ("sampler = 3", "sampler.*must be a class"),
+    "other sampler": (
+        "sampler = lambda n_classes, m: m",
+        "must be an xcbench.core.samplers.Sampler",
+    ),
     "no rows": ("dataset = data()", "must give two Raw"),
     "labels": (
         "part = Raw.single(zero((4, 2)), np.full(4, 7), 3)\ndataset = data(part, part)",

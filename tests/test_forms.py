@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Raw, Split
 from xcbench.core.samplers import principal
-from xcbench.core.solvers import make_model
 from xcbench.core.statistics import describe
 from xcbench.data import protocol
 from xcbench.data.settings import Protocol
@@ -87,10 +86,11 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
             ready = replace(settings, lr=method.default_rate(settings, dataset.info))
         solver = method.build(ready, dataset.info)
         shape = K, dataset.info.features
-        model = make_model(solver, engine, *shape, settings.bias, "float32")
+        model = solver.make_model(engine, *shape, settings.bias, "float32")
+        model.link = method.link
         training.warm_up(solver, model, dataset)
         budget, few = Budget(epochs=1, checkpoints=1), Evaluation(rows=5)
-        made = training.run(solver, model, dataset, 0, budget, few, 0.0, link=method.link)
+        made = training.run(solver, model, dataset, 0, budget, few, 0.0)
         assert made.status == "done", (form, made.message)
         assert made.curve["test_error"].iloc[[0, -1]].notna().all()
     drawn_by_features = isinstance(settings, SampledOptions) and settings.sampling == "tree"

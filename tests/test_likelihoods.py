@@ -10,9 +10,11 @@ from scipy.stats import logistic, multivariate_normal, norm
 from xcbench.core import likelihoods
 from xcbench.core.dataset import LabelSets, Split
 from xcbench.core.likelihoods import log_likelihood, with_importance
-from xcbench.core.metrics import evaluate, log_probabilities
+from xcbench.core.metrics import evaluate
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.solvers import Progress
+from xcbench.core.models.sparse import SparseModel
+from xcbench.core.solvers import Progress, Solver
+from xcbench.errors import UserError
 from xcbench.run.settings import Budget, Evaluation
 from xcbench.run.training import Judge, run
 
@@ -92,8 +94,15 @@ def test_probabilities_sum_to_one(link):
     scores = np.random.default_rng(1).normal(size=7) * 4
     every = log_likelihood(link, np.tile(scores, (7, 1)), np.arange(7))
     assert np.exp(every).sum() == pytest.approx(1, abs=1e-8)
-    model = LinearModel.of(np.empty((7, 0)), scores)
-    np.testing.assert_allclose(log_probabilities(model, link), every, rtol=0, atol=1e-9)
+    model = LinearModel.of(np.empty((7, 0)), scores, link)
+    X = np.empty((2, 0))
+    np.testing.assert_allclose(model.log_probabilities(X), [every, every], rtol=0, atol=1e-9)
+
+
+def test_scores_that_are_no_log_odds_have_no_probabilities():
+    model = SparseModel("numpy", 3, 2, "float32")
+    with pytest.raises(UserError, match="has no probabilities"):
+        model.log_probabilities(np.ones((1, 2)))
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -132,24 +141,23 @@ def model_and_rows(rows=60, K=6):
 @pytest.mark.parametrize("link", LINKS)
 def test_evaluation_of_a_link(link):
     model, rows = model_and_rows()
+    model.link = link
     scores = rows.X @ model.V.T + model.b
     loss = -np.array([integral(link, *row) for row in zip(scores[:5], rows.y[:5], strict=True)])
-    found = evaluate(model, Split(rows.X[:5], rows.y[:5]), link=link, clip=3.0)
+    found = evaluate(model, Split(rows.X[:5], rows.y[:5]), clip=3.0)
     assert found["log_loss"] == pytest.approx(loss.mean(), abs=1e-6)
     assert found["log_loss_clipped"] == pytest.approx(np.minimum(loss, 3).mean(), abs=1e-6)
     assert loss.max() > 3 > loss.min() and "log_loss_importance" not in found
-    drawn = evaluate(model, rows, link=link, clip=3.0, importance=500, rng=np.random.default_rng(0))
+    drawn = evaluate(model, rows, clip=3.0, importance=500, rng=np.random.default_rng(0))
     assert drawn["log_loss_importance"] == pytest.approx(drawn["log_loss_clipped"], abs=0.05)
     assert drawn["log_loss_importance"] != drawn["log_loss_clipped"]
 
 
 def test_draws_that_miss_a_row_leave_its_loss_at_the_clip():
     """Scores 200 apart: the integrand lies near 100, where N(5, 5²) has no draw."""
-    model, rows = (
-        LinearModel.of(np.array([[200.0], [0.0]])),
-        Split(np.ones((3, 1)), np.ones(3, int)),
-    )
-    found = evaluate(model, rows, link="probit", importance=50, rng=np.random.default_rng(0))
+    model = LinearModel.of(np.array([[200.0], [0.0]]), link="probit")
+    rows = Split(np.ones((3, 1)), np.ones(3, int))
+    found = evaluate(model, rows, importance=50, rng=np.random.default_rng(0))
     assert found["log_loss_importance"] == 26.0
     assert found["log_loss"] == pytest.approx(-log_ndtr(-200 / np.sqrt(2)))
 
@@ -186,10 +194,10 @@ def test_a_sample_estimates_the_whole(digits):
     assert abs(part["log_loss"] - whole) < 3 * part["log_loss_standard_error"]
 
 
-class Still:
+class Still(Solver):
     """A solver that leaves the model as it is."""
 
-    precision, interruptible, is_bound = None, True, True
+    is_bound = True
 
     def fit(self, dataset, model, streams, stops):
         for i, stop in enumerate([0.0, *stops]):
@@ -206,7 +214,7 @@ def test_evaluations_at_a_ratio(digits, seconds):
 
 def test_of_the_training_part_fewer_rows_may_be_asked_for(digits):
     for asked, train in ((Evaluation(rows=50, train_rows=7), 7), (Evaluation(rows=50), 50)):
-        parts = Judge(digits, asked, "softmax", 0, 0.0).parts
+        parts = Judge(digits, asked, 0, 0.0).parts
         assert {role: len(split) for role, (split, _) in parts.items()} == {
             "train": train,
             "test": 50,

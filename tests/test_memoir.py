@@ -16,7 +16,7 @@ from xcbench.core.engines import resolve
 from xcbench.core.metrics import evaluate
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.oracles.random_class import RandomClass
-from xcbench.core.solvers import Streams, make_model
+from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -49,7 +49,7 @@ def trained(
     settings = replace(settings, lr=settings.lr or 0.1)
     method = registry.own()[settings.name]
     solver = method.build(replace(settings, iterations=steps), dataset.info)
-    model = make_model(solver, engine, K, D, False, "float64")
+    model = solver.make_model(engine, K, D, False, "float64")
     assert isinstance(model, SparseModel)
     for _ in solver.fit(dataset, model, Streams.of(seed), [solver.epochs]):  # type: ignore[attr-defined]
         pass
@@ -278,7 +278,7 @@ def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) 
     dataset = problem()
     settings = MemoirL2Options("memoir_l2", lr=0.1, n=5000, iterations=3)
     solver = registry.own()["memoir_l2"].build(settings, dataset.info)
-    training.warm_up(solver, make_model(solver, "numpy", K, D, False, "float32"), dataset)
+    training.warm_up(solver, solver.make_model("numpy", K, D, False, "float32"), dataset)
     assert [len(batch) for batch, _ in told] == [4]
 
 
@@ -298,7 +298,7 @@ def test_an_observation_without_a_rival_moves_nothing(monkeypatch: pytest.Monkey
     for margins in ("before", "current"):
         asked = replace(settings, margins=margins, oracle="random", lr=0.1, strength=0.0)
         solver = registry.own()["memoir_l2"].build(asked, dataset.info)
-        model = make_model(solver, "numpy", K, D, False, "float64")
+        model = solver.make_model("numpy", K, D, False, "float64")
         assert isinstance(model, SparseModel)
         model.move(np.arange(K), sp.csr_array(W))
         monkeypatch.setattr(RandomClass, "rivals", lambda self, model, X, y: np.full(len(y), -1))

@@ -12,7 +12,7 @@ from scipy.special import log_softmax, xlogy
 
 from xcbench.core import metrics, models
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.models.linear import Corrected, LinearModel
+from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives.negative_sampling import Contrast
 from xcbench.core.optimizers import Adagrad
 from xcbench.core.rows import DenseRows
@@ -214,8 +214,12 @@ def test_corrected_scores():
     rng = np.random.default_rng(2)
     W, X, term = rng.normal(size=(5, 3)), rng.normal(size=(40, 3)), rng.normal(size=(40, 5))
     y = rng.integers(0, 5, 40)
-    model = Corrected(LinearModel.of(W), lambda rows: term)
-    expected = -log_softmax(X @ W.T + term, axis=1)[np.arange(40), y]
+    learnt = LinearModel.of(W)
+    learnt.correction = lambda rows: term
+    model = learnt.corrected
+    every = log_softmax(X @ W.T + term, axis=1)
+    np.testing.assert_allclose(learnt.log_probabilities(X), every, rtol=1e-12)
+    expected = -every[np.arange(40), y]
     found = metrics.evaluate(model, Split(X, y), top_k=2)
     assert found["log_loss"] == pytest.approx(expected.mean(), rel=1e-12)
     best = (X @ W.T + term).argmax(axis=1)

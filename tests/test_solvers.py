@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from xcbench.core import models
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
@@ -253,8 +253,8 @@ def test_orders_of_rows(small):
 def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
     import time
 
-    class Sleeper:
-        is_bound, precision, interruptible = True, None, True
+    class Sleeper(Solver):
+        is_bound = True
 
         def fit(self, dataset, model, streams, stops):
             yield Progress(0, 0, 0.0)

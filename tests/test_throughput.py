@@ -11,6 +11,7 @@ import made_cells
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress as Stop
+from xcbench.core.solvers import Solver
 from xcbench.run import results, training
 from xcbench.run.progress import Progress
 from xcbench.run.settings import Budget, Evaluation
@@ -61,10 +62,10 @@ def test_a_frame_is_made_of_all_cells_at_once(monkeypatch: pytest.MonkeyPatch) -
     assert len(results.frame(cells)) == len(cells)
 
 
-class Still:
+class Still(Solver):
     """A solver that does nothing."""
 
-    is_bound, precision, interruptible = True, None, True
+    is_bound = True
 
     def fit(self, dataset, model, streams, stops):
         yield Stop(0, 0, 0.0)

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal
 from conftest import NewWorkspace, Workspace
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.solvers import Progress
+from xcbench.core.solvers import Progress, Solver
 from xcbench.run import cells, results, training
 from xcbench.run.settings import Budget, Evaluation
 
@@ -107,10 +107,10 @@ def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("runs/cells/[!.]*/cell.json"))) >= 1
 
 
-class Slow:
+class Slow(Solver):
     """A solver that takes 20 ms a stop."""
 
-    is_bound, precision, interruptible = True, None, True
+    is_bound = True
 
     def fit(self, dataset, model, streams, stops):
         yield Progress(0, 0, 0.0)

@@ -9,12 +9,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import IO
 
-import numpy as np
 import scipy.sparse as sp
 
 from xcbench import durable
 from xcbench.cli.command import Given
-from xcbench.core import likelihoods
 from xcbench.core.metrics import top_classes
 from xcbench.core.models.linear import LinearModel
 from xcbench.data import protocol, svmlight
@@ -41,11 +39,11 @@ def predict(given: Given) -> int:
     weights = cells.weights(runs_dir, cell)
     link = _link(cell)
     own = Inputs.of(cells.saved_arrays(runs_dir, cell, cells.INPUTS))
-    model = LinearModel.of(**weights)
+    model = LinearModel.of(weights["W"], weights.get("b"), link)
     n_classes = len(own.labels)
     if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
         raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
-    lines = _lines(model, read(Path(given.words[1]), own), cell, own, link, int(wanted))
+    lines = _lines(model, read(Path(given.words[1]), own), cell, own, int(wanted))
     if out is None:
         sys.stdout.writelines(lines)
         sys.stdout.flush()
@@ -55,11 +53,10 @@ def predict(given: Given) -> int:
     return 0
 
 
-def _lines(
-    model: LinearModel, X: sp.csr_array, cell: Cell, own: Inputs, link: str, k: int
-) -> Iterator[str]:
+def _lines(model: LinearModel, X: sp.csr_array, cell: Cell, own: Inputs, k: int) -> Iterator[str]:
     for _, scores in model.passes(protocol.applied(X, own, _protocol(cell))):
-        best, log_probability = top(scores, k, link)
+        best = top_classes(scores, k)
+        log_probability = model.log_probabilities_of(scores, best)
         for labels, row in zip(own.labels[best].tolist(), log_probability.tolist(), strict=True):
             pairs = (f"{label}:{value:.6g}" for label, value in zip(labels, row, strict=True))
             yield " ".join(pairs) + "\n"
@@ -84,34 +81,19 @@ def _link(cell: Cell) -> str:
         If it has no probabilities, or if they need more than its weights: negative sampling adds
         log p_n to the scores, which is the same for all classes or not saved.
     """
-    if cell.curve["train_log_loss"].isna().all():
+    method = registry.find(cell.launch.get("method_target", cell.method)).thing
+    if method.link is None:
         raise UserError(
             f"cell {cell.cell} cannot predict probabilities: method {cell.method} has none; "
             "take a cell of a method with a log loss"
         )
-    method = cell.config["method"]
-    if method["name"] == "negative_sampling" and method["sampling"] != "uniform":
+    noise = cell.config["method"].get("sampling")
+    if method.name == "negative_sampling" and noise != "uniform":
         raise UserError(
-            f"cell {cell.cell} predicts by its scores plus log p_n of {method['sampling']} noise, "
+            f"cell {cell.cell} predicts by its scores plus log p_n of {noise} noise, "
             "which is not saved with its weights; predict with a cell of method.sampling=uniform"
         )
-    found = registry.find(cell.launch.get("method_target", cell.method))
-    return str(found.thing.link)
-
-
-def top(scores: np.ndarray, k: int, link: str = "softmax") -> tuple[np.ndarray, np.ndarray]:
-    """Best k classes of each row, the lower number first among equals, and log-probabilities.
-
-    Parameters
-    ----------
-    scores : (B, K).
-
-    Returns
-    -------
-    classes, log_probability : (B, k), best first.
-    """
-    best = top_classes(scores, k)
-    return best, likelihoods.log_probabilities(link, scores, best)
+    return str(method.link)
 
 
 def read(path: Path, own: Inputs) -> sp.csr_array:

@@ -26,7 +26,6 @@ def evaluate(
     top_k: int = 0,
     macro_f1: bool = False,
     *,
-    link: str = "softmax",
     clip: float = 0.0,
     importance: int = 0,
     rng: np.random.Generator | None = None,
@@ -44,7 +43,6 @@ def evaluate(
         the classes of the ``top_k`` largest scores; and, where rows have label sets,
         ``precision_at_<top_k>``.
     macro_f1 : also give ``macro_f1`` and ``macro_f1_of_means`` (`macro_f1s`).
-    link : what gives p(y | x) from the scores: softmax, probit or logistic.
     clip : where it is not 0, also give ``log_loss_clipped``, the mean of losses of at most so many
         nats (published evaluation of the augment-and-reduce paper).
     importance, rng : where it is not 0 and the link is not softmax, also give
@@ -70,23 +68,23 @@ def evaluate(
     twice: np.ndarray | None = None
     sampled: np.ndarray | None = None
     if featureless:
-        log_probability = log_probabilities(model, link)
+        log_probability = model.log_probabilities(np.empty((1, 0), model.dtype))[0]
         loss, best, twice = _of_equal_rows(log_probability, split.y, max(1, top_k))
     else:
         if model.untrained:  # every score is the same, which spares a pass over all classes
             loss, highest = np.full(n_rows, np.log(model.n_classes)), np.zeros(n_rows, np.int64)
-        elif not model.probabilistic:
+        elif model.link is None:
             highest = model.predict(split.X)
         else:
             loss, highest = model.summarise(split)
-            if link != "softmax":
-                loss, sampled = _of_link(model, split, link, importance, rng)
+            if model.link != "softmax":
+                loss, sampled = _of_link(model, split, importance, rng)
         best = highest[:, None]
         if softmax_twice or top_k > 1:
             best, twice = _further(model, split, max(1, top_k))
     hit = best == split.y[:, None]
     result = {"error": float((~hit[:, 0]).mean())}
-    if model.probabilistic:
+    if model.link is not None:
         result = {"log_loss": float(loss.mean())} | result
         if clip:
             result["log_loss_clipped"] = float(np.minimum(loss, clip).mean())
@@ -94,7 +92,7 @@ def evaluate(
             result["log_loss_importance"] = float(np.minimum(sampled, clip or CLIP).mean())
         if standard_error:
             result["log_loss_standard_error"] = float(loss.std(ddof=1) / np.sqrt(n_rows))
-    if softmax_twice and twice is not None and model.probabilistic:
+    if softmax_twice and twice is not None and model.link is not None:
         result["log_loss_softmax_twice"] = float(twice.mean())
     if top_k:
         result[f"hit_at_{top_k}"] = float(hit.any(axis=1).mean())
@@ -149,17 +147,9 @@ def costs(model: Model, split: Split) -> dict[str, float]:
     return found
 
 
-def log_probabilities(model: Model, link: str = "softmax") -> np.ndarray:
-    """Log probabilities (K,) of a model without features, in float64."""
-    ((_, found),) = model.passes(np.empty((1, 0), model.dtype))
-    scores = found[:1].astype(np.float64)
-    return likelihoods.log_probabilities(link, scores, np.arange(scores.size)[None])[0]
-
-
 def _of_link(
     model: Model,
     split: Split,
-    link: str,
     draws: int,
     rng: np.random.Generator | None,
 ) -> tuple[np.ndarray, np.ndarray | None]:
@@ -168,9 +158,10 @@ def _of_link(
     for block, scores in model.passes(split.X):
         y = split.y[block]
         if sampled is None or rng is None:
-            exact[block] = -likelihoods.log_probabilities(link, scores, y[:, None])[:, 0]
+            exact[block] = -model.log_probabilities_of(scores, y[:, None])[:, 0]
         else:
-            found = likelihoods.with_importance(link, scores, y, draws, rng)
+            assert model.link
+            found = likelihoods.with_importance(model.link, scores, y, draws, rng)
             exact[block], sampled[block] = -found[0], -found[1]
     return exact, sampled
 

@@ -13,9 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from omegaconf import OmegaConf
 
-from xcbench.core import samplers
 from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.objectives import Objective
+from xcbench.core.samplers import Sampler
+from xcbench.core.solvers import Solver
 from xcbench.errors import UserError
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions, StochasticOptions
@@ -23,6 +24,10 @@ from xcbench.plugins import Found, failure
 
 B, S = 3, 2  # observations and drawn classes of a trial
 TRIAL = f"a trial of {B} observations and {S} drawn classes"
+FUNCTIONS = (
+    *("objective", "default_rate", "has_rate", "impossible", "lacks", "memory"),
+    *("solver", "sampler"),
+)
 PIECES = {"value": (B,), "slope": (B, 1 + S), "local state": (B,)}
 
 
@@ -46,12 +51,10 @@ def definition(found: Found) -> None:
         )
     if not isinstance(method.version, int):
         raise UserError(f"{who}: its version is {method.version!r}, it must be a whole number")
-    pieces = ("objective", "default_rate", "has_rate", "impossible", "lacks", "memory")
-    for piece in (*pieces, "solver", "sampler"):
-        if not callable(getattr(method, piece)):
-            raise UserError(
-                f"{who}: its {piece} is {_kind(getattr(method, piece))}, it must be a function"
-            )
+    pieces = {name: vars(method)[name] for name in FUNCTIONS}
+    for piece, thing in pieces.items():
+        if not callable(thing):
+            raise UserError(f"{who}: its {piece} is {_kind(thing)}, it must be a function")
     _schema(method.schema, who)
 
 
@@ -83,9 +86,10 @@ def method(method: Method, settings: Any, info: Info) -> None:
     except Exception as error:
         raise UserError(f"{who} cannot be built: {failure(error)}") from error
     if solver is not None:
-        for piece in ("fit", "is_bound", "precision", "interruptible"):
-            if not hasattr(solver, piece):
-                raise UserError(f"{who}: its solver has no '{piece}'")
+        if not isinstance(solver, Solver):
+            raise UserError(
+                f"{who}: its solver is {_kind(solver)}, it must be an xcbench.core.solvers.Solver"
+            )
     elif not isinstance(settings, StochasticOptions):
         raise UserError(
             f"{who}: its schema is {type(settings).__name__}, which has no minibatches; derive it "
@@ -184,8 +188,12 @@ def sampler(found: Found, info: Info, m: int, n: int, uniform_for: str = "") -> 
     if not callable(found.thing):
         raise UserError(f"{who} is {_kind(found.thing)}, it must be a class or function")
     try:
-        ready = samplers.fitted(found.thing(n_classes, m), few)
-        given = ready.draw(np.random.default_rng(0), np.arange(B), few.train.y, n)
+        made = found.thing(n_classes, m)
+        if not isinstance(made, Sampler):
+            raise UserError(f"{who} is {_kind(made)}, it must be an xcbench.core.samplers.Sampler")
+        given = made.fitted(few).draw(np.random.default_rng(0), np.arange(B), few.train.y, n)
+    except UserError:
+        raise
     except Exception as error:
         raise UserError(
             f"{who} failed on a trial with {n_classes} classes, m={m}: {failure(error)}"

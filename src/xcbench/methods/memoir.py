@@ -149,6 +149,7 @@ def of_penalty(name: str, schema: type[MemoirOptions]) -> Method:
         impossible=impossible,
         lacks=lacks,
         memory=memory,
+        link=None,
         solver=solver,
         version=3,
     )

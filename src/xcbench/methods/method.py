@@ -83,7 +83,8 @@ class Method:
     noises : ways of drawing, named as those, that for this method are noise that may also be the
         true class (`xcbench.core.samplers.Negatives`).
     steps : ways in which its weights move (`StochasticOptions.step`).
-    link : of the model whose likelihood it fits: softmax, probit or logistic.
+    link : of the model whose likelihood it fits: softmax, probit or logistic; None where its scores
+        give no probabilities.
     slope_is_gradient : whether the slope is the gradient of the value at the same local state;
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
@@ -115,7 +116,7 @@ class Method:
     )
     noises: tuple[str, ...] = ()
     steps: tuple[str, ...] = ("sgd", "ar", "adagrad")
-    link: str = "softmax"
+    link: str | None = "softmax"
     slope_is_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import xcbench
 from xcbench import data
-from xcbench.core import engines, solvers
+from xcbench.core import engines
 from xcbench.data import Missing
 from xcbench.methods import registry
 from xcbench.run import memory, training
@@ -75,14 +75,14 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     seen = dataset.first(settings.budget.share).info
     method = registry.find(job.method).thing
     solver = method.build(settings.method, seen)
-    model = solvers.make_model(
-        solver,
+    model = solver.make_model(
         job.cell.engine,
         job.info.classes,
         job.info.features,
         settings.method.bias,
         settings.dtype,
     )
+    model.link = method.link
     if job.cell.engine != "numpy":
         training.warm_up(solver, model, dataset)
         cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
@@ -95,7 +95,6 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.evaluation,
         settings.method.ridge,
         watch,
-        method.link,
     )
     keep = settings.save_weights and made.status != "diverged"
     inputs = data.inputs.load(cache_dir(settings) / job.info.digest)

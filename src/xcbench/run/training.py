@@ -13,11 +13,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from xcbench.core.dataset import Dataset, Rows, Split
+from xcbench.core.dataset import Dataset, Split
 from xcbench.core.metrics import costs, evaluate
-from xcbench.core.models.linear import Corrected, LinearModel
 from xcbench.core.models.model import Model
-from xcbench.core.solvers import Progress, Solver, Streams, epochs, make_model
+from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.run.cell import CURVE_COLUMNS
 from xcbench.run.clock import Stops, Stopwatch, checkpoints
 from xcbench.run.memory import PeakMemory
@@ -53,10 +52,7 @@ class Trace:
 
     def stands_at(self, progress: Progress) -> bool:
         """Whether nothing was trained since the last row."""
-        place = ("iteration", "observations")
-        return bool(self.rows) and all(
-            self.rows[-1][name] == getattr(progress, name) for name in place
-        )
+        return bool(self.rows) and self.rows[-1].items() >= _place(progress).items()
 
 
 def run(
@@ -68,7 +64,6 @@ def run(
     evaluation: Evaluation,
     ridge: float,
     watch: Callable[[float], None] = lambda share: None,
-    link: str = "softmax",
 ) -> Trace:
     """Train with the training clock running, stop the clock, evaluate, go on.
 
@@ -77,7 +72,6 @@ def run(
     ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||², N
         the rows that training sees.
     watch : told the share of the work done after every checkpoint.
-    link : what gives probabilities from scores (`xcbench.methods.method.Method`).
 
     Returns
     -------
@@ -86,8 +80,8 @@ def run(
     """
     trace, clock = Trace(memory=PeakMemory(evaluation.costs)), Stopwatch()
     seen = dataset.first(budget.share)
-    judge = Judge(dataset, evaluation, link, seed, ridge / len(seen.train))
-    passes = epochs(solver, budget.epochs)
+    judge = Judge(dataset, evaluation, seed, ridge / len(seen.train))
+    passes = solver.epochs or budget.epochs
     stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
     value, objective, fresh = Mean(), math.nan, True
     with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
@@ -117,7 +111,6 @@ def run(
             started = time.perf_counter()
             progress = replace(progress, objective=objective)
             due = last or checkpoint % evaluation.every == 0
-            judge.correction = getattr(solver, "correction", None)
             finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
@@ -143,19 +136,16 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
     """Compile what a run needs, on four random rows of eight features, before any clock runs.
 
     Rows of the data would not do: where they are sparse, few features of few rows may all be 0.
-
-    A library's solver says by ``compiles = False`` that it needs nothing, one with batches of its
-    own size by ``on_few_rows`` what it is on four rows.
     """
-    if not getattr(solver, "compiles", True):
+    if not solver.compiles:
         return
-    solver = getattr(solver, "on_few_rows", solver)
+    solver = solver.on_few_rows
     X: Any = np.random.default_rng(0).random((4, min(8, dataset.info.features)))
     X = X.astype(dataset.train.X.dtype)
     y = np.arange(4) % model.n_classes
     few = Split(X if isinstance(dataset.train.X, np.ndarray) else like(X, dataset.train.X), y)
     shape = model.n_classes, few.X.shape[1]
-    small = make_model(solver, model.engine, *shape, model.b is not None, str(model.dtype))
+    small = solver.make_model(model.engine, *shape, model.b is not None, str(model.dtype))
     counts = np.bincount(y, minlength=model.n_classes)
     tiny = replace(dataset, train=few, test=few, class_counts=counts)
     with np.errstate(all="ignore"):
@@ -173,18 +163,10 @@ def like(X: np.ndarray, sparse: Any) -> sp.csr_array:
 
 
 class Judge:
-    """What is measured of a model at a checkpoint.
-
-    Attributes
-    ----------
-    correction : what the scores of the model lack (Bamler and Mandt 2020, Eq. 5), or nothing; where
-        there is one, the same columns without it end with ``_uncorrected``.
-    """
-
-    correction: Callable[[Rows], np.ndarray] | None = None
+    """What is measured of a model at a checkpoint."""
 
     def __init__(
-        self, dataset: Dataset, evaluation: Evaluation, link: str, seed: int, ridge_share: float
+        self, dataset: Dataset, evaluation: Evaluation, seed: int, ridge_share: float
     ) -> None:
         parts = {"train": dataset.train, "test": dataset.test}
         if evaluation.validation:
@@ -196,20 +178,18 @@ class Judge:
             for role, whole in parts.items()
         }
         self.test = dataset.test
-        self.evaluation, self.link, self.seed = evaluation, link, seed
-        self.ridge_share = ridge_share
+        self.evaluation, self.seed, self.ridge_share = evaluation, seed, ridge_share
 
     def measured(self, model: Model, iteration: int) -> dict[str, float]:
-        """Losses and errors of all parts; costs and the ridge's term where there are any."""
-        judged, bare = model, {}
-        if self.correction:
-            assert isinstance(model, LinearModel)
-            bare = self._losses(model, iteration)
-            judged = Corrected(model, self.correction)
-        found = self._losses(judged, iteration)
+        """Losses and errors of all parts; costs and the ridge's term where there are any.
+
+        Where the model has a correction, the columns without it end with ``_uncorrected``.
+        """
+        bare = self._losses(model, iteration) if model.correction else {}
+        found = self._losses(model.corrected, iteration)
         found |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
-            found |= costs(judged, self.test)
+            found |= costs(model.corrected, self.test)
         if self.ridge_share:
             found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
         return found
@@ -226,7 +206,6 @@ class Judge:
                 asked.softmax_twice,
                 asked.top_k,
                 asked.macro_f1,
-                link=self.link,
                 clip=asked.clip,
                 importance=asked.importance,
                 rng=rng,

@@ -43,10 +43,12 @@ class LinearModel(Model):
         self.scale = 1.0
 
     @classmethod
-    def of(cls, W: np.ndarray, b: np.ndarray | None = None) -> LinearModel:
-        """Model with these weights (K, D) and biases (K,)."""
+    def of(
+        cls, W: np.ndarray, b: np.ndarray | None = None, link: str | None = "softmax"
+    ) -> LinearModel:
+        """Model with these weights (K, D), biases (K,) and link."""
         model = cls(W.shape[0], W.shape[1], b is not None, str(W.dtype))
-        model.V, model.b = W, b
+        model.V, model.b, model.link = W, b, link
         return model
 
     def weights(self) -> dict[str, np.ndarray]:
@@ -77,6 +79,11 @@ class LinearModel(Model):
     def n_classes(self) -> int:
         """K."""
         return len(self.V)
+
+    @property
+    def corrected(self) -> LinearModel:
+        """The model with its correction, which predicts."""
+        return Corrected(self, self.correction) if self.correction else self
 
     def take(self, X: Rows, index: np.ndarray) -> SparseRows | DenseRows:
         """Rows of a dataset, as the verbs over chosen classes want them."""
@@ -291,7 +298,7 @@ class Corrected(LinearModel):
 
     def __init__(self, model: LinearModel, term: Callable[[Rows], np.ndarray]) -> None:
         self.dtype, self.V, self.b, self.scale = model.dtype, model.V, model.b, model.scale
-        self.term = term
+        self.link, self.term = model.link, term
 
     @property
     def untrained(self) -> bool:

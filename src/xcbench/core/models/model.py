@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from xcbench.core import likelihoods
 from xcbench.core.dataset import Rows, Split
+from xcbench.errors import UserError
 
 BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
 
@@ -18,13 +20,17 @@ class Model(ABC):
     Attributes
     ----------
     engine : ``numpy`` or ``numba``.
-    probabilistic : whether softmax of its scores are probabilities; if not, there is no log loss.
+    link : what gives probabilities from its scores, softmax, probit or logistic; or None, and there
+        is no log loss.
+    correction : of rows (B, D), the terms (B, K) or (K,) that its scores lack (Bamler and Mandt
+        2020, Eq. 5), or nothing.
     dtype : precision of weights and scores.
     b : biases (K,), where they exist.
     """
 
     engine: str = "numpy"
-    probabilistic: bool = True
+    link: str | None = "softmax"
+    correction: Callable[[Rows], np.ndarray] | None = None
     dtype: np.dtype = np.dtype(np.float32)
     b: np.ndarray | None = None
 
@@ -60,6 +66,11 @@ class Model(ABC):
     def weights(self) -> dict[str, np.ndarray]:
         """What is saved of it."""
 
+    @property
+    def corrected(self) -> Model:
+        """The model with its correction, which predicts."""
+        return self
+
     def finite(self) -> bool:
         """Whether no weight overflowed."""
         return bool(np.isfinite(self.square_norm()))
@@ -85,6 +96,27 @@ class Model(ABC):
             loss[block] = np.log(total) + highest[:, 0] - true_score
             best[block] = scores.argmax(axis=1)
         return loss, best
+
+    def log_probabilities(self, X: Rows) -> np.ndarray:
+        """Log p(k | x) (N, K) of every class, in float64."""
+        found = np.empty((X.shape[0], self.n_classes))
+        every = np.arange(self.n_classes)[None]
+        for block, scores in self.corrected.passes(X):
+            classes = np.broadcast_to(every, scores.shape)
+            found[block] = self.log_probabilities_of(scores.astype(np.float64), classes)
+        return found
+
+    def log_probabilities_of(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Log p(k | x) (B, k) of some classes (B, k) of rows with these scores (B, K), in float64.
+
+        Raises
+        ------
+        UserError
+            If scores of the model give no probabilities.
+        """
+        if self.link is None:
+            raise UserError("the model has no probabilities: its scores only rank classes")
+        return likelihoods.log_probabilities(self.link, scores, classes)
 
     def parts(self, n_rows: int) -> Iterator[slice]:
         """Consecutive rows, as many at a time as their scores may be held."""

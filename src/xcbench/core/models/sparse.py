@@ -138,7 +138,7 @@ class SparseModel(Model):
     all trained scores are negative, and they have no cosine.
     """
 
-    probabilistic = False
+    link = None
 
     def __init__(
         self,

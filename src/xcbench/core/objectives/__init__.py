@@ -11,7 +11,7 @@ log-weights and a little state per observation to numbers::
 ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
 objectives that solve for their step. All in float64; no clock, no random numbers, no X.
 
-There are three families, and `Noisy` objectives beside them. `Odds`: the objective sees the
+There are three families. `Odds`: the objective sees the
 classes only through the log-odds against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact
 softmax, IS, U-max, vanilla and implicit SGD and softmax A&R differ in one formula of T.
 `ScoredOdds`: it sees the true score too; the double sum of Raman et al. `Pairs`: the objective is a
@@ -63,17 +63,13 @@ class Objective(ABC):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value, slope and new local state."""
 
+    def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
+        """Random numbers, a row an observation, by which it estimates an expectation, or none."""
+        return None
 
-class Noisy(Objective):
-    """An objective that estimates an expectation with random numbers, which the loop draws."""
-
-    @abstractmethod
-    def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray:
-        """Random numbers of so many observations, each a row."""
-
-    @abstractmethod
-    def given(self, noise: np.ndarray) -> Objective:
+    def with_noise(self, noise: np.ndarray | None) -> Objective:
         """The objective with the random numbers of a minibatch."""
+        return self
 
 
 @dataclass(frozen=True)

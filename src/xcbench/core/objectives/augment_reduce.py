@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
-from xcbench.core.objectives import Noisy, Numbers, Triple, sigmoid, softplus
+from xcbench.core.objectives import Numbers, Objective, Triple, sigmoid, softplus
 from xcbench.core.objectives.double_sum import double_sum
 
 Function = Callable[[Any], Any]
@@ -86,7 +86,7 @@ LOGISTIC = Link(
 
 
 @dataclass(frozen=True)
-class Latent(Noisy):
+class Latent(Objective):
     """Minus the ELBO, with one draw of eps = mu + s v, s = softplus(gamma) (Algorithm 2).
 
     ELBO_n = E_q[log phi(eps) + sum_k omega_k log Phi(eps + f_y - f_k)] + H(q), and H(q) = log s +
@@ -145,6 +145,6 @@ class Latent(Noisy):
         """Standard draws, for the local step and for the weights."""
         return self.link.sample(rng, (rows, 2))
 
-    def given(self, noise: np.ndarray) -> Latent:
+    def with_noise(self, noise: np.ndarray | None) -> Latent:
         """With these draws."""
-        return replace(self, noise=noise)
+        return self if noise is None else replace(self, noise=noise)

@@ -5,33 +5,21 @@ n observations: the training rows of these numbers (B,), with true classes y (B,
 weighted sum over drawn classes is an unbiased estimate of the sum over all classes but the true
 one, for terms that vanish (or are constant) at the true class. `Negatives` alone, for methods that
 tell a class from noise, gives other numbers.
-
-A sampler that depends on the data has a second function, ``fitted(dataset)``, which gives the one
-that draws; a solver calls it once, on the training clock.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from xcbench.core.dataset import Dataset
 from xcbench.core.samplers.noise import Adversarial, Marginal, Negatives, Noise, Weighted
+from xcbench.core.samplers.sampler import Draw, Sampler
 
-__all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted", "fitted", "make"]
-
-Draw = tuple[np.ndarray | None, np.ndarray | float]
-
-
-class Sampler(Protocol):
-    """Contract of a sampler."""
-
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
-        """Classes (B, S), or None for every class, and log-weights, a number or (B, S)."""
-        ...
+__all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted", "make"]
 
 
 def distinct(rng: np.random.Generator, rows: int, size: int, m: int) -> np.ndarray:
@@ -56,7 +44,7 @@ def outside(
 
 
 @dataclass(frozen=True)
-class Shared:
+class Shared(Sampler):
     """m distinct classes of all K a minibatch, hits of a true class kept; weight K/m."""
 
     n_classes: int
@@ -70,7 +58,7 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class Others:
+class Others(Sampler):
     """m distinct classes an observation, never the true one; weight (K-1)/m."""
 
     n_classes: int
@@ -83,7 +71,7 @@ class Others:
 
 
 @dataclass(frozen=True)
-class AnyClass:
+class AnyClass(Sampler):
     """m distinct classes of all K an observation, a hit of the true class kept; weight (K-1)/m.
 
     What the published Implicit SGD did. Not unbiased: a hit puts e^{-u} in place of another class.
@@ -99,7 +87,7 @@ class AnyClass:
 
 
 @dataclass(frozen=True)
-class DropHits:
+class DropHits(Sampler):
     """As `AnyClass` with hits left out, the others standing for (K-1)/(number left)."""
 
     n_classes: int
@@ -114,7 +102,7 @@ class DropHits:
 
 
 @dataclass(frozen=True)
-class Every:
+class Every(Sampler):
     """Every class but the true one, each standing for itself."""
 
     n_classes: int
@@ -126,7 +114,7 @@ class Every:
 
 
 @dataclass(frozen=True)
-class GroupFirst:
+class GroupFirst(Sampler):
     """The classes of most training rows but y, each for itself, then m distinct ones of the rest.
 
     Attributes
@@ -189,9 +177,3 @@ def noise(name: str, exponent: float = 1.0, **tree: Any) -> Noise:
     if name == "tree":
         return Adversarial(**tree)
     return Marginal(exponent if name == "frequency" else 0.0)
-
-
-def fitted(sampler: Sampler, dataset: Dataset) -> Sampler:
-    """The sampler itself, or what it becomes once it has seen the data."""
-    fit = getattr(sampler, "fitted", None)
-    return fit(dataset) if fit else sampler

@@ -8,50 +8,51 @@ sums over all of them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 import numpy as np
 
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.core.samplers import principal, tree
+from xcbench.core.samplers.sampler import Sampler
 
 BLOCK_ROWS = 1 << 16
 Drawn = tuple[np.ndarray, np.ndarray]
 
 
-class Noise(Protocol):
+class Noise(ABC):
     """Contract of a noise distribution."""
 
+    @abstractmethod
     def fitted(self, dataset: Dataset) -> Noise:
         """The distribution that knows the data; on the training clock."""
-        ...
 
+    @abstractmethod
     def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
         """Classes (B, m) for training rows, with replacement, and log p_n of each."""
-        ...
 
+    @abstractmethod
     def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
         """Classes (B, m) other than y, by p_n / (1 - p_n(y)), and the logs of these numbers."""
-        ...
 
+    @abstractmethod
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Log p_n(y|x) (B,) of training rows and their classes."""
-        ...
 
+    @abstractmethod
     def log_all(self, X: Rows) -> np.ndarray:
         """Log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
-        ...
 
     @property
     def extra(self) -> dict[str, float]:
         """What is known of the fit, for columns of their own."""
-        ...
+        return {}
 
 
 @dataclass(frozen=True)
-class Marginal:
+class Marginal(Noise):
     """A class of c training rows has a probability ∝ (c + 1)^exponent; 0: uniform.
 
     The 1 gives classes without a training row their chance.
@@ -93,17 +94,12 @@ class Marginal:
         """The same for every row, (K,)."""
         return np.asarray(np.log(np.diff(self.cumulative)))
 
-    @property
-    def extra(self) -> dict[str, float]:
-        """Nothing."""
-        return {}
-
     def _log_p(self, classes: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(self.cumulative[classes + 1] - self.cumulative[classes]))
 
 
 @dataclass(frozen=True)
-class Adversarial:
+class Adversarial(Noise):
     """The adversarial tree (Bamler and Mandt 2020, Section 3), on principal components of x.
 
     Attributes
@@ -162,7 +158,7 @@ class Adversarial:
 
 
 @dataclass(frozen=True)
-class Negatives:
+class Negatives(Sampler):
     """m classes an observation from a noise, the true one not excepted.
 
     In place of log-weights it gives log p_n(y|x), (B, 1+m), the true class first.
@@ -197,7 +193,7 @@ class Negatives:
 
 
 @dataclass(frozen=True)
-class Weighted:
+class Weighted(Sampler):
     """m classes an observation from a noise, never the true one; a draw stands for 1 / (m q)."""
 
     noise: Noise

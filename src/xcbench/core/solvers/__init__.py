@@ -7,9 +7,10 @@ no stopping rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -62,24 +63,42 @@ class Streams:
         return cls(*map(np.random.default_rng, np.random.SeedSequence(seed).spawn(4)))
 
 
-class Solver(Protocol):
+class Solver(ABC):
     """Contract of a solver.
 
-    It may have two things more: ``model``, what makes a model of its own kind (`make_model`), and
-    ``epochs``, the passes over the rows that it insists on (`epochs`).
+    Attributes
+    ----------
+    precision : of the weights it insists on, or None.
+    interruptible : whether it yields at the stops; if not, at its start and its end alone.
+    compiles : whether there is something to compile before the training clock runs.
     """
 
-    precision: str | None
-    """Precision of weights the solver insists on, or None."""
-
-    interruptible: bool
-    """Whether it yields at the stops; if not, at its start and its end alone."""
+    precision: str | None = None
+    interruptible: bool = True
+    compiles: bool = True
 
     @property
     def is_bound(self) -> bool:
         """Whether ``-objective`` is a lower bound of the log-likelihood."""
-        ...
+        return False
 
+    @property
+    def epochs(self) -> float | None:
+        """Passes over the rows that it insists on, or None."""
+        return None
+
+    @property
+    def on_few_rows(self) -> Solver:
+        """What compiles the same, on rows fewer than a batch of its own size."""
+        return self
+
+    def make_model(
+        self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+    ) -> Model:
+        """Model, untrained, that it moves: dense weights, unless it has a kind of its own."""
+        return models.make(engine, n_classes, n_features, bias, self.precision or dtype)
+
+    @abstractmethod
     def fit(
         self, dataset: Dataset, model: Any, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
@@ -91,17 +110,3 @@ class Solver(Protocol):
             how far apart looks at the clock are depends on how long training takes. A stop that
             is reached already yields again, and nothing is trained for it.
         """
-        ...
-
-
-def make_model(
-    solver: Solver, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
-) -> Model:
-    """Model, untrained, that a solver moves: the linear one with dense weights, or its own kind."""
-    make: Callable[..., Model] = getattr(solver, "model", models.make)
-    return make(engine, n_classes, n_features, bias, solver.precision or dtype)
-
-
-def epochs(solver: Solver, budget: float) -> float:
-    """Passes over the rows that a solver makes: those of the budget, unless it has its own."""
-    return getattr(solver, "epochs", None) or budget

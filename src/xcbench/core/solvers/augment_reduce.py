@@ -9,7 +9,6 @@ import numpy as np
 
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Noisy
 from xcbench.core.solvers import Progress, Streams
 from xcbench.core.solvers.minibatch import Chunk, Minibatch, Triple
 
@@ -42,10 +41,5 @@ class AugmentReduce(Minibatch):
         time = self.t if self.clock == "iterations" else 1 + self.visited // self.per_epoch
         self.visited += len(batch)
         alpha = self.local_lr * (1 + time) ** -0.9
-        objective = self.objective
-        if isinstance(objective, Noisy) and batch.noise is not None:
-            objective = objective.given(batch.noise)
+        objective = self.objective.with_noise(batch.noise)
         return objective(scores, batch.log_weight, local, alpha, batch.square_norms)
-
-    def _noise(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
-        return self.objective.sample(rng, rows) if isinstance(self.objective, Noisy) else None

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from xcbench.core import samplers
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
 from xcbench.core.samplers import Sampler
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.minibatch import swapped
 
 PART_SCORES = 1 << 16  # scores that an objective gets at a time, so that they stay in the cache
 
 
 @dataclass
-class LBFGS:
+class LBFGS(Solver):
     """Minimise the mean of an objective plus ridge/2 ||(w, b)||², ridge = lambda / N.
 
     It yields at its start and at its end. Between them the library has the model; what it had
@@ -39,8 +38,8 @@ class LBFGS:
     ridge: float
     tolerance: float
     iterations: int
-    precision: str | None = "float64"
-    interruptible: bool = False
+    precision = "float64"
+    interruptible = False
 
     @property
     def is_bound(self) -> bool:
@@ -99,7 +98,7 @@ class _Mean:
         self, solver: LBFGS, dataset: Dataset, model: LinearModel, streams: Streams
     ) -> None:
         self.objective, self.ridge, self.model = solver.objective, solver.ridge, model
-        self.sampler, self.rng = samplers.fitted(solver.sampler, dataset), streams.classes
+        self.sampler, self.rng = solver.sampler.fitted(dataset), streams.classes
         self.y, self.local = dataset.train.y, np.full(len(dataset.train), self.objective.start)
         self.blocks = list(model.blocks(dataset.train.X))
         self.passes, self.value, self.ridge_term = 0, 0.0, 0.0

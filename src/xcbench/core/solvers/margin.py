@@ -10,19 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset
-from xcbench.core.models.model import Model
 from xcbench.core.models.sparse import SparseModel, sparse_rows
 from xcbench.core.objectives import Objective
 from xcbench.core.oracles import Oracle
 from xcbench.core.oracles.exact import Exact
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.penalties import L1, L2
 
 GRAM = 1 << 21  # inner products of rows held at a time
 
 
 @dataclass
-class Margin:
+class Margin(Solver):
     """MEMOIR's Algorithms 1 and 2.
 
     Attributes
@@ -53,11 +52,8 @@ class Margin:
     cosine: bool
     average: bool
     epochs: float | None = None
-    precision: str | None = None
-    interruptible: bool = True
-    is_bound: bool = False
 
-    def model(
+    def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> SparseModel:
         """Sparse weights, all 0."""
@@ -69,10 +65,9 @@ class Margin:
         return replace(self, n=min(self.n, 4))
 
     def fit(
-        self, dataset: Dataset, model: Model, streams: Streams, stops: Iterable[float]
+        self, dataset: Dataset, model: SparseModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Visit batches until the last stop."""
-        assert isinstance(model, SparseModel)
         oracle, X, y = self.oracle(streams.classes), dataset.train.X, dataset.train.y
         draw = self._draws(dataset, streams.order)
         steps = observations = since = 0

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from xcbench.core import samplers
-from xcbench.core.dataset import Dataset, Rows, square_norms
+from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
 from xcbench.core.optimizers import Step
 from xcbench.core.rows import take
 from xcbench.core.samplers import Sampler
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 CHUNK = 4096  # observations whose rows and classes are fetched at a time
@@ -61,7 +60,7 @@ class Chunk:
 
 
 @dataclass
-class Minibatch:
+class Minibatch(Solver):
     """Scores, objective, step; n observations and S drawn classes each at a time.
 
     Attributes
@@ -79,34 +78,27 @@ class Minibatch:
     order: str
     passes: int
     start: str = "zero"
-    precision: str | None = None
-    interruptible: bool = True
 
     @property
     def is_bound(self) -> bool:
         """As the objective says."""
         return self.objective.is_bound
 
-    @property
-    def correction(self) -> Callable[[Rows], np.ndarray] | None:
-        """As the sampler says, once `fit` has begun."""
-        found: Callable[[Rows], np.ndarray] | None = getattr(self.sampler, "correction", None)
-        return found
-
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
-        self.sampler = samplers.fitted(self.sampler, dataset)
+        self.sampler = self.sampler.fitted(dataset)
         self.step = self.step.begun(model)
         model.draw(streams.weights, self.start)
+        model.correction = self.sampler.correction
         per_epoch = self.passes * len(dataset.train)
         targets = (round(stop * per_epoch) for stop in stops)
         start = self.objective.start
         local = np.full((len(dataset.train), *np.shape(start)), start)
         iteration = observations = since = 0
         value_sum = 0.0
-        yield Progress(0, 0, 0.0, extra=getattr(self.sampler, "extra", {}))
+        yield Progress(0, 0, 0.0, extra=self.sampler.extra)
         target = next(targets)
         for chunk in self._chunks(dataset, model, streams):
             rate = self.step.rate(observations // per_epoch)
@@ -150,10 +142,6 @@ class Minibatch:
         """Value, slope, new local state."""
         return self.objective(scores, batch.log_weight, local, rate, batch.square_norms)
 
-    def _noise(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
-        """Random numbers for the objective."""
-        return None
-
     def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Chunk]:
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
         X, y = dataset.train.X, dataset.train.y
@@ -171,7 +159,7 @@ class Minibatch:
                     y=y[index],
                     classes=None if drawn is None else np.column_stack([y[index], drawn]),
                     log_weight=log_weight,
-                    noise=self._noise(streams.noise, len(index)),
+                    noise=self.objective.sample(streams.noise, len(index)),
                 )
 
     def _order(self, rng: np.random.Generator, n_rows: int) -> np.ndarray:

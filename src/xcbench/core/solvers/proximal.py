@@ -15,7 +15,7 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.optimizers import SGD
 from xcbench.core.rows import gram
 from xcbench.core.samplers import outside
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 
 NEWTON_STEPS = 30
 CONVERGED = 1e-8  # the next change of a quadratic iteration is below rounding
@@ -147,7 +147,7 @@ class Step:
 
 
 @dataclass
-class Proximal:
+class Proximal(Solver):
     """Implicit SGD over fixed minibatches S_j, with classes outside their labels Y_j.
 
     A step takes u of the rows of S_j and w_k (and b_k, as the weight of a constant feature 1) of
@@ -182,9 +182,7 @@ class Proximal:
     order: str
     passes: int
     u0: float
-    precision: str | None = None
-    interruptible: bool = True
-    is_bound: bool = True
+    is_bound = True
 
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]

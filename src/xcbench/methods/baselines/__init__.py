@@ -6,7 +6,7 @@ under ``objectives/`` are. What cannot be interrupted yields at its start and it
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -29,7 +29,7 @@ class Library(Model):
     size : bytes of the model as the library keeps or saves it.
     """
 
-    probabilistic = False
+    link = None
 
     def __init__(self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str):
         self.engine, self.classes, self.size = engine, n_classes, 0
@@ -77,17 +77,10 @@ class Library(Model):
         return {}
 
 
-class Once(ABC):
-    """A solver that sees all rows once: it yields at its start and its end.
+class Once(Solver):
+    """A solver that sees all rows once: it yields at its start and its end."""
 
-    Attributes
-    ----------
-    model : what makes the model that it trains.
-    """
-
-    precision: str | None = None
     interruptible = False
-    is_bound = False
     epochs = 1.0
     compiles = False
 
@@ -107,7 +100,7 @@ class Once(ABC):
 class ByLibrary(Once):
     """As `Once`, of a library whose weights are its own."""
 
-    model = Library
+    make_model = Library
 
 
 def method(
@@ -120,6 +113,7 @@ def method(
     version: int = 1,
     needs_features: bool = False,
     ranks: bool = True,
+    link: str | None = None,
 ) -> Method:
     """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""
     return Method(
@@ -130,6 +124,7 @@ def method(
         has_rate=lambda settings: False,
         impossible=lambda settings: _ridge(settings) or impossible(settings),
         needs_features=needs_features,
+        link=link,
         ranks=ranks,
         lacks=lacks,
         memory=memory,

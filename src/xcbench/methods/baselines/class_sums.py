@@ -17,8 +17,9 @@ from xcbench.methods.method import sparse_weights
 class ClassSums(baselines.Once):
     """The floor that MEMOIR must beat: its first batches, class-balanced, do little else."""
 
-    @staticmethod
-    def model(engine: str, n_classes: int, n_features: int, bias: bool, dtype: str) -> SparseModel:
+    def make_model(
+        self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+    ) -> SparseModel:
         """Sparse weights, predicted with by cosine."""
         return SparseModel(engine, n_classes, n_features, dtype, cosine=True)
 

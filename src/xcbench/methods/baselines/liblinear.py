@@ -11,7 +11,7 @@ import numpy as np
 
 from xcbench.core.dataset import Dataset, Info, Rows
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
 
@@ -25,7 +25,7 @@ class MarginScores(LinearModel):
         win wherever all trained ones are negative.
     """
 
-    probabilistic = False
+    link = None
 
     def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
         super().__init__(n_classes, n_features, bias, dtype)
@@ -68,7 +68,7 @@ def svm(settings: LiblinearOptions, rng: np.random.Generator, multi_class: str) 
 
 
 @dataclass
-class OneVsRest:
+class OneVsRest(Solver):
     """An SVM a class against all others, class after class, so that it can be interrupted.
 
     Iterations are classes; an epoch is all of them. Rows with the same features and the same target
@@ -77,12 +77,9 @@ class OneVsRest:
     """
 
     settings: LiblinearOptions
-    precision: str | None = None
-    interruptible: bool = True
-    is_bound: bool = False
     epochs = 1.0
     compiles = False
-    model = MarginScores.made
+    make_model = MarginScores.made
 
     def fit(
         self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]
@@ -130,7 +127,7 @@ class CrammerSinger(baselines.Once):
     """The multi-class SVM of Crammer and Singer."""
 
     settings: LiblinearOptions
-    model = MarginScores.made
+    make_model = MarginScores.made
 
     def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
         """One call of the library; of two classes scikit-learn gives w_1 - w_0 alone."""

@@ -62,7 +62,7 @@ class Prior(baselines.Once):
     log loss.
     """
 
-    model = Frequencies
+    make_model = Frequencies
 
     def train(self, dataset: Dataset, model: Frequencies, rng: np.random.Generator) -> None:
         """Scores are log p."""
@@ -80,4 +80,5 @@ prior = baselines.method(
     lambda settings, info: Prior(),
     impossible,
     memory=lambda settings, info, itemsize, epochs: 8.0 * info.classes,
+    link="softmax",
 )

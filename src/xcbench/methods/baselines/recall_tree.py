@@ -10,7 +10,7 @@ import numpy as np
 
 from xcbench.core.dataset import Dataset, Info, Rows
 from xcbench.core.models.sparse import sparse_rows
-from xcbench.core.solvers import Progress, Streams
+from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import RecallTreeOptions
 
@@ -18,7 +18,7 @@ TEXT_BYTES = 20  # of a feature with its value
 
 
 @dataclass
-class RecallTree:
+class RecallTree(Solver):
     """Online, a row after the other in a fresh order a pass. The size is that of its weight table.
 
     Attributes
@@ -28,11 +28,8 @@ class RecallTree:
 
     settings: RecallTreeOptions
     classes: int
-    precision: str | None = None
-    interruptible: bool = True
-    is_bound: bool = False
     compiles = False
-    model = baselines.Library
+    make_model = baselines.Library
 
     @property
     def epochs(self) -> float:

@@ -29,7 +29,7 @@ from xcbench.core.oracles.exact import Exact
 from xcbench.core.oracles.graph import Graph, installed
 from xcbench.core.oracles.random_class import RandomClass
 from xcbench.core.oracles.simple_lsh import SimpleLSH
-from xcbench.core.solvers import Streams, make_model
+from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.data import protocol, synthetic
 from xcbench.data.settings import DatasetSettings, Protocol, SyntheticSettings
@@ -177,7 +177,7 @@ def trained(dataset: Dataset, batches: int) -> SparseModel:
     """MEMOIR-l2 as published, by the exact oracle."""
     settings = MemoirL2Options("memoir_l2", lr=0.1, iterations=batches)
     solver = registry.entry(settings).build(settings, dataset.info)
-    model = make_model(solver, "numpy", *_shape(dataset), False, "float64")
+    model = solver.make_model("numpy", *_shape(dataset), False, "float64")
     assert isinstance(model, SparseModel)
     stops = [batches * batch(settings, dataset.info) / len(dataset.train)]
     for _ in solver.fit(dataset, model, Streams.of(0), stops):
