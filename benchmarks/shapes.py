@@ -11,10 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core import models
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, Rows, Split, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams
-from xcbench.core.solvers.minibatch import Chunk, Minibatch
+from xcbench.core.solvers.minibatch import Minibatch
 from xcbench.core.statistics import describe
 from xcbench.data import synthetic
 from xcbench.data.settings import SyntheticSettings
@@ -97,7 +98,7 @@ class Work:
 
     solver: Minibatch
     model: LinearModel
-    chunk: Chunk
+    chunk: Batch
     local: np.ndarray
 
     @classmethod

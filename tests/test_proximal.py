@@ -16,8 +16,8 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.optimizers import SGD
 from xcbench.core.samplers import outside
 from xcbench.core.solvers import Streams
+from xcbench.core.solvers.minibatch import Sequential
 from xcbench.core.solvers.proximal import Proximal, Step, axes, log_ratio, shares_of_ridge
-from xcbench.core.solvers.sequential import Sequential
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.double_sum import DoubleSumOptions

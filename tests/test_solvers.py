@@ -119,8 +119,7 @@ def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
 )
 @pytest.mark.parametrize("data", ["small", "digits"])
 def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling, data):
-    from xcbench.core.solvers.minibatch import Minibatch
-    from xcbench.core.solvers.sequential import Sequential
+    from xcbench.core.solvers.minibatch import Minibatch, Sequential
 
     dataset = request.getfixturevalue(data)
     schema = {"umax": UmaxOptions, "is": SampledOptions}.get(name, DoubleSumOptions)

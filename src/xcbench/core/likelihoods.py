@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xcbench.core.objectives import log_sum_exp
 from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Link
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
@@ -111,7 +112,7 @@ class Integrand:
 
     def log_integral(self) -> np.ndarray:
         """Trapezoid rule, (B,)."""
-        return np.asarray(np.log(self.step) + _log_sum(self.values))
+        return np.asarray(np.log(self.step) + log_sum_exp(self.values))
 
     def at(self, e: np.ndarray) -> np.ndarray:
         """Log integrand at points e (B, S): cubic interpolation, -inf where nothing is left."""
@@ -177,7 +178,7 @@ def with_importance(
         u = rng.standard_normal((len(integrand.step), draws))
         log_weight = integrand.at(mean + deviation * u) - PROBIT.log_density(u) + np.log(deviation)
         exact.append(integrand.log_integral())
-        sampled.append(_log_sum(log_weight) - np.log(draws))
+        sampled.append(log_sum_exp(log_weight) - np.log(draws))
     return np.concatenate(exact), np.concatenate(sampled)
 
 
@@ -190,10 +191,3 @@ def _integrands(link: str, scores: np.ndarray, y: np.ndarray) -> Iterator[Integr
         part -= part[row, own][:, None]
         part[row, own] = -FAR
         yield Integrand.of(LINKS[link], *MIDDLES[link](part), part)
-
-
-def _log_sum(values: np.ndarray) -> np.ndarray:
-    """Log (B,) of the sum over columns of e^values; -inf where all are."""
-    with np.errstate(divide="ignore"):
-        top = np.maximum(values.max(axis=1), -1e300)
-        return np.asarray(top + np.log(np.exp(values - top[:, None]).sum(axis=1)))

@@ -18,9 +18,8 @@ from xcbench.core.optimizers import SGD, Adagrad, AugmentReduce, Step
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.lbfgs import LBFGS
-from xcbench.core.solvers.minibatch import Minibatch
+from xcbench.core.solvers.minibatch import Minibatch, Sequential
 from xcbench.core.solvers.ridge_on_drawn import RidgeOnDrawn
-from xcbench.core.solvers.sequential import Sequential
 from xcbench.methods.options import (
     FullBatchOptions,
     MethodOptions,

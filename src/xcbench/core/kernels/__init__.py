@@ -7,16 +7,13 @@ a method.
 """
 
 from xcbench.core.kernels.by_feature import scores_by_feature
-from xcbench.core.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, STAND_INS, compiled
+from xcbench.core.kernels.compiling import SIGNATURES, compiled
 from xcbench.core.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
 from xcbench.core.kernels.sequential import descend
 
 __all__ = [
-    "ODDS",
-    "PAIRS",
-    "SCORED_ODDS",
-    "STAND_INS",
+    "SIGNATURES",
     "absorb_block",
     "absorb_panel",
     "adapt",

@@ -37,8 +37,9 @@ def _four_to_three(a: float, b: float, c: float, d: float) -> Any:
     return 0.0, 0.0, 0.0
 
 
+SIGNATURES = {"odds": ODDS, "scored_odds": SCORED_ODDS, "pairs": PAIRS}  # by family
 # What a kernel that takes a formula of each family gets in the places of those it does not call.
-STAND_INS = {ODDS: _six_to_three, SCORED_ODDS: _six_to_four, PAIRS: _four_to_three}
+STAND_INS = {"odds": _six_to_three, "scored_odds": _six_to_four, "pairs": _four_to_three}
 
 
 @cache

@@ -9,7 +9,12 @@ import numba
 import numpy as np
 from numba import njit, types
 
-from xcbench.core.kernels.compiling import ODDS, PAIRS, SCORED_ODDS, kernel
+from xcbench.core.kernels.compiling import (
+    SIGNATURES,
+    STAND_INS,
+    compiled,
+    kernel,
+)
 from xcbench.core.kernels.rows import add, adds, dot, dots
 
 
@@ -174,17 +179,23 @@ def _descend(
     return total
 
 
-def descend(*arguments: Any) -> float:
-    """Run `_descend`, compiled once for all formulas: they are called through pointers.
+def descend(*numbers: Any) -> float:
+    """Run `_descend`; the last argument is the objective's `xcbench.core.objectives.Scalar`.
 
-    Otherwise each formula would need a kernel of its own, which Numba's cache cannot find again.
+    Compiled once for all formulas: they are called through pointers. Otherwise each formula would
+    need a kernel of its own, which Numba's cache cannot find again.
     """
-    kinds = tuple(numba.typeof(argument) for argument in arguments[:-3])
-    return float(_descend_of(kinds)(*arguments))
+    *arrays, scalar = numbers
+    arrays += [scalar.parameter, scalar.family == "pairs", scalar.shifted]
+    arrays += [scalar.family == "scored_odds"]
+    formulas = {**STAND_INS, scalar.family: scalar.formula}
+    pointers = (compiled(formula, SIGNATURES[name]) for name, formula in formulas.items())
+    kinds = tuple(map(numba.typeof, arrays))
+    return float(_descend_of(kinds)(*arrays, *pointers))
 
 
 @cache
 def _descend_of(kinds: tuple[Any, ...]) -> Any:
-    formulas = (types.FunctionType(signature) for signature in (ODDS, SCORED_ODDS, PAIRS))
+    formulas = (types.FunctionType(signature) for signature in SIGNATURES.values())
     signature = (*kinds, *formulas)
     return njit(signature, cache=True, error_model="numpy")(_descend)

@@ -11,21 +11,16 @@ import numpy as np
 
 from xcbench.core import kernels
 from xcbench.core.adaptive import Pace, Squares
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Rows, Split
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Odds, Pairs, ScoredOdds
+from xcbench.core.objectives import Objective
 from xcbench.core.rows import DenseRows, SparseRows, take
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class
 PANEL_CLASSES = (64, 512)
 LINE = 16  # float32 numbers of a cache line
-
-FAMILIES = (  # with the signature of their formulas
-    (Odds, kernels.ODDS),
-    (ScoredOdds, kernels.SCORED_ODDS),
-    (Pairs, kernels.PAIRS),
-)
 
 
 @dataclass(slots=True)
@@ -147,6 +142,39 @@ class CompiledModel(LinearModel):
         changes, room = slope.astype(self.dtype), np.zeros(self.V.shape[1], self.dtype)
         kernels.adapt(*moved, *rows.arrays, classes, order, changes, room, numbers)
 
+    def descend(
+        self,
+        batch: Batch,
+        local: np.ndarray,
+        rate: float,
+        shrinkage: float,
+        objective: Objective,
+    ) -> float | None:
+        """As `LinearModel.descend`; None where the objective's formula cannot be compiled."""
+        scalar = objective.scalar
+        if scalar is None or not compiles(scalar.formula, kernels.SIGNATURES[scalar.family]):
+            return None
+        assert batch.classes is not None
+        log_weight = np.asarray(batch.log_weight if scalar.weighted else 0.0, np.float64)
+        drawn = np.broadcast_to(log_weight, (len(batch), batch.classes.shape[1] - 1))
+        scale = np.array([self.scale])
+        total = kernels.descend(
+            self.V,
+            self.biases,
+            scale,
+            *batch.rows.arrays,
+            batch.index,
+            batch.classes,
+            np.ascontiguousarray(drawn),
+            local,
+            batch.square_norms,
+            rate,
+            shrinkage,
+            scalar,
+        )
+        self.scale = float(scale[0])
+        return total
+
     def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""
         if self.dtype != np.float32:
@@ -173,68 +201,11 @@ class CompiledModel(LinearModel):
         return np.log(total) + top.astype(np.float64) - true_score, best
 
 
-def compiles(objective: Odds | ScoredOdds | Pairs) -> bool:
-    """Whether its formula can be compiled; one from outside may use what Numba does not know."""
-    (signature,) = (s for family, s in FAMILIES if isinstance(objective, family))
-    return _compiles(objective.formula, signature)
-
-
 @cache
-def _compiles(formula: Callable[..., Any], signature: Any) -> bool:
+def compiles(formula: Callable[..., Any], signature: Any) -> bool:
+    """Whether a formula can be compiled; one from outside may use what Numba does not know."""
     try:
         kernels.compiled(formula, signature)
     except Exception:  # of every kind, for whatever is no plain function of numbers
         return False
     return True
-
-
-def _formula(objective: Odds | ScoredOdds | Pairs, family: type, signature: Any) -> Any:
-    """The objective's formula where it is of the family, else one that is never called."""
-    return objective.formula if type(objective) is family else kernels.STAND_INS[signature]
-
-
-def descend(
-    model: CompiledModel,
-    rows: RowView,
-    index: np.ndarray,
-    classes: np.ndarray,
-    log_weight: np.ndarray | float,
-    local: np.ndarray,
-    square_norm: np.ndarray,
-    rate: float,
-    shrinkage: float,
-    objective: Odds | ScoredOdds | Pairs,
-) -> float:
-    """Update by one observation after the other; gives the sum of their values.
-
-    Parameters
-    ----------
-    rows, index, classes, log_weight, square_norm : B observations as in a minibatch's chunk.
-    local : state of every observation, moved in place.
-    shrinkage : the ridge's factor of all weights, an update.
-    objective : of one of the three families.
-    """
-    if isinstance(objective, Odds) and not objective.weighted:
-        log_weight = 0.0
-    scale = np.array([model.scale])
-    drawn = classes.shape[0], classes.shape[1] - 1
-    total = kernels.descend(
-        model.V,
-        model.biases,
-        scale,
-        *rows.arrays,
-        index,
-        classes,
-        np.ascontiguousarray(np.broadcast_to(np.asarray(log_weight, np.float64), drawn)),
-        local,
-        square_norm,
-        rate,
-        shrinkage,
-        0.0 if isinstance(objective, Pairs) else objective.parameter,
-        isinstance(objective, Pairs),
-        isinstance(objective, Pairs) and objective.shifted,
-        isinstance(objective, ScoredOdds),
-        *(kernels.compiled(_formula(objective, *family), family[1]) for family in FAMILIES),
-    )
-    model.scale = float(scale[0])
-    return total

@@ -2,8 +2,8 @@
 
 The only place that touches X and W. Three verbs, for sparse and dense rows alike:
 ``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; ``adapt`` in the place of
-``add`` where a step depends on earlier gradients; and the pair of ``difference`` and ``move`` for
-the loop over single rows. `make` gives the model of an engine.
+``add`` where a step depends on earlier gradients; and ``descend``, the loop over single samples.
+`make` gives the model of an engine.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.adaptive import Pace, Squares, adapted
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Rows
 from xcbench.core.models.model import BLOCK_SCORES, Model
+from xcbench.core.objectives import Objective
 from xcbench.core.rows import DenseRows, SparseRows, take
 
 
@@ -211,6 +213,42 @@ class LinearModel(Model):
         product = (sp.csr_array(coefficients) @ rows.matrix()).tocoo()
         where = distinct[product.row], product.col
         return where, product.data, distinct, coefficients.sum(axis=1)
+
+    def descend(
+        self,
+        batch: Batch,
+        local: np.ndarray,
+        rate: float,
+        shrinkage: float,
+        objective: Objective,
+    ) -> float | None:
+        """SGD by one sample after the other; gives the sum of their values.
+
+        None, and nothing has moved, where arrays serve: here for all but objectives of the log-odds
+        of one drawn class.
+
+        Parameters
+        ----------
+        local : state of every sample of the dataset, moved in place.
+        shrinkage : the weight decay's factor of all weights, an update.
+        """
+        scalar, log_weight = objective.scalar, batch.log_weight
+        assert batch.classes is not None
+        one_pair = batch.classes.shape[1] == 2 and not isinstance(log_weight, np.ndarray)
+        if not (scalar and scalar.family == "odds" and one_pair):
+            return None
+        offset, total = log_weight if scalar.weighted else 0.0, 0.0
+        samples = (batch.index.tolist(), batch.square_norms.tolist(), batch.classes.tolist())
+        for (features, values), i, norm, (y, k) in zip(batch.rows, *samples, strict=True):
+            difference = self.difference(features, values, k, y)
+            value, pull, local[i] = scalar.formula(
+                difference + offset, difference, local[i], rate, norm, scalar.parameter
+            )
+            if shrinkage != 1.0:
+                self.shrink(shrinkage)
+            self.move(features, values, k, y, -rate * float(pull))
+            total += float(value)
+        return total
 
     def difference(self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int) -> float:
         """f_k - f_y of one row."""

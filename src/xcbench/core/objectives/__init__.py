@@ -29,6 +29,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,22 @@ MOST = np.finfo(float).max  # stands for infinity, which has no difference to it
 Numbers = np.ndarray | float
 Triple = tuple[Numbers, Numbers, Numbers]
 Quadruple = tuple[Numbers, Numbers, Numbers, Numbers]
+
+
+class Scalar(NamedTuple):
+    """An objective as one formula of numbers, for loops over single samples.
+
+    Attributes
+    ----------
+    family : ``odds``, ``scored_odds`` or ``pairs``: what the formula is of.
+    formula, parameter, weighted, shifted : as in `Odds`, `ScoredOdds` and `Pairs`.
+    """
+
+    family: str
+    formula: Callable[..., tuple[Numbers, ...]]
+    parameter: float = 0.0
+    weighted: bool = True
+    shifted: bool = False
 
 
 class Objective(ABC):
@@ -62,6 +79,11 @@ class Objective(ABC):
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value, slope and new local state."""
+
+    @property
+    def scalar(self) -> Scalar | None:
+        """Its formula, where it is of one of the three families."""
+        return None
 
     def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
         """Random numbers, a row an observation, by which it estimates an expectation, or none."""
@@ -90,6 +112,11 @@ class Odds(Objective):
     start: float = 0.0
     parameter: float = 0.0
     weighted: bool = True
+
+    @property
+    def scalar(self) -> Scalar:
+        """The formula alone."""
+        return Scalar("odds", self.formula, self.parameter, self.weighted)
 
     def __call__(
         self,
@@ -126,6 +153,11 @@ class ScoredOdds(Objective):
     start: float = 0.0
     parameter: float = 0.0
 
+    @property
+    def scalar(self) -> Scalar:
+        """The formula alone."""
+        return Scalar("scored_odds", self.formula, self.parameter)
+
     def __call__(
         self,
         scores: np.ndarray,
@@ -159,8 +191,14 @@ def _log_sum(terms: np.ndarray) -> np.ndarray:
     """Log (B,) of the sum over columns of e^terms (B, S)."""
     if terms.shape[1] < WIDE:
         return np.asarray(np.logaddexp.reduce(terms, axis=1))
+    return log_sum_exp(terms)
+
+
+def log_sum_exp(terms: np.ndarray) -> np.ndarray:
+    """As `_log_sum`, by one exponential a term; -inf and inf where the sum is 0 or infinite."""
     top = np.clip(terms.max(axis=1), -MOST, MOST)
-    return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
 
 
 def _slope(
@@ -190,6 +228,11 @@ class Pairs(Objective):
     is_bound: bool
     start: float = 0.0
     shifted: bool = False
+
+    @property
+    def scalar(self) -> Scalar:
+        """The formula alone."""
+        return Scalar("pairs", self.formula, shifted=self.shifted)
 
     def __call__(
         self,

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xcbench.core.objectives import Numbers, Objective, Pairs, Triple, sigmoid, softplus
+from xcbench.core.objectives import (
+    Numbers,
+    Objective,
+    Pairs,
+    Triple,
+    log_sum_exp,
+    sigmoid,
+    softplus,
+)
 
 NEWTON_STEPS = 60
 CONVERGED = 1e-11
@@ -45,9 +53,7 @@ def best_alpha(scores: np.ndarray, log_weight: Numbers, start: np.ndarray) -> np
     log_weights[:, 1:] = log_weight
     weight = np.exp(log_weights)
     low = np.partition(scores, -2, axis=1)[:, -2]
-    weighted = scores + log_weights
-    top = weighted.max(axis=1)
-    high = top + np.log(np.exp(weighted - top[:, None]).sum(axis=1))
+    high = log_sum_exp(scores + log_weights)
     alpha = np.clip(start, low, high)
     for _ in range(NEWTON_STEPS):
         p = sigmoid(scores - alpha[:, None])

@@ -13,8 +13,8 @@ import numpy as np
 from xcbench.core.objectives import Numbers, Quadruple, Triple
 
 
-def terms(log_odds: Numbers, log_drawn: Numbers, u: Numbers, delta: float) -> Triple:
-    """Give u, e^{-u} and e^{T - u}, at the u that U-max's reset leaves (Algorithm 1).
+def reset(log_drawn: Numbers, u: Numbers, delta: float) -> Numbers:
+    """Give the u that U-max's reset leaves (Algorithm 1).
 
     Parameters
     ----------
@@ -24,7 +24,13 @@ def terms(log_odds: Numbers, log_drawn: Numbers, u: Numbers, delta: float) -> Tr
     if delta < np.inf:
         floor = np.logaddexp(0.0, log_drawn)
         u = u + (u < floor - delta) * (floor - u)
-    return u, np.exp(-u), np.exp(log_odds - u)
+    return u
+
+
+def terms(log_odds: Numbers, u: Numbers) -> Triple:
+    """Value u + e^{-u} + e^{T - u} - 1 of a double sum, e^{-u} and e^{T - u}."""
+    shrunk, excess = np.exp(-u), np.exp(log_odds - u)
+    return u + shrunk + excess - 1.0, shrunk, excess
 
 
 def double_sum(
@@ -44,9 +50,9 @@ def double_sum(
     -------
     Value, e^{T - u} and the next u >= 0; all of them at the same u.
     """
-    u, shrunk, excess = terms(log_odds, log_drawn, u, delta)
-    u_next = np.maximum(0.0, u - rate * (1.0 - shrunk - excess))
-    return u + shrunk + excess - 1.0, excess, u_next
+    u = reset(log_drawn, u, delta)
+    value, shrunk, excess = terms(log_odds, u)
+    return value, excess, np.maximum(0.0, u - rate * (1.0 - shrunk - excess))
 
 
 def raman(
@@ -66,9 +72,9 @@ def raman(
     -------
     Value, slope in the true score, that in the log-odds, and the next u.
     """
-    above, shrunk, excess = terms(log_odds, log_drawn, u - true, delta)
-    u_next = true + above - rate * (1.0 - shrunk - excess)
-    return above + shrunk + excess - 1.0, shrunk - 1.0, excess, u_next
+    above = reset(log_drawn, u - true, delta)
+    value, shrunk, excess = terms(log_odds, above)
+    return value, shrunk - 1.0, excess, true + above - rate * (1.0 - shrunk - excess)
 
 
 def raman_as_published(
@@ -80,6 +86,6 @@ def raman_as_published(
     delta: float,
 ) -> Quadruple:
     """As `raman`, with the published code's step on u: exp(e^{f_y - u}) for e^{f_y - u}."""
-    above, shrunk, excess = terms(log_odds, log_drawn, u - true, delta)
-    u_next = true + above - rate * (1.0 - np.exp(shrunk) - excess)
-    return above + shrunk + excess - 1.0, shrunk - 1.0, excess, u_next
+    above = reset(log_drawn, u - true, delta)
+    value, shrunk, excess = terms(log_odds, above)
+    return value, shrunk - 1.0, excess, true + above - rate * (1.0 - np.exp(shrunk) - excess)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xcbench.core.objectives import Numbers, Triple
+from xcbench.core.objectives.double_sum import terms
 
 NEWTON_STEPS = 14
 CONVERGED = 1e-9  # the next change of a quadratic iteration is below rounding
@@ -60,6 +61,6 @@ def implicit(
     Value at the old point; the slope at the new point, so that a plain step of the given rate
     lands there; the new u.
     """
-    value = u + np.exp(-u) + np.exp(log_odds - u) - 1.0
+    value, _, _ = terms(log_odds, u)
     a, u_next = implicit_step(log_odds, u, rate, square_norm)
     return value, a / (2.0 * np.maximum(square_norm, TINY) * rate), u_next

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Streams
-from xcbench.core.solvers.minibatch import Chunk, Minibatch, Triple
+from xcbench.core.solvers.minibatch import Minibatch, Triple
 
 
 @dataclass(kw_only=True)
@@ -35,7 +36,7 @@ class AugmentReduce(Minibatch):
         self.t, self.visited, self.per_epoch = 0, 0, self.passes * len(dataset.train)
         yield from super().fit(dataset, model, streams, stops)
 
-    def _evaluate(self, scores: np.ndarray, batch: Chunk, local: np.ndarray, rate: float) -> Triple:
+    def _evaluate(self, scores: np.ndarray, batch: Batch, local: np.ndarray, rate: float) -> Triple:
         """Value and slope at the new local variables, which do not move by the weights' rate."""
         self.t += 1
         time = self.t if self.clock == "iterations" else 1 + self.visited // self.per_epoch

@@ -5,58 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
-from xcbench.core.optimizers import Step
+from xcbench.core.optimizers import SGD, Step
 from xcbench.core.rows import take
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Progress, Solver, Streams
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 CHUNK = 4096  # observations whose rows and classes are fetched at a time
-
-
-@dataclass
-class Chunk:
-    """Consecutive minibatches of one pass, with their random draws.
-
-    Attributes
-    ----------
-    rows, index, square_norms : the observations, their numbers, their |x|² (with the constant 1
-        of a bias).
-    classes : (C, 1+S), the true class first; or None for every class.
-    y, log_weight : true classes; log-weights of the drawn classes.
-    noise : (C, 2) random numbers, where the objective wants them.
-    """
-
-    rows: Any
-    index: np.ndarray
-    square_norms: np.ndarray
-    y: np.ndarray
-    classes: np.ndarray | None
-    log_weight: np.ndarray | float
-    noise: np.ndarray | None = None
-
-    def __len__(self) -> int:
-        return len(self.index)
-
-    def part(self, first: int, last: int) -> Chunk:
-        """Observations first..last-1."""
-        part, log_weight = slice(first, last), self.log_weight
-        return Chunk(
-            rows=self.rows.part(first, last),
-            index=self.index[part],
-            square_norms=self.square_norms[part],
-            y=self.y[part],
-            classes=None if self.classes is None else self.classes[part],
-            log_weight=log_weight[part] if isinstance(log_weight, np.ndarray) else log_weight,
-            noise=None if self.noise is None else self.noise[part],
-        )
 
 
 @dataclass
@@ -119,7 +81,7 @@ class Minibatch(Solver):
                         return
                     target = following
 
-    def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
+    def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
         """Update by one minibatch after the other; gives the sum of their values."""
         total = 0.0
         for first in range(0, len(chunk), self.n):
@@ -127,7 +89,7 @@ class Minibatch(Solver):
             total += self._update(model, part, local, rate)
         return total
 
-    def _update(self, model: LinearModel, batch: Chunk, local: np.ndarray, rate: float) -> float:
+    def _update(self, model: LinearModel, batch: Batch, local: np.ndarray, rate: float) -> float:
         if batch.classes is None:
             scores = swapped(model.all(batch.rows).astype(np.float64), batch.y)
         else:
@@ -135,14 +97,18 @@ class Minibatch(Solver):
         value, slope, local[batch.index] = self._evaluate(scores, batch, local[batch.index], rate)
         if batch.classes is None:
             slope = swapped(slope, batch.y)
-        self.step.apply(model, batch.rows, batch.classes, slope, rate)
+        self._move(model, batch, slope, rate)
         return float(value.sum())
 
-    def _evaluate(self, scores: np.ndarray, batch: Chunk, local: np.ndarray, rate: float) -> Triple:
+    def _evaluate(self, scores: np.ndarray, batch: Batch, local: np.ndarray, rate: float) -> Triple:
         """Value, slope, new local state."""
         return self.objective(scores, batch.log_weight, local, rate, batch.square_norms)
 
-    def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Chunk]:
+    def _move(self, model: LinearModel, batch: Batch, slope: np.ndarray, rate: float) -> None:
+        """Step of the weights."""
+        self.step.apply(model, batch.rows, batch.classes, slope, rate)
+
+    def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Batch]:
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
         X, y = dataset.train.X, dataset.train.y
         square_norm = square_norms(X) + (model.b is not None)
@@ -152,7 +118,7 @@ class Minibatch(Solver):
             for first in range(0, len(y), size):
                 index = order[first : first + size]
                 drawn, log_weight = self.sampler.draw(streams.classes, index, y[index], self.n)
-                yield Chunk(
+                yield Batch(
                     rows=take(X, index, model.dtype) if drawn is None else model.take(X, index),
                     index=index,
                     square_norms=square_norm[index],
@@ -168,6 +134,17 @@ class Minibatch(Solver):
         if self.order == "iid":
             return rng.integers(0, n_rows, n_rows)
         return np.arange(n_rows)
+
+
+@dataclass
+class Sequential(Minibatch):
+    """`Minibatch` for n = 1, drawn classes and plain steps: the same updates, by the model."""
+
+    step: SGD
+
+    def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
+        total = model.descend(chunk, local, rate, self.step.shrinkage(rate, 1), self.objective)
+        return super()._run(model, chunk, local, rate) if total is None else total
 
 
 def swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:

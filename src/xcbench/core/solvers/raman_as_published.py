@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Streams
-from xcbench.core.solvers.minibatch import Chunk, Minibatch
+from xcbench.core.solvers.minibatch import Minibatch
 
 
 @dataclass
@@ -29,23 +30,10 @@ class RamanAsPublished(Minibatch):
         self._ones: Rows = X.astype(bool).astype(X.dtype)
         yield from super().fit(dataset, model, streams, stops)
 
-    def _run(self, model: LinearModel, chunk: Chunk, local: np.ndarray, rate: float) -> float:
-        assert chunk.classes is not None
-        ones, total = model.take(self._ones, chunk.index), 0.0
-        for first in range(0, len(chunk), self.n):
-            last = min(first + self.n, len(chunk))
-            batch = chunk.part(first, last)
-            assert batch.classes is not None
-            value, slope, local[batch.index] = self.objective(
-                model.at(batch.rows, batch.classes),
-                batch.log_weight,
-                local[batch.index],
-                rate,
-                batch.square_norms,
-            )
-            of_true = slope[:, :1].copy()
-            slope[:, 0] = 0.0
-            self.step.apply(model, batch.rows, batch.classes, slope, rate)
-            model.add(ones.part(first, last), batch.y[:, None], -rate * of_true)
-            total += float(value.sum())
-        return total
+    def _move(self, model: LinearModel, batch: Batch, slope: np.ndarray, rate: float) -> None:
+        """Step of the drawn classes, then of the true one."""
+        of_true = slope[:, :1].copy()
+        slope[:, 0] = 0.0
+        super()._move(model, batch, slope, rate)
+        ones = model.take(self._ones, batch.index)
+        model.add(ones, batch.y[:, None], -rate * of_true)

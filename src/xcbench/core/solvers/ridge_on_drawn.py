@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import softplus
 from xcbench.core.optimizers import SGD, VisitedRidge
 from xcbench.core.solvers import Progress, Streams
-from xcbench.core.solvers.minibatch import Chunk, Minibatch
+from xcbench.core.solvers.minibatch import Minibatch
 
 
 def visits(class_counts: np.ndarray, m: int) -> np.ndarray:
@@ -58,7 +59,7 @@ class RidgeOnDrawn(Minibatch):
         )
         yield from super().fit(dataset, model, streams, stops)
 
-    def _update(self, model: LinearModel, batch: Chunk, local: np.ndarray, rate: float) -> float:
+    def _update(self, model: LinearModel, batch: Batch, local: np.ndarray, rate: float) -> float:
         value = super()._update(model, batch, local, rate)
         local[batch.index] = np.minimum(local[batch.index], self.highest)
         return value
