@@ -60,7 +60,6 @@ def make(
         cell=hashlib.sha256(f"{config}{version}{engine}".encode()).hexdigest()[:16],
         dataset=dataset,
         method=method,
-        lr=lr,
         seed=seed,
         engine=engine,
         method_version=version,

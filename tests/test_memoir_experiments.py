@@ -167,7 +167,7 @@ def test_kept_rows_keep_the_reason_without_folders() -> None:
         "needs about 25 GiB, over budget.memory=4": "needs about 25 GiB, over budget.memory=4",
     }
     cells = [
-        Cell(f"{i}", "20news", "plt", None, i, "numpy", 1, "", {}, message=message)
+        Cell(f"{i}", "20news", "plt", i, "numpy", 1, "", {}, message=message)
         for i, message in enumerate(known)
     ]
     assert list(Kept.of("g", cells).rows["message"]) == list(known.values())

@@ -25,7 +25,7 @@ SIZES = {"mnist": (784, 10, 60000), "20news": (61188, 20, 11269), "bibtex": (183
 # ---------------------------------------------------------------- norms
 def saved(runs_dir: Path, name: str, W: list[list[float]], b: list[float]) -> None:
     weights = {"W": np.array(W), "b": np.array(b)}
-    cell = Cell(name, "bibtex", "ove", None, 0, "numpy", 1, "", {}, status="done", weights=weights)
+    cell = Cell(name, "bibtex", "ove", 0, "numpy", 1, "", {}, status="done", weights=weights)
     cell.shape = {"classes": len(W), "features": len(W[0])}
     cells.save(runs_dir, cell)
 

@@ -511,5 +511,5 @@ def test_a_package_that_a_paper_lacks_is_no_missing_paper(
 
 def test_rows_without_data_name_no_folder_of_a_machine() -> None:
     message = "not run: data (eurlex: eurlex_train.txt not found in /a/folder)"
-    cell = cells.Cell("0" * 16, "eurlex", "ove", 0.1, 0, "numpy", 1, "missing", {}, message=message)
+    cell = cells.Cell("0" * 16, "eurlex", "ove", 0, "numpy", 1, "missing", {}, message=message)
     assert list(Kept.of("search", [cell]).rows["message"]) == ["not run: data"]

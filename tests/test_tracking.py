@@ -38,12 +38,15 @@ def a_cell(number: int, **changes: object) -> Cell:
         "cell": f"{number:016x}",
         "dataset": "toy",
         "method": "ove",
-        "lr": 0.1,
         "seed": number,
         "engine": "numpy",
         "method_version": 1,
         "dataset_digest": "d1",
-        "config": {"method": {"name": "ove", "m": [1, 2]}, "text": "x" * 7000, "seed": number},
+        "config": {
+            "method": {"name": "ove", "lr": 0.1, "m": [1, 2]},
+            "text": "x" * 7000,
+            "seed": number,
+        },
         "status": "done",
         "shape": {"train": 30, "test": 10, "features": 5, "classes": 3},
         "started": STARTED + number,
@@ -60,7 +63,13 @@ def some_cells() -> list[Cell]:
         a_cell(0),
         a_cell(1, status="diverged", message="not finite", curve=broken),
         a_cell(2, status="timeout", curve=curve(200), config=many),
-        a_cell(3, status="failed", message="m" * 9000, curve=curve(0), lr=None),
+        a_cell(
+            3,
+            status="failed",
+            message="m" * 9000,
+            curve=curve(0),
+            config={"method": {"name": "ove"}},
+        ),
         a_cell(4, status="skipped", message="no data", started=0.0, curve=curve(0)),
     ]
 
@@ -155,6 +164,7 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
     }
     assert first["params"] == {
         "method.name": "ove",
+        "method.lr": "0.1",
         "method.m": "[1, 2]",
         "text": "x" * 5999 + "…",
         "seed": "0",

@@ -65,15 +65,15 @@ def _dataset(wanted: dict[str, Any]) -> str | None:
 
 def _composed(groups: list[str]) -> Config:
     """Settings of a launch with nothing but these groups, or with fewer if one is not here now."""
-    from hydra import compose, initialize_config_dir
-    from hydra.errors import HydraException
+    from hydra import compose
 
-    composing.register()
-    with initialize_config_dir(version_base="1.3", config_dir=str(options.folder().resolve())):
-        try:
+    from xcbench.run import sweeps
+
+    try:
+        with sweeps.hydra():
             return composing.read(compose("config", overrides=groups))
-        except (HydraException, UserError):
-            return Config()
+    except UserError:
+        return Config()
 
 
 def _word(name: str, value: Any) -> str:

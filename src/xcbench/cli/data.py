@@ -38,11 +38,9 @@ def data(given: Given) -> int:
 
 def _catalogue(given: Given, names: list[str]) -> tuple[dict[str, DatasetSettings], Path]:
     """Settings of these datasets, by default of all, and where their files are looked for."""
-    from hydra import compose, initialize_config_dir
-    from hydra.errors import HydraException
-    from omegaconf.errors import OmegaConfBaseException
+    from hydra import compose
 
-    from xcbench.run.errors import explain
+    from xcbench.run import sweeps
 
     known = sorted(path.stem for path in (options.folder() / "dataset").glob("*.yaml"))
     for name in names:
@@ -57,17 +55,11 @@ def _catalogue(given: Given, names: list[str]) -> tuple[dict[str, DatasetSetting
     for word in overrides:
         if word.startswith("dataset.") and len(names) != 1:
             raise UserError(f"{word} holds for one dataset; give the name of one")
-    composing.register()
     made, data_dir = {}, "data"
-    try:
-        with initialize_config_dir(version_base="1.3", config_dir=str(options.folder().resolve())):
-            for name in names or known:
-                settings = composing.read(
-                    compose("config", overrides=[f"dataset={name}", *overrides])
-                )
-                made[name], data_dir = settings.dataset, settings.data_dir
-    except (HydraException, OmegaConfBaseException) as error:
-        raise UserError(explain(error)) from None
+    with sweeps.hydra(dict(word.split("=", 1) for word in overrides)):
+        for name in names or known:
+            settings = composing.read(compose("config", overrides=[f"dataset={name}", *overrides]))
+            made[name], data_dir = settings.dataset, settings.data_dir
     return made, Path(data_dir)
 
 

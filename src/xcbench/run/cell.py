@@ -33,7 +33,7 @@ class Cell:
     Attributes
     ----------
     cell : identity, a hash of the next block of fields.
-    dataset, method, lr, seed, engine : what a table shows; ``lr`` is None without a rate.
+    dataset, method, seed, engine : what a table shows, with the rate `lr`.
     method_version, dataset_digest : change when the code of the method or the data change.
     config : resolved settings without volatile keys (paths, flags of the launch).
     status : one of `STATUSES`; ``message`` says why where it is not ``done``.
@@ -49,7 +49,6 @@ class Cell:
     cell: str
     dataset: str
     method: str
-    lr: float | None
     seed: int
     engine: str
     method_version: int
@@ -67,6 +66,12 @@ class Cell:
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
     weights: dict[str, np.ndarray] = field(default_factory=dict)
     inputs: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def lr(self) -> float | None:
+        """Learning rate; None without one."""
+        rate: float | None = self.config.get("method", {}).get("lr")
+        return rate
 
     @property
     def label(self) -> str:

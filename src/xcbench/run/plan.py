@@ -132,7 +132,6 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
         cell=cells.identity(whole),
         dataset=info.name,
         method=settings.method.name,
-        lr=settings.method.lr,
         seed=settings.seed,
         engine=engine,
         method_version=method.version,

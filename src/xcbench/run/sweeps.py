@@ -200,8 +200,11 @@ class _Files(CachingConfigRepository):
         return self  # Hydra takes a copy for every point
 
 
+NOTHING: Mapping[str, str] = {}
+
+
 @contextmanager
-def hydra(overrides: Mapping[str, str]) -> Iterator[None]:
+def hydra(overrides: Mapping[str, str] = NOTHING) -> Iterator[None]:
     """Composing outside of a launch.
 
     Parameters
