@@ -91,7 +91,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_cell_without_curve_rate_and_message(tmp_path: Path) -> None:
-    cell = make(lr=None, message=None, traceback=None, status="skipped")
+    cell = make(config={"method": {}}, message=None, traceback=None, status="skipped")
     cell.curve = pd.DataFrame(columns=CURVE_COLUMNS)
     cells.save(tmp_path, cell)
     found = cells.load(tmp_path, cell.cell)
