@@ -121,7 +121,7 @@ def table(results: list[Tried], home: Path) -> Iterator[str]:
             yield "|---|---|---|" if shared else "|---|---|---|---|"
         program = "xcbench" if case.program == "xcbench" else "python run.py"
         command = "" if shared else code(" ".join([program, *map(short, case.words)])) + " | "
-        printed = tried.done.err if case.code else tried.done.out + tried.done.err
+        printed = tried.done.err if case.code == 2 else tried.done.out + tried.done.err
         printed = printed.replace(f"{home}/", "").replace(str(home), ".")
         yield f"| {code(case.name)} | {command}{tried.done.code} | {code(printed)} |"
 

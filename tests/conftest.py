@@ -41,8 +41,8 @@ os.environ["XCBENCH_FETCH"] = "0"  # the suite needs no network; a server on thi
 os.environ["NO_PROXY"] = "127.0.0.1"
 Limits = tuple[tuple[int, int], ...]  # of resources, for a command
 
-# A process whose big imports are done, to fork the commands from: a launch then takes a fraction
-# of a second instead of two. The package itself is imported anew by every command.
+# A process whose imports are done, to fork the commands from: a launch then takes a fraction of a
+# second instead of two. One in an interpreter of its own is `Workspace.run_fresh`.
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [
@@ -54,6 +54,7 @@ FORKS.set_forkserver_preload(
         "scipy.optimize",
         "scipy.sparse",
         "sklearn.datasets",
+        "xcbench.cli.launch",
     ]
 )
 # To start a process is to ask how every other one ended; an exit code can be read only once, and
@@ -118,7 +119,8 @@ class Workspace:
             out, err = Path(scratch) / "out", Path(scratch) / "err"
             settings = (str(self.path), self.environment(), str(out), str(err), limits)
             process = FORKS.Process(target=_program, args=(program, words, *settings))
-            with FORKING:
+            with FORKING, pytest.MonkeyPatch.context() as patch:
+                patch.setenv("PYTHONPATH", str(ROOT / "src"))  # of the server, which starts here
                 process.start()
             if not wait([process.sentinel], SECONDS):
                 process.kill()

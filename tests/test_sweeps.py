@@ -11,7 +11,7 @@ from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench.errors import UserError
-from xcbench.run import composing, sweeps
+from xcbench.run import composing, presets, sweeps
 from xcbench.run.errors import explain
 from xcbench.run.sweeps import Composer
 
@@ -60,6 +60,21 @@ def test_a_point_is_what_hydra_composes(composer: Composer, point: list[str]) ->
         made = composer.read(point)
         assert asdict(made) == asdict(expected)
         assert type(made.method) is type(expected.method)
+
+
+@pytest.mark.parametrize(
+    ("words", "files"), [([], set()), (["variant=umax/code", "method=ove"], {"umax"})]
+)
+def test_papers_that_are_not_asked_for_are_not_read(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], files: set[str]
+) -> None:
+    read = set()
+    parse = presets._content
+    monkeypatch.setattr(
+        presets, "_content", lambda path, changed: read.add(path.stem) or parse(path, changed)
+    )
+    compose("config", overrides=words)
+    assert read == files
 
 
 def test_points_that_differ_in_values_are_composed_once() -> None:

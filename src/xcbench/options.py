@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -75,17 +75,21 @@ def check(settings: Any, prefix: str = "") -> None:
         Names the first option that is out of range, its value and what it may be.
     """
     for entry in fields(settings):
-        value = getattr(settings, entry.name)
-        name = prefix + entry.name
-        if is_dataclass(value) and not isinstance(value, type):
-            check(value, name + ".")
-        elif isinstance(value, list) and any(map(is_dataclass, value)):
-            for number, item in enumerate(value):
-                check(item, f"{name}.{number}.")
-        elif value is not None and entry.metadata:
-            problem = _problem(value, dict(entry.metadata))
-            if problem:
-                raise UserError(f"{name}={value} is not possible: {problem}")
+        check_value(entry, getattr(settings, entry.name), prefix)
+
+
+def check_value(entry: Field[Any], value: Any, prefix: str = "") -> None:
+    """Check a value of one field, as `check` does."""
+    name = prefix + entry.name
+    if is_dataclass(value) and not isinstance(value, type):
+        check(value, name + ".")
+    elif isinstance(value, list) and any(map(is_dataclass, value)):
+        for number, item in enumerate(value):
+            check(item, f"{name}.{number}.")
+    elif value is not None and entry.metadata:
+        problem = _problem(value, dict(entry.metadata))
+        if problem:
+            raise UserError(f"{name}={value} is not possible: {problem}")
 
 
 def changed(settings: Any) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import Field, fields
 from functools import cache
+from typing import Any
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
 from xcbench.data.settings import DatasetSettings
-from xcbench.options import check
+from xcbench.options import check_value
 from xcbench.run.settings import Config
 
 
@@ -27,7 +29,8 @@ def read(composed: DictConfig) -> Config:
     UserError
         If a value is out of range.
     """
-    return resolved(typed(composed))
+    whole = typed(composed)
+    return Config(**{entry.name: part(whole, entry) for entry in fields(Config)})
 
 
 def typed(composed: DictConfig) -> DictConfig:
@@ -45,15 +48,15 @@ def _schema() -> DictConfig:
     return made
 
 
-def resolved(composed: DictConfig) -> Config:
-    """Checked `Config` of a typed configuration.
+def part(composed: DictConfig, entry: Field[Any]) -> Any:
+    """Checked value of one field of `Config` in a typed configuration.
 
     Raises
     ------
     UserError
-        If a value is out of range.
+        If it is out of range.
     """
-    settings = OmegaConf.to_object(composed)
-    assert isinstance(settings, Config)
-    check(settings)
-    return settings
+    value = composed[entry.name]
+    made = OmegaConf.to_object(value) if OmegaConf.is_config(value) else value
+    check_value(entry, made)
+    return made

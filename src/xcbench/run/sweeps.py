@@ -10,7 +10,7 @@ import copy
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
@@ -31,7 +31,7 @@ from xcbench.errors import UserError
 from xcbench.run import composing
 from xcbench.run.settings import Config
 
-PARTS = [entry.name for entry in fields(Config)]
+PARTS = {entry.name: entry for entry in fields(Config)}
 PLAIN = {entry.name for entry in fields(Config) if entry.metadata}  # options in no group
 Point = Sequence[str]
 
@@ -61,8 +61,8 @@ class _Base:
             }
         return cls(typed, refers)
 
-    def read(self, values: Sequence[Override]) -> Config:
-        """Checked configuration with these values."""
+    def read(self, values: Sequence[Override], wanted: Iterable[str]) -> dict[str, Any]:
+        """Checked parts of the configuration with these values."""
         own = copy.deepcopy(self.typed)
         for value in values:
             try:
@@ -70,7 +70,7 @@ class _Base:
             except (OmegaConfBaseException, OverflowError) as error:
                 reason = str(error).splitlines()[0]
                 raise UserError(f"{value.input_line} is not possible: {reason}") from None
-        return composing.resolved(own)
+        return {name: composing.part(own, PARTS[name]) for name in wanted}
 
 
 class Composer:
@@ -107,10 +107,10 @@ class Composer:
             self.bases[key] = _Base.of(self.compose(list(point)))
         base = self.bases[key]
         keys = {name: _part(name, key, base.refers[name], values) for name in PARTS}
-        if not all(part in self.parts for part in keys.values()):
-            whole = base.read(values)
-            for name, part in keys.items():
-                self.parts.setdefault(part, getattr(whole, name))
+        missing = [name for name, part in keys.items() if part not in self.parts]
+        if missing:
+            for name, made in base.read(values, missing).items():
+                self.parts[keys[name]] = made
         return Config(**{name: self.parts[part] for name, part in keys.items()})
 
     def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
