@@ -64,7 +64,7 @@ def catalogue(dataset: str, names: dict[str, str], **expected: int) -> tuple[str
         f"dataset={dataset}",
         "dataset.name=toy",
         f"dataset.files={{{', '.join(f'{role}: {name}' for role, name in names.items())}}}",
-        *(f"dataset.sha256.{role}=[]" for role in CHECKED[dataset]),
+        *(f"dataset.sha256.{role}=[]" for role in CHECKED.get(dataset, ())),
         f"dataset.expected={{{', '.join(f'{name}: {size}' for name, size in sizes.items())}}}",
         "dataset.folders=[]",
         "dataset.missing=error",

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from conftest import Outcome, Workspace
 from xcbench.cli import main, predict
 from xcbench.core.models.linear import LinearModel
-from xcbench.data import inputs, synthetic
+from xcbench.data import inputs, new_rows, synthetic
 from xcbench.data.settings import SyntheticSettings
 from xcbench.errors import UserError
 from xcbench.run import cells, results
@@ -416,9 +416,9 @@ def test_predict_needs_no_features_in_a_row(tmp_path: Path) -> None:
     path = tmp_path / "rows.txt"
     own = inputs.Inputs(-1, 2, np.ones(2), np.zeros((2, 0)), np.arange(4))
     path.write_text("3\n\n0:1\n")
-    assert predict.read(path, own).toarray().tolist() == [[0, 0], [0, 0], [1, 0]]
+    assert new_rows.read(path, own).toarray().tolist() == [[0, 0], [0, 0], [1, 0]]
     path.write_text("\ufeff1 2 3\n3\n", "utf-8")
-    assert predict.read(path, own).shape == (1, 2)
+    assert new_rows.read(path, own).shape == (1, 2)
     path.write_text("1 3 3\n3\n")
     with pytest.raises(UserError, match="3 features"):
-        predict.read(path, own)
+        new_rows.read(path, own)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hydra import compose
 
+from bad_files import catalogue
 from xcbench.cli import main
 from xcbench.run import cells, composing, plan, sweeps
 from xcbench.run.cell import Cell
@@ -38,11 +40,12 @@ def write(folder: Path, first: int = 1, several: bool = False, header: bool = Fa
     return folder / "test.txt"
 
 
-def run(folder: Path, *words: str) -> Cell:
+def run(folder: Path, *words: str, dataset: tuple[str, ...] = ()) -> Cell:
     """A cell with weights on the files of a folder."""
     own = [f"dataset.{role}={folder / role}.txt" for role in ("train", "test")]
+    own = list(dataset) or ["dataset=file", *own]
     quick = ("mlflow=false", "save_weights=true", "budget.epochs=3", "budget.checkpoints=1")
-    words = ("dataset=file", *own, *quick, f"runs_dir={folder / 'runs'}", *words)
+    words = (*own, *quick, f"runs_dir={folder / 'runs'}", *words)
     with sweeps.hydra({}):
         settings = composing.read(compose("config", overrides=list(words)))
     assert execute([settings]) == 0
@@ -126,6 +129,73 @@ def test_several_labels_below_a_header(tmp_path: Path) -> None:
     sets = [line.split()[0] for line in file.read_text().splitlines()[1:]]
     y = np.array([min(map(int, text.split(","))) for text in sets])
     assert_as_evaluated(cell, labels, values, y)
+
+
+def labelled(seed: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of 6 bytes, the byte of the label the largest."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(4, size=number)
+    X = rng.integers(0, 100, (number, 6))
+    X[np.arange(number), y] += 100
+    return X.astype(np.uint8), y.astype(np.uint8)
+
+
+def as_idx(X: np.ndarray, y: np.ndarray) -> dict[str, bytes]:
+    def array(values: np.ndarray) -> bytes:
+        return struct.pack(f">4B{values.ndim}I", 0, 0, 8, values.ndim, *values.shape) + bytes(
+            values
+        )
+
+    return {"": array(X.reshape(-1, 2, 3)), "_labels": array(y)}
+
+
+def as_arff(X: np.ndarray, y: np.ndarray) -> dict[str, bytes]:
+    names = [f"@attribute a{j} numeric" for j in range(6)] + [
+        f"@attribute l{k} {{0,1}}" for k in range(4)
+    ]
+    rows = [
+        "{" + ",".join([*(f"{j} {v}" for j, v in enumerate(row)), f"{6 + k} 1"]) + "}"
+        for row, k in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+    return {"": "\n".join([*names, "@data", *rows, ""]).encode()}
+
+
+def as_dense_text(X: np.ndarray, y: np.ndarray) -> dict[str, bytes]:
+    lines = [f"{len(X)} 6", *(" ".join(map(str, row)) for row in X.tolist()), ""]
+    labels = [f"{len(X)} 4", *(f"{k}:1" for k in y.tolist()), ""]
+    return {"": "\n".join(lines).encode(), "_labels": "\n".join(labels).encode()}
+
+
+NARROW = {
+    "mnist": struct.pack(">4B3I", 0, 0, 8, 3, 1, 1, 2) + b"12",
+    "bibtex": b"@attribute a numeric\n@data\n{0 1}\n",
+    "wikipedia500k": b"1 2\n1 2\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("mnist", as_idx), ("bibtex", as_arff), ("wikipedia500k", as_dense_text)]
+)
+def test_rows_in_the_format_of_training(
+    tmp_path: Path,
+    name: str,
+    form: Callable[..., dict[str, bytes]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    roles = {}
+    for role, seed, number in (("train", 0, 200), ("test", 1, 50)):
+        for kind, content in form(*labelled(seed, number)).items():
+            roles[role + kind] = f"{role}{kind}.bin"
+            (tmp_path / roles[role + kind]).write_bytes(content)
+    dataset = (*catalogue(name, roles, features=6), f"data_dir={tmp_path}")
+    words = (*METHODS[0][:2], "method.lr=2", "dataset.protocol.divide_by=255")
+    cell = run(tmp_path, *words, dataset=dataset)
+    labels, values = predicted(cell, tmp_path / "test.bin", "k=4")
+    assert_as_evaluated(cell, labels, values, labelled(1, 50)[1])
+    (tmp_path / "narrow.bin").write_bytes(NARROW[name])
+    assert "features a row, the cell was trained on 6" in refused(
+        capsys, cell, tmp_path / "narrow.bin"
+    )
 
 
 def test_what_cannot_be_predicted_is_refused(

@@ -35,9 +35,8 @@ from generated_files import (
     sparse_problem,
     svmlight_file,
 )
-from xcbench.cli import predict
 from xcbench.core.dataset import Raw
-from xcbench.data import files, svmlight
+from xcbench.data import files, new_rows, svmlight
 from xcbench.data.inputs import Inputs
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings, Expected
@@ -398,7 +397,7 @@ def test_rows_to_predict_parse_or_are_refused(folder, content):
     path = folder / "rows.file"
     path.write_bytes(content)
     try:
-        X = predict.read(path, Inputs(-1, 12, np.ones(12), np.ones((12, 0)), np.arange(3)))
+        X = new_rows.read(path, Inputs(-1, 12, np.ones(12), np.ones((12, 0)), np.arange(3)))
     except UserError as error:
         assert_sentence(folder, error)
     else:

@@ -36,7 +36,7 @@ def dense_text(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
 
 
 def _part(features: Path, labels: Path) -> Raw:
-    X = _features(features)
+    X = rows(features)
     with open_content(labels) as handle:
         n_rows, n_labels = _header(handle, labels)
         sets, lines = sparse_rows(_lines(handle), n_labels, labels)
@@ -50,8 +50,8 @@ def _part(features: Path, labels: Path) -> Raw:
     return Raw(X, sets.indptr, sets.indices.astype(np.int64), n_labels)
 
 
-def _features(path: Path) -> np.ndarray:
-    """The rows, into one array in float32."""
+def rows(path: Path) -> np.ndarray:
+    """Features below their header, into one array in float32."""
     with open_content(path) as handle:
         n_rows, n_features = _header(handle, path)
         try:

@@ -149,9 +149,7 @@ def mulan_arff(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
             f"dataset.expected.features={n_features}: for reader mulan_arff it must say how many "
             "attributes are features, the others are labels"
         )
-    (train, ours), (test, theirs) = (
-        _arff_split(paths[role], n_features) for role in ("train", "test")
-    )
+    (train, ours), (test, theirs) = (arff(paths[role], n_features) for role in ("train", "test"))
     if ours != theirs:
         raise UserError(
             f"{paths['train']} and {paths['test']} declare different attributes; get both again"
@@ -159,8 +157,8 @@ def mulan_arff(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     return train, test
 
 
-def _arff_split(path: Path, n_features: int) -> tuple[Raw, list[bytes]]:
-    """Rows of a file, and the names of its attributes."""
+def arff(path: Path, n_features: int) -> tuple[Raw, list[bytes]]:
+    """Rows of an ARFF file, whose labels are behind the features, and names of its attributes."""
     with open_content(path) as handle:
         attributes, first_line = _arff_header(handle, path)
         whole, numbers = sparse_rows(_arff_rows(handle, path, first_line), len(attributes), path)
@@ -211,12 +209,12 @@ def _arff_rows(handle: IO[bytes], path: Path, first_line: int) -> Iterator[tuple
 
 def idx(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     """MNIST's idx files: images as rows of pixels, labels beside them."""
-    images = {role: _idx_array(paths[role], range(2, 5)) for role in ("train", "test")}
-    labels = {role: _idx_array(paths[f"{role}_labels"], range(1, 2)) for role in images}
+    rows = {role: images(paths[role]) for role in ("train", "test")}
+    labels = {role: _idx_array(paths[f"{role}_labels"], range(1, 2)) for role in rows}
     n_labels = settings.expected.labels or 1 + max(int(y.max(initial=0)) for y in labels.values())
     splits = []
     for role, y in labels.items():
-        path, X = paths[f"{role}_labels"], images[role]
+        path, X = paths[f"{role}_labels"], rows[role]
         if len(X) != len(y):
             raise UserError(
                 f"{paths[role]} has {len(X)} images, {path} {len(y)} labels; get both again"
@@ -226,9 +224,14 @@ def idx(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
                 f"{path}: label {y.max()} of image {y.argmax()} is out of range, "
                 f"dataset.expected.labels says {n_labels} labels counted from 0; get both again"
             )
-        flat = X.reshape(len(X), math.prod(X.shape[1:])).astype(np.float32)
-        splits.append(Raw.single(flat, y.astype(np.int64), n_labels))
+        splits.append(Raw.single(X, y.astype(np.int64), n_labels))
     return splits[0], splits[1]
+
+
+def images(path: Path) -> np.ndarray:
+    """Images of an idx file as rows of pixels."""
+    pixels = _idx_array(path, range(2, 5))
+    return pixels.reshape(len(pixels), math.prod(pixels.shape[1:])).astype(np.float32)
 
 
 def _idx_array(path: Path, axes: range) -> np.ndarray:
