@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from xcbench.core import engines
+from xcbench.core import engines, metrics
 from xcbench.data.settings import DatasetSettings, Protocol, Source, SyntheticSettings
 from xcbench.methods.double_sum import UmaxOptions
 from xcbench.run import cells
@@ -104,7 +104,9 @@ def changed_options(point: Any, skip: tuple[str, ...]) -> Iterator[tuple[str, An
             yield entry.name, replace(point, **{entry.name: changed})
 
 
-def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
+def test_every_setting_is_part_of_the_identity(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     launch = (
         "experiment",
         "rates",
@@ -123,10 +125,10 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     # possible values, and a single row is refused.
     others = ("categories", "blobs")
     adaptive = ("step", "root_decay")  # U-max refuses them
-    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine", *adaptive, *others)
+    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine", "metrics")
     point = settings(tmp_path)
     found = {"as it is": identity(point)}
-    for name, changed in changed_options(point, (*launch, *paths, *fixed)):
+    for name, changed in changed_options(point, (*launch, *paths, *fixed, *adaptive, *others)):
         found[name] = identity(changed)
     assert point.dataset.synthetic is not None
     bigger = replace(point.dataset.synthetic, classes=11)
@@ -135,6 +137,9 @@ def test_every_setting_is_part_of_the_identity(tmp_path: Path) -> None:
     found["rows"] = identity(replace(point, dataset=fewer))
     if engines.resolve("auto") != "numpy":
         found["engine"] = identity(replace(point, engine="numpy"))
+    monkeypatch.setattr(metrics, "names", lambda: ["mine"])
+    further = replace(point.evaluation, metrics=["mine"])
+    found["metrics"] = identity(replace(point, evaluation=further))
     found["sampling"] = identity(replace(point, method=UmaxOptions(name="umax", sampling="any")))
     assert len(found) > 20
     same = {name for name in found if list(found.values()).count(found[name]) > 1}

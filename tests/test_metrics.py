@@ -6,13 +6,14 @@ import pytest
 from test_solvers import fit
 from xcbench.core import metrics
 from xcbench.core.dataset import LabelSets, Split
+from xcbench.core.metrics import Asked, Metric
 from xcbench.core.models.linear import LinearModel
 from xcbench.methods.one_vs_each import OneVsEachOptions
 
 
 def test_softmax_twice_is_the_published_baselines_number(digits):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
-    found = metrics.evaluate(model, digits.test, softmax_twice=True)
+    found = metrics.evaluate(model, digits.test, Asked(softmax_twice=True))
     scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
     probability /= probability.sum(axis=1, keepdims=True)
@@ -28,7 +29,7 @@ def test_softmax_twice_is_the_published_baselines_number(digits):
 def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
     model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
-    found = metrics.evaluate(model, digits.test, top_k=k)
+    found = metrics.evaluate(model, digits.test, Asked(top_k=k))
     scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     assert found[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
@@ -51,12 +52,36 @@ def test_precision_counts_the_labels_among_the_best(k):
         np.array([1 / len(own[i]) for i, _ in pairs]),
     )
     split = Split(X[[i for i, _ in pairs]], np.array([c for _, c in pairs]), sets)
-    found = metrics.evaluate(model, split, top_k=k)
+    found = metrics.evaluate(model, split, Asked(top_k=k))
     scores = X @ model.V.T + model.b
     best = [np.argsort(-row)[:k].tolist() for row in scores]
     expected = np.mean([len(own[i] & set(best[i])) / k for i in range(50)])
     assert found[f"precision_at_{k}"] == pytest.approx(expected)
     assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
+
+
+def margins(scores, y):
+    """By how much the class of a row lies above the best other one."""
+    row, others = np.arange(len(y)), scores.copy()
+    others[row, y] = -np.inf
+    return scores[row, y] - others.max(axis=1)
+
+
+def test_a_further_metric_is_one_entry(digits, monkeypatch):
+    entry = Metric("margin", of_block=margins, direction=-1, digits=2, axis="margin")
+    monkeypatch.setattr(metrics, "METRICS", (*metrics.METRICS, entry))
+    monkeypatch.setattr("xcbench.core.models.model.BLOCK_SCORES", 500)  # several blocks
+    rng = np.random.default_rng(0)
+    model = LinearModel.of(rng.normal(size=(10, 64)), rng.normal(size=10))
+    assert "margin" not in metrics.evaluate(model, digits.test)
+    found = metrics.evaluate(model, digits.test, Asked(metrics=("margin",)))
+    scores = np.sort(digits.test.X @ model.V.T + model.b, axis=1)
+    ahead = scores[:, -1] - scores[:, -2]  # of the winner; what the true class lacks is below it
+    right = model.predict(digits.test.X) == digits.test.y
+    true = (digits.test.X @ model.V.T + model.b)[np.arange(360), digits.test.y]
+    assert found["margin"] == pytest.approx(np.where(right, ahead, true - scores[:, -1]).mean())
+    assert metrics.names() == ["margin"] and "test_margin" in metrics.in_tables()
+    assert metrics.axes()["test_margin"] == "test margin"
 
 
 def test_param_norm_is_equation_17():

@@ -9,17 +9,11 @@ from collections.abc import Callable
 import pandas as pd
 from tabulate import tabulate
 
+from xcbench.core.metrics import in_tables
 from xcbench.units import printable
 
 NONE = "–"
-DECIMALS = {
-    "train_log_loss": 3,
-    "train_error": 4,
-    "test_log_loss": 3,
-    "test_error": 4,
-    "test_precision_at_1": 4,
-}
-RIGHT = ["rate", "seeds", "epochs", "train s", *(name.replace("_", " ") for name in DECIMALS)]
+RIGHT = ["rate", "seeds", "epochs", "train s", *(name.replace("_", " ") for name in in_tables())]
 CONVENTIONS = [
     "Log losses and bounds are means per observation in nats, without any ridge term.",
     "Errors are fractions of observations whose highest score is not their label.",
@@ -108,10 +102,10 @@ def in_words(
             "epochs": count(row["epoch"]),
             "train s": seconds(row["train_seconds"]),
         }
-        for name, decimals in DECIMALS.items():
+        for name, metric in in_tables().items():
             if name not in row:
                 continue
-            value = mean_spread(row[name], row[f"{name}_spread"], decimals)
+            value = mean_spread(row[name], row[f"{name}_spread"], metric.digits)
             line[name.replace("_", " ")] = mark(value) if row[f"{name}_best"] else value
         reason = f": {row['message']}" if row["message"] else ""
         words.append(line | {"status": escape(row["status"] + reason)})

@@ -18,6 +18,7 @@ from matplotlib.style import context
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from PIL import Image
 
+from xcbench.core.metrics import axes
 from xcbench.report.variants import natural
 
 KNOWN = {  # the colours of Okabe and Ito
@@ -49,13 +50,7 @@ LOOK: list[Any] = [
     },
 ]
 REFERENCE = {"linestyle": (0, (5, 4)), "linewidth": 1.1}
-AXIS = {
-    "train_log_loss": "train log loss (nats)",
-    "test_log_loss": "test log loss (nats)",
-    "train_error": "train error (fraction)",
-    "test_error": "test error (fraction)",
-    "bound": "bound (nats)",
-}
+AXIS = {**axes(), "bound": "bound (nats)"}
 WIDE = 30.0  # a range with a larger ratio of its ends gets a logarithmic axis
 
 

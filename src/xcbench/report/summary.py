@@ -7,17 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from xcbench.core.metrics import in_tables
 from xcbench.report.variants import natural
 from xcbench.run.cell import FINAL, STATUSES, Cell
 
-# Metric → the sign with which the best value is the lowest.
-METRICS = {
-    "train_log_loss": 1,
-    "train_error": 1,
-    "test_log_loss": 1,
-    "test_error": 1,
-    "test_precision_at_1": -1,
-}
 ENDED = ("done", "timeout")
 TRAINING, VALIDATION = "train_log_loss", "validation_log_loss"  # by which rates are chosen
 PRIOR, REFERENCE = "class prior", "reference"  # method and status of a row that was not trained
@@ -49,10 +42,10 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     )
     table = table.loc[order].reset_index(drop=True)
     every_cell_ended = table.pop("every_cell_ended").astype(bool)
-    for name, sign in METRICS.items():
+    for name, metric in in_tables().items():
         if name not in table:
             continue
-        fair = sign * table[name].where(every_cell_ended)
+        fair = metric.direction * table[name].where(every_cell_ended)
         best = fair == fair.groupby(table["dataset"]).transform("min")
         table.insert(list(table).index(f"{name}_spread") + 1, f"{name}_best", best)
     return table
@@ -171,7 +164,7 @@ def _row(variant: pd.DataFrame) -> dict[str, Any]:
         "epoch": ended["epoch"].mean(),
         "train_seconds": ended["train_seconds"].mean(),
     }
-    for name in METRICS:
+    for name in in_tables():
         if name not in ended:
             continue
         row[name] = ended[name].mean()

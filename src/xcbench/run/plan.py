@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench.core import engines
+from xcbench.core import engines, metrics
 from xcbench.core.dataset import Info
 from xcbench.data import MAKERS, Missing, made_by, prepare
 from xcbench.data.external import external
@@ -157,6 +157,12 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
 def _check(settings: Config, method: Method, info: Info) -> None:
     """Refuse what is impossible for a method or a dataset."""
     registry.check(settings.method, info)
+    unknown = sorted({*settings.evaluation.metrics} - {*metrics.names()})
+    if unknown:
+        raise UserError(
+            f"evaluation.metrics={unknown[0]} is unknown; "
+            f"metrics: {', '.join(metrics.names()) or 'none besides those that have an option'}"
+        )
     top_k = settings.evaluation.top_k
     if top_k > 1 and not method.ranks:
         raise UserError(

@@ -50,6 +50,9 @@ class Budget:
 class Evaluation:
     """What is computed at a checkpoint besides log loss and error."""
 
+    metrics: list[str] = option(
+        [], "further metrics by name, of those that xcbench.core.metrics computes block by block"
+    )
     softmax_twice: bool = option(
         False,
         "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "

@@ -14,7 +14,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.metrics import costs, evaluate
+from xcbench.core.metrics import Asked, costs, evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.run.cell import CURVE_COLUMNS
@@ -195,23 +195,22 @@ class Judge:
         return found
 
     def _losses(self, model: Model, iteration: int) -> dict[str, float]:
-        asked = self.evaluation
-        rng = np.random.default_rng([self.seed, iteration])
-        return {
-            f"{role}_{name}": value
-            for role, (split, sampled) in self.parts.items()
-            for name, value in evaluate(
-                model,
-                split,
-                asked.softmax_twice,
-                asked.top_k,
-                asked.macro_f1,
-                clip=asked.clip,
-                importance=asked.importance,
+        e, rng = self.evaluation, np.random.default_rng([self.seed, iteration])
+        found: dict[str, float] = {}
+        for role, (split, sampled) in self.parts.items():
+            asked = Asked(
+                metrics=tuple(e.metrics),
+                softmax_twice=e.softmax_twice,
+                top_k=e.top_k,
+                macro_f1=e.macro_f1,
+                clip=e.clip,
+                importance=e.importance,
                 rng=rng,
                 standard_error=sampled,
-            ).items()
-        }
+            )
+            values = evaluate(model, split, asked)
+            found |= {f"{role}_{name}": value for name, value in values.items()}
+        return found
 
 
 class Mean:
