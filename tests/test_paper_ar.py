@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,9 @@ from scipy.optimize import minimize
 
 from xcbench.cli.command import Given
 from xcbench.cli.paper import paper as launch
-from xcbench.papers import ar, published, replication, verdicts
+from xcbench.papers import Measured, ar, published, replication, verdicts
 from xcbench.papers.ar import claims, figures, oracles, tables
-from xcbench.papers.ar.frames import LOSS, METRICS, column, printed
-from xcbench.papers.ar.names import DATASETS, LATENT, METHODS, grid
+from xcbench.papers.ar.names import DATASETS, LATENT, LOSS, METHODS, METRICS, column, grid, printed
 from xcbench.run import composing, presets, sweeps
 from xcbench.run.settings import Config
 
@@ -170,9 +170,10 @@ def test_data_that_are_absent() -> None:
 
 
 def test_which_evaluation_a_reading_has() -> None:
-    assert column("ar_probit", "as_text") == column("ove", "as_text") == "test_log_loss"
-    assert column("ove", "as_published") == "test_log_loss_clipped"
-    assert column("ar_logistic", "as_published") == "test_log_loss_importance"
+    of = partial(column, "test_log_likelihood")
+    assert of("ar_probit", "as_text") == of("ove", "as_text") == "-test_log_loss"
+    assert of("ove", "as_published") == "-test_log_loss_clipped"
+    assert of("ar_logistic", "as_published") == "-test_log_loss_importance"
 
 
 def test_whether_numbers_are_as_close_as_asked() -> None:
@@ -183,7 +184,8 @@ def test_whether_numbers_are_as_close_as_asked() -> None:
     results.loc[probit, f"{LOSS}_importance"] += 0.049
     logistic = (results["dataset"] == "bibtex") & (results["method"] == "ar_logistic")
     results.loc[logistic, "test_error"] += 0.0121
-    asked = tables.table3(results).frame.set_index(["dataset", "method"])["as close as asked"]
+    measured = Measured(results, pd.DataFrame())
+    asked = tables.table3(measured).set_index(["dataset", "method"])["as close as asked"]
     assert asked["MNIST", "exact softmax"] == asked["Bibtex", "A&R multinomial logistic"] == "no"
     assert asked["MNIST", "OVE"] == asked["Bibtex", "A&R multinomial probit"] == "yes"
     assert asked["Omniglot", "OVE"] == tables.NONE
@@ -191,15 +193,16 @@ def test_whether_numbers_are_as_close_as_asked() -> None:
 
 def test_what_the_tables_compute() -> None:
     results = as_printed()
-    paces = tables.times(results).frame.set_index(["dataset", "method"])
+    measured = Measured(results, pd.DataFrame())
+    paces = tables.times(measured).set_index(["dataset", "method"])
     assert paces.loc[("MNIST", "OVE"), "seconds an epoch"].startswith("2.000")
     assert paces.loc[("MNIST", "A&R softmax"), "ratio to OVE"] == "1.50"
     assert paces.loc[("Omniglot", "A&R softmax"), "printed ratio"] == "1.04"  # 4.65 / 4.47
-    three = tables.evaluations(results).frame.set_index(["dataset", "method"])
+    three = tables.evaluations(measured).set_index(["dataset", "method"])
     own = three.loc[("MNIST", "A&R multinomial probit")]
     assert own["what the clip adds"] == "+0.0800"  # losses 0.402 and 0.322
     assert own["what it adds"] == "+0.0200"  # importance sampling: 0.302
-    made = tables.synthetic(results).frame.set_index("method")
+    made = tables.synthetic(measured).set_index("method")
     assert set(made["below it by"]) == {"0.00%"} or set(made["below it by"]) == {"-0.00%"}
     assert made.loc["OVE", "within 15 %"] == "yes"
     assert made.loc["A&R softmax", "within 15 %"] == "no"  # a third more than printed
@@ -209,7 +212,8 @@ def test_orderings_compare_seed_by_seed() -> None:
     results = as_printed()
     own = (results["dataset"] == "mnist") & (results["method"] == "ar_softmax")
     results.loc[own & (results["seed"] == 2), LOSS] += 1.0
-    frame = tables.orderings(results).frame.set_index(["dataset", "reading"])
+    measured = Measured(results, pd.DataFrame())
+    frame = tables.orderings(measured).set_index(["dataset", "reading"])
     line = frame.loc[("MNIST", "as published")]
     # 0.005 above in two seeds, 0.995 below in one: mean -0.3283, deviation 1 / sqrt 3.
     assert line["log lik"] == "in part, 2 of 3 (-0.3283 ± 0.5774)"

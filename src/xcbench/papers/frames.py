@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +54,13 @@ def part(results: pd.DataFrame, grid: str, **wanted: object) -> pd.DataFrame:
     """Rows of a grid with these values, such as ``dataset="mnist"``."""
     keep = results["grid"] == grid
     for name, value in wanted.items():
-        keep &= results[name] == value
+        keep &= results[name] == value if name in results else False
     return results[keep]
+
+
+def ended(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the cells that ended."""
+    return rows[rows["status"].isin(ENDED)]
 
 
 def without_twins(results: pd.DataFrame) -> pd.DataFrame:
@@ -62,15 +69,74 @@ def without_twins(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def values(rows: pd.DataFrame, column: str) -> Values:
-    """Measurements of a column, in the order of the seeds."""
+    """Measurements of a column, or an expression of columns, in the order of the seeds."""
     rows = rows.sort_values("seed")
-    ended = rows[rows["status"].isin(ENDED)]
-    found = ended[column].dropna() if column in ended else pd.Series(dtype=float)
+    found = evaluated(ended(rows), column).dropna()
     return Values(
         tuple(float(value) for value in found),
         tuple(int(seed) for seed in rows.loc[rows["status"] == "diverged", "seed"]),
         _skipped(rows),
     )
+
+
+def evaluated(rows: pd.DataFrame, expression: str) -> pd.Series:
+    """A column, or an expression such as ``1 - test_error``; empty where a column is missing."""
+    if re.fullmatch(r"[\w.]+", expression):
+        return rows.get(expression, pd.Series(dtype=float))
+    used = rows[[name for name in rows if str(name) in expression]]
+    try:
+        return pd.Series(used.eval(expression, engine="python"))
+    except pd.errors.UndefinedVariableError:
+        return pd.Series(dtype=float)
+
+
+Cell = Callable[[pd.DataFrame], str]  # of the rows of a line
+
+
+def mean(column: str, digits: int = 4) -> Cell:
+    """Cell with mean and spread of a column, or an expression of columns."""
+    return lambda rows: values(rows, column).text(digits)
+
+
+def difference(one: str, other: str, digits: int = 4, sign: str = "+") -> Cell:
+    """Cell with how far the mean of a column is above that of another."""
+    return lambda rows: number(values(rows, one).mean - values(rows, other).mean, digits, sign)
+
+
+def pivot(
+    names: Sequence[str],
+    groups: Iterable[tuple[Sequence[str], pd.DataFrame]],
+    cells: Mapping[str, Cell],
+) -> pd.DataFrame:
+    """A table of cells made of groups of rows, a line for each that has a cell that ended.
+
+    Parameters
+    ----------
+    names : columns of the labels.
+    groups : labels, and rows.
+    cells : what the other columns show.
+    """
+    lines = [
+        [*labels, *(cell(rows) for cell in cells.values())]
+        for labels, rows in groups
+        if len(ended(rows))
+    ]
+    return pd.DataFrame(lines, columns=[*names, *cells])
+
+
+def remark(rows: pd.DataFrame) -> str:
+    """Why cells were not run or did not end as they should."""
+    bad = rows[rows["status"] != "done"]
+    said = [
+        str(row["message"]) if isinstance(row.get("message"), str) else str(row["status"])
+        for row in bad.to_dict("records")
+    ]
+    return "; ".join(dict.fromkeys(said))
+
+
+def number(value: float, digits: int, sign: str = "") -> str:
+    """A number, or a dash where there is none."""
+    return NONE if np.isnan(value) else f"{value:{sign}.{digits}f}"
 
 
 def _skipped(rows: pd.DataFrame) -> str:

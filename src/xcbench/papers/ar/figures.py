@@ -8,15 +8,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from xcbench.papers import LOSS, pictures
-from xcbench.papers.ar.frames import seconds
-from xcbench.papers.ar.names import DATASETS, grid
-from xcbench.papers.frames import part, values
+from xcbench.papers import LOSS, Measured, pictures
+from xcbench.papers.ar.names import BOUND, DATASETS, cells, seconds
+from xcbench.papers.frames import ended, evaluated, part, values
 from xcbench.papers.panels import SOFT
 from xcbench.report import style
 from xcbench.report.curves import CLOCKS, draw_line, over_seeds
 from xcbench.report.figures import Picture
-from xcbench.report.summary import ENDED, at_best_rate
+from xcbench.report.summary import at_best_rate
 
 LOOKS: style.Styles = {
     "ar_softmax": {"color": style.OTHERS[0]},
@@ -44,36 +43,22 @@ CAPTIONS = {
 }
 
 
-def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
-    """Draw and save the figures for which something ran.
-
-    Parameters
-    ----------
-    results : one row for each cell of each grid (column ``grid``).
-    curves : one row a checkpoint.
-    folder : where the files go; it exists.
-    """
+def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw the figures for which something ran, and save them in a folder, which exists."""
     with style.look():
-        made = {"figure2": figure2(results, curves), "unification": unification(results, curves)}
+        made = {
+            name: figure(measured.results, measured.curves)
+            for name, figure in (("figure2", figure2), ("unification", unification))
+        }
     return pictures.save(made, CAPTIONS, folder)
 
 
-def ended(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the cells that ended."""
-    return rows[rows["status"].isin(ENDED)]
-
-
 def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
-    """Draw a panel a dataset that ran.
-
-    Parameters
-    ----------
-    results, curves : see `draw`.
-    """
+    """Draw a panel a dataset that ran."""
     shown = [
         (printed, ours)
         for printed, ours in DATASETS.items()
-        if len(ended(part(results, grid(ours, "ar_softmax"), dataset=ours)))
+        if len(ended(cells(results, ours, "ar_softmax")))
         and seconds(results, ours, "ar_softmax").values
     ]
     if not shown:
@@ -84,16 +69,16 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     ):
         ends = []
         for method in FIGURE2:
-            own = ended(part(results, grid(ours, method), dataset=ours, method=method))
+            own = ended(cells(results, ours, method))
             if own.empty:
                 continue
             if method == "softmax":
-                whole = values(own.assign(whole=own["bound"] * own["shape.train"]), "whole")
-                ax.axhline(whole.mean, **LOOKS[method])
-                ends.append(whole.mean)
+                whole = values(own, BOUND).mean
+                ax.axhline(whole, **LOOKS[method])
+                ends.append(whole)
                 continue
             merged = curves.merge(own[["cell", "shape.train"]], on="cell")
-            merged["whole"] = merged["bound"] * merged["shape.train"]
+            merged["whole"] = evaluated(merged, BOUND)
             merged["seconds"] = merged["epoch"] * seconds(results, ours, method).mean
             line = over_seeds(merged, "whole", "seconds")
             draw_line(ax, line, LOOKS[method])
@@ -109,12 +94,7 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
 
 
 def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
-    """Draw the training loss of the three methods against epochs and against time.
-
-    Parameters
-    ----------
-    results, curves : see `draw`.
-    """
+    """Draw the training loss of the three methods against epochs and against time."""
     rows = part(results, "unification")
     chosen = {}
     for method, name in ONE_OBJECTIVE.items():
@@ -130,8 +110,8 @@ def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     fig = Figure(figsize=(9, 3.6), layout="constrained")
     for ax, (clock, label) in zip(fig.subplots(1, 2, sharey=True), CLOCKS.items(), strict=True):
         ends = []
-        for cells, look in chosen.values():
-            line = over_seeds(curves[curves["cell"].isin(cells["cell"])], LOSS, clock)
+        for rows, look in chosen.values():
+            line = over_seeds(curves[curves["cell"].isin(rows["cell"])], LOSS, clock)
             draw_line(ax, line, look)
             ends.append(line["at"].max())
         style.fit_seconds(ax, ends) if clock == "train_seconds" else None

@@ -29,8 +29,8 @@ def maximum_one_vs_each(counts: np.ndarray) -> float:
 
 
 MAXIMUM: dict[str, Callable[[np.ndarray], float]] = {
-    "ar_softmax": maximum_log_likelihood,
     "ove": maximum_one_vs_each,
+    "ar_softmax": maximum_log_likelihood,
 }
 
 

@@ -1,0 +1,106 @@
+"""The page of a paper, as its ``report.yaml`` lists it, made of what was measured.
+
+``title`` and ``intro``; ``figures``: functions of what was measured and a folder, which draw;
+``rows``, where tables see other rows than the last ones: a function of what was measured. Then
+``sections``:
+
+- ``title``, and ``text``: a function that gives paragraphs.
+- ``tables``: ``table``, a function that gives its cells; ``words``, its columns of words, else all;
+  ``caption``. Or ``verdicts``: a printed table, number by number.
+- ``figures``: a pattern of their names; where none was drawn, ``run`` is the command that runs it.
+- ``code``: a function of what was measured and a folder, which gives whole sections.
+
+A function is one of the paper's file ``tables``, or named with its file: ``race.verdict``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from omegaconf import OmegaConf
+
+from xcbench import options
+from xcbench.papers import Measured, report
+from xcbench.papers.frames import without_twins
+from xcbench.papers.section import Section, Table
+from xcbench.report.figures import Picture
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a paper's page is made of.
+
+    Attributes
+    ----------
+    rows : of the replication table.
+    """
+
+    paper: str
+    measured: Measured
+    rows: pd.DataFrame
+    folder: Path
+    pictures: Mapping[str, Picture]
+
+    def section(self, title: str, **spec: Any) -> Section:
+        """Make a section of its entry."""
+        text = function(self.paper, spec["text"])(self.measured) if "text" in spec else []
+        pattern = spec.get("figures", "")
+        figures = [self.pictures[name] for name in self.pictures if fnmatch(name, pattern)]
+        if "run" in spec and not figures:
+            run = spec["run"].replace("experiment=", f"{options.program()} experiment=")
+            text = [f"Not run: `{run}` runs it.", *text]
+        return Section(title, text, [self.table(**it) for it in spec.get("tables", [])], figures)
+
+    def table(
+        self, caption: str, table: str = "", words: list[str] | None = None, verdicts: str = ""
+    ) -> Table:
+        """Make a table of its entry."""
+        if verdicts:
+            return report.of_rows(self.rows, verdicts, caption)
+        frame, said = function(self.paper, table)(self.measured), ""
+        if isinstance(frame, tuple):  # with what a caption says of the numbers
+            frame, said = frame
+        right = () if words is None else report.all_but(frame, *words)
+        verdict = "verdict" if "verdict" in frame else None
+        return Table(caption.replace("{said}", said), frame, right, verdict)
+
+
+def function(paper: str, name: str) -> Callable[..., Any]:
+    """A function of a paper's own files."""
+    file, _, own = name.rpartition(".")
+    module = import_module(f"xcbench.papers.{paper}.{file or 'tables'}")
+    found: Callable[..., Any] = vars(module)[own]
+    return found
+
+
+def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
+    """Write a paper's page, its tables as Markdown and its figures; gives the replication rows."""
+    home = Path(__file__).parent / paper
+    spec: Any = OmegaConf.to_container(OmegaConf.load(home / "report.yaml"))
+    measured = replace(measured, results=without_twins(measured.results), folder=folder)
+    if "rows" in spec:
+        measured = replace(measured, results=function(paper, spec["rows"])(measured))
+    claims = function(paper, "claims.claims")(measured.results)
+
+    def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
+        drawn = [function(paper, name)(measured, figures) for name in spec["figures"]]
+        pictures = {name: picture for own in drawn for name, picture in own.items()}
+        page = Page(paper, measured, rows, figures, pictures)
+        findings = Section("What was found", report.paragraphs(home / "findings.md"))
+        return [findings, *_made(page, spec["sections"])]
+
+    return report.write(paper, spec["title"], spec["intro"], claims, folder, sections)
+
+
+def _made(page: Page, specs: list[dict[str, Any]]) -> Iterator[Section]:
+    for spec in specs:
+        if "code" in spec:
+            yield from function(page.paper, spec["code"])(page.measured, page.folder)
+        else:
+            yield page.section(**spec)
