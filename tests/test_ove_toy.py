@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.errors import UserError
-from xcbench.papers import kept
+from xcbench.papers import Measured, kept
 from xcbench.papers.ove import figures_toy as figures
 from xcbench.papers.ove import weights
 from xcbench.run import cells, grids
@@ -133,9 +133,10 @@ def test_figure2(measured, table):
 
 
 def test_figures_are_saved_and_say_what_is_missing(measured, table, tmp_path):
-    results, curves, _ = measured
+    results, curves, runs_dir = measured
     without = results[(results["method"] != "bouchard") & (results["grid"] != "figure2")]
-    pictures = figures.draw(without, curves, table, tmp_path)
+    weights.collect(weights.weighed(without), runs_dir, tmp_path / weights.FILE)
+    pictures = figures.draw(Measured(without, curves, tmp_path), tmp_path)
     assert list(pictures) == ["figure1a", "figure1b", "figure1c"]
     assert all(picture.png.stat().st_size > 10_000 for picture in pictures.values())
     for make, data in ((figures.figure1a, table), (figures.figure1c, curves)):

@@ -12,7 +12,7 @@ from hydra import compose
 
 from xcbench.cli.command import Given
 from xcbench.cli.paper import paper as launch
-from xcbench.papers import Place, ove, published, replication, verdicts
+from xcbench.papers import Measured, Place, ove, published, replication, verdicts
 from xcbench.papers.ove import claims, norms, tables
 from xcbench.papers.ove.names import DATASETS, METHODS, SMALL
 from xcbench.run import cells, composing, presets, sweeps
@@ -97,6 +97,9 @@ def as_printed() -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
+NONE = pd.DataFrame()
+
+
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
     found = replication.rows("ove", claims.claims(results))
     return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
@@ -132,7 +135,7 @@ def test_whether_optima_are_as_close_as_asked() -> None:
     results.loc[soft, "test_error"] += 0.0051
     ove_ = (results["dataset"] == "20news") & (results["method"] == "ove")
     results.loc[ove_ & (results["grid"] == "table2"), norms.NORM] += 0.049
-    frame = tables.table2(results).frame.set_index(["dataset", "method"])
+    frame = tables.table2(Measured(results, NONE)).set_index(["dataset", "method"])
     asked = frame["as close as asked"]
     assert asked["MNIST", "SOFT"] == "no"
     assert asked["20NEWS", "SOFT"] == asked["20NEWS", "OVE"] == asked["MNIST", "OVE"] == "yes"
@@ -142,13 +145,13 @@ def test_whether_optima_are_as_close_as_asked() -> None:
 
 def test_bounds_of_whole_sums() -> None:
     results = as_printed()
-    frame = tables.bounds(results).frame.set_index("dataset")
+    frame = tables.bounds(Measured(results, NONE)).set_index("dataset")
     assert frame.loc["MNIST", "SOFT"] == "-36000"  # 60,000 · (-0.1 - 0.5)
     assert set(frame["SOFT > OVE > BOUCHARD"]) == {"yes"}
     results.loc[results["method"] == "bouchard", "bound"] = -0.15
-    swapped = tables.bounds(results).frame.set_index("dataset")
+    swapped = tables.bounds(Measured(results, NONE)).set_index("dataset")
     assert set(swapped["SOFT > OVE > BOUCHARD"]) == {"no"}
-    assert set(tables.bounds(results[:0]).frame["SOFT > OVE > BOUCHARD"]) == {tables.NONE}
+    assert set(tables.bounds(Measured(results[:0], NONE))["SOFT > OVE > BOUCHARD"]) == {tables.NONE}
 
 
 # ---------------------------------------------------------------- experiments

@@ -9,11 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from xcbench.papers import pictures
-from xcbench.papers.frames import part
+from xcbench.papers import Measured, pictures
+from xcbench.papers.frames import evaluated, part, values
 from xcbench.papers.ove.figures_toy import COLOURS, NAMES
-from xcbench.papers.ove.names import DATASETS, SMALL
-from xcbench.papers.ove.tables import objective
+from xcbench.papers.ove.names import DATASETS, OBJECTIVE, SMALL
 from xcbench.papers.panels import SOFT
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
@@ -31,15 +30,9 @@ CAPTIONS = {
 }
 
 
-def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
-    """Draw and save Figures 3a to 3c as one, and 3d where it was run.
-
-    Parameters
-    ----------
-    results : one row for each cell of each grid (column ``grid``).
-    curves : one row a checkpoint.
-    folder : where the files go; it exists.
-    """
+def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw Figures 3a to 3c as one, and 3d where it was run, and save them in a folder."""
+    results, curves = measured.results, measured.curves
     large = part(results, "figure3d", status="done")
     with style.look():
         made = {
@@ -50,12 +43,7 @@ def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str,
 
 
 def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
-    """Draw a panel a dataset.
-
-    Parameters
-    ----------
-    results, curves : see `draw`.
-    """
+    """Draw a panel a dataset."""
     fig = Figure(figsize=(10, 6.2), layout="constrained")
     for (above, below), printed in zip(fig.subplots(2, len(SMALL)).T, SMALL, strict=True):
         dataset = DATASETS[printed]
@@ -91,7 +79,7 @@ def _optima(ax: Axes, rows: pd.DataFrame) -> list[float]:
     """Draw the optima of a dataset, and give them."""
     found = []
     for method in NAMES:
-        value = objective(rows[rows["method"] == method])
+        value = values(rows[rows["method"] == method], OBJECTIVE)
         if value.values:
             ax.axhline(value.mean, color=COLOURS[method])
             found.append(value.mean)
@@ -112,18 +100,11 @@ def _stochastic(ax: Axes, cells: pd.DataFrame, curves: pd.DataFrame, at: str) ->
 def _penalised(cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
     """Checkpoints of cells with the bound of the whole sum less the penalty."""
     own = curves.merge(cells[["cell", "shape.train"]], on="cell")
-    if "ridge_term" not in own:
-        own["ridge_term"] = float("nan")
-    return own.assign(objective=own["shape.train"] * (own["bound"] - own["ridge_term"]))
+    return own.assign(objective=evaluated(own, OBJECTIVE))
 
 
 def figure3d(cells: pd.DataFrame, curves: pd.DataFrame) -> Figure:
-    """Draw the bound per observation over the iterations.
-
-    Parameters
-    ----------
-    cells, curves : see `draw`.
-    """
+    """Draw the bound per observation over the iterations."""
     fig = Figure(figsize=(5.4, 3.4), layout="constrained")
     ax = fig.subplots()
     own = curves[curves["cell"].isin(cells["cell"])]

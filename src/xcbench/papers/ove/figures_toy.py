@@ -19,8 +19,8 @@ from matplotlib.ticker import FuncFormatter
 
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
-from xcbench.papers import pictures
-from xcbench.papers.ove.weights import matrix
+from xcbench.papers import Measured, pictures
+from xcbench.papers.ove.weights import FILE, matrix, read
 from xcbench.papers.panels import SOFT
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
@@ -51,28 +51,15 @@ CAPTIONS = {
 }
 
 
-def draw(
-    results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame, folder: Path
-) -> dict[str, Picture]:
-    """Draw and save the figures as PNG and PDF.
-
-    Parameters
-    ----------
-    results : one row for each cell of each grid (column ``grid``).
-    curves : one row a checkpoint.
-    weights : table of `xcbench.papers.ove.weights`, of the cells that its `weighed` names.
-    folder : where the files go; it exists.
-
-    Returns
-    -------
-    dict
-        Pictures by name, ``figure1a`` to ``figure2``; without those of which nothing ran.
-    """
+def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw what ran of ``figure1a`` to ``figure2``, and save it in a folder, which exists."""
+    results, curves = measured.results, measured.curves
+    kept = read(measured.folder / FILE)
     makers = {
-        "figure1a": lambda: figure1a(results, weights),
-        "figure1b": lambda: figure1b(results, weights),
+        "figure1a": lambda: figure1a(results, kept),
+        "figure1b": lambda: figure1b(results, kept),
         "figure1c": lambda: figure1c(results, curves),
-        "figure2": lambda: figure2(results, curves, weights),
+        "figure2": lambda: figure2(results, curves, kept),
     }
     there = {name: rows for name in makers if len(rows := _grid(results, name))}
     with style.look():
@@ -82,12 +69,7 @@ def draw(
 
 
 def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
-    """Draw Figure 1a: a group of bars a value, one bar a method.
-
-    Parameters
-    ----------
-    results, weights : see `draw`.
-    """
+    """Draw Figure 1a: a group of bars a value, one bar a method."""
     fig = Figure(figsize=(6, 3.4), layout="constrained")
     ax = fig.subplots()
     found = _by_method(_grid(results, "figure1a"), weights)
@@ -105,12 +87,7 @@ def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
 
 
 def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
-    """Draw Figure 1b: the rows, and the boundaries of every method.
-
-    Parameters
-    ----------
-    results, weights : see `draw`.
-    """
+    """Draw Figure 1b: the rows, and the boundaries of every method."""
     cells = _grid(results, "figure1b")
     rows, _ = blobs.make(_settings(cells.iloc[0], "blobs", BlobsSettings))
     X, y = np.asarray(rows.X), rows.labels
@@ -133,12 +110,7 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
 
 
 def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
-    """Draw Figure 1c: bounds at their optima, and the stochastic estimate on its way.
-
-    Parameters
-    ----------
-    results, curves : see `draw`.
-    """
+    """Draw Figure 1c: bounds at their optima, and the stochastic estimate on its way."""
     fig = Figure(figsize=(6, 3.8), layout="constrained")
     ax = fig.subplots()
     optima = _grid(results, "figure1b").set_index("method")
@@ -160,12 +132,7 @@ def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) -> Figure:
-    """Draw Figure 2: sorted frequencies, their estimates in the same order, the error on the way.
-
-    Parameters
-    ----------
-    results, curves, weights : see `draw`.
-    """
+    """Draw Figure 2: sorted frequencies, their estimates in the same order, the error."""
     cells = _grid(results, "figure2")
     first = _first_seed(cells).iloc[0]
     rows, _ = categories.make(_settings(first, "categories", CategoriesSettings))

@@ -1,4 +1,14 @@
-"""Our names by the names that the one-vs-each paper prints, in the order of its tables."""
+"""What the one-vs-each paper prints, in our names, and the columns that measure it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from xcbench.papers import published
+from xcbench.papers.frames import Values, part, values
+from xcbench.papers.ove.norms import NORM
 
 DATASETS = {"MNIST": "mnist", "20NEWS": "20news", "BIBTEX": "bibtex", "AMAZONCAT-13K": "amazoncat"}
 SMALL = ("MNIST", "20NEWS", "BIBTEX")  # of Table 2
@@ -9,3 +19,13 @@ METHODS = {  # printed name: grid of Table 2, method
     "OVE": ("table2", "ove"),
     SGD: ("figure3", "ove"),
 }
+TABLE2 = {"param_norm": NORM, "test_error": "test_error", "test_nlpd": "test_log_loss"}
+OBJECTIVE = "`shape.train` * (bound - ridge_term)"  # of the whole sum, less lambda/2 ||w||²
+
+printed = partial(published.number, "ove", "Table 2")  # by dataset, method, metric
+
+
+def measured(results: pd.DataFrame, dataset: str, method: str, column: str) -> Values:
+    """Measurements of a method of Table 2 on a dataset, both as printed."""
+    grid, ours = METHODS[method]
+    return values(part(results, grid, dataset=DATASETS[dataset], method=ours), column)
