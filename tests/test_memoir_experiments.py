@@ -19,8 +19,7 @@ from xcbench.methods.memoir import MemoirOptions
 from xcbench.papers import memoir, published, verdicts
 from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import margins
-from xcbench.papers.memoir.frames import printed
-from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS
+from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS, printed
 from xcbench.run import composing, plan, presets, sweeps
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Config

@@ -9,22 +9,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.papers import Measured, published, replication, verdicts
+from xcbench.papers import Measured, memoir, published, replication, verdicts
 from xcbench.papers.frames import part, values
-from xcbench.papers.memoir import beyond, claims, figures, report, tables
-from xcbench.papers.memoir.frames import MEASURES, printed
+from xcbench.papers.memoir import beyond, claims, figures, tables
 from xcbench.papers.memoir.names import (
     BASELINES,
     DATASETS,
     FACTORS,
+    MEASURES,
     MEMOIR,
     METHODS,
     WITHOUT_PACKAGE,
     grid,
+    printed,
 )
 from xcbench.run import presets
 
 MIB = 1.048576  # MB
+NONE = pd.DataFrame()
 CONSTANT = "dataset.protocol.constant"
 PAIRS = {  # of citeulike
     "shape.classes": 8310,
@@ -192,7 +194,7 @@ def at_hand() -> pd.DataFrame:
 
 def test_what_the_tables_compute() -> None:
     results = at_hand()
-    frame = tables.table3(results).frame.set_index(["dataset", "method", "reading"])
+    frame = tables.table3(Measured(results, NONE)).set_index(["dataset", "method", "reading"])
     line = frame.loc[("20news", "MEMOIR-l2", "as published")]
     assert line["accuracy %"] == "71.00 ± 1.00"
     assert line["weights MB"].startswith("100.0")
@@ -201,7 +203,7 @@ def test_what_the_tables_compute() -> None:
     assert lacking["remark"] == "not run: no package" and lacking["accuracy %"] == tables.NONE
     tree = frame.xs("RecallTree", level="method").iloc[0]
     assert tree["macro-F1 of means %"] == "20.00" and tree["macro-F1 %"] == "30.00"
-    made = tables.ratios(results).frame.set_index(["what", "of", "relative to"])
+    made = tables.ratios(Measured(results, NONE)).set_index(["what", "of", "relative to"])
     published, text = (f"20news, as {it}" for it in ("published", "text"))
     assert made.loc[("weights MB", "MEMOIR-l2", "OVR"), published] == "0.25"
     assert made.loc[("weights MB", "MEMOIR-l1", "MEMOIR-l2"), published] == "0.25"
@@ -217,7 +219,7 @@ def test_what_the_tables_compute() -> None:
     assert quality.loc[("MEMOIR-l2", "class sums by cosine"), pairs] == "1"
     assert quality.loc[("MEMOIR-l2", "OVR"), pairs] == tables.NONE  # over its time
     assert frame.xs("OVR", level="method").loc["citeulike", "remark"].tolist() == ["7 classes"]
-    many = beyond.large(results).frame.set_index("method")
+    many = beyond.large(Measured(results, NONE)).set_index("method")
     assert many.loc["MEMOIR-l2", "ceiling of accuracy %"] == "12.00"
     assert many.loc["MEMOIR-l2", "precision@1 %"] == "50.00"
     assert list(many["K"]) == ["8,310"] * 3 and many.loc["OVR", "remark"] == "7 classes"
@@ -230,16 +232,16 @@ def test_sizes_of_the_data_at_hand() -> None:
     lines.append(row("table1", "citeulike", "class_sums", **(PAIRS | few)))
     news = {"shape.classes": 20, "shape.train": 11269, **few}
     lines.append(row("table1", "20news", "class_sums", **news))
-    frame = tables.sizes(pd.DataFrame(lines)).frame
+    frame = tables.sizes(Measured(pd.DataFrame(lines), NONE))
     assert frame["K"].tolist() == ["20", "8,310", "13,851"]
     assert frame["test rows dropped"].tolist() == ["0", "0", "7"]
     assert frame["ceiling of accuracy %"].tolist() == ["100.00", "12.00", "12.00"]
-    assert tables.sizes(at_hand()[:0]).frame.empty
+    assert tables.sizes(Measured(at_hand()[:0], NONE)).empty
 
 
 def test_memory_of_liblinear_is_that_of_a_dense_matrix() -> None:
     """12,294 classes of 409,774 numbers of 8 bytes are 40.3 GB."""
-    frame = tables.dense_memory().frame.set_index("dataset")
+    frame = tables.dense_memory(Measured(NONE, NONE)).set_index("dataset")
     assert frame.loc["LSHTC1", "OVR and M-SVM, printed GB"] == "40.3"
     assert frame.loc["LSHTC1", "8 K D bytes, GB"] == "40.3"
     assert frame.loc["LSHTC1", "ratio"] == "1.000"
@@ -296,15 +298,15 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     f1 = 0.5 * (1 - 0.5 ** (steps / 5))  # half of what is missing every checkpoint
     curve = pd.DataFrame({"iteration": steps, "validation_macro_f1": f1, "test_error": steps / 100})
     curves = curve.assign(cell=results["cell"].iloc[-1])
-    rows = report.write(Measured(results, curves), tmp_path)
+    rows = memoir.paper.report(Measured(results, curves), tmp_path)
     assert len(rows) == (published.numbers()["paper"] == "memoir").sum()
     text = (tmp_path / "tables.md").read_text()
     assert "50.00 to 60.00" in text and "not run: no package" in text
-    T = tables.table4(results, curves).frame.iloc[0]
+    T = tables.table4(Measured(results, curves)).iloc[0]
     # Two checkpoints later, 30 batches gain 1.2 % (1 - 0.5^8 over 1 - 0.5^6), 35 batches 0.6 %.
     assert (T["T"], T["held-out macro-F1 % at 25"], T["at"]) == ("35", "48.44", "50")
     assert (T["test accuracy % at T"], T["test accuracy % at 25"]) == ("65.00", "75.00")
-    pairs = beyond.large(results).frame.set_index("method")
+    pairs = beyond.large(Measured(results, NONE)).set_index("method")
     assert pairs.loc["MEMOIR-LSH", "reading"] == "as text"
     assert "Not measured: `xcbench paper memoir grid=margins`" in text
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [

@@ -67,7 +67,7 @@ class Rule:
 
     Attributes
     ----------
-    sources : of a number, by variant, that of the text first.
+    sources : of a number, by variant, that of the text first; none: no package measures it.
     columns : by metric: a column, an expression of columns, or what measures it; or a verdict of
         numbers that are no results. What is left out and is no setting has no claim.
     reason : why a number deviates, or is no result.
@@ -108,7 +108,9 @@ def claim(paper: str, results: pd.DataFrame, it: Number, rule: Rule) -> Claim | 
     if column == verdicts.NOT_YET:
         return None
     sources = rule.sources(it)
-    last = [source.launch(paper) for source in sources.values()][-1]
+    last = next(reversed([source.launch(paper) for source in sources.values()]), "")
+    if not sources and column != verdicts.SETTING:
+        return Claim((), rule.reason(it), verdicts.NO_PACKAGE)
     if column in verdicts.ALL:
         return Claim((), rule.reason(it), str(column), last)
     every = {variant: source.rows(results) for variant, source in sources.items()}

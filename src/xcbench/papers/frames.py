@@ -98,6 +98,16 @@ def mean(column: str, digits: int = 4) -> Cell:
     return lambda rows: values(rows, column).text(digits)
 
 
+def first(column: str, form: str = ",.0f", missing: float = np.nan) -> Cell:
+    """Cell with what a column, or an expression of columns, has in all rows."""
+
+    def cell(rows: pd.DataFrame) -> str:
+        value = next(iter(evaluated(rows, column).dropna()), missing)
+        return NONE if pd.isna(value) else f"{value:{form}}"
+
+    return cell
+
+
 def difference(one: str, other: str, digits: int = 4, sign: str = "+") -> Cell:
     """Cell with how far the mean of a column is above that of another."""
     return lambda rows: number(values(rows, one).mean - values(rows, other).mean, digits, sign)
@@ -105,8 +115,10 @@ def difference(one: str, other: str, digits: int = 4, sign: str = "+") -> Cell:
 
 def pivot(
     names: Sequence[str],
-    groups: Iterable[tuple[Sequence[str], pd.DataFrame]],
+    groups: Iterable[tuple[Sequence[object], pd.DataFrame]],
     cells: Mapping[str, Cell],
+    *,
+    every: bool = False,
 ) -> pd.DataFrame:
     """A table of cells made of groups of rows, a line for each that has a cell that ended.
 
@@ -115,11 +127,12 @@ def pivot(
     names : columns of the labels.
     groups : labels, and rows.
     cells : what the other columns show.
+    every : whether groups of which no cell ended have a line too.
     """
     lines = [
         [*labels, *(cell(rows) for cell in cells.values())]
         for labels, rows in groups
-        if len(ended(rows))
+        if len(rows if every else ended(rows))
     ]
     return pd.DataFrame(lines, columns=[*names, *cells])
 

@@ -24,7 +24,7 @@ from xcbench.papers.ar.names import (
     printed,
     seconds,
 )
-from xcbench.papers.frames import difference, ended, mean, number, part, pivot, values
+from xcbench.papers.frames import difference, ended, first, mean, number, part, pivot, values
 from xcbench.report.formats import NONE
 
 CLOSE = {"MNIST": (0.005, 0.004), "Bibtex": (0.03, 0.012)}  # asked of both numbers, as published
@@ -139,10 +139,10 @@ def orderings(measured: Measured) -> pd.DataFrame:
         )
         line = [dataset, reading.replace("_", " ")]
         for metric, loss in zip(METRICS, (LOSS, "test_error"), strict=True):
-            first, second = (
+            ours, theirs = (
                 printed("Table 3", dataset, name, metric) for name in ("A&R softmax", "OVE")
             )
-            line += [f"{first - second:+.3f}", compared(other, one, loss)]
+            line += [f"{ours - theirs:+.3f}", compared(other, one, loss)]
         if line[3] != NONE:
             lines.append(line)
     names = [text for name in METRICS.values() for text in (f"{name}, printed", name)]
@@ -214,7 +214,7 @@ def _variants(measured: Measured, grids: dict[str, str], dataset: str) -> pd.Dat
             for (grid, heading), (name, method) in product(grids.items(), METHODS.items())
         ),
         {
-            "K": lambda rows: f"{rows['shape.classes'].iloc[0]:.0f}",
+            "K": first("shape.classes", ".0f"),
             "log lik": mean(f"-{LOSS}"),
             "as published": as_published,
             "acc": mean(ACCURACY),

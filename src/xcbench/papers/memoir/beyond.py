@@ -2,101 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
 import pandas as pd
 
-from xcbench.papers.frames import part
-from xcbench.papers.memoir.frames import measure, of, remark
-from xcbench.papers.memoir.names import MEMOIR, METHODS, READINGS
-from xcbench.papers.memoir.tables import QUALITY, measured, number
-from xcbench.papers.report import all_but
-from xcbench.papers.section import Table
+from xcbench.papers import Measured
+from xcbench.papers.frames import Cell, first, part, pivot, remark
+from xcbench.papers.memoir.names import MEMOIR, METHODS, READINGS, measure, of
+from xcbench.papers.memoir.tables import QUALITY, cell, cells
 from xcbench.report.formats import NONE
 
-
-def variants(
-    rows: pd.DataFrame, column: str, heading: str, caption: str, seeds: bool = False
-) -> Table:
-    """Quality and costs by dataset, method and the values of a setting.
-
-    Parameters
-    ----------
-    seeds : whether the lowest and highest accuracy over the seeds are told.
-    """
-    lines = []
-    keys = ["dataset", "method", column]
-    for (dataset, method, value), own in rows.groupby(keys) if len(rows) else ():
-        line = {"dataset": dataset, "method": method, heading: _setting(value)}
-        line |= measured(own, ("train_time", "total_memory", *QUALITY))
-        line["non-zeros"] = number(own, "nonzeros")
-        found = measure(own, "accuracy").values
-        if seeds and found:
-            line["accuracy %, lowest to highest"] = f"{min(found):.2f} to {max(found):.2f}"
-        lines.append({**line, "remark": remark(own)})
-    columns = list(lines[0]) if lines else ["dataset", "method", heading, "remark"]
-    frame = pd.DataFrame(lines, columns=columns)
-    return Table(caption, frame, all_but(frame, "dataset", "method", heading, "remark"))
+COSTS = ("train_time", "total_memory", *QUALITY)
 
 
-def _setting(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float | int) else str(value)
-
-
-def strengths(results: pd.DataFrame) -> Table:
+def strengths(measured: Measured) -> pd.DataFrame:
     """Figure 1 in numbers."""
-    caption = "Figure 1: strength of the l1 penalty against quality and memory, as published"
-    return variants(part(results, "figure1"), "method.strength", "strength", caption)
+    return _variants(part(measured.results, "figure1"), "method.strength", "strength")
 
 
-def constants(results: pd.DataFrame) -> Table:
+def constants(measured: Measured) -> pd.DataFrame:
     """With and without the constant feature."""
-    caption = "With the feature that is always 1, and without; five seeds, as published, T = 25"
-    column = "dataset.protocol.constant"
-    return variants(part(results, "constant"), column, "constant", caption, seeds=True)
+
+    def ends(rows: pd.DataFrame) -> str:
+        found = measure(rows, "accuracy").values
+        return f"{min(found):.2f} to {max(found):.2f}" if found else NONE
+
+    rows = part(measured.results, "constant")
+    more = {"accuracy %, lowest to highest": ends}
+    return _variants(rows, "dataset.protocol.constant", "constant", **more)
 
 
-def margin_oracles(results: pd.DataFrame) -> Table:
+def margin_oracles(measured: Measured) -> pd.DataFrame:
     """Other margin oracles."""
-    caption = (
-        "MEMOIR-l2 as published with other margin oracles; a random class is Eq. 2, SimpleLSH has "
-        "64 bits and no SVD, of weights as they are or (scaled) over the longest; the graph is "
-        "nmslib's, on citeulike of one seed. 0: without the feature that is always 1"
-    )
-    rows = part(results, "oracles")
+    rows = part(measured.results, "oracles")
     if len(rows):
         constant = rows["dataset.protocol.constant"].map("{:g}".format)
         rows = rows.assign(oracle=rows["method.oracle"].str.cat(constant, sep=", constant "))
-    return variants(rows, "oracle", "oracle", caption)
+    return _variants(rows, "oracle", "oracle")
 
 
-def large(results: pd.DataFrame) -> Table:
+def _variants(rows: pd.DataFrame, column: str, heading: str, **more: Cell) -> pd.DataFrame:
+    """Quality and costs by dataset, method and the values of a setting."""
+    keys = ["dataset", "method", column]
+    groups = (
+        ((dataset, method, f"{value:g}" if isinstance(value, float | int) else str(value)), own)
+        for (dataset, method, value), own in (rows.groupby(keys) if len(rows) else ())
+    )
+    shown = {**cells(COSTS), "non-zeros": cell("nonzeros", 0), **more, "remark": remark}
+    return pivot(("dataset", "method", heading), groups, shown, every=True)
+
+
+def large(measured: Measured) -> pd.DataFrame:
     """Citeulike by number of classes, with the accuracy that no classifier can exceed."""
-    found = []
-    for place, (method, reading) in enumerate(product(METHODS, READINGS)):
+    groups = sorted(_by_classes(measured.results), key=lambda it: it[0])  # keeps the methods' order
+    shown = {
+        **cells((*COSTS, "precision_at_1")),
+        "ceiling of accuracy %": first("100 * `shape.accuracy_ceiling`", ".2f"),
+        "remark": remark,
+    }
+    named = (((f"{K:,.0f}", *labels), own) for K, labels, own in groups)
+    return pivot(("K", "method", "reading"), named, shown, every=True)
+
+
+def _by_classes(results: pd.DataFrame) -> Iterator[tuple[Any, tuple[str, str], pd.DataFrame]]:
+    for method, reading in product(METHODS, READINGS):
         rows = of(results, "citeulike", method, reading)
         if reading == "as_published" and method != "MEMOIR-LSH":
             further = "citeulike" if method in MEMOIR else "citeulike_baselines"
             rows = pd.concat([rows, part(results, further, method=METHODS[method])])
-        groups = rows.groupby("shape.classes") if "shape.classes" in rows else ()
-        found += [(K, place, method, reading, own) for K, own in groups]
-    lines = []
-    for K, _, method, reading, own in sorted(found, key=lambda it: it[:2]):
-        ceiling = own["shape.accuracy_ceiling"].iloc[0]
-        lines.append(
-            {
-                "K": f"{K:,.0f}",
-                "method": method,
-                "reading": reading.replace("_", " ") if method in MEMOIR else NONE,
-                **measured(own, ("train_time", "total_memory", *QUALITY, "precision_at_1")),
-                "ceiling of accuracy %": f"{100 * ceiling:.2f}",
-                "remark": remark(own),
-            }
-        )
-    frame = pd.DataFrame(lines, columns=None if lines else ["K", "method", "reading", "remark"])
-    caption = (
-        "citeulike, a row per article and tag, by number of classes; precision@1 is accuracy over "
-        "its ceiling. With K = 8,310 all that ran, with more classes MEMOIR-l2 and -l1 as "
-        "published, and the baselines. No ±: one seed"
-    )
-    return Table(caption, frame, all_but(frame, "method", "reading", "remark"))
+        shown = reading.replace("_", " ") if method in MEMOIR else NONE
+        for K, own in rows.groupby("shape.classes") if "shape.classes" in rows else ():
+            yield K, (method, shown), own

@@ -1,22 +1,24 @@
-"""What is known of every number that the MEMOIR paper prints."""
+"""What measures the numbers that the MEMOIR paper prints, and why some differ."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from xcbench.papers import published, verdicts
-from xcbench.papers.frames import Values, part, values
-from xcbench.papers.memoir.frames import in_time, measure, of, remark
+from xcbench.papers.claims import Number, Rule, Source, build
+from xcbench.papers.frames import Values, values
 from xcbench.papers.memoir.names import (
     DATASETS,
     FACTORS,
+    MEASURES,
     MEMOIR,
     METHODS,
     READINGS,
     WITHOUT_PACKAGE,
     grid,
+    in_time,
 )
-from xcbench.papers.replication import Claim, Key, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, command
+from xcbench.papers.verdicts import SETTING, TIME
 
 SIZES = {
     "classes": "shape.classes",
@@ -24,93 +26,71 @@ SIZES = {
     "train_size": "shape.train",
     "test_size": "shape.test",
 }
-TIMES = ("train_time", "predict_time")
+HELD_OUT = ("heldout_size", "n_total")
 NO_SOURCE = "no package of the registry installs it"
-HELD_OUT = "held-out rows are not read: T is as printed"
-SIZE = "ours is the size of the weights, the paper does not say what it measured"
-SIZES_DIFFER = (
-    "ours has the constant feature, and classes and features of the training and test rows"
-)
+REASONS = {  # by metric
+    **dict.fromkeys(HELD_OUT, "held-out rows are not read: T is as printed"),
+    "dimension": "ours has the constant feature, and classes and features of the training and test "
+    "rows",
+    "total_memory": "ours is the size of the weights, the paper does not say what it measured",
+}
+
+
+def _reason(it: Number) -> str:
+    return NO_SOURCE if it.method in WITHOUT_PACKAGE else REASONS.get(it.metric, "")
+
+
+def _table1(it: Number) -> dict[str, Source]:
+    return {"as_text": Source("table1", DATASETS[it.dataset])}
+
+
+def _table2(it: Number) -> dict[str, Source]:
+    n = FACTORS[it.method.removeprefix("MEMOIR |b|=").removesuffix("*sqrt(C)")]
+    dataset = DATASETS[it.dataset]
+    launch = f"{command('memoir/table2', dataset)} method.n={n}"
+    return {"as_published": Source("table2", dataset, where={"method.n": n}, command=launch)}
+
+
+def _table3(it: Number) -> dict[str, Source]:
+    """Both readings of MEMOIR; text and code run the same libraries."""
+    if it.method in WITHOUT_PACKAGE:
+        return {}
+    own = READINGS if it.method in MEMOIR else ("as_published",)
+    at = DATASETS[it.dataset], METHODS[it.method]
+    return {
+        reading: Source(grid(it.method, name), *at)
+        for reading, name in zip(READINGS, own, strict=False)
+    }
+
+
+def _table4(it: Number) -> dict[str, Source]:
+    """The experiment that has a setting."""
+    if it.method in WITHOUT_PACKAGE:
+        return {}
+    method = {"MEMOIR-*": "MEMOIR-l2"}.get(it.method, it.method)
+    if it.metric.endswith(" T"):
+        return {"as_published": Source("table4", method=METHODS[method])}
+    return {"as_published": Source(grid(method), DATASETS[it.dataset], METHODS[method])}
+
+
+def _memory(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+    in_gb = " / 1000 *" if it.unit == "GB" else " *"
+    return values(rows, MEASURES["total_memory"].replace(" *", in_gb))
+
+
+RULES = {
+    "Table 1": Rule(_table1, {**SIZES, **dict.fromkeys(HELD_OUT, SETTING)}, _reason),
+    "Table 2": Rule(_table2, {it: MEASURES[it] for it in ("accuracy", "macro_f1")}),
+    "Table 3": Rule(
+        _table3,
+        {**MEASURES, "total_memory": _memory, "train_time": TIME, "predict_time": TIME},
+        _reason,
+        rows=in_time,
+    ),
+    "Table 4": Rule(_table4, {}, _reason),
+}
 
 
 def claims(results: pd.DataFrame) -> dict[Key, Claim]:
     """Claims by table, dataset, method and metric; of what is printed as NA there is none."""
-    made: dict[Key, Claim] = {}
-    every = published.numbers()
-    own = every[(every["paper"] == "memoir") & (every["value"] != "NA")]
-    makers = {"Table 1": _table1, "Table 2": _table2, "Table 3": _table3, "Table 4": _table4}
-    for row in own.to_dict("records"):
-        key = (row["table"], row["dataset"], row["method"], row["metric"])
-        made[key] = makers[row["table"]](results, *key[1:], row["unit"])
-    return made
-
-
-def _claim(
-    found: dict[str, Values],
-    how: dict[str, str],
-    dataset: str,
-    reason: str = "",
-    late: str = "",
-) -> Claim:
-    """Claim of the readings that were measured; else why there is no measurement."""
-    readings = [Reading(name, own.values, how[name]) for name, own in found.items() if own.values]
-    if readings:
-        return Claim(readings, reason)
-    last = list(how.values())[-1]
-    why = next((own.skipped for own in found.values() if own.skipped), "")
-    if why == verdicts.NO_DATA:
-        return Claim((), absent(dataset), command=last)
-    if why == verdicts.NO_PACKAGE:
-        return Claim((), "an extra that is not installed", why, last)
-    return Claim((), why or late, verdicts.NOT_YET, last)
-
-
-def _table1(results: pd.DataFrame, printed: str, method: str, metric: str, unit: str) -> Claim:
-    dataset = DATASETS[printed]
-    how = {"as_text": command("memoir/table1", dataset)}
-    if metric not in SIZES:
-        return Claim((), HELD_OUT, verdicts.SETTING, how["as_text"])
-    found = {"as_text": values(part(results, "table1", dataset=dataset), SIZES[metric])}
-    return _claim(found, how, dataset, SIZES_DIFFER if metric == "dimension" else "")
-
-
-def _table2(results: pd.DataFrame, printed: str, method: str, metric: str, unit: str) -> Claim:
-    n = FACTORS[method.removeprefix("MEMOIR |b|=").removesuffix("*sqrt(C)")]
-    how = {"as_published": f"{command('memoir/table2', DATASETS[printed])} method.n={n}"}
-    if metric.startswith("iterations"):
-        return Claim((), "", verdicts.SETTING, how["as_published"])
-    if metric in TIMES:
-        return Claim((), "", verdicts.TIME, how["as_published"])
-    rows = part(results, "table2", dataset=DATASETS[printed])
-    if "method.n" in rows:
-        rows = rows[rows["method.n"] == n]
-    return _claim({"as_published": measure(rows, metric)}, how, DATASETS[printed])
-
-
-def _table3(results: pd.DataFrame, printed: str, method: str, metric: str, unit: str) -> Claim:
-    if method in WITHOUT_PACKAGE:
-        return Claim((), NO_SOURCE, verdicts.NO_PACKAGE)
-    dataset = DATASETS[printed]
-    readings = {reading: reading for reading in READINGS}
-    if method not in MEMOIR:  # text and code run the same libraries
-        readings = {"as_text": "as_published"}
-    how = {
-        name: command(f"memoir/{grid(method, reading)}", dataset, METHODS[method])
-        for name, reading in readings.items()
-    }
-    if metric in TIMES:
-        return Claim((), "", verdicts.TIME, list(how.values())[-1])
-    rows = {name: of(results, dataset, method, reading) for name, reading in readings.items()}
-    found = {name: measure(in_time(own), metric, unit) for name, own in rows.items()}
-    reason, late = SIZE if metric == "total_memory" else "", remark(pd.concat(rows.values()))
-    return _claim(found, how, dataset, reason, late)
-
-
-def _table4(results: pd.DataFrame, printed: str, method: str, metric: str, unit: str) -> Claim:
-    """A setting, with the experiment that has it."""
-    if method in WITHOUT_PACKAGE:
-        return Claim((), NO_SOURCE, verdicts.SETTING)
-    known = {"MEMOIR-*": "MEMOIR-l2"}.get(method, method)
-    experiment = "memoir/table4" if metric.endswith(" T") else f"memoir/{grid(known)}"
-    dataset = "" if metric.endswith(" T") else DATASETS[printed]
-    return Claim((), "", verdicts.SETTING, command(experiment, dataset, METHODS[known]))
+    return build("memoir", results, RULES)

@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import pictures
-from xcbench.papers.frames import part, values
-from xcbench.papers.memoir.frames import in_time, levelling, measure, of
-from xcbench.papers.memoir.names import AT_HAND, METHODS
+from xcbench.papers import Measured, pictures
+from xcbench.papers.frames import ended, part, values
+from xcbench.papers.memoir.names import AT_HAND, METHODS, in_time, levelling, measure, of
 from xcbench.report import style
 from xcbench.report.figures import Picture
-from xcbench.report.summary import ENDED
 
 LOOKS: style.Styles = {
     name: {"color": style.OTHERS[i], "linestyle": style.DASHES[i % len(style.DASHES)]}
@@ -39,28 +37,21 @@ CAPTIONS = {
 }
 
 
-def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
-    """Draw and save the figures for which something ran.
-
-    Parameters
-    ----------
-    results : one row for each cell of each grid (column ``grid``).
-    curves : one row a checkpoint.
-    folder : where the files go; it exists.
-    """
+def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw the figures for which something ran, and save them in a folder, which exists."""
+    results = measured.results
     with style.look():
         made = {
             "figure1": figure1(results),
             "figure2": figure2(results),
-            "batches": batches(results, curves),
+            "batches": batches(results, measured.curves),
         }
     return pictures.save(made, CAPTIONS, folder)
 
 
 def figure1(results: pd.DataFrame) -> Figure | None:
     """Draw quality and non-zeros against the strength of the penalty, a column a dataset."""
-    rows = part(results, "figure1")
-    rows = rows[rows["status"].isin(ENDED)]
+    rows = ended(part(results, "figure1"))
     names = sorted(rows["dataset"].unique())
     if not names:
         return None

@@ -7,13 +7,16 @@ or than the longest, have nearly the code of P(0).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers.memoir.margins import DELTAS, GRAPH
+from xcbench.papers import Measured, pictures
+from xcbench.papers.frames import without_twins
+from xcbench.papers.memoir.margins import DELTAS, FILE, GRAPH, read
 from xcbench.papers.report import all_but
-from xcbench.papers.section import Table
+from xcbench.papers.section import Section, Table
 from xcbench.report import style
 from xcbench.report.formats import NONE
 
@@ -29,6 +32,19 @@ def problems(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Measurements by dataset, with and without the constant feature."""
     for (dataset, constant), own in frame.groupby(["dataset", "constant"], sort=False):
         yield f"{dataset}, {constant} the constant", own
+
+
+def section(measured: Measured, folder: Path) -> list[Section]:
+    """The theory made visible, from the committed table."""
+    title = "How inexact the margins of an oracle are"
+    kept = without_twins(read(measured.folder / FILE))
+    if kept.empty:
+        said = "Not measured: `xcbench paper memoir grid=margins` measures it."
+        return [Section(title, [said])]
+    with style.look():
+        made = {"inexact": draw(kept)}
+    drawn = pictures.save(made, {"inexact": CAPTION}, folder)
+    return [Section(title, tables=[table(kept)], figures=[drawn["inexact"]])]
 
 
 def table(frame: pd.DataFrame) -> Table:

@@ -1,4 +1,14 @@
-"""Our names by the names that the MEMOIR paper prints, in the order of its tables."""
+"""What the MEMOIR paper prints, in our names, and the rows and columns that measure it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from xcbench.papers import published
+from xcbench.papers.frames import Values, ended, part, values
 
 BASELINES = {"OVR": "svm_ovr", "M-SVM": "svm_cs", "RecallTree": "recall_tree"}
 MEMOIR = {"MEMOIR-l2": "memoir_l2", "MEMOIR-l1": "memoir_l1", "MEMOIR-LSH": "memoir_l2"}
@@ -16,9 +26,48 @@ AT_HAND = ("20news", "citeulike")  # in place of those, beside no printed number
 READINGS = ("as_text", "as_published")
 FACTORS = {"0.1": 11, "1": 110, "10": 1100, "100": 11000, "1000": 110000}  # |b| on LSHTC1
 
+MEASURES = {  # of Table 3, in the printed units: seconds, MB (1.048576 in a MiB), per cent
+    "train_time": "train_seconds",
+    "predict_time": "predict_seconds",
+    "total_memory": "1.048576 * model_mib",
+    "accuracy": "100 * (1 - test_error)",
+    "macro_f1": "100 * test_macro_f1",
+}
+BESIDE = {  # macro-F1 as the paper's words have it, not scikit-learn's; any tag of an article
+    "macro_f1_of_means": "100 * test_macro_f1_of_means",
+    "precision_at_1": "100 * test_precision_at_1",
+}
+
+# by table, dataset, method, metric; of memory in MB
+printed = partial(published.number, "memoir", units="MB")
+
 
 def grid(method: str, reading: str = "as_published") -> str:
     """Grid of a method of Table 3; baselines have one reading alone."""
     if method not in MEMOIR:
         return "table3_baselines" if reading == "as_published" else ""
     return f"table3_lsh_{reading}" if method == "MEMOIR-LSH" else f"table3_{reading}"
+
+
+def of(
+    results: pd.DataFrame, dataset: str, method: str, reading: str = "as_published"
+) -> pd.DataFrame:
+    """Rows of a method of Table 3, as printed, on a dataset of ours."""
+    return part(results, grid(method, reading), dataset=dataset, method=METHODS[method])
+
+
+def in_time(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows without the cells that were over their time: many have some of their classes alone."""
+    return rows[rows["status"] != "timeout"]
+
+
+def measure(rows: pd.DataFrame, metric: str) -> Values:
+    """A measure of Table 3, or one beside it."""
+    return values(rows, {**MEASURES, **BESIDE}[metric])
+
+
+def levelling(results: pd.DataFrame) -> pd.DataFrame:
+    """Rows of Table 4 that ended, with their ``reading``, which the order of rows tells."""
+    rows = ended(part(results, "table4"))
+    order = rows.reindex(columns=["method.order"])["method.order"]
+    return rows.assign(reading=np.where(order == "iid", "as text", "as published"))
