@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.papers import published, replication, run, verdicts
+from xcbench.papers import Measured, published, replication, run, verdicts
 from xcbench.papers.adv import claims, figures, race, tables
 from xcbench.papers.adv.frames import (
     ACCURACY,
@@ -18,16 +18,17 @@ from xcbench.papers.adv.frames import (
     LIKELIHOOD,
     LOSS,
     SAMPLING,
-    SECONDS,
     VALIDATION,
     VALIDATION_ERROR,
     at_best,
     at_start,
     printed,
-    reached,
 )
 from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PROPOSED
+from xcbench.papers.adv.race import SECONDS, reached
 from xcbench.run import presets
+
+NONE = pd.DataFrame()
 
 
 # ---------------------------------------------------------------- claims
@@ -139,7 +140,7 @@ def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     assert "to a log likelihood of -3.050 (0.05 nats below the best other)" in likely
     assert word in likely
     assert f"{slower:.2f} times" in high
-    frame = race.race(race.levels(results, curves)).frame
+    frame = race.race(race.levels(results, curves))
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.200")].iloc[0]
     assert own["seconds"] == f"{slower:.2f} ± 0.00"
     assert own["times the proposed"] == f"{slower:.2f}"
@@ -152,18 +153,17 @@ TABLES = (
     tables.bias,
     tables.crossed,
     tables.readings,
+    tables.pairs,
+    tables.trees,
 )
-WITH_CURVES = (tables.pairs, tables.trees)
 
 
 def test_a_report_of_nothing(tmp_path: Path) -> None:
     nothing = run.measured(tmp_path)
-    made = [table(nothing.results) for table in TABLES]
-    made += [table(nothing.results, nothing.curves) for table in WITH_CURVES]
-    assert all(table.rows == [] for table in made)
+    assert all(table(nothing).empty for table in TABLES)
     assert set(replicated(nothing.results)["verdict"]) == {verdicts.NOT_YET, verdicts.SETTING}
     levels = race.levels(nothing.results, nothing.curves)
-    assert race.verdict(levels) == [] and race.race(levels).rows == []
+    assert race.verdict(levels) == [] and race.race(levels).empty
 
 
 def halved(curves: pd.DataFrame, slow: pd.Series) -> pd.DataFrame:
@@ -195,7 +195,7 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
 def test_seeds_that_do_not_arrive_are_counted() -> None:
     results, curves = figure1(3.0)
     slow = curves["cell"].str.endswith("ove-others-1")
-    frame = race.race(race.levels(results, halved(curves, slow))).frame
+    frame = race.race(race.levels(results, halved(curves, slow)))
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.300")].iloc[0]
     assert own["seconds"] == "4.50 (1 of 2 seeds)"
     assert own["times the proposed"] == "≥ 3.50"  # (4.5 + 6) / 2 over 1.5
@@ -213,7 +213,7 @@ def test_a_loss_and_an_error_stop_for_themselves() -> None:
         ERROR: [0.8, 0.25, 0.5],
     }
     curves = pd.DataFrame({"cell": rows["cell"].iloc[0], **curve})
-    best = at_best(rows, curves).iloc[0]
+    best = at_best(Measured(rows, curves)).iloc[0]
     assert (best[VALIDATION], best[LOSS], best["epoch"], best["train_seconds"]) == (2, 3, 2, 2)
     assert (best[VALIDATION_ERROR], best[ERROR], best["error_epoch"]) == (0.3, 0.25, 1)
     first = at_start(rows, curves).iloc[0]
@@ -231,20 +231,20 @@ def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
             known = {LOSS: loss, ERROR: 0.75, "tree_nodes_fell": 7} if not epoch else {LOSS: 1.0}
             seconds = {"epoch": epoch, "train_seconds": 2.5 + epoch}
             curves.append({"cell": str(ridge), **seconds, **known})
-    (own,) = tables.trees(pd.DataFrame(rows), pd.DataFrame(curves)).frame.to_dict("records")
+    (own,) = tables.trees(Measured(pd.DataFrame(rows), pd.DataFrame(curves))).to_dict("records")
     assert (own["log lik, 0.01"], own["log lik, 0.1"]) == ("-6.0000", "-5.0000")
     assert (own["acc"], own["nodes that fell"], own["fit, s"]) == ("0.2500", "7", "2.5")
 
 
 def test_what_the_tables_compute() -> None:
     results, _ = figure1(3.0)
-    removed = tables.bias(results).frame.set_index("noise").loc["uniform"]
+    removed = tables.bias(Measured(results, NONE)).set_index("noise").loc["uniform"]
     assert removed["log lik, removed"] == "-3.0000 ± 0.0000"
     assert (removed["log lik, gain"], removed["acc, gain"]) == ("+2.0000", "+0.1000")
     more = pd.DataFrame(
         [line("crossed", "citeulike", "ove", "tree", 0, **{ERROR: 0.25, LOSS: 2.0})]
     )
-    both = tables.crossed(pd.concat([results, more])).frame.set_index("objective")
+    both = tables.crossed(Measured(pd.concat([results, more]), NONE)).set_index("objective")
     assert both.loc["OVE", "acc, adversarial tree"] == "0.7500"
     assert both.loc["OVE", "acc, uniform"].startswith("0.4000")
     assert both.loc["OVE", "acc, frequency"] == tables.NONE
@@ -259,15 +259,16 @@ def test_what_the_tables_compute() -> None:
         )
         for lr, ridge, loss in ((0.1, 10, 3.0), (0.3, 10, 2.0), (0.1, 1, 2.5), (0.3, 1, 2.6))
     ]
-    best = tables.table1(pd.DataFrame(tuned)).frame.iloc[0]
+    best = tables.table1(Measured(pd.DataFrame(tuned), NONE)).iloc[0]
     assert (best["rate"], best["ends its grid"]) == ("0.3", "upper")
     assert (best["regulariser"], best["ends it"]) == ("0.1", "yes")  # sigma² of ridge 10
     assert (best["validation error"], best["by error"]) == ("0.5000", "0.1, 0.1")
     assert best["its error"] == "0.3333"
-    exact = tables.table1(pd.DataFrame([tuned[0] | {"method": "softmax", SAMPLING: math.nan}]))
-    assert exact.frame.iloc[0][["method", "regulariser"]].tolist() == ["softmax", "10"]
+    one = pd.DataFrame([tuned[0] | {"method": "softmax", SAMPLING: math.nan}])
+    exact = tables.table1(Measured(one, NONE))
+    assert exact.iloc[0][["method", "regulariser"]].tolist() == ["softmax", "10"]
     assert best["Wikipedia-500K"] == "0.02, 1" and best["Amazon-670K"] == "0.03, 10"
-    gap = tables.appendix(as_printed()).frame.set_index("dataset")
+    gap = tables.appendix(Measured(as_printed(), NONE)).set_index("dataset")
     assert gap.loc["EURLex-4K", "acc, difference"] == "-0.0720"
     assert gap.loc["EURLex-4K, printed", "acc, difference"] == "-0.072"
 

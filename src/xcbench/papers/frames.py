@@ -14,6 +14,8 @@ from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
 from xcbench.run.results import earliest_best
 
+NAMES = re.compile(r"`([^`]+)`|(?<![\w.`])([A-Za-z_]\w*)")  # of columns in an expression
+
 
 @dataclass(frozen=True)
 class Values:
@@ -81,13 +83,12 @@ def values(rows: pd.DataFrame, column: str) -> Values:
 
 def evaluated(rows: pd.DataFrame, expression: str) -> pd.Series:
     """A column, or an expression such as ``1 - test_error``; empty where a column is missing."""
-    if re.fullmatch(r"[\w.]+", expression):
-        return rows.get(expression, pd.Series(dtype=float))
-    used = rows[[name for name in rows if str(name) in expression]]
-    try:
-        return pd.Series(used.eval(expression, engine="python"))
-    except pd.errors.UndefinedVariableError:
+    if expression in rows:
+        return rows[expression]
+    used = {name for pair in NAMES.findall(expression) for name in pair if name}
+    if not used <= {*rows}:
         return pd.Series(dtype=float)
+    return pd.Series(rows[list(used)].astype(float).eval(expression, engine="python"))
 
 
 Cell = Callable[[pd.DataFrame], str]  # of the rows of a line
@@ -98,7 +99,7 @@ def mean(column: str, digits: int = 4) -> Cell:
     return lambda rows: values(rows, column).text(digits)
 
 
-def first(column: str, form: str = ",.0f", missing: float = np.nan) -> Cell:
+def once(column: str, form: str = ",.0f", missing: float = np.nan) -> Cell:
     """Cell with what a column, or an expression of columns, has in all rows."""
 
     def cell(rows: pd.DataFrame) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import pictures
-from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared, height
+from xcbench.papers import Measured, pictures
+from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
 from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
+from xcbench.papers.frames import evaluated
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
 from xcbench.report.figures import Picture
@@ -32,27 +33,15 @@ CAPTION = (
 BELOW = 1.5  # an axis of log likelihoods ends at so many times the lowest start
 
 
-def draw(results: pd.DataFrame, curves: pd.DataFrame, folder: Path) -> dict[str, Picture]:
-    """Draw and save Figure 1, if anything of it ran.
-
-    Parameters
-    ----------
-    results : one row for each cell of each grid (column ``grid``).
-    curves : one row a checkpoint.
-    folder : where the files go; it exists.
-    """
+def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw Figure 1, if anything of it ran, and save it in a folder, which exists."""
     with style.look():
-        made = {"figure1": figure1(results, curves)}
+        made = {"figure1": figure1(measured.results, measured.curves)}
     return pictures.save(made, {"figure1": CAPTION}, folder)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
-    """Draw two panels a dataset that ran: log likelihood, accuracy.
-
-    Parameters
-    ----------
-    results, curves : see `draw`.
-    """
+    """Draw two panels a dataset that ran: log likelihood, accuracy."""
     chosen = {dataset: compared(results, dataset) for dataset in HERE}
     shown = [dataset for dataset in HERE if chosen[dataset]]
     if not shown:
@@ -62,7 +51,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     panels = fig.subplots(len(shown), 2, squeeze=False)
     for dataset, pair in zip(shown, panels, strict=True):
         for ax, (measure, label) in zip(pair, measures.items(), strict=True):
-            known = curves.assign(value=height(curves, measure))
+            known = curves.assign(value=evaluated(curves, measure))
             starts = []
             for name, cells in chosen[dataset].items():
                 line = over_seeds(

@@ -5,29 +5,86 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from xcbench.papers.adv.frames import (
-    ACCURACY,
-    EPOCHS,
-    LIKELIHOOD,
-    SECONDS,
-    Arrival,
-    accuracy,
-    arrival,
-    compared,
-    likelihood,
-)
+from xcbench.papers import Measured
+from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
 from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
-from xcbench.papers.adv.tables import table
-from xcbench.papers.section import Table
+from xcbench.papers.frames import Values, evaluated, values
 from xcbench.report.formats import NONE
 
+SECONDS, EPOCHS = "train_seconds", "epoch"  # clocks of a race
+MEASURES = {"accuracy": ACCURACY, "log likelihood": LIKELIHOOD}  # what it is to
 LEVELS = (0.5, 0.75, 0.9)  # of the highest accuracy of any method of Figure 1
 MATCHED = 0.95  # of that of the best other method, which it reaches itself
 NATS = 0.05  # the same for the log likelihood: so much below it
 ORDER = 10.0  # "an order of magnitude"
 AT_LEAST, AT_MOST = "≥ ", "≤ "
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """When curves, one a seed, reach a level, in training seconds or epochs.
+
+    Attributes
+    ----------
+    times : of the seeds that do.
+    ends : when the curves of the others end.
+    """
+
+    times: tuple[float, ...]
+    ends: tuple[float, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every seed arrives."""
+        return bool(self.times) and not self.ends
+
+    @property
+    def mean(self) -> float:
+        """Mean over seeds; a lower bound of it where some do not arrive."""
+        return float(np.mean([*self.times, *self.ends]))
+
+    def text(self) -> str:
+        """``mean ± spread`` of those that arrive, and how many they are."""
+        if not self.times:
+            return f"not within {self.mean:.2f}"
+        count = f"{len(self.times)} of {len(self.times) + len(self.ends)} seeds"
+        return Values(self.times).text(2) + ("" if self.complete else f" ({count})")
+
+
+def arrival(
+    rows: pd.DataFrame, curves: pd.DataFrame, level: float, measure: str, clock: str
+) -> Arrival:
+    """When the cells of some rows reach a level (see `reached`)."""
+    own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
+    found = [(reached(curve, level, measure, clock), float(curve[clock].max())) for curve in own]
+    times = tuple(at for at, _ in found if not np.isnan(at))
+    return Arrival(times, tuple(end for at, end in found if np.isnan(at)))
+
+
+def reached(curve: pd.DataFrame, level: float, measure: str, clock: str) -> float:
+    """When a curve first reaches an accuracy or a log likelihood; nan where it never does.
+
+    Parameters
+    ----------
+    curve : checkpoints of one cell, with losses and errors of the test rows; linear in between.
+    level : how high.
+    measure : `ACCURACY` or `LIKELIHOOD`.
+    clock : ``train_seconds`` or ``epoch``.
+    """
+    known = curve.assign(height=evaluated(curve, measure)).dropna(subset=["height"])
+    known = known.sort_values(clock)
+    times, found = known[clock].to_numpy(float), known["height"].to_numpy(float)
+    above = np.flatnonzero(found >= level)
+    if not len(above):
+        return float("nan")
+    at = int(above[0])
+    if at == 0:
+        return float(times[0])
+    share = (level - found[at - 1]) / (found[at] - found[at - 1])
+    return float(times[at - 1] + share * (times[at] - times[at - 1]))
 
 
 @dataclass(frozen=True)
@@ -64,24 +121,38 @@ def _levels(results: pd.DataFrame, curves: pd.DataFrame, dataset: str) -> Iterat
 
     def level(judged: bool, measure: str, what: str, value: float) -> Level:
         seconds, epochs = (
-            {name: arrival(rows, curves, value, measure, clock) for name, rows in chosen.items()}
+            {
+                name: arrival(rows, curves, value, MEASURES[measure], clock)
+                for name, rows in chosen.items()
+            }
             for clock in (SECONDS, EPOCHS)
         )
         return Level(dataset, judged, measure, what, value, seconds, epochs)
 
-    best = {name: accuracy(rows).mean for name, rows in chosen.items()}
+    best = {name: values(rows, ACCURACY).mean for name, rows in chosen.items()}
     for share in LEVELS:
         highest = share * max(best.values())
-        yield level(share == LEVELS[-1], ACCURACY, f"{share:.0%} of the highest", highest)
+        yield level(share == LEVELS[-1], "accuracy", f"{share:.0%} of the highest", highest)
     others = [name for name in chosen if name != PROPOSED]
     if others:
         matched = MATCHED * max(best[name] for name in others)
-        yield level(True, ACCURACY, f"{MATCHED:.0%} of the best other", matched)
-        likeliest = max(likelihood(chosen[name]).mean for name in others)
-        yield level(True, LIKELIHOOD, f"{NATS:g} nats below the best other", likeliest - NATS)
+        yield level(True, "accuracy", f"{MATCHED:.0%} of the best other", matched)
+        likeliest = max(values(chosen[name], LIKELIHOOD).mean for name in others)
+        what = f"{NATS:g} nats below the best other"
+        yield level(True, "log likelihood", what, likeliest - NATS)
 
 
-def race(found: list[Level]) -> Table:
+def seconds(measured: Measured) -> pd.DataFrame:
+    """The race of Figure 1."""
+    return race(levels(measured.results, measured.curves))
+
+
+def sentences(measured: Measured) -> list[str]:
+    """What the race of Figure 1 says about the claim."""
+    return verdict(levels(measured.results, measured.curves))
+
+
+def race(found: list[Level]) -> pd.DataFrame:
     """Training seconds to given levels, and how many times as long as the proposed method."""
     lines = [
         {
@@ -97,16 +168,7 @@ def race(found: list[Level]) -> Table:
         for level in found
         for name, own in level.found.items()
     ]
-    columns = ["dataset", "measure", "level", "value", "method"]
-    columns += ["seconds", "times the proposed", "epochs"]
-    caption = (
-        "Training seconds (wall clock, runs one after the other on the same machine; the tree's "
-        "fit included) to shares of the highest accuracy of any method, and to the accuracy and "
-        "the log likelihood of the best method but the proposed one, or nearly; mean over the "
-        "seeds that arrive. Where some do not, the end of their runs bounds the factor. Epochs "
-        "leave out the tree's fit, which is before the first"
-    )
-    return table(caption, lines, columns, 5)
+    return pd.DataFrame(lines)
 
 
 def times(own: Arrival, first: Arrival | None) -> tuple[str, float] | None:
@@ -127,7 +189,7 @@ def verdict(found: list[Level]) -> list[str]:
     for level in found:
         others = {name: own for name, own in level.found.items() if name != PROPOSED}
         if level.judged and PROPOSED in level.found and others:
-            article = "an" if level.measure == ACCURACY else "a"
+            article = "an" if level.measure == "accuracy" else "a"
             to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
             said.append(f"{SHOWN[level.dataset]}, {to}: {_said(level.found[PROPOSED], others)}")
     return said

@@ -24,7 +24,7 @@ from xcbench.papers.ar.names import (
     printed,
     seconds,
 )
-from xcbench.papers.frames import difference, ended, first, mean, number, part, pivot, values
+from xcbench.papers.frames import difference, ended, mean, number, once, part, pivot, values
 from xcbench.report.formats import NONE
 
 CLOSE = {"MNIST": (0.005, 0.004), "Bibtex": (0.03, 0.012)}  # asked of both numbers, as published
@@ -214,7 +214,7 @@ def _variants(measured: Measured, grids: dict[str, str], dataset: str) -> pd.Dat
             for (grid, heading), (name, method) in product(grids.items(), METHODS.items())
         ),
         {
-            "K": first("shape.classes", ".0f"),
+            "K": once("shape.classes", ".0f"),
             "log lik": mean(f"-{LOSS}"),
             "as published": as_published,
             "acc": mean(ACCURACY),

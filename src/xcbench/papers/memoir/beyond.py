@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import Cell, first, part, pivot, remark
+from xcbench.papers.frames import Cell, once, part, pivot, remark
 from xcbench.papers.memoir.names import MEMOIR, METHODS, READINGS, measure, of
 from xcbench.papers.memoir.tables import QUALITY, cell, cells
 from xcbench.report.formats import NONE
@@ -59,7 +59,7 @@ def large(measured: Measured) -> pd.DataFrame:
     groups = sorted(_by_classes(measured.results), key=lambda it: it[0])  # keeps the methods' order
     shown = {
         **cells((*COSTS, "precision_at_1")),
-        "ceiling of accuracy %": first("100 * `shape.accuracy_ceiling`", ".2f"),
+        "ceiling of accuracy %": once("100 * `shape.accuracy_ceiling`", ".2f"),
         "remark": remark,
     }
     named = (((f"{K:,.0f}", *labels), own) for K, labels, own in groups)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import Cell, first, part, pivot, remark, values
+from xcbench.papers.frames import Cell, once, part, pivot, remark, values
 from xcbench.papers.memoir.names import (
     AT_HAND,
     BESIDE,
@@ -76,12 +76,12 @@ def sizes(measured: Measured) -> pd.DataFrame:
     rows = rows[rows["grid"].isin(["table1", "citeulike"])]
     groups = rows.groupby(["dataset", "shape.classes"]) if "shape.classes" in rows else ()
     shown = {
-        "K": first("shape.classes"),
-        "N": first("shape.train"),
-        "test rows": first("shape.test"),
-        "D": first("shape.features"),
-        "test rows dropped": first("shape.test_dropped", missing=0),
-        "ceiling of accuracy %": first("100 * `shape.accuracy_ceiling`", ".2f", missing=100),
+        "K": once("shape.classes"),
+        "N": once("shape.train"),
+        "test rows": once("shape.test"),
+        "D": once("shape.features"),
+        "test rows dropped": once("shape.test_dropped", missing=0),
+        "ceiling of accuracy %": once("100 * `shape.accuracy_ceiling`", ".2f", missing=100),
     }
     return pivot(["dataset"], (((dataset,), own) for (dataset, _), own in groups), shown)
 
