@@ -503,9 +503,9 @@ def test_papers_that_are_not_there(workspace: Workspace) -> None:
 def test_a_package_that_a_paper_lacks_is_no_missing_paper(
     patched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "xcbench.papers.umax.frames", None)
+    monkeypatch.setitem(sys.modules, "xcbench.papers.umax.names", None)
     monkeypatch.delitem(sys.modules, "xcbench.papers.umax", raising=False)
-    with pytest.raises(ModuleNotFoundError, match="frames"):
+    with pytest.raises(ModuleNotFoundError, match="names"):
         papers.find("umax")
 
 

@@ -14,8 +14,7 @@ from xcbench.errors import UserError
 from xcbench.papers import LOSS, published, replication, verdicts
 from xcbench.papers.replication import KEY, Claim, Reading
 from xcbench.papers.umax import claims, theory
-from xcbench.papers.umax.frames import ERROR, TWICE
-from xcbench.papers.umax.names import DATASETS, METHODS
+from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
 
 
 # ---------------------------------------------------------------- agreement

@@ -104,10 +104,6 @@ def report_of(name: str) -> Callable[[Measured, Path], pd.DataFrame]:
     """The report of one of the papers here, which draws and so takes a second to import."""
 
     def write(measured: Measured, folder: Path) -> pd.DataFrame:
-        listed = (Path(__file__).parent / name / "report.yaml").exists()
-        if not listed:
-            own: pd.DataFrame = import_module(f"{__name__}.{name}.report").write(measured, folder)
-            return own
         rows: pd.DataFrame = import_module(f"{__name__}.page").write(name, measured, folder)
         return rows
 

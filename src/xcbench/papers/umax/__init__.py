@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xcbench.papers import Grid, Paper, report_of
-from xcbench.papers.umax.frames import RECORDED
+from xcbench.papers.umax.names import RECORDED
 
 TITLE = "Unbiased scalable softmax optimization (Fagan and Iyengar, 2018)"
 

@@ -1,4 +1,4 @@
-"""What is known of every number that the U-max paper prints."""
+"""What measures the numbers that the U-max paper prints, and why some differ."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ import pandas as pd
 from omegaconf import OmegaConf
 
 from xcbench import options
-from xcbench.papers import published
-from xcbench.papers.frames import part, values
-from xcbench.papers.replication import Claim, Key, Reading, absent, command
-from xcbench.papers.umax import frames
-from xcbench.papers.umax.frames import ratios, recorded
-from xcbench.papers.umax.names import DATASETS, METHODS
-from xcbench.papers.umax.tables import chosen_rate, neighbours
+from xcbench.papers import LOSS, published
+from xcbench.papers.claims import Number, Rule, Source, build
+from xcbench.papers.frames import Values, part, values
+from xcbench.papers.replication import Claim, Key, Reading, command
+from xcbench.papers.umax.names import (
+    BIASED,
+    DATASETS,
+    METHODS,
+    READINGS,
+    beside_implicit,
+    recorded,
+)
+from xcbench.papers.umax.rates import chosen_rate, neighbours
 
-TABLE1 = {"classes": "shape.classes", "dimension": "shape.features", "examples": "shape.train"}
+SIZES = {"classes": "shape.classes", "dimension": "shape.features", "examples": "shape.train"}
+FILES = {
+    "classes_original": "labels",
+    "dimension_original": "features",
+    "examples_original": "train",
+}
 TWICE_REASON = (
     "the printed number is not a log loss: the authors' evaluation applies softmax to "
     "probabilities; with the log loss of the text it is another number"
@@ -33,16 +44,117 @@ PRINTED_ONLY = {
         "softmax applied twice can give"
     ),
 }
+SIZE_REASONS = {
+    ("Bibtex", "classes"): "Mulan's training part has 146 classes, training and test part 148; the "
+    "printed 147 is that of a random 75 % of all rows, which the stored runs trained on",
+    ("Delicious", "classes"): "352 classes in Mulan's training part; the stored runs trained on a "
+    "random 75 %",
+    ("Delicious", "examples"): "12,920 rows, of which 10 have no label",
+}
+
+
+def _ours(it: Number) -> str:
+    return DATASETS.get(it.dataset.removesuffix("-13K"), "")
+
+
+# ---------------------------------------------------------------- Table 1
+def _sizes(it: Number) -> dict[str, Source]:
+    """Both protocols; of the files before them, the one number that they must have to be read."""
+    dataset, where = _ours(it), {"method": "implicit"}
+    if it.metric in FILES:
+        verify = f"xcbench data verify {dataset}"
+        return {"as_text": Source("table3_as_text", dataset, where=where, command=verify)}
+    return {name: Source(f"table3_{name}", dataset, where=where) for name in READINGS}
+
+
+def _of_files(it: Number) -> float:
+    known = OmegaConf.load(options.folder() / "dataset" / f"{_ours(it)}.yaml")
+    return float(OmegaConf.select(known, f"expected.{FILES[it.metric]}", default=0))
+
+
+def _expected(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+    found, size = values(rows, "shape.classes"), _of_files(it)
+    return replace(found, values=(size,) if found.values and size else ())
+
+
+def _size_reason(it: Number) -> str:
+    if it.metric in FILES:
+        return f"files of {_of_files(it):.0f} are read"
+    return SIZE_REASONS.get((it.dataset, it.metric), "")
+
+
+# ---------------------------------------------------------------- Tables 2 and 3
+def _rates(it: Number) -> dict[str, Source]:
+    return {name: Source(f"table2_{name}", _ours(it), METHODS[it.method]) for name in READINGS}
+
+
+def _rate(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+    rate = chosen_rate(rows, recorded(METHODS[it.method], reading))
+    return replace(values(rows, LOSS), values=(rate,) if np.isfinite(rate) else ())
+
+
+def _neighbours(it: Number, reading: str, rows: pd.DataFrame) -> str:
+    return neighbours(rows, recorded(METHODS[it.method], reading))
+
+
+def _losses(it: Number) -> dict[str, Source]:
+    if it.dataset not in DATASETS:
+        return {}  # an average, see below
+    dataset, method = _ours(it), METHODS[it.method]
+    both = f"{method},implicit"
+    return {
+        name: Source(
+            f"table3_{name}", dataset, method, command=_command(f"table3_{name}", dataset, both)
+        )
+        for name in reversed(READINGS)
+    }
+
+
+def _ratio(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+    """Loss over that of Implicit SGD, seed by seed."""
+    return values(rows, f"{recorded(METHODS[it.method], reading)} / implicit")
+
+
+def _diverged(it: Number, reading: str, rows: pd.DataFrame) -> str:
+    seeds = values(rows, LOSS).diverged
+    return f"seeds {seeds} diverged" if seeds else ""
+
+
+def _ratio_reason(it: Number) -> str:
+    if it.method == "Implicit SGD":
+        return "1 by definition"
+    reason = TWICE_REASON if METHODS[it.method] in BIASED else WORK_REASON
+    return PRINTED_ONLY.get((it.dataset, it.method), reason)
+
+
+RULES = {
+    "Table 1": Rule(_sizes, SIZES | dict.fromkeys(FILES, _expected), _size_reason),
+    "Table 2": Rule(_rates, {"tuned_initial_learning_rate": _rate}, note=_neighbours),
+    "Table 3": Rule(
+        _losses, {"relative_final_train_log_loss": _ratio}, _ratio_reason, note=_diverged
+    ),
+}
 
 
 def claims(results: pd.DataFrame) -> dict[Key, Claim]:
     """Claims by table, dataset, method and metric."""
+    results = beside_implicit(results)
+    own = build("umax", results, RULES)
+    averages = {method: _average(results, method) for method in METHODS}
+    factor = averages["Vanilla SGD"]
+    factor = replace(factor, reason=f"Table 3, column Vanilla SGD: {factor.reason}")
+    names = "Implicit SGD vs previous state of the art", "U-max proposed vs Raman double sum"
     return {
-        **_table1(results),
-        **_table2(results),
-        **_table3(results),
-        **_averages(results),
-        **_text(results),
+        **{
+            key: claim if claim.readings else replace(claim, command=_alone(claim.command))
+            for key, claim in own.items()
+        },
+        **{
+            ("Table 3", "Average", method, "relative_final_train_log_loss"): claim
+            for method, claim in averages.items()
+        },
+        ("text", "average of 7", names[0], "log_loss_factor"): factor,
+        ("text", "Eurlex", names[1], "final_log_loss_factor"): _raman(results),
     }
 
 
@@ -50,154 +162,45 @@ def _command(experiment: str, dataset: str, method: str = "") -> str:
     return command(f"umax/{experiment}", dataset, method)
 
 
-def _table1(results: pd.DataFrame) -> dict[Key, Claim]:
-    made = {}
-    for printed, dataset in DATASETS.items():
-        name = "AmazonCat-13K" if printed == "AmazonCat" else printed
-        for metric, column in TABLE1.items():
-            readings = []
-            for reading in ("as_text", "as_published"):
-                rows = part(results, f"table3_{reading}", dataset=dataset, method="implicit")
-                found = values(rows, column)
-                if found.values:
-                    grid = f"table3_{reading}"
-                    readings.append(Reading(reading, found.values, _command(grid, dataset)))
-            reason = _size_reason(printed, metric) if readings else absent(dataset)
-            command = _command("table3_as_text", dataset)
-            made["Table 1", name, "", metric] = Claim(readings, reason, command=command)
-            original = _original(dataset, metric, bool(readings))
-            made["Table 1", name, "", f"{metric}_original"] = original
-    return made
+def _alone(command: str) -> str:
+    """The command of a method without Implicit SGD beside it."""
+    return command.replace(",implicit", "")
 
 
-def _original(dataset: str, metric: str, here: bool) -> Claim:
-    """Size of the files before the protocol, which they must have to be read."""
-    command = f"xcbench data verify {dataset}"
-    if not here:
-        return Claim((), absent(dataset), command=command)
-    known = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
-    name = {"classes": "labels", "dimension": "features", "examples": "train"}[metric]
-    size = OmegaConf.select(known, f"expected.{name}", default=0)
-    readings = [Reading("as_text", [float(size)], command)] if size else []
-    return Claim(readings, f"files of {size or 'any size'} are read", command=command)
-
-
-def _size_reason(printed: str, metric: str) -> str:
-    if printed == "Bibtex" and metric == "classes":
-        return (
-            "Mulan's training part has 146 classes, training and test part 148; the printed 147 is "
-            "that of a random 75 % of all rows, which the stored runs trained on"
-        )
-    if printed == "Delicious" and metric == "classes":
-        return "352 classes in Mulan's training part; the stored runs trained on a random 75 %"
-    if printed == "Delicious" and metric == "examples":
-        return "12,920 rows, of which 10 have no label"
-    return ""
-
-
-def _table2(results: pd.DataFrame) -> dict[Key, Claim]:
-    made = {}
-    for printed, dataset in DATASETS.items():
-        for method_printed, method in METHODS.items():
-            readings = []
-            for reading in ("as_text", "as_published"):
-                grid = f"table2_{reading}"
-                column = recorded(method) if reading == "as_published" else frames.LOSS
-                rate = chosen_rate(results, grid, dataset, method, column)
-                if np.isfinite(rate):
-                    note = neighbours(results, grid, dataset, method, column)
-                    readings.append(Reading(reading, [rate], _command(grid, dataset, method), note))
-            reason = "" if readings else absent(dataset)
-            key = "Table 2", printed, method_printed, "tuned_initial_learning_rate"
-            command = _command("table2_as_text", dataset, method)
-            made[key] = Claim(readings, reason, command=command)
-    return made
-
-
-def _table3(results: pd.DataFrame) -> dict[Key, Claim]:
-    made = {}
-    for printed, dataset in DATASETS.items():
-        for method_printed, method in METHODS.items():
-            readings = []
-            for reading in ("as_text", "as_published"):
-                grid = f"table3_{reading}"
-                column = recorded(method) if reading == "as_published" else frames.LOSS
-                found = ratios(results, grid, dataset, method, column)
-                if found.values:
-                    note = f"seeds {found.diverged} diverged" if found.diverged else ""
-                    command = _command(grid, dataset, f"{method},implicit")
-                    readings.append(Reading(reading, found.values, command, note))
-            reason = _ratio_reason(printed, method_printed) if readings else absent(dataset)
-            key = "Table 3", printed, method_printed, "relative_final_train_log_loss"
-            command = _command("table3_as_published", dataset, method)
-            made[key] = Claim(readings, reason, command=command)
-    return made
-
-
-def _ratio_reason(printed: str, method: str) -> str:
-    if (printed, method) in PRINTED_ONLY:
-        return PRINTED_ONLY[printed, method]
-    if method == "Implicit SGD":
-        return "1 by definition"
-    return TWICE_REASON if METHODS[method] in frames.BIASED else WORK_REASON
-
-
-def _averages(results: pd.DataFrame) -> dict[Key, Claim]:
-    """Averages over the datasets of the table."""
-    return {
-        ("Table 3", "Average", name, "relative_final_train_log_loss"): _average(results, name)
-        for name in METHODS
-    }
-
-
-def _average(results: pd.DataFrame, method_printed: str) -> Claim:
+def _average(results: pd.DataFrame, printed_method: str) -> Claim:
     """Average of a method's ratios as published; the paper's is over all seven datasets."""
     table = published.numbers()
     table = table[(table["paper"] == "umax") & (table["table"] == "Table 3")]
-    printed = table[table["method"] == method_printed].set_index("dataset")["value"].astype(float)
-    method = METHODS[method_printed]
+    printed = table[table["method"] == printed_method].set_index("dataset")["value"].astype(float)
+    method = METHODS[printed_method]
+    rows = part(results, "table3_as_published", method=method)
     found = {
-        name: ratios(results, "table3_as_published", dataset, method, recorded(method)).mean
+        name: values(rows[rows["dataset"] == dataset], f"{recorded(method)} / implicit").mean
         for name, dataset in DATASETS.items()
     }
     ours = pd.Series(found).dropna()
-    command = "xcbench paper umax"
+    launch = "xcbench paper umax"
     reason = f"an average over {len(DATASETS)} datasets, {len(ours)} of them here"
     if len(ours):
         reason += (
             f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
-    whole = [Reading("as_published", [ours.mean()], command)] if len(ours) == len(DATASETS) else []
-    return Claim(whole, reason, command=command)
-
-
-def _text(results: pd.DataFrame) -> dict[Key, Claim]:
-    factor = _average(results, "Vanilla SGD")
-    factor = replace(factor, reason=f"Table 3, column Vanilla SGD: {factor.reason}")
-    names = "Implicit SGD vs previous state of the art", "U-max proposed vs Raman double sum"
-    return {
-        ("text", "average of 7", names[0], "log_loss_factor"): factor,
-        ("text", "Eurlex", names[1], "final_log_loss_factor"): _raman(results),
-    }
+    whole = [Reading("as_published", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
+    return Claim(whole, reason, command=launch)
 
 
 def _raman(results: pd.DataFrame) -> Claim:
-    found = raman_factors(results)
-    command = _command("figure2", "eurlex")
-    own = found.get("eurlex", (float("nan"), float("nan")))
-    readings = [
-        Reading(reading, [factor], command)
-        for reading, factor in zip(("as_published", "as_text"), own, strict=True)
-        if np.isfinite(factor)
-    ]
+    found, launch = raman_factors(results), _command("figure2", "eurlex")
+    own = zip(READINGS, found.get("eurlex", ()), strict=False)
+    readings = [Reading(reading, [it], launch) for reading, it in own if np.isfinite(it)]
     shown = "; ".join(
         f"{dataset}: {comparator:.2f} against the published comparator, {right:.2f} against its "
         "correct form"
         for dataset, (comparator, right) in found.items()
     )
     where = "" if readings else "on Eurlex, whose files are not here; elsewhere, "
-    return Claim(readings, f"{where}mean over the rates ({shown or 'not run'})", command=command)
+    return Claim(readings, f"{where}mean over the rates ({shown or 'not run'})", command=launch)
 
 
 def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -206,17 +209,10 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     The first number is against the published comparator, the second against the correct form;
     rates at which either diverged have no part in it.
     """
-    rows = part(results, "figure2")
     made = {}
-    for dataset, own in rows[rows["status"] == "done"].groupby("dataset"):
-        loss = (
-            own.groupby(["method.double_sum", "lr"])[frames.LOSS]
-            .mean()
-            .unstack("method.double_sum")
-        )
-        both = [
-            float((loss[name] / loss["proposed"]).dropna().mean()) if name in loss else float("nan")
-            for name in ("raman_as_published", "raman")
-        ]
-        made[str(dataset)] = (both[0], both[1])
+    for dataset, own in part(results, "figure2", status="done").groupby("dataset"):
+        loss = own.pivot_table(LOSS, "lr", "method.double_sum")
+        loss = loss.reindex(columns=["raman_as_published", "raman", "proposed"])
+        over = loss.div(loss["proposed"], axis="index").mean()
+        made[str(dataset)] = float(over["raman_as_published"]), float(over["raman"])
     return made

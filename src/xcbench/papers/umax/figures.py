@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import panels, pictures
+from xcbench.papers import Measured, panels, pictures, published
 from xcbench.papers.umax import stored
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.report import style
@@ -54,23 +54,9 @@ CAPTIONS = {
 }
 
 
-def draw(
-    results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame, folder: Path
-) -> dict[str, Picture]:
-    """Draw and save every figure as PNG and PDF.
-
-    Parameters
-    ----------
-    results : one row a cell and grid, from `xcbench.run.results.frame`, with a column ``grid``.
-    curves : one row a checkpoint.
-    authors : the curves that the authors stored.
-    folder : where the files go; it exists.
-
-    Returns
-    -------
-    dict
-        Pictures by name: ``figure1``, ``figure2``, and ``figure3-DATASET`` for every dataset.
-    """
+def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw ``figure1``, ``figure2`` and ``figure3-DATASET``, and save them in a folder."""
+    results, curves, authors = measured.results, measured.curves, published.author_runs()
     with style.look():
         made = {
             "figure1": figure1(results, curves, authors),
@@ -86,12 +72,7 @@ def draw(
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
-    """Draw Figure 1, a row of panels a dataset: stored, measured as published, correct.
-
-    Parameters
-    ----------
-    results, curves, authors : see `draw`.
-    """
+    """Draw Figure 1, a row of panels a dataset: stored, measured as published, correct."""
     cells = in_grids(results, FIGURE1_GRIDS)
     cells["label"] = cells["method"].map({ours: name for name, ours in METHODS.items()})
     looks = {
@@ -109,12 +90,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
-    """Draw Figure 2, a column a double sum: the stored curves on top, below a row a dataset.
-
-    Parameters
-    ----------
-    results, curves, authors : see `draw`.
-    """
+    """Draw Figure 2, a column a double sum: the stored curves on top, below a row a dataset."""
     cells = _by_rate(in_grids(results, FIGURE2_GRIDS))
     cells = cells[cells["method"] == "umax"]
     looks = panels.by_rate([*FIGURE2_RATES, *cells["lr"].dropna()])
@@ -133,10 +109,6 @@ def figure3(
     results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame
 ) -> dict[str, Figure]:
     """Draw Figure 3 for every dataset, a row of panels a method: stored, as published, correct.
-
-    Parameters
-    ----------
-    results, curves, authors : see `draw`.
 
     Returns
     -------

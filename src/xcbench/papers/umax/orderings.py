@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import product
+
 import pandas as pd
 
-from xcbench.papers import LOSS
-from xcbench.papers.frames import part
-from xcbench.papers.section import Table
-from xcbench.papers.umax.frames import BIASED, PUBLISHED_NAME
-from xcbench.papers.umax.tables import DATASET_NAMES
+from xcbench.papers import LOSS, Measured
+from xcbench.papers.frames import ended, number, part
+from xcbench.papers.umax.names import BIASED, DATASET_NAMES, PUBLISHED_NAME
 from xcbench.report.formats import NONE
-from xcbench.report.summary import ENDED, at_best_rate
+from xcbench.report.summary import at_best_rate
 
 CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))
 READINGS = {
@@ -27,29 +26,21 @@ def best(results: pd.DataFrame, grid: str, dataset: str, method: str) -> pd.Data
     """Cells of a method that ended, at its best rate, by seed."""
     rows = part(results, grid, dataset=dataset, method=method)
     rows = rows[rows["status"] != "skipped"]
-    if rows.empty:
-        return rows.set_index("seed")
-    rows = at_best_rate(rows)
-    return rows[rows["status"].isin(ENDED)].set_index("seed")
+    return ended(at_best_rate(rows) if len(rows) else rows).set_index("seed")
 
 
-def order(results: pd.DataFrame) -> Table:
+def order(measured: Measured) -> pd.DataFrame:
     """Whether one method ends below another, seed by seed."""
     lines = []
-    for dataset, shown in DATASET_NAMES.items():
-        for reading, grid in READINGS.items():
-            line: dict[str, str] = {"dataset": shown, "reading": reading}
-            for lower, higher in CLAIMS:
-                first, second = (best(results, grid, dataset, m) for m in (lower, higher))
-                name = f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}"
-                line[name] = _compared(first, second)
-            if set(list(line.values())[2:]) != {NONE}:
-                lines.append(line)
-    caption = (
-        "Is the first below the second in training log loss? In how many of the seeds that ended "
-        "for both, and the mean ± spread of the difference (negative: yes)"
-    )
-    return Table(caption, pd.DataFrame(lines))
+    for (dataset, shown), (reading, grid) in product(DATASET_NAMES.items(), READINGS.items()):
+        line = [
+            _compared(*(best(measured.results, grid, dataset, method) for method in pair))
+            for pair in CLAIMS
+        ]
+        if {*line} != {NONE}:
+            lines.append([shown, reading, *line])
+    claims = (f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}" for lower, higher in CLAIMS)
+    return pd.DataFrame(lines, columns=["dataset", "reading", *claims])
 
 
 def _compared(first: pd.DataFrame, second: pd.DataFrame) -> str:
@@ -64,14 +55,14 @@ def _compared(first: pd.DataFrame, second: pd.DataFrame) -> str:
     return f"{word}, {(difference < 0).sum()} of {len(common)} ({difference.mean():+.3f}{spread})"
 
 
-def plateaus(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
+def plateaus(measured: Measured) -> pd.DataFrame:
     """Whether the biased methods stop improving above the optimum, at their best rates."""
-    lines = []
+    lines, curves = [], measured.curves
     for dataset, shown in DATASET_NAMES.items():
-        optimum = part(results, "optimum", dataset=dataset)
+        optimum = part(measured.results, "optimum", dataset=dataset)
         floor = float(optimum[LOSS].iloc[0]) if len(optimum) else float("nan")
         for method in (*BIASED, "umax", "implicit"):
-            cells = best(results, "figure3", dataset, method)
+            cells = best(measured.results, "figure3", dataset, method)
             if cells.empty:
                 continue
             own = curves[curves["cell"].isin(cells["cell"])]
@@ -83,25 +74,22 @@ def plateaus(results: pd.DataFrame, curves: pd.DataFrame) -> Table:
                     "dataset": shown,
                     "method": PUBLISHED_NAME[method],
                     "final log loss": f"{end:.3f}",
-                    "above the optimum": NONE if np.isnan(floor) else f"{end - floor:+.3f}",
-                    f"fall since epoch {LATE:.0f}": NONE if np.isnan(fall) else f"{fall:.4f}",
+                    "above the optimum": number(end - floor, 3, "+"),
+                    f"fall since epoch {LATE:.0f}": number(fall, 4),
                     "kind": "biased" if method in BIASED else "unbiased",
                 }
             )
-    caption = "Do the biased methods end on a plateau above the optimum, and the others not?"
-    right = ("final log loss", "above the optimum", f"fall since epoch {LATE:.0f}")
-    frame = pd.DataFrame(lines, columns=["dataset", "method", *right, "kind"])
-    return Table(caption, frame, right)
+    return pd.DataFrame(lines)
 
 
-def winners(results: pd.DataFrame) -> list[str]:
+def winners(measured: Measured) -> list[str]:
     """Sentences with the lowest training and test loss of every dataset, at the best rates."""
     sentences = []
     for dataset, shown in DATASET_NAMES.items():
         ends = {
             PUBLISHED_NAME[method]: cells
             for method in PUBLISHED_NAME
-            if len(cells := best(results, "figure3", dataset, method))
+            if len(cells := best(measured.results, "figure3", dataset, method))
         }
         if len(ends) < 2:
             continue

@@ -2,122 +2,104 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import LOSS, published
-from xcbench.papers.frames import part, values
-from xcbench.papers.report import all_but
-from xcbench.papers.section import Table
-from xcbench.papers.umax.frames import BIASED, ERROR, PUBLISHED_NAME, TWICE, recorded
-from xcbench.papers.umax.names import DATASETS, METHODS
+from xcbench.papers import LOSS, Measured, published
+from xcbench.papers.frames import Cell, ended, mean, once, part, pivot, values
+from xcbench.papers.umax import claims, figures
+from xcbench.papers.umax.names import (
+    BIASED,
+    DATASET_NAMES,
+    DATASETS,
+    ERROR,
+    METHODS,
+    PUBLISHED_NAME,
+    READINGS,
+    TWICE,
+    recorded,
+)
+from xcbench.papers.umax.rates import chosen_rate
 from xcbench.papers.umax.stored import TUNED
 from xcbench.papers.verdicts import DEVIATES, NO_DATA, REPRODUCED, agrees
 from xcbench.report.formats import NONE
-from xcbench.report.summary import ENDED, at_best_rate, edge
+from xcbench.report.summary import at_best_rate, edge
 
 SEARCH = "learning-rate search on first 10% of the data"
 LAST = 49  # zero-based epoch of the last stored checkpoint
-OTHERS = {"citeulike": "citeulike (not in the paper)"}
-DATASET_NAMES = {ours: name for name, ours in DATASETS.items()} | OTHERS
+PAIRS = tuple(product(DATASETS.items(), METHODS.items()))  # names as printed and ours
 
 
-def stored_runs(results: pd.DataFrame, authors: pd.DataFrame) -> Table:
-    """Final losses and errors beside the runs that the authors stored."""
+def _stored_ends() -> pd.DataFrame:
+    """Last checkpoints of the authors' stored runs, by dataset and method as printed."""
+    authors = published.author_runs()
     end = authors[(authors["run"] == TUNED) & (authors["epoch_index_zero_based"] == LAST)]
-    known = {(row["dataset"], row["method"]): row for row in end.to_dict("records")}
-    lines = []
-    for printed, dataset in DATASETS.items():
-        for name, method in METHODS.items():
-            stored = known.get((printed, name))
-            if stored is None:
-                continue
-            rows = part(results, "table3_as_published", dataset=dataset, method=method)
-            loss, error = values(rows, recorded(method)), values(rows, ERROR)
-            text = f"{stored['train_log_loss_recorded']:.4f}"
-            verdict = NO_DATA
-            if loss.values:
-                verdict = REPRODUCED if agrees(text, "", loss.values) else DEVIATES
-            elif loss.diverged:
-                verdict = DEVIATES
-            lines.append(
-                {
-                    "dataset": printed,
-                    "method": name,
-                    "stored": text,
-                    "measured, same evaluation": loss.text(),
-                    "difference": _percent(loss.mean, float(text)),
-                    "verdict": verdict,
-                    "correct log loss": values(rows, LOSS).text(),
-                    "stored train error": f"{stored['train_error']:.4f}",
-                    "train error": error.text(),
-                }
-            )
-    caption = (
-        "After 50 epochs, as published: what the authors stored beside what was measured, and the "
-        "correct log loss of the same runs"
-    )
-    frame = pd.DataFrame(lines)
-    return Table(caption, frame, all_but(frame, "dataset", "method", "verdict"), "verdict")
+    return end.set_index(["dataset", "method"])
+
+
+def stored_runs(measured: Measured) -> pd.DataFrame:
+    """Final losses and errors beside the runs that the authors stored."""
+    ends, lines = _stored_ends().to_dict("index"), []
+    for (printed, dataset), (name, method) in PAIRS:
+        stored = ends.get((printed, name))
+        if stored is None:
+            continue
+        rows = part(measured.results, "table3_as_published", dataset=dataset, method=method)
+        loss = values(rows, recorded(method))
+        text = f"{stored['train_log_loss_recorded']:.4f}"
+        verdict = DEVIATES if loss.values or loss.diverged else NO_DATA
+        if loss.values and agrees(text, "", loss.values):
+            verdict = REPRODUCED
+        lines.append(
+            {
+                "dataset": printed,
+                "method": name,
+                "stored": text,
+                "measured, same evaluation": loss.text(),
+                "difference": _percent(loss.mean, float(text)),
+                "verdict": verdict,
+                "correct log loss": values(rows, LOSS).text(),
+                "stored train error": f"{stored['train_error']:.4f}",
+                "train error": values(rows, ERROR).text(),
+            }
+        )
+    return pd.DataFrame(lines)
 
 
 def _percent(value: float, base: float) -> str:
     return NONE if np.isnan(value) else f"{100 * (value / base - 1):+.1f} %"
 
 
-# ---------------------------------------------------------------- rates
-def chosen_rate(results: pd.DataFrame, grid: str, dataset: str, method: str, column: str) -> float:
-    """Rate with the lowest mean loss of a search; nan where it was not run."""
-    rows = part(results, grid, dataset=dataset, method=method)
-    rows = rows[rows["status"] != "skipped"]
-    if rows.empty or not rows["status"].isin(ENDED).any():
-        return float("nan")
-    best = at_best_rate(rows, column)
-    return float(best["lr"].iloc[0]) if best["lr"].nunique() == 1 else float("nan")
-
-
-def neighbours(results: pd.DataFrame, grid: str, dataset: str, method: str, column: str) -> str:
-    """Losses at the best rate and at those beside it, to see how sharp the choice is."""
-    rows = part(results, grid, dataset=dataset, method=method)
-    best = chosen_rate(results, grid, dataset, method, column)
-    shown = []
-    for rate in (best / 10, best, best * 10):
-        own = rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
-        if len(own):
-            shown.append(f"{rate:g}: {values(own, column).text(3)}")
-    return "losses of the search: " + ", ".join(shown)
-
-
-def rates(results: pd.DataFrame, authors: pd.DataFrame) -> Table:
+def rates(measured: Measured) -> pd.DataFrame:
     """Printed rates, the authors' stored search, and ours under both readings."""
-    search = authors[authors["run"] == SEARCH]
-    table = published.numbers()
-    table = table[(table["paper"] == "umax") & (table["table"] == "Table 2")]
-    lines = []
-    for printed in DATASETS:
-        for name, method in METHODS.items():
-            own = search[(search["dataset"] == printed) & (search["method"] == name)]
-            own = own.dropna(subset=["train_log_loss_recorded"])
-            best = own.sort_values("train_log_loss_recorded")["initial_learning_rate"].head(1)
-            text = table[(table["dataset"] == printed) & (table["method"] == name)]["value"].iloc[0]
-            line = {"dataset": printed, "method": name, "printed": f"{float(text):g}"}
-            line["best of the stored search"] = f"{best.iloc[0]:g}" if len(best) else NONE
-            for reading, column in (("as_published", recorded(method)), ("as_text", LOSS)):
-                grid, dataset = f"table2_{reading}", DATASETS[printed]
-                rate = chosen_rate(results, grid, dataset, method, column)
-                variant = part(results, grid, dataset=dataset, method=method)
-                where = edge(variant, rate) if np.isfinite(rate) else ""
-                line[f"ours, {reading.replace('_', ' ')}"] = (
-                    (f"{rate:g}" + (f" ({where} edge)" if where else ""))
-                    if np.isfinite(rate)
-                    else "not run: data"
-                )
-            lines.append(line)
-    caption = (
-        "Table 2: rates tuned on the first 10 % of the rows; ours as the text says are chosen by "
-        "the correct log loss, from a grid that was extended while the best rate ended it"
-    )
-    return Table(caption, pd.DataFrame(lines))
+    authors, lines = published.author_runs(), []
+    search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
+    search = search.sort_values("train_log_loss_recorded")
+    for (printed, dataset), (name, method) in PAIRS:
+        own = search[(search["dataset"] == printed) & (search["method"] == name)]
+        text = published.number("umax", "Table 2", printed, name, "tuned_initial_learning_rate")
+        line = {"dataset": printed, "method": name, "printed": f"{text:g}"}
+        line["best of the stored search"] = _rate(own["initial_learning_rate"].head(1))
+        for reading in READINGS:
+            rows = part(measured.results, f"table2_{reading}", dataset=dataset, method=method)
+            rate = chosen_rate(rows, recorded(method, reading))
+            shown = _at_edge(rows, rate) if np.isfinite(rate) else NO_DATA
+            line[f"ours, {reading.replace('_', ' ')}"] = shown
+        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def _rate(rates: pd.Series) -> str:
+    """The rate that all rows have; a dash where they are none, or differ."""
+    return f"{rates.iloc[0]:g}" if rates.nunique() == 1 else NONE
+
+
+def _at_edge(rows: pd.DataFrame, rate: float) -> str:
+    """A rate, and whether it ends its grid."""
+    where = edge(rows, rate)
+    return f"{rate:g}" + (f" ({where} edge)" if where else "")
 
 
 # ---------------------------------------------------------------- from the text to the print
@@ -133,91 +115,120 @@ STEPS = {  # what changes → its grid for the double sums, and for the biased m
 }
 
 
-def steps(results: pd.DataFrame, authors: pd.DataFrame) -> Table:
+def steps(measured: Measured) -> pd.DataFrame:
     """From the text's number to the printed one, a step at a time (final training loss)."""
-    end = authors[(authors["run"] == TUNED) & (authors["epoch_index_zero_based"] == LAST)]
-    stored = end.set_index(["dataset", "method"])["train_log_loss_recorded"]
-    lines = []
-    for printed in ("MNIST", "Bibtex", "Delicious"):
-        for name, method in METHODS.items():
-            line = {"dataset": printed, "method": name}
-            for step, grids in STEPS.items():
-                grid = grids[method in BIASED]
-                if printed == "MNIST" and step.startswith("+ random"):
-                    grid = ""
-                column = TWICE if "twice" in step else LOSS
-                rows = part(results, grid, dataset=DATASETS[printed], method=method)
-                line[step] = values(rows, column).text(3) if grid else ""
-            line["stored by the authors"] = f"{stored.get((printed, name), np.nan):.3f}"
-            lines.append(line)
-    caption = (
-        "What each choice is worth: training loss after 50 epochs, every column changing one thing "
-        "more (empty: it changes nothing for this method or dataset)"
-    )
-    frame = pd.DataFrame(lines)
-    return Table(caption, frame, all_but(frame, "dataset", "method"))
+    stored, lines = _stored_ends()["train_log_loss_recorded"], []
+    for printed, (name, method) in product(("MNIST", "Bibtex", "Delicious"), METHODS.items()):
+        line = {"dataset": printed, "method": name}
+        for step, grids in STEPS.items():
+            grid = grids[method in BIASED]
+            if printed == "MNIST" and step.startswith("+ random"):
+                grid = ""
+            column = TWICE if "twice" in step else LOSS
+            rows = part(measured.results, grid, dataset=DATASETS[printed], method=method)
+            line[step] = mean(column, 3)(rows) if grid else ""
+        line["stored by the authors"] = f"{stored.get((printed, name), np.nan):.3f}"
+        lines.append(line)
+    return pd.DataFrame(lines)
 
 
 # ---------------------------------------------------------------- beyond the paper
-def beyond(results: pd.DataFrame) -> Table:
+ENDS = {
+    "log loss": mean(LOSS, 3),
+    "train error": mean(ERROR),
+    "test log loss": mean("test_log_loss", 3),
+    "test error": mean("test_error"),
+}
+
+
+def beyond(measured: Measured) -> pd.DataFrame:
     """Correct log losses and errors, tuned on a tenth and at the best rate of all, with optimum."""
     lines = []
     for dataset, shown in DATASET_NAMES.items():
-        for method in PUBLISHED_NAME:
-            tuned = part(results, "table3_tuned", dataset=dataset, method=method)
-            whole = part(results, "figure3", dataset=dataset, method=method)
+        for method, name in PUBLISHED_NAME.items():
+            tuned, whole = (
+                part(measured.results, grid, dataset=dataset, method=method)
+                for grid in ("table3_tuned", "figure3")
+            )
             whole = whole[whole["status"] != "skipped"]
             if not (tuned["status"] != "skipped").any() and whole.empty:
                 continue
             best = at_best_rate(whole) if len(whole) else whole
-            rate = best["lr"].iloc[0] if len(best) and best["lr"].nunique() == 1 else np.nan
-            where = edge(whole, rate) if np.isfinite(rate) else ""
+            one = best["lr"].nunique() == 1
             lines.append(
                 {
                     "dataset": shown,
-                    "method": PUBLISHED_NAME[method],
-                    "tuned rate": _rate(tuned["lr"].iloc[0] if len(tuned) else np.nan),
-                    "log loss, tuned": values(tuned, LOSS).text(3),
-                    "best rate": _rate(rate) + (f" ({where} edge)" if where else ""),
-                    "log loss": values(best, LOSS).text(3) if len(best) else NONE,
-                    "train error": values(best, ERROR).text() if len(best) else NONE,
-                    "test log loss": values(best, "test_log_loss").text(3) if len(best) else NONE,
-                    "test error": values(best, "test_error").text() if len(best) else NONE,
+                    "method": name,
+                    "tuned rate": _rate(tuned["lr"]),
+                    "log loss, tuned": mean(LOSS, 3)(tuned),
+                    "best rate": _at_edge(whole, best["lr"].iloc[0]) if one else NONE,
+                    **{heading: cell(best) for heading, cell in ENDS.items()},
                 }
             )
-        lines += _optimum(results, dataset, shown)
-    caption = (
-        "Table 3 with correct log losses, settings of the text: at the rate tuned on a tenth of "
-        "the rows, and at the best of all rates on all rows; the optimum of exact softmax below"
-    )
-    frame = pd.DataFrame(lines)
-    return Table(caption, frame, all_but(frame, "dataset", "method"))
+        optimum = ended(part(measured.results, "optimum", dataset=dataset)).head(1)
+        if len(optimum):
+            ends = {heading: cell(optimum) for heading, cell in ENDS.items()}
+            lines.append({"dataset": shown, "method": _solver(optimum.iloc[0]), **ends})
+    return pd.DataFrame(lines)
 
 
-def _rate(value: float) -> str:
-    return NONE if pd.isna(value) else f"{value:g}"
-
-
-def _optimum(results: pd.DataFrame, dataset: str, shown: str) -> list[dict[str, str]]:
-    rows = part(results, "optimum", dataset=dataset)
-    if rows.empty or not rows["status"].isin(ENDED).any():
-        return []
-    row = rows.iloc[0]
-    note = "exact softmax, L-BFGS"
+def _solver(row: pd.Series) -> str:
     if row.get("method.solver") == "minibatch":
-        note = "exact softmax, minibatches"
-    elif isinstance(row["message"], str) and row["message"]:
-        note += f" ({row['message']})"
-    return [
-        {
-            "dataset": shown,
-            "method": note,
-            "tuned rate": NONE,
-            "log loss, tuned": NONE,
-            "best rate": NONE,
-            "log loss": f"{row[LOSS]:.3f}",
-            "train error": f"{row[ERROR]:.4f}",
-            "test log loss": f"{row['test_log_loss']:.3f}",
-            "test error": f"{row['test_error']:.4f}",
-        }
-    ]
+        return "exact softmax, minibatches"
+    said = isinstance(row["message"], str) and row["message"]
+    return "exact softmax, L-BFGS" + (f" ({said})" if said else "")
+
+
+def double_sums(measured: Measured) -> tuple[pd.DataFrame, str]:
+    """Final losses on the two double sums, and the means of their ratios."""
+
+    def on(which: str) -> Cell:
+        return lambda rows: mean(LOSS, 3)(rows[figures.double_sum(rows) == which])
+
+    rows = part(measured.results, "figure2")
+    rows = rows[rows["status"] != "skipped"]
+    groups = (
+        ((dataset, f"{rate:g}"), own) for (dataset, rate), own in rows.groupby(["dataset", "lr"])
+    )
+    sums = {heading: on(which) for which, (heading, _) in figures.DOUBLE_SUMS.items()}
+    factors = "; ".join(
+        f"{dataset}: {comparator:.2f} for the published comparator, {right:.2f} for the correct one"
+        for dataset, (comparator, right) in claims.raman_factors(measured.results).items()
+    )
+    return pivot(("dataset", "rate"), groups, sums, every=True), factors or "not run"
+
+
+def several(measured: Measured) -> pd.DataFrame:
+    """Several rows and classes a step."""
+
+    def at(rate: float) -> Cell:
+        return lambda rows: mean(LOSS, 3)(rows[rows["lr"] == rate])
+
+    rows = part(measured.results, "several")
+    rows = rows[rows["status"] != "skipped"]
+    pairs = rows.groupby(["method.n", "method.m"]) if len(rows) else ()
+    cells = {f"log loss at rate {rate:g}": at(rate) for rate in sorted(rows["lr"].unique())}
+    return pivot(
+        ("observations n", "classes m"),
+        (((f"{n:.0f}", f"{m:.0f}"), own) for (n, m), own in pairs),
+        {**cells, "training seconds": mean("train_seconds", 1)},
+        every=True,
+    )
+
+
+def pairs(measured: Measured) -> pd.DataFrame:
+    """Tens of thousands of classes."""
+    sizes = {"K": once("shape.classes"), "training rows": once("shape.train")}
+    groups = []
+    for grid, (method, name) in product(("table3_tuned", "pairs"), PUBLISHED_NAME.items()):
+        own = part(measured.results, grid, dataset="citeulike", method=method)
+        if len(own):
+            groups.append(((*(cell(own) for cell in sizes.values()), name), own))
+    cells = {
+        "rate": once("lr", "g"),
+        "train log loss": mean(LOSS, 3),
+        "train error": mean(ERROR),
+        "test precision at 1": mean("test_precision_at_1"),
+        "training seconds": mean("train_seconds", 0),
+    }
+    return pivot((*sizes, "method"), groups, cells, every=True)

@@ -7,19 +7,29 @@ and ``draw(frames)`` makes its figure.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from xcbench.papers import Measured
+from xcbench.papers.section import Section
 from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
 from xcbench.report import style
+from xcbench.report.figures import Picture
 
 PARTS: dict[str, ModuleType] = {
     "step_size": step_size,
     "bisection": bisection,
     "convergence": convergence,
     "second_moment": second_moment,
+}
+TITLES = {
+    "step_size": "Propositions 1 and 2: sizes of steps",
+    "bisection": "Proposition 4: evaluations to solve an implicit step",
+    "convergence": "Theorem 1: convergence of U-max at its own rate",
+    "second_moment": "Section 2.3: the gradients of the two double sums",
 }
 
 
@@ -69,3 +79,18 @@ def results(frames: dict[str, pd.DataFrame]) -> list[Result]:
         )
         for name, part in PARTS.items()
     ]
+
+
+def sections(measured: Measured, folder: Path) -> list[Section]:
+    """A section a result, its figure and its numbers saved in a folder."""
+    made = []
+    for result in results(measure()):
+        png = folder / f"{result.name}.png"
+        with style.look():
+            style.save(result.figure, png)
+        for name, frame in result.frames.items():
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
+        title = TITLES[result.name]
+        alt = f"{title}. The numbers are in {result.name}.csv."
+        made.append(Section(title, [result.caption], figures=[Picture(png, alt, "")]))
+    return made

@@ -1,0 +1,26 @@
+"""The rates that a search chooses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from xcbench.papers.frames import ended, mean
+from xcbench.report.summary import at_best_rate
+
+
+def chosen_rate(rows: pd.DataFrame, column: str) -> float:
+    """Rate with the lowest mean loss of a search; nan where it was not run."""
+    rows = rows[rows["status"] != "skipped"]
+    best = at_best_rate(rows, column)["lr"] if len(ended(rows)) else rows["lr"][:0]
+    return float(best.iloc[0]) if best.nunique() == 1 else float("nan")
+
+
+def neighbours(rows: pd.DataFrame, column: str) -> str:
+    """Losses at the best rate and at those beside it, to see how sharp the choice is."""
+    best, shown = chosen_rate(rows, column), []
+    for rate in (best / 10, best, best * 10):
+        own = rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
+        if len(own):
+            shown.append(f"{rate:g}: {mean(column, 3)(own)}")
+    return "losses of the search: " + ", ".join(shown)
