@@ -144,7 +144,7 @@ def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
 
 def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
     rows = replication.rows("umax", claims.claims(frame[:0]))
-    assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.SETTING}
+    assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
     assert rows["measured"].isna().all()
     assert not rows["reason"].fillna("").str.contains("nan").any()
 
@@ -168,7 +168,7 @@ def test_sizes_of_the_files_are_those_that_are_read(rows: pd.DataFrame) -> None:
     good = sizes[sizes["verdict"] == verdicts.REPRODUCED]
     assert ("Bibtex", "classes_original") in good.index
     assert ("AmazonCat-13K", "examples_original") in good.index
-    assert sizes.loc[("Wiki-small", "examples_original"), "verdict"] == verdicts.NO_DATA
+    assert sizes.loc[("Wiki-small", "examples_original"), "verdict"] == verdicts.NOT_YET
 
 
 def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:
@@ -258,7 +258,7 @@ def test_a_twin_is_no_measurement_of_its_dataset(twins: Path) -> None:
     own = table[table["paper"] == "umax"]
     assert len(own) == len(published.numbers().query("paper == 'umax'"))
     assert set(own["measured"]) == {""}
-    assert set(own["verdict"]) == {verdicts.NO_DATA, verdicts.SETTING}
+    assert set(own["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
 
 
 def test_no_printed_number_stands_beside_a_twin(twins: Path) -> None:
