@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from drawn_lines import lines_of
+from xcbench.papers import Measured, published
 from xcbench.papers.umax import figures, stored
 from xcbench.report import style
 
@@ -194,7 +195,8 @@ def test_figure3():
     assert "missing: 1000, 100, 10, 0.1" in rows["U-max"][1].texts[0].get_text()
 
 
-def test_files_are_the_same_bytes_twice(tmp_path):
+def test_files_are_the_same_bytes_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "author_runs", lambda: AUTHORS)
     results, curves = frames(
         measured("table3_as_published", "mnist", "umax"),
         measured("figure3", "delicious", "umax", 1.0),
@@ -202,7 +204,7 @@ def test_files_are_the_same_bytes_twice(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     for folder in (first, second):
         folder.mkdir()
-        pictures = figures.draw(results, curves, AUTHORS, folder)
+        pictures = figures.draw(Measured(results, curves), folder)
     assert list(pictures) == ["figure1", "figure2", "figure3-delicious"]
     assert "on Delicious with the settings" in pictures["figure3-delicious"].caption
     names = sorted(path.name for path in first.iterdir())

@@ -14,7 +14,7 @@ from xcbench.report.formats import NONE
 from xcbench.report.summary import ENDED
 from xcbench.run.results import earliest_best
 
-NAMES = re.compile(r"`([^`]+)`|(?<![\w.`])([A-Za-z_]\w*)")  # of columns in an expression
+NAMES = re.compile(r"`([^`]+)`|(?<![\w.`])([A-Za-z_][\w.]*)")  # of columns in an expression
 
 
 @dataclass(frozen=True)
