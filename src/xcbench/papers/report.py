@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcbench import durable, locks
 from xcbench.errors import writing
-from xcbench.papers import replication, section
+from xcbench.papers import priors, replication, section
 from xcbench.papers.replication import Claim, Key
 from xcbench.papers.section import Section, Table
 from xcbench.papers.verdicts import ALL
@@ -44,7 +44,7 @@ def write(
         drawn = scratch / figures.name  # whose name is in the links
         drawn.mkdir(parents=True)
         try:
-            sections = draw(rows, drawn)
+            sections = [*draw(rows, drawn), *priors.section(folder)]
             page = section.render(title, [counted(rows), intro], sections)
             text = f"# {title}\n\n" + section.markdown(sections)
             drawn.rename(new)

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from xcbench.core.dataset import Info
-from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place, kept
+from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place, kept, priors
 from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
 from xcbench.report.summary import ENDED, at_best_rate, edge
@@ -103,17 +103,20 @@ class Runner:
 
     def _grid(self, grid: Grid, configurations: list[Config], known: Kept) -> tuple[Kept, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
-        found, code = _points(grid.name, configurations, known)
+        jobs = plan.jobs(configurations)
+        found, code = _points(grid.name, jobs, known)
         extended = grid.extended and "method.lr" not in self.overrides
         steps = DECADES * (2 if grid.tuned else 1)
         for _ in range(steps if extended else 0):
-            more = _beyond(grid, found, configurations)
+            more = plan.jobs(_beyond(grid, found, jobs))
             if not more or code == INTERRUPTED:
                 break
             print(f"{len(more)} points further, where the best ones lack neighbours")
-            configurations = configurations + more
+            jobs += more
             further, exit_code = _points(grid.name, more, known)
             found, code = found.joined(further), max(code, exit_code)
+        if grid.part == "runs" and not configurations[0].plan:
+            priors.update(self.folder, jobs)
         return found, code
 
 
@@ -122,10 +125,9 @@ def narrows(key: str) -> bool:
     return key == "seed" or key not in sweeps.PLAIN
 
 
-def _points(name: str, configurations: list[Config], known: Kept) -> tuple[Kept, int]:
+def _points(name: str, planned: list[Job], known: Kept) -> tuple[Kept, int]:
     """Run the points for which no row holds; gives the rows of all."""
-    launch = configurations[0]
-    planned = plan.jobs(configurations)
+    launch = planned[0].settings
     candidates = {} if launch.force else {job.cell.cell: known.holds(job, name) for job in planned}
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
@@ -195,14 +197,13 @@ def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
     return replace(settings, method=replace(settings.method, **own))
 
 
-def _beyond(grid: Grid, tables: Kept, configurations: list[Config]) -> list[Config]:
+def _beyond(grid: Grid, tables: Kept, jobs: list[Job]) -> list[Config]:
     """Points that the best one of each search lacks, one setting changed at a time.
 
     Of a rate alone, the one a decade beyond, where the best ends the grid; of a rate with other
     settings, the next half decades on either side of each.
     """
     more: list[Config] = []
-    jobs = plan.jobs(configurations)
     rows = dict(searches(grid, tables.rows))
     for key, best in best_settings(grid, tables).items():
         own = [job for job in jobs if _search(grid, job) == key]

@@ -1,0 +1,78 @@
+"""What the class prior reaches on a paper's datasets: ``priors.csv`` beside its rows.
+
+The rows of a paper do not hold these numbers. They follow from the labels alone and are kept by the
+digest of the dataset, so that a report has them where the data are absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from xcbench import data, durable, locks
+from xcbench.core.dataset import Dataset, Info
+from xcbench.core.statistics import log_prior
+from xcbench.errors import writing
+from xcbench.papers.section import Section, Table
+from xcbench.run import plan
+from xcbench.run.plan import Job
+
+SHAPE = ["dataset", "train", "classes"]
+REACHED = ["train_log_loss", "test_log_loss", "majority_error"]
+COLUMNS = [*SHAPE, "dataset_digest", *REACHED]
+FILE = "priors.csv"
+CAPTION = (
+    "Log loss of the frequencies of the classes among the training rows, on training and on test "
+    "rows, and test error of the most frequent class; means over splits of the same size"
+)
+
+
+def update(folder: Path, jobs: Iterable[Job]) -> None:
+    """Add the datasets of jobs, those that are here, to the table of a paper."""
+    path = folder / FILE
+    with writing(path, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
+        known = read(folder)
+        digests = set(known["dataset_digest"])
+        new = {
+            job.info.digest: job
+            for job in jobs
+            if isinstance(job.info, Info) and not job.info.twin and job.info.digest not in digests
+        }
+        if new:
+            lines = known.values.tolist() + [_line(job) for job in new.values()]
+            table = pd.DataFrame(lines, columns=COLUMNS).sort_values([*SHAPE, "dataset_digest"])
+            durable.write(path, table.to_csv(index=False, float_format="%.6g"))
+
+
+def read(folder: Path) -> pd.DataFrame:
+    """The table of a paper; an empty one where there is none."""
+    path = folder / FILE
+    types = {"dataset": str, "dataset_digest": str}
+    return pd.read_csv(path, dtype=types) if path.exists() else pd.DataFrame(columns=COLUMNS)
+
+
+def section(folder: Path) -> Iterator[Section]:
+    """The part of a report that shows them, where there are any."""
+    known = read(folder)
+    if len(known):
+        means = known.groupby(SHAPE, as_index=False)[REACHED].mean()
+        shown = means.rename(columns=lambda name: str(name).replace("_", " "))
+        right = tuple(str(name) for name in shown if name != "dataset")
+        yield Section("Class prior", tables=[Table(CAPTION, shown, right)])
+
+
+def _line(job: Job) -> list[Any]:
+    info = job.info
+    assert isinstance(info, Info)
+    found = data.load(info, plan.cache_dir(job.settings))
+    reached = [train_log_loss(found), info.prior_log_loss, info.majority_error]
+    return [info.name, info.train, info.classes, info.digest, *reached]
+
+
+def train_log_loss(dataset: Dataset) -> float:
+    """Log loss of the class prior on the rows whose frequencies it has."""
+    counts = dataset.class_counts
+    return float(-(counts @ log_prior(counts)) / counts.sum())
