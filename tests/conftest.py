@@ -62,10 +62,14 @@ FORKS.set_forkserver_preload(
 FORKING = threading.Lock()
 
 
+# Each over a minute of processor time: they start first, so that none runs alone at the end.
+LONG = ("test_bad_inputs.py", "test_readings.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of few tests first: theirs are the long ones, and none should run alone at the end."""
+    """Long files first, then those of few tests, whose tests are long."""
     tests = Counter(item.path for item in items)
-    items.sort(key=lambda item: tests[item.path])
+    items.sort(key=lambda item: (item.path.name not in LONG, tests[item.path]))
 
 
 def pytest_collection_finish() -> None:
