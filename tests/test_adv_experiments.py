@@ -14,11 +14,20 @@ from xcbench.cli.command import Given
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Grid, adv, run
 from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
-from xcbench.papers.adv.names import DATASETS, METHODS, PRIORS, SAMPLERS, large
+from xcbench.papers.adv.names import DATASETS, METHODS, PRIORS, SAMPLERS
 from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
 from xcbench.run import composing, presets, sweeps
 from xcbench.run.settings import Config
+
+
+def large(method: str, sampling: str) -> str:
+    """Experiment of a cell of Table 1 on the paper's own datasets."""
+    if method in PRIORS:
+        return "figure1_large_prior"
+    if method == "nce":
+        return "figure1_large_nce"
+    return "figure1_large" if sampling == "tree" else "figure1_large_raw"
 
 
 def read(*words: str) -> Config:

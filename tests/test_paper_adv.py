@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.papers import Measured, published, replication, run, verdicts
-from xcbench.papers.adv import claims, figures, race, tables
+from xcbench.papers import Measured, claims, published, replication, run, verdicts
+from xcbench.papers.adv import figures, race, tables
 from xcbench.papers.adv.frames import (
     ACCURACY,
     ERROR,
@@ -29,6 +29,17 @@ from xcbench.papers.adv.race import SECONDS, reached
 from xcbench.run import presets
 
 NONE = pd.DataFrame()
+A2 = "Appendix A.2"
+SIZES = ("train_examples", "classes_after_preprocessing")
+A2_SIZES = {
+    "train_examples": "shape.train",
+    "classes": "shape.classes",
+    "feature_dim": "shape.features",
+}
+A2_METHODS = {
+    "full softmax": ("softmax", ""),
+    "uniform neg. sampling": ("negative_sampling", "uniform"),
+}
 
 
 # ---------------------------------------------------------------- claims
@@ -55,22 +66,20 @@ def as_printed() -> pd.DataFrame:
     lines = []
     for name, dataset in DATASETS.items():
         for own in METHODS.values():
-            train, classes = (printed("Table 1", name, "", it) for it in claims.SIZES)
+            train, classes = (printed("Table 1", name, "", it) for it in SIZES)
             shape = {"shape.train": train, "shape.classes": classes}
             lines.append(line("figure1_large", dataset, *own, 0, **shape))
-    for name, (method, sampling) in claims.A2_METHODS.items():
+    for name, (method, sampling) in A2_METHODS.items():
         metrics = ("test_accuracy", "learning_rate_rho", "regulariser_lambda")
-        accuracy, lr, ridge = (printed(claims.A2, EURLEX, name, it) for it in metrics)
-        sizes = {
-            column: printed(claims.A2, EURLEX, "", it) for it, column in claims.A2_SIZES.items()
-        }
+        accuracy, lr, ridge = (printed(A2, EURLEX, name, it) for it in metrics)
+        sizes = {column: printed(A2, EURLEX, "", it) for it, column in A2_SIZES.items()}
         more = {ERROR: 1 - accuracy, "lr": lr, "method.score_ridge": ridge, **sizes}
         lines.append(line("appendix_a2", "eurlex", method, sampling, 0, **more))
     return pd.DataFrame(lines)
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    found = replication.rows("adv", claims.claims(results))
+    found = replication.rows("adv", claims.of("adv").build(results))
     return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -81,12 +90,12 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert set(sizes["verdict"]) == {verdicts.ONLY_AS_PUBLISHED}
     settings = found.loc["Table 1"].drop("", level="method")
     assert set(settings["verdict"]) == {verdicts.SETTING} and len(settings) == 24
-    appendix = found.loc[claims.A2, EURLEX]
+    appendix = found.loc[A2, EURLEX]
     assert appendix.loc[("full softmax", "regulariser_lambda"), "verdict"] == verdicts.SETTING
     others = appendix.drop(("full softmax", "regulariser_lambda"))
     assert set(others["verdict"]) == {verdicts.REPRODUCED}
     assert set(appendix["command"]) == {"xcbench paper adv dataset=eurlex"}
-    experiments = found.drop(claims.A2)["command"].str.extract(r"experiment=(\S+)")[0]
+    experiments = found.drop(A2)["command"].str.extract(r"experiment=(\S+)")[0]
     assert experiments.isin(presets.names("experiment")).all()
 
 
@@ -97,7 +106,7 @@ def test_data_that_are_absent_and_numbers_that_differ() -> None:
     found = replicated(results)
     sizes = found.loc["Table 1"].xs("", level="method")
     assert set(sizes.loc["Wikipedia-500K", "verdict"]) == {verdicts.NO_DATA}
-    row = found.loc[(claims.A2, EURLEX, "full softmax", "test_accuracy")]
+    row = found.loc[(A2, EURLEX, "full softmax", "test_accuracy")]
     assert row["verdict"] == verdicts.DEVIATES and "validation" in row["reason"]
     assert row["difference"] == pytest.approx(0.5 - 0.336)
     nothing = replicated(results[:0])["verdict"]

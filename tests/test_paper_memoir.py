@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.papers import Measured, memoir, published, replication, verdicts
+from xcbench.papers import Measured, claims, memoir, published, replication, verdicts
 from xcbench.papers.frames import part, values
-from xcbench.papers.memoir import beyond, claims, figures, tables
+from xcbench.papers.memoir import beyond, figures, tables
 from xcbench.papers.memoir.names import (
-    BASELINES,
     DATASETS,
     FACTORS,
     MEASURES,
@@ -25,6 +24,7 @@ from xcbench.papers.memoir.names import (
 )
 from xcbench.run import presets
 
+BASELINES = ("OVR", "M-SVM", "RecallTree")
 MIB = 1.048576  # MB
 NONE = pd.DataFrame()
 CONSTANT = "dataset.protocol.constant"
@@ -90,7 +90,7 @@ SIZES = {
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    found = replication.rows("memoir", claims.claims(results))
+    found = replication.rows("memoir", claims.of("memoir").build(results))
     return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

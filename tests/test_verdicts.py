@@ -11,9 +11,9 @@ import pytest
 from xcbench.cli.command import Given
 from xcbench.cli.paper import paper
 from xcbench.errors import UserError
-from xcbench.papers import LOSS, published, replication, verdicts
+from xcbench.papers import LOSS, claims, published, replication, verdicts
 from xcbench.papers.replication import KEY, Claim, Reading
-from xcbench.papers.umax import claims, theory
+from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
 
 
@@ -131,7 +131,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers of the paper beside those."""
-    return replication.rows("umax", claims.claims(frame))
+    return replication.rows("umax", claims.of("umax").build(frame))
 
 
 def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
@@ -143,7 +143,7 @@ def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
 
 
 def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
-    rows = replication.rows("umax", claims.claims(frame[:0]))
+    rows = replication.rows("umax", claims.of("umax").build(frame[:0]))
     assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
     assert rows["measured"].isna().all()
     assert not rows["reason"].fillna("").str.contains("nan").any()

@@ -1,15 +1,43 @@
-"""Claims as data: of a printed table, which columns of which rows measure its numbers."""
+"""Claims as data: which columns of which rows measure the numbers that a paper prints.
+
+A paper's ``paper.yaml`` has its ``datasets`` and ``methods``, ours by printed name, and ``claims``:
+entries, of which the first that speaks of a number counts.
+
+- ``table``, ``dataset``, ``method``, ``metric``: patterns of what it speaks of, else of all.
+- ``rows``: by variant, the grid that measures it.
+- ``data``, ``own``: our dataset and method, where the printed names do not tell. ``where``: what
+  else the rows have; settings, with a dot in their names, are in the command too.
+- ``columns``: by metric (and variant): a column, or an expression of columns. ``once``: one row
+  counts, as all are the same. ``in_time``: cells that were over their time do not count.
+  ``units``: what a printed unit is in ours.
+- ``verdict``: of numbers that are no results; settings and times without a column are none anyway.
+- ``reason``: why they deviate; ``note``, by variant: what should be known of the measurement.
+  Either may be told by dataset, method, metric, or dataset and one of the others: the first that
+  fits.
+- ``command``: instead of the grid's own.
+
+Where a value is code, it is a function of the paper's, named with its file: ``rates.chosen()``. Of
+a whole paper, ``prepared`` is one that adds columns to the rows, ``more`` one that adds claims.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from omegaconf import OmegaConf
 
-from xcbench.papers import published, replication, verdicts
+from xcbench.papers import published, verdicts
 from xcbench.papers.frames import Values, part, remark, values
-from xcbench.papers.replication import Claim, Key, Reading, absent
+from xcbench.papers.replication import Claim, Key, Reading, absent, command
+
+FIELDS = ("table", "dataset", "method", "metric", "value", "unit")
 
 
 @dataclass(frozen=True)
@@ -20,112 +48,184 @@ class Number:
     dataset: str
     method: str
     metric: str
-    value: str
-    unit: str
+    value: str = ""
+    unit: str = ""
 
     @property
     def key(self) -> Key:
         """What tells it from the others of its paper."""
         return self.table, self.dataset, self.method, self.metric
 
+    def told(self, said: str | Mapping[str, str]) -> str:
+        """The first of some texts that is meant for it, or the only one."""
+        if isinstance(said, str):
+            return said
+        own = {self.dataset, self.method, self.metric}
+        own |= {f"{self.dataset} {it}" for it in (self.method, self.metric)}
+        return next((text for word, text in said.items() if word in own), "")
+
 
 @dataclass(frozen=True)
-class Source:
-    """Rows that measure a number, in our names, and the command that measures them.
+class Entry:
+    """An entry below ``claims``, as the head of this file has it."""
 
-    Attributes
-    ----------
-    where : what else the rows have, and the command does not say.
-    command : empty: the grid by itself, with dataset and method.
-    """
-
-    grid: str
-    dataset: str = ""
-    method: str = ""
-    where: Mapping[str, object] | None = None
+    table: str
+    rows: Mapping[str, str] = field(default_factory=dict)
+    dataset: str | Sequence[str] = "*"
+    method: str | Sequence[str] = "*"
+    metric: str | Sequence[str] = "*"
+    data: str | None = None
+    own: str | None = None
+    where: Mapping[str, object] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    once: bool = False
+    in_time: bool = False
+    units: Mapping[str, float] = field(default_factory=dict)
+    verdict: str = ""
+    reason: str | Mapping[str, str] = ""
+    note: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
 
-    def rows(self, results: pd.DataFrame) -> pd.DataFrame:
-        """Its rows among those of all grids."""
-        named = {"dataset": self.dataset, "method": self.method}
-        wanted = {name: value for name, value in named.items() if value}
-        return part(results, self.grid, **wanted, **(self.where or {}))
-
-    def launch(self, paper: str) -> str:
-        """The command."""
-        name = f"{paper}/{self.grid}"
-        return self.command or replication.command(name, self.dataset, self.method)
-
-
-FIELDS = ("table", "dataset", "method", "metric", "value", "unit")
-Measure = Callable[[Number, str, pd.DataFrame], Values]  # of a number, its variant and their rows
+    def speaks_of(self, it: Number) -> bool:
+        """Whether it says how a number is measured, or that it is none to measure."""
+        fits = (
+            any(fnmatchcase(own, pattern) for pattern in _list(patterns))
+            for own, patterns in (
+                (it.table, self.table),
+                (it.dataset, self.dataset),
+                (it.method, self.method),
+                (it.metric, self.metric),
+            )
+        )
+        return all(fits) and bool(it.metric in self.columns or self.verdict or unmeasured(it))
 
 
 @dataclass(frozen=True)
-class Rule:
-    """How the numbers of a printed table are measured.
+class Claims:
+    """A paper's names and claims.
 
     Attributes
     ----------
-    sources : of a number, by variant, that of the text first; none: no package measures it.
-    columns : by metric: a column, an expression of columns, or what measures it; or a verdict of
-        numbers that are no results. What is left out and is no setting has no claim.
-    reason : why a number deviates, or is no result.
-    note : what should be known of the measurement under a variant.
-    rows : which rows of a source count.
+    prepared, more : functions that the paper names, see the head of this file.
     """
 
-    sources: Callable[[Number], Mapping[str, Source]]
-    columns: Mapping[str, str | Measure]
-    reason: Callable[[Number], str] = lambda it: ""
-    note: Callable[[Number, str, pd.DataFrame], str] = lambda it, variant, rows: ""
-    rows: Callable[[pd.DataFrame], pd.DataFrame] = lambda rows: rows
+    paper: str
+    datasets: Mapping[str, str]
+    methods: Mapping[str, str]
+    entries: Sequence[Entry]
+    prepared: str = ""
+    more: str = ""
+
+    def build(self, results: pd.DataFrame) -> dict[Key, Claim]:
+        """Claims of the printed numbers that an entry speaks of."""
+        printed = published.numbers()
+        printed = printed[(printed["paper"] == self.paper) & (printed["value"] != "NA")]
+        numbers = (Number(*record) for record in printed[list(FIELDS)].itertuples(index=False))
+        results = function(self.paper, self.prepared)(results) if self.prepared else results
+        known = {
+            it.key: self._claim(results, it, entry) for it in numbers if (entry := self._of(it))
+        }
+        return function(self.paper, self.more)(results, known) if self.more else known
+
+    def rows(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
+        """Rows of a number by variant; its table, dataset, method and metric as printed."""
+        it = Number(*key)
+        entry = self._of(it) or Entry("")
+        return {variant: self._rows(results, it, entry, variant) for variant in entry.rows}
+
+    def values(self, results: pd.DataFrame, *key: str) -> dict[str, Values]:
+        """Measurements of a number by variant; its table, dataset, method and metric as printed."""
+        it = Number(*key)
+        entry = self._of(it) or Entry("")
+        every = self.rows(results, *key)
+        return {variant: self._values(it, entry, variant, rows) for variant, rows in every.items()}
+
+    def _of(self, it: Number) -> Entry | None:
+        return next((entry for entry in self.entries if entry.speaks_of(it)), None)
+
+    def _ours(self, it: Number, entry: Entry) -> tuple[str, str]:
+        """Our dataset and method."""
+        data, own = self.datasets.get(it.dataset, ""), self.methods.get(it.method, "")
+        return data if entry.data is None else entry.data, own if entry.own is None else entry.own
+
+    def _rows(self, results: pd.DataFrame, it: Number, entry: Entry, variant: str) -> pd.DataFrame:
+        named = zip(("dataset", "method"), self._ours(it, entry), strict=True)
+        wanted = {name: value for name, value in named if value} | dict(entry.where)
+        return part(results, entry.rows[variant], **wanted)
+
+    def _values(self, it: Number, entry: Entry, variant: str, rows: pd.DataFrame) -> Values:
+        column = entry.columns[it.metric]
+        column = column if isinstance(column, str) else column[variant]
+        rows = rows[rows["status"] != "timeout"] if entry.in_time else rows
+        rows = rows.head(1) if entry.once else rows
+        if column.endswith("()"):
+            found: Values = function(self.paper, column)(it, variant, rows)
+            return found
+        unit = next((own for name, own in entry.units.items() if it.unit.split()[:1] == [name]), 1)
+        return values(rows, column if unit == 1 else f"({column}) / {unit}")
+
+    def _command(self, it: Number, entry: Entry, variant: str) -> str:
+        data, own = self._ours(it, entry)
+        if entry.command:
+            return entry.command.format(data=data, own=own, variant=variant)
+        settings = [f" {name}={value}" for name, value in entry.where.items() if "." in name]
+        return command(f"{self.paper}/{entry.rows[variant]}", data, own) + "".join(settings)
+
+    def _claim(self, results: pd.DataFrame, it: Number, entry: Entry) -> Claim:
+        reason = _text(self.paper, it, entry.reason, it)
+        last = next((self._command(it, entry, name) for name in reversed(list(entry.rows))), "")
+        if entry.verdict or it.metric not in entry.columns:
+            return Claim((), reason, entry.verdict or unmeasured(it), last)
+        every, readings, why = self.rows(results, *it.key), [], ""
+        for variant, rows in every.items():
+            found = self._values(it, entry, variant, rows)
+            why = why or found.skipped
+            if found.values:
+                note = _text(self.paper, it, entry.note.get(variant, ""), it, variant, rows)
+                run = self._command(it, entry, variant)
+                readings.append(Reading(variant, found.values, run, note))
+        if readings or unmeasured(it) == verdicts.TIME:
+            return Claim(readings, reason, unmeasured(it), last)
+        if why == verdicts.NO_DATA:
+            return Claim((), absent(self._ours(it, entry)[0]), why, last)
+        if why == verdicts.NO_PACKAGE:
+            return Claim((), "an extra that is not installed", why, last)
+        return Claim((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last)
 
 
-def once(columns: Mapping[str, str]) -> dict[str, Measure]:
-    """Columns of what is the same in all rows, which count as one."""
-
-    def of(column: str) -> Measure:
-        return lambda it, variant, rows: values(rows.head(1), column)
-
-    return {metric: of(column) for metric, column in columns.items()}
+def unmeasured(it: Number) -> str:
+    """What a number is that is no result: a setting, or a time; else empty."""
+    verdict = verdicts.without_run(it.metric, it.value)
+    return verdict if verdict in (verdicts.SETTING, verdicts.TIME) else ""
 
 
-def build(paper: str, results: pd.DataFrame, rules: Mapping[str, Rule]) -> dict[Key, Claim]:
-    """Claims of a paper's printed numbers, by rules of its tables."""
-    printed = published.numbers()
-    printed = printed[(printed["paper"] == paper) & (printed["value"] != "NA")]
-    printed = printed[printed["table"].isin(list(rules))]
-    numbers = [Number(*record) for record in printed[list(FIELDS)].itertuples(index=False)]
-    claims = {it.key: claim(paper, results, it, rules[it.table]) for it in numbers}
-    return {key: made for key, made in claims.items() if made}
+def _list(patterns: str | Sequence[str]) -> Sequence[str]:
+    return [patterns] if isinstance(patterns, str) else patterns
 
 
-def claim(paper: str, results: pd.DataFrame, it: Number, rule: Rule) -> Claim | None:
-    """Claim of a printed number by the rule of its table."""
-    unmeasured = verdicts.without_run(it.metric, it.value)
-    column = rule.columns.get(it.metric, unmeasured)
-    if column == verdicts.NOT_YET:
-        return None
-    sources = rule.sources(it)
-    last = next(reversed([source.launch(paper) for source in sources.values()]), "")
-    if not sources and column != verdicts.SETTING:
-        return Claim((), rule.reason(it), verdicts.NO_PACKAGE)
-    if column in verdicts.ALL:
-        return Claim((), rule.reason(it), str(column), last)
-    every = {variant: source.rows(results) for variant, source in sources.items()}
-    readings, why = [], ""
-    for variant, rows in every.items():
-        own = rule.rows(rows)
-        found = values(own, column) if isinstance(column, str) else column(it, variant, own)
-        why = why or found.skipped
-        if found.values:
-            note = rule.note(it, variant, own)
-            readings.append(Reading(variant, found.values, sources[variant].launch(paper), note))
-    if readings or unmeasured == verdicts.TIME:
-        return Claim(readings, rule.reason(it), unmeasured, last)
-    if why == verdicts.NO_DATA:
-        return Claim((), absent(sources[variant].dataset), why, last)
-    if why == verdicts.NO_PACKAGE:
-        return Claim((), "an extra that is not installed", why, last)
-    return Claim((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last)
+def _text(paper: str, it: Number, said: Any, *arguments: object) -> str:
+    """A text that is told, or that a function makes."""
+    if isinstance(said, str) and said.endswith("()"):
+        return str(function(paper, said)(*arguments))
+    return it.told(said)
+
+
+def function(paper: str, name: str) -> Any:
+    """A function of a paper's own files; of its ``tables``, where no file is named."""
+    file, _, own = name.removesuffix("()").rpartition(".")
+    return vars(import_module(f"xcbench.papers.{paper}.{file or 'tables'}"))[own]
+
+
+@cache
+def described(paper: str) -> dict[str, Any]:
+    """What a paper's ``paper.yaml`` says."""
+    spec: Any = OmegaConf.to_container(OmegaConf.load(Path(__file__).parent / paper / "paper.yaml"))
+    return {str(part): said for part, said in spec.items()}
+
+
+def of(paper: str) -> Claims:
+    """Names and claims of a paper."""
+    spec = described(paper)
+    entries = [Entry(**entry) for entry in spec["claims"]]
+    code = {name: spec[name] for name in ("prepared", "more") if name in spec}
+    return Claims(paper, spec["datasets"], spec["methods"], entries, **code)

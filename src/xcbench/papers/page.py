@@ -1,4 +1,4 @@
-"""The page of a paper, as its ``report.yaml`` lists it, made of what was measured.
+"""The page of a paper, as its ``paper.yaml`` lists it, made of what was measured.
 
 ``title`` and ``intro``; ``figures``: functions of what was measured and a folder, which draw;
 ``rows``, where tables see other rows than the last ones: a function of what was measured. Then
@@ -15,18 +15,17 @@ A function is one of the paper's file ``tables``, or named with its file: ``race
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from omegaconf import OmegaConf
 
 from xcbench import options
-from xcbench.papers import Measured, report
+from xcbench.papers import Measured, claims, report
+from xcbench.papers.claims import described, function
 from xcbench.papers.frames import without_twins
 from xcbench.papers.section import Section, Table
 from xcbench.report.figures import Picture
@@ -71,22 +70,14 @@ class Page:
         return Table(caption.replace("{said}", said), frame, right, verdict)
 
 
-def function(paper: str, name: str) -> Callable[..., Any]:
-    """A function of a paper's own files."""
-    file, _, own = name.rpartition(".")
-    module = import_module(f"xcbench.papers.{paper}.{file or 'tables'}")
-    found: Callable[..., Any] = vars(module)[own]
-    return found
-
-
 def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
     """Write a paper's page, its tables as Markdown and its figures; gives the replication rows."""
     home = Path(__file__).parent / paper
-    spec: Any = OmegaConf.to_container(OmegaConf.load(home / "report.yaml"))
+    spec = described(paper)
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if "rows" in spec:
         measured = replace(measured, results=function(paper, spec["rows"])(measured))
-    claims = function(paper, "claims.claims")(measured.results)
+    known = claims.of(paper).build(measured.results)
 
     def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
         drawn = [function(paper, name)(measured, figures) for name in spec["figures"]]
@@ -95,7 +86,7 @@ def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
         findings = Section("What was found", report.paragraphs(home / "findings.md"))
         return [findings, *_made(page, spec["sections"])]
 
-    return report.write(paper, spec["title"], spec["intro"], claims, folder, sections)
+    return report.write(paper, spec["title"], spec["intro"], known, folder, sections)
 
 
 def _made(page: Page, specs: list[dict[str, Any]]) -> Iterator[Section]:

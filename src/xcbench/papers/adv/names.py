@@ -1,6 +1,8 @@
 """Our names by the names that the adversarial-softmax paper prints, in the order of its tables."""
 
-DATASETS = {"Wikipedia-500K": "wikipedia500k", "Amazon-670K": "amazon670k"}
+from xcbench.papers import claims
+
+DATASETS = claims.of("adv").datasets
 EURLEX = "EURLex-4K"  # of Appendix A.2
 HERE = ("citeulike", "20news")  # real data at hand, in no table of the paper
 SHOWN = {"citeulike": "citeulike", "20news": "20 Newsgroups"}
@@ -23,12 +25,3 @@ OBJECTIVES = {
 }
 SAMPLERS = {"uniform": "uniform", "frequency": "frequency", "tree": "adversarial tree"}
 PRIORS = ("ar_softmax", "ove", "umax")  # regularised by a prior of the weights, not by the scores
-
-
-def large(method: str, sampling: str) -> str:
-    """Experiment of a cell of Table 1 on the paper's own datasets."""
-    if method in PRIORS:
-        return "figure1_large_prior"
-    if method == "nce":
-        return "figure1_large_nce"
-    return "figure1_large" if sampling == "tree" else "figure1_large_raw"

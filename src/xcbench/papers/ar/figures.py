@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from xcbench.papers import LOSS, Measured, pictures
-from xcbench.papers.ar.names import BOUND, DATASETS, cells, seconds
+from xcbench.papers.ar.names import BOUND, DATASETS, NAME, cells, seconds
 from xcbench.papers.frames import ended, evaluated, part, values
 from xcbench.papers.panels import SOFT
 from xcbench.report import style
@@ -56,20 +56,18 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
 def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     """Draw a panel a dataset that ran."""
     shown = [
-        (printed, ours)
-        for printed, ours in DATASETS.items()
-        if len(ended(cells(results, ours, "ar_softmax")))
-        and seconds(results, ours, "ar_softmax").values
+        printed
+        for printed in DATASETS
+        if len(ended(cells(results, printed, "A&R softmax")))
+        and seconds(results, printed, "A&R softmax").values
     ]
     if not shown:
         return None
     fig = Figure(figsize=(3.4 * len(shown), 3.3), layout="constrained")
-    for ax, (printed, ours) in zip(
-        fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True
-    ):
+    for ax, printed in zip(fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         ends = []
         for method in FIGURE2:
-            own = ended(cells(results, ours, method))
+            own = ended(cells(results, printed, NAME[method]))
             if own.empty:
                 continue
             if method == "softmax":
@@ -79,7 +77,7 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
                 continue
             merged = curves.merge(own[["cell", "shape.train"]], on="cell")
             merged["whole"] = evaluated(merged, BOUND)
-            merged["seconds"] = merged["epoch"] * seconds(results, ours, method).mean
+            merged["seconds"] = merged["epoch"] * seconds(results, printed, NAME[method]).mean
             line = over_seeds(merged, "whole", "seconds")
             draw_line(ax, line, LOOKS[method])
             ends.append(line["mean"].iloc[-1])

@@ -7,21 +7,15 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import published
+from xcbench.papers import claims, published
 from xcbench.papers.frames import Values, ended, part, values
 
-BASELINES = {"OVR": "svm_ovr", "M-SVM": "svm_cs", "RecallTree": "recall_tree"}
-MEMOIR = {"MEMOIR-l2": "memoir_l2", "MEMOIR-l1": "memoir_l1", "MEMOIR-LSH": "memoir_l2"}
+CLAIMS = claims.of("memoir")
+DATASETS = CLAIMS.datasets
+MEMOIR = ("MEMOIR-l2", "MEMOIR-l1", "MEMOIR-LSH")
 BEYOND = {"label tree (napkinXC)": "plt", "class sums by cosine": "class_sums"}  # not in the paper
-METHODS = {**BASELINES, **MEMOIR, **BEYOND}
+METHODS = {**CLAIMS.methods, **BEYOND}
 WITHOUT_PACKAGE = ("FastXML", "PfastReXML", "PD-Sparse")
-DATASETS = {
-    "LSHTC1": "lshtc1",
-    "DMOZ": "dmoz",
-    "WIKI-Small": "joshi-wiki-small",
-    "WIKI-50K": "wiki-50k",
-    "WIKI-100K": "wiki-100k",
-}
 AT_HAND = ("20news", "citeulike")  # in place of those, beside no printed number
 READINGS = ("as_text", "as_published")
 FACTORS = {"0.1": 11, "1": 110, "10": 1100, "100": 11000, "1000": 110000}  # |b| on LSHTC1

@@ -6,19 +6,14 @@ from functools import partial
 
 import pandas as pd
 
-from xcbench.papers import published
-from xcbench.papers.frames import Values, part, values
+from xcbench.papers import claims, published
+from xcbench.papers.frames import Values, values
 from xcbench.papers.ove.norms import NORM
 
-DATASETS = {"MNIST": "mnist", "20NEWS": "20news", "BIBTEX": "bibtex", "AMAZONCAT-13K": "amazoncat"}
+CLAIMS = claims.of("ove")
+DATASETS, METHODS = CLAIMS.datasets, CLAIMS.methods
 SMALL = ("MNIST", "20NEWS", "BIBTEX")  # of Table 2
 SGD = "OVE-SGD"
-METHODS = {  # printed name: grid of Table 2, method
-    "SOFT": ("table2", "softmax"),
-    "BOUCHARD": ("table2", "bouchard"),
-    "OVE": ("table2", "ove"),
-    SGD: ("figure3", "ove"),
-}
 TABLE2 = {"param_norm": NORM, "test_error": "test_error", "test_nlpd": "test_log_loss"}
 OBJECTIVE = "`shape.train` * (bound - ridge_term)"  # of the whole sum, less lambda/2 ||w||²
 
@@ -27,5 +22,5 @@ printed = partial(published.number, "ove", "Table 2")  # by dataset, method, met
 
 def measured(results: pd.DataFrame, dataset: str, method: str, column: str) -> Values:
     """Measurements of a method of Table 2 on a dataset, both as printed."""
-    grid, ours = METHODS[method]
-    return values(part(results, grid, dataset=DATASETS[dataset], method=ours), column)
+    rows = CLAIMS.rows(results, "Table 2", dataset, method, "test_error")
+    return values(rows["as_text"], column)

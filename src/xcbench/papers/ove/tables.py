@@ -53,7 +53,7 @@ def splits(found: Measured) -> pd.DataFrame:
     """BIBTEX on random splits: mean ± spread, lowest to highest, beside the printed numbers."""
     lines = []
     for method, metric in product(METHODS, TABLE2):
-        rows = part(found.results, "table2_bibtex_splits", method=METHODS[method][1])
+        rows = part(found.results, "table2_bibtex_splits", method=METHODS[method])
         here, there = values(rows, TABLE2[metric]), printed("BIBTEX", method, metric)
         if method == SGD or not here.values or pd.isna(there):
             continue

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from xcbench.papers.frames import ended, mean
+from xcbench.papers import LOSS
+from xcbench.papers.claims import Number
+from xcbench.papers.frames import Values, ended, mean, values
+from xcbench.papers.umax.names import METHODS, recorded
 from xcbench.report.summary import at_best_rate
 
 
@@ -14,6 +19,17 @@ def chosen_rate(rows: pd.DataFrame, column: str) -> float:
     rows = rows[rows["status"] != "skipped"]
     best = at_best_rate(rows, column)["lr"] if len(ended(rows)) else rows["lr"][:0]
     return float(best.iloc[0]) if best.nunique() == 1 else float("nan")
+
+
+def chosen(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+    """The chosen rate of a method."""
+    rate = chosen_rate(rows, recorded(METHODS[it.method], reading))
+    return replace(values(rows, LOSS), values=(rate,) if np.isfinite(rate) else ())
+
+
+def beside(it: Number, reading: str, rows: pd.DataFrame) -> str:
+    """What is next to the chosen rate of a method."""
+    return neighbours(rows, recorded(METHODS[it.method], reading))
 
 
 def neighbours(rows: pd.DataFrame, column: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcbench.papers import LOSS, Measured, published
 from xcbench.papers.frames import Cell, ended, mean, once, part, pivot, values
-from xcbench.papers.umax import claims, figures
+from xcbench.papers.umax import averages, figures
 from xcbench.papers.umax.names import (
     BIASED,
     DATASET_NAMES,
@@ -193,7 +193,7 @@ def double_sums(measured: Measured) -> tuple[pd.DataFrame, str]:
     sums = {heading: on(which) for which, (heading, _) in figures.DOUBLE_SUMS.items()}
     factors = "; ".join(
         f"{dataset}: {comparator:.2f} for the published comparator, {right:.2f} for the correct one"
-        for dataset, (comparator, right) in claims.raman_factors(measured.results).items()
+        for dataset, (comparator, right) in averages.raman_factors(measured.results).items()
     )
     return pivot(("dataset", "rate"), groups, sums, every=True), factors or "not run"
 
