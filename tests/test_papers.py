@@ -502,10 +502,10 @@ def test_papers_that_are_not_there(workspace: Workspace) -> None:
 def test_a_package_that_a_paper_lacks_is_no_missing_paper(
     patched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "xcbench.papers.umax.names", None)
-    monkeypatch.delitem(sys.modules, "xcbench.papers.umax", raising=False)
-    with pytest.raises(ModuleNotFoundError, match="names"):
-        papers.find("umax")
+    monkeypatch.setitem(sys.modules, "xcbench.papers.ove.norms", None)
+    monkeypatch.delitem(sys.modules, "xcbench.papers.ove", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="norms"):
+        papers.find("ove")
 
 
 def test_rows_without_data_name_no_folder_of_a_machine() -> None:

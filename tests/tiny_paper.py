@@ -72,7 +72,6 @@ def _report(measured: Measured, folder: Path) -> pd.DataFrame:
 
 PAPER = Paper(
     "tiny",
-    "A tiny paper",
     (
         Grid("search", "tuning", extended=True),
         Grid("tuned", rates_from="search"),

@@ -7,7 +7,7 @@ measured into a report. Everything else is shared: `run` runs grids and keeps wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.errors import UserError
+from xcbench.run import presets
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 PARTS = ("tuning", "runs")
@@ -31,9 +32,12 @@ class Place:
     folder: Path
 
 
+Measure = Callable[[pd.DataFrame, Place], pd.DataFrame]
+
+
 @dataclass(frozen=True)
 class Grid:
-    """An experiment of a paper, an entry below ``experiments`` in ``conf/paper/<paper>.yaml``.
+    """An experiment of a paper, an entry below ``grids`` in ``conf/paper/<paper>.yaml``.
 
     Attributes
     ----------
@@ -57,14 +61,14 @@ class Grid:
 
     name: str
     part: str = "runs"
-    also: tuple[str, ...] = ()
+    also: Sequence[str] = ()
     rates_from: str = ""
     extended: bool = False
     criterion: Mapping[str, str] = field(default_factory=dict)
-    variants: tuple[str, ...] = ()
-    tuned: tuple[str, ...] = ()
+    variants: Sequence[str] = ()
+    tuned: Sequence[str] = ()
     stopped: bool = False
-    measure: Callable[[pd.DataFrame, Place], pd.DataFrame] | None = None
+    measure: Measure | None = None
 
 
 @dataclass(frozen=True)
@@ -89,25 +93,33 @@ class Paper:
 
     Attributes
     ----------
-    name, title : short name, and title with authors and year.
+    name : short name.
     grids : in the order in which they run.
     report : writes the report into a folder, and returns the rows of the replication table.
     """
 
     name: str
-    title: str
     grids: tuple[Grid, ...]
     report: Callable[[Measured, Path], pd.DataFrame]
 
 
-def report_of(name: str) -> Callable[[Measured, Path], pd.DataFrame]:
-    """The report of one of the papers here, which draws and so takes a second to import."""
+def declared(name: str, measures: Mapping[str, Measure] | None = None) -> Paper:
+    """A paper as its files declare it.
 
-    def write(measured: Measured, folder: Path) -> pd.DataFrame:
+    Parameters
+    ----------
+    measures : by grid, what fills columns that need the weights of cells.
+    """
+    known = measures or {}
+    grids = (Grid(it, **own, measure=known.get(it)) for it, own in presets.grids(name).items())
+
+    def report(
+        measured: Measured, folder: Path
+    ) -> pd.DataFrame:  # drawing takes a second to import
         rows: pd.DataFrame = import_module(f"{__name__}.page").write(name, measured, folder)
         return rows
 
-    return write
+    return Paper(name, tuple(grids), report)
 
 
 def find(name: str) -> Paper:

@@ -1,9 +1,9 @@
 """Presets of the papers: ``conf/paper/NAME.yaml`` as Hydra's groups variant, rates and experiment.
 
-A file has three parts. ``variants``: settings of a paper, with those of a dataset or a method below
-``datasets`` and ``methods``; ``rates``: its learning rates; ``experiments``: its grids, each with
-what it sweeps. ``variant=umax/code``, ``rates=umax/table2`` and ``experiment=umax/figure2`` choose
-one.
+A file has these parts. ``variants``: settings of a paper, with those of a dataset or a method below
+``datasets`` and ``methods``; ``rates``: its learning rates; ``experiments``, each with what it
+sweeps; ``grids``, which run them, in their order. ``variant=umax/code``, ``rates=umax/table2`` and
+``experiment=umax/figure2`` choose one.
 """
 
 from __future__ import annotations
@@ -49,6 +49,17 @@ def find(group: str, name: str) -> DictConfig | None:
     made = OmegaConf.create(entry)
     assert isinstance(made, DictConfig)
     return made
+
+
+def grids(paper: str) -> dict[str, dict[str, Any]]:
+    """Grids of a paper in the order in which they run, each with its attributes, if it has any."""
+    path = options.folder() / "paper" / f"{paper}.yaml"
+    listed = _content(path, path.stat().st_mtime_ns)["grids"]
+    return {
+        str(name): own
+        for it in listed
+        for name, own in (it if isinstance(it, dict) else {it: {}}).items()
+    }
 
 
 @cache

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from xcbench.papers import Grid, Paper, report_of
+from xcbench.papers import declared
 from xcbench.papers.ove import norms, weights
 
-TITLE = "One-vs-each approximation to softmax (Titsias, 2016)"
+TOY = ("figure1a", "figure1b", "figure2")
+TABLE2 = ("table2", "table2_bibtex_splits", "table2_early", "table2_ascent", "grouped", "figure3")
 
-
-paper = Paper(
-    "ove",
-    TITLE,
-    (
-        Grid("figure1a", measure=weights.measure),
-        Grid("figure1b", measure=weights.measure),
-        Grid("figure1c"),
-        Grid("figure2", measure=weights.measure),
-        Grid("table2", measure=norms.measure),
-        Grid("table2_bibtex_splits", measure=norms.measure),
-        Grid("table2_early", measure=norms.measure),
-        Grid("table2_ascent", measure=norms.measure),
-        Grid("grouped", measure=norms.measure),
-        Grid("figure3", measure=norms.measure),
-        Grid("figure3d"),
-    ),
-    report_of("ove"),
-)
+paper = declared("ove", dict.fromkeys(TOY, weights.measure) | dict.fromkeys(TABLE2, norms.measure))

@@ -24,8 +24,8 @@ def _expected(it: Number) -> float:
 
 def size(it: Number, reading: str, rows: pd.DataFrame) -> Values:
     """The size that files must have to be read, where they were."""
-    found = values(rows, "shape.classes")
-    return replace(found, values=(_expected(it),) if found.values else ())
+    found, expected = values(rows, "shape.classes"), _expected(it)
+    return replace(found, values=(expected,) if found.values and expected else ())
 
 
 def reason(it: Number) -> str:
