@@ -46,24 +46,14 @@ class Squares:
                 part *= part.dtype.type(factor)
 
 
-def adapted(
-    w: Numbers,
-    s: Numbers,
-    g: Numbers,
-    keep: float,
-    gain: float,
-    scale: float,
-    offset: float,
-    rate: float,
-    ridge: float,
-) -> tuple[Numbers, Numbers]:
+def adapted(w: Numbers, s: Numbers, g: Numbers, pace: Pace) -> tuple[Numbers, Numbers]:
     """Step of a weight: s <- keep s + gain g², w <- w - rate g / (offset + sqrt(scale s)).
 
     Parameters
     ----------
-    w, s, g : a weight, its accumulated squares (divided by ``scale``), its gradient.
-    ridge : lambda; ridge · w is added to the gradient.
+    w, s, g : a weight, its accumulated squares (divided by ``scale``), its gradient, to which
+        ridge · w is added.
     """
-    g = g + ridge * w
-    s = keep * s + gain * g * g
-    return w - rate * g / (offset + np.sqrt(scale * s)), s
+    g = g + pace.ridge * w
+    s = pace.keep * s + pace.gain * g * g
+    return w - pace.rate * g / (pace.offset + np.sqrt(pace.scale * s)), s

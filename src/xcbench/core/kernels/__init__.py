@@ -1,19 +1,25 @@
 """The few hot loops, compiled with Numba; import this package only where Numba is installed.
 
 Each is the counterpart of a verb of `xcbench.core.models.linear.LinearModel`, or of the loop over
-single observations. Rows are ``values[begin[i]:end[i]]`` at ``features[begin[i]:end[i]]``; dense
-rows have no ``features``. Formulas of methods come in as compiled functions, so nothing here knows
-a method.
+single samples. They take a few records. Formulas of methods come in as compiled functions, so
+nothing here knows a method.
 """
 
 from xcbench.core.kernels.by_feature import scores_by_feature
 from xcbench.core.kernels.compiling import SIGNATURES, compiled
 from xcbench.core.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
+from xcbench.core.kernels.records import Pairs, Rows, Running, Samples, Scaled, Weights
 from xcbench.core.kernels.sequential import descend
 
 __all__ = [
     "SIGNATURES",
+    "Pairs",
+    "Rows",
+    "Running",
+    "Samples",
+    "Scaled",
+    "Weights",
     "absorb_block",
     "absorb_panel",
     "adapt",

@@ -11,21 +11,21 @@ from xcbench.core.kernels.compiling import kernel
 
 
 @njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
-def _largest(scores: Any, size: int) -> Any:
+def _largest(scores: Any) -> Any:
     top = scores[0]
-    for j in range(1, size):
+    for j in range(1, scores.size):
         top = max(top, scores[j])
     return top
 
 
 @njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _sum_exp(scores: Any, size: int, top: Any, mantissa: Any, power: Any) -> float:
+def _sum_exp(scores: Any, top: Any, mantissa: Any, power: Any) -> float:
     """Sum of e^{score - top} in float64, for float32 scores <= top.
 
     The polynomial of Cephes' expf on [-log(2)/2, log(2)/2], relative error 1e-7; the power of two
     goes straight into the exponent's bits.
     """
-    for j in range(size):
+    for j in range(scores.size):
         x = max(scores[j] - top, np.float32(-87.0))
         n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
         r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
@@ -39,27 +39,16 @@ def _sum_exp(scores: Any, size: int, top: Any, mantissa: Any, power: Any) -> flo
         power[j] = (np.int32(n) + np.int32(127)) << np.int32(23)
     scale = power.view(np.float32)
     total = 0.0
-    for j in range(size):
+    for j in range(scores.size):
         total += np.float64(mantissa[j] * scale[j])
     return total
 
 
 @kernel
-def absorb(
-    scores: Any,
-    size: int,
-    first: int,
-    i: int,
-    y: Any,
-    top: Any,
-    total: Any,
-    best: Any,
-    true_score: Any,
-    mantissa: Any,
-    power: Any,
-) -> None:
-    """Take the scores of classes first..first+size-1 of row i into its running log-sum-exp."""
-    largest = _largest(scores, size)
+def absorb(scores: Any, first: int, i: int, running: Any, mantissa: Any, power: Any) -> None:
+    """Take the scores of classes from ``first`` on of row i into its running log-sum-exp."""
+    y, top, total, best, true_score = running
+    size, largest = scores.size, _largest(scores)
     if largest > top[i]:
         total[i] *= np.exp(np.float64(top[i]) - np.float64(largest))
         top[i] = largest
@@ -67,20 +56,18 @@ def absorb(
         while j < size - 1 and scores[j] != largest:
             j += 1
         best[i] = first + j
-    total[i] += _sum_exp(scores, size, top[i], mantissa, power)
+    total[i] += _sum_exp(scores, top[i], mantissa, power)
     if first <= y[i] < first + size:
         true_score[i] = scores[y[i] - first]
 
 
 @kernel
-def absorb_block(
-    scores: Any, first_row: int, y: Any, top: Any, total: Any, best: Any, true_score: Any
-) -> None:
+def absorb_block(scores: Any, first_row: int, running: Any) -> None:
     """Take whole rows of scores (B, K), of dense data."""
     K = scores.shape[1]
     mantissa, power = np.empty(K, np.float32), np.empty(K, np.int32)
     for i in range(scores.shape[0]):
-        absorb(scores[i], K, 0, first_row + i, y, top, total, best, true_score, mantissa, power)
+        absorb(scores[i], 0, first_row + i, running, mantissa, power)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -104,23 +91,10 @@ def _panel_scores(panel: Any, features: Any, values: Any, a: int, b: int, scores
 
 
 @kernel
-def absorb_panel(
-    V: Any,
-    b: Any,
-    scale: Any,
-    first: int,
-    panel: Any,
-    begin: Any,
-    end: Any,
-    features: Any,
-    values: Any,
-    y: Any,
-    top: Any,
-    total: Any,
-    best: Any,
-    true_score: Any,
-) -> None:
+def absorb_panel(weights: Any, scale: Any, first: int, panel: Any, rows: Any, running: Any) -> None:
     """Take the scores of a panel of classes, for all sparse rows."""
+    V, b = weights
+    begin, end, features, values = rows
     P = panel.shape[1]
     for c in range(P):
         for j in range(panel.shape[0]):
@@ -134,4 +108,4 @@ def absorb_panel(
         if scale != 1.0:
             for c in range(P):
                 scores[c] *= scale
-        absorb(scores, P, first, i, y, top, total, best, true_score, mantissa, power)
+        absorb(scores, first, i, running, mantissa, power)

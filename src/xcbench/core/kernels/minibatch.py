@@ -44,29 +44,23 @@ def by_class(classes: Any, head: Any, tail: Any) -> Any:
     return order
 
 
+# Records are unpacked before a loop: what is taken out of one inside it is counted as a reference.
 @kernel
-def scores_at(
-    V: Any, begin: Any, end: Any, features: Any, values: Any, classes: Any, order: Any, scores: Any
-) -> None:
-    """Scores (B, C) of chosen classes, without scale and bias; summed as `short_dot` does."""
+def scores_at(V: Any, rows: Any, pairs: Any) -> None:
+    """Scores of the pairs, without scale and bias; summed as `short_dot` does."""
+    begin, end, features, values = rows
+    classes, order, numbers = pairs
     for p in order:
         i, c = p // classes.shape[1], p % classes.shape[1]
-        scores[i, c] = short_dot(V[classes[i, c]], features, values, begin[i], end[i])
+        numbers[i, c] = short_dot(V[classes[i, c]], features, values, begin[i], end[i])
 
 
 @kernel
-def scatter(
-    V: Any,
-    b: Any,
-    begin: Any,
-    end: Any,
-    features: Any,
-    values: Any,
-    classes: Any,
-    order: Any,
-    numbers: Any,
-) -> None:
+def scatter(weights: Any, rows: Any, pairs: Any) -> None:
     """w_c += number · x, pair after pair."""
+    V, b = weights
+    begin, end, features, values = rows
+    classes, order, numbers = pairs
     for p in order:
         i, c = p // classes.shape[1], p % classes.shape[1]
         k = classes[i, c]
@@ -79,10 +73,10 @@ _adapted = inlined(adapted)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def _adapt_row(w: Any, s: Any, g: Any, p: Any) -> None:
+def _adapt_row(w: Any, s: Any, g: Any, pace: Any) -> None:
     """Step of all weights of a class; without a branch, so that it is done many at a time."""
     for j in range(w.size):
-        stepped, accumulated = _adapted(w[j], s[j], g[j], p[0], p[1], p[2], p[3], p[4], p[5])
+        stepped, accumulated = _adapted(w[j], s[j], g[j], pace)
         touched = g[j] != 0
         w[j] = stepped if touched else w[j]
         s[j] = accumulated if touched else s[j]
@@ -90,36 +84,28 @@ def _adapt_row(w: Any, s: Any, g: Any, p: Any) -> None:
 
 
 @kernel
-def _adapt_features(w: Any, s: Any, g: Any, p: Any, features: Any, a: int, b: int) -> None:
+def _adapt_features(w: Any, s: Any, g: Any, pace: Any, features: Any, a: int, b: int) -> None:
     """Step of the weights at features that were not stepped yet; g is 0 afterwards."""
+    if features is None:  # dense rows: never called
+        return
     for j in range(a, b):
         f = features[j]
         if g[f] != 0:
-            w[f], s[f] = _adapted(w[f], s[f], g[f], p[0], p[1], p[2], p[3], p[4], p[5])
+            w[f], s[f] = _adapted(w[f], s[f], g[f], pace)
             g[f] = 0
 
 
 @kernel
-def adapt(
-    V: Any,
-    b: Any,
-    of_V: Any,
-    of_b: Any,
-    begin: Any,
-    end: Any,
-    features: Any,
-    values: Any,
-    classes: Any,
-    order: Any,
-    slope: Any,
-    g: Any,
-    p: Any,
-) -> None:
+def adapt(weights: Any, squares: Any, rows: Any, pairs: Any, g: Any, pace: Any) -> None:
     """Adaptive step, class after class: sum its gradient in ``g`` (D,), 0 before and after.
 
-    ``of_V`` and ``of_b`` are the squares; ``p`` are the numbers of `xcbench.core.adaptive.Pace`.
-    Where a class has few features, only these are visited.
+    The numbers of the pairs are the gradients in the scores; ``pace`` is an
+    `xcbench.core.adaptive.Pace`. Where a class has few features, only these are visited.
     """
+    V, b = weights
+    of_V, of_b = squares
+    begin, end, features, values = rows
+    classes, order, numbers = pairs
     width, first = classes.shape[1], 0
     while first < order.size:
         k = classes[order[first] // width, order[first] % width]
@@ -128,32 +114,32 @@ def adapt(
             i, c = order[last] // width, order[last] % width
             if classes[i, c] != k:
                 break
-            add(g, slope[i, c], features, values, begin[i], end[i])
-            of_bias += slope[i, c]
+            add(g, numbers[i, c], features, values, begin[i], end[i])
+            of_bias += numbers[i, c]
             visits += end[i] - begin[i]
             last += 1
         if features is None or 4 * visits >= g.size:
-            _adapt_row(V[k], of_V[k], g, p)
+            _adapt_row(V[k], of_V[k], g, pace)
         else:
             for pair in order[first:last]:
                 i = pair // width
-                _adapt_features(V[k], of_V[k], g, p, features, begin[i], end[i])
+                _adapt_features(V[k], of_V[k], g, pace, features, begin[i], end[i])
         if b.size and of_bias != 0:
-            b[k], of_b[k] = _adapted(b[k], of_b[k], of_bias, p[0], p[1], p[2], p[3], p[4], p[5])
+            b[k], of_b[k] = _adapted(b[k], of_b[k], of_bias, pace)
         first = last
 
 
 @kernel
-def adapt_all(
-    V: Any, b: Any, of_V: Any, of_b: Any, features: Any, g: Any, g_b: Any, p: Any
-) -> None:
+def adapt_all(weights: Any, squares: Any, features: Any, g: Any, g_b: Any, pace: Any) -> None:
     """Adaptive step of all classes at F features, with gradients g (K, F) and g_b (K,)."""
+    V, b = weights
+    of_V, of_b = squares
     for k in range(V.shape[0]):
         if features.size == V.shape[1]:
-            _adapt_row(V[k], of_V[k], g[k], p)
+            _adapt_row(V[k], of_V[k], g[k], pace)
         else:
             w, s = V[k][features], of_V[k][features]
-            _adapt_row(w, s, g[k], p)
+            _adapt_row(w, s, g[k], pace)
             V[k][features], of_V[k][features] = w, s
     if b.size:
-        _adapt_row(b, of_b, g_b, p)
+        _adapt_row(b, of_b, g_b, pace)

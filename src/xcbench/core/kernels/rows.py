@@ -76,10 +76,9 @@ def add(w: Any, change: Any, features: Any, values: Any, a: int, b: int) -> None
 
 
 @kernel
-def adds(
-    w: Any, other: Any, change: Any, of_other: Any, features: Any, values: Any, a: int, b: int
-) -> None:
+def adds(w: Any, other: Any, changes: Any, features: Any, values: Any, a: int, b: int) -> None:
     """As `add`, to two different classes in one pass."""
+    change, of_other = changes[0], changes[1]
     if features is None:
         add(w, change, features, values, a, b)
         add(other, of_other, features, values, a, b)

@@ -15,11 +15,14 @@ from xcbench.core.kernels.compiling import (
     compiled,
     kernel,
 )
+from xcbench.core.kernels.records import Rows, Samples, Scaled, Step
 from xcbench.core.kernels.rows import add, adds, dot, dots
+from xcbench.core.objectives import Scalar
 
 
 @kernel
-def _fold(V: Any, b: Any, scale: Any) -> None:
+def _fold(weights: Any) -> None:
+    V, b, scale = weights
     if 1e-6 < abs(scale[0]) < 1e6:
         return
     factor = np.empty(1, V.dtype)
@@ -33,19 +36,8 @@ def _fold(V: Any, b: Any, scale: Any) -> None:
 
 
 @kernel
-def _odds(
-    scores: Any,
-    log_weight: Any,
-    u: float,
-    rate: float,
-    square_norm: float,
-    parameter: float,
-    scored: bool,
-    formula: Any,
-    scored_formula: Any,
-    slope: Any,
-) -> tuple[float, float]:
-    """As `Odds` or `ScoredOdds` of `xcbench.core.objectives`, of one observation."""
+def _log_odds(scores: Any, log_weight: Any) -> tuple[float, float]:
+    """Log of the sum of omega_k e^{f_k - f_y} over the drawn classes, and that without weights."""
     S = scores.size - 1
     top, top_drawn = -np.inf, -np.inf
     for c in range(S):
@@ -53,31 +45,29 @@ def _odds(
             difference = scores[c + 1] - scores[0]
             top_drawn = max(top_drawn, difference)
             top = max(top, difference + log_weight[c])
-    slope[:] = 0.0
-    log_odds, log_drawn = top, top_drawn
-    if S > 1 and top > -np.inf and top < np.inf:
-        total, total_drawn = 0.0, 0.0
-        for c in range(S):
-            if log_weight[c] > -np.inf:
-                difference = scores[c + 1] - scores[0]
-                total += np.exp(difference + log_weight[c] - top)
-                total_drawn += np.exp(difference - top_drawn)
-        log_odds, log_drawn = top + np.log(total), top_drawn + np.log(total_drawn)
-    if scored:
-        value, of_true, pull, u_next = scored_formula(
-            scores[0], log_odds, log_drawn, u, rate, parameter
-        )
-    else:
-        value, pull, u_next = formula(log_odds, log_drawn, u, rate, square_norm, parameter)
-        of_true = -pull
-    if log_odds == -np.inf:  # no class left: the observation changes nothing
-        return value, u
-    slope[0] = of_true
+    if S == 1 or not -np.inf < top < np.inf:
+        return top, top_drawn
+    total, total_drawn = 0.0, 0.0
     for c in range(S):
         if log_weight[c] > -np.inf:
-            share = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds)
-            slope[c + 1] = share * pull
-    return value, u_next
+            difference = scores[c + 1] - scores[0]
+            total += np.exp(difference + log_weight[c] - top)
+            total_drawn += np.exp(difference - top_drawn)
+    return top + np.log(total), top_drawn + np.log(total_drawn)
+
+
+@kernel
+def _share(
+    scores: Any, log_weight: Any, log_odds: float, of_true: float, pull: float, slope: Any
+) -> None:
+    """Slopes in the scores: a drawn class has its share of the slope in the log-odds."""
+    slope[:] = 0.0
+    if log_odds == -np.inf:  # no class left: the sample changes nothing
+        return
+    slope[0] = of_true
+    for c in range(scores.size - 1):
+        if log_weight[c] > -np.inf:
+            slope[c + 1] = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds) * pull
 
 
 @kernel
@@ -97,70 +87,54 @@ def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, slope: Any)
 
 
 def _descend(
-    V: Any,
-    b: Any,
-    scale: Any,
-    begin: Any,
-    end: Any,
-    features: Any,
-    values: Any,
-    index: Any,
-    classes: Any,
-    log_weight: Any,
-    local: Any,
-    square_norm: Any,
-    rate: float,
-    shrinkage: float,
-    parameter: float,
-    of_pairs: bool,
-    shifted: bool,
-    scored: bool,
-    odds_formula: Any,
-    scored_formula: Any,
-    pairs_formula: Any,
+    weights: Any, rows: Any, samples: Any, step: Any, odds: Any, scored_odds: Any, pairs: Any
 ) -> float:
-    """Update by one observation after the other; gives the sum of their values.
+    """Update by one sample after the other; gives the sum of their values.
 
-    Row i belongs to observation ``index[i]``, with true class ``classes[i, 0]``. Weights are
-    ``scale · V``; ``shrinkage`` is the ridge's factor of an update.
+    Row i belongs to sample ``index[i]``, with true class ``classes[i, 0]``.
     """
+    V, b, scale = weights
+    begin, end, features, values = rows
+    index, classes, log_weight, square_norm, local = samples
+    rate, parameter = step.rate, step.parameter
     width = classes.shape[1]
     scores, slope = np.empty(width), np.empty(width)
     changes = np.empty(width, V.dtype)
     total = 0.0
     for i in range(index.size):
-        y = classes[i, 0]
+        y, first, last = classes[i, 0], begin[i], end[i]
         if width == 2:
-            scores[0], scores[1] = dots(V[y], V[classes[i, 1]], features, values, begin[i], end[i])
+            scores[0], scores[1] = dots(V[y], V[classes[i, 1]], features, values, first, last)
         else:
             for c in range(width):
-                scores[c] = dot(V[classes[i, c]], features, values, begin[i], end[i])
+                scores[c] = dot(V[classes[i, c]], features, values, first, last)
         for c in range(width):
             if b.size:
                 scores[c] += b[classes[i, c]]
             scores[c] *= scale[0]
-        if of_pairs:
-            shift = local[index[i]] if shifted else 0.0
-            value = _pairs(scores, log_weight[i], shift, pairs_formula, slope)
-            if shifted:
+        u = local[index[i]]
+        if step.of_pairs:
+            shift = u if step.shifted else 0.0
+            value = _pairs(scores, log_weight[i], shift, pairs, slope)
+            if step.shifted:
                 local[index[i]] = shift + rate * slope.sum()
         else:
-            value, local[index[i]] = _odds(
-                scores,
-                log_weight[i],
-                local[index[i]],
-                rate,
-                square_norm[i],
-                parameter,
-                scored,
-                odds_formula,
-                scored_formula,
-                slope,
-            )
+            weights_drawn = log_weight[i]
+            log_odds, log_drawn = _log_odds(scores, weights_drawn)
+            if step.of_scores:
+                value, of_true, pull, u_next = scored_odds(
+                    scores[0], log_odds, log_drawn, u, rate, parameter
+                )
+            else:
+                norm = square_norm[i]
+                value, pull, u_next = odds(log_odds, log_drawn, u, rate, norm, parameter)
+                of_true = -pull
+            _share(scores, weights_drawn, log_odds, of_true, pull, slope)
+            local[index[i]] = u if log_odds == -np.inf else u_next
         total += value
-        if shrinkage != 1.0:
-            scale[0] *= shrinkage
-            _fold(V, b, scale)
+        if step.shrinkage != 1.0:
+            scale[0] *= step.shrinkage
+            _fold(weights)
         for c in range(1, width):  # a drawn class that is the true one
             if classes[i, c] == y:
                 slope[0] += slope[c]
@@ -170,32 +144,30 @@ def _descend(
             if b.size:
                 b[classes[i, c]] += changes[c]
         if width == 2 and slope[0] != 0.0 and slope[1] != 0.0:
-            k = classes[i, 1]
-            adds(V[y], V[k], changes[0], changes[1], features, values, begin[i], end[i])
+            adds(V[y], V[classes[i, 1]], changes, features, values, first, last)
         else:
             for c in range(width):
                 if slope[c] != 0.0:
-                    add(V[classes[i, c]], changes[c], features, values, begin[i], end[i])
+                    add(V[classes[i, c]], changes[c], features, values, first, last)
     return total
 
 
-def descend(*numbers: Any) -> float:
-    """Run `_descend`; the last argument is the objective's `xcbench.core.objectives.Scalar`.
+def descend(
+    weights: Scaled, rows: Rows, samples: Samples, rate: float, shrinkage: float, scalar: Scalar
+) -> float:
+    """Run `_descend`, compiled once for all formulas: they are called through pointers.
 
-    Compiled once for all formulas: they are called through pointers. Otherwise each formula would
-    need a kernel of its own, which Numba's cache cannot find again.
+    Otherwise each formula would need a kernel of its own, which Numba's cache cannot find again.
     """
-    *arrays, scalar = numbers
-    arrays += [scalar.parameter, scalar.family == "pairs", scalar.shifted]
-    arrays += [scalar.family == "scored_odds"]
-    formulas = {**STAND_INS, scalar.family: scalar.formula}
+    family, shifted = scalar.family, scalar.shifted
+    kind = family == "pairs", family == "scored_odds", shifted
+    arguments = weights, rows, samples, Step(rate, shrinkage, scalar.parameter, *kind)
+    formulas = {**STAND_INS, family: scalar.formula}
     pointers = (compiled(formula, SIGNATURES[name]) for name, formula in formulas.items())
-    kinds = tuple(map(numba.typeof, arrays))
-    return float(_descend_of(kinds)(*arrays, *pointers))
+    return float(_descend_of(tuple(map(numba.typeof, arguments)))(*arguments, *pointers))
 
 
 @cache
 def _descend_of(kinds: tuple[Any, ...]) -> Any:
     formulas = (types.FunctionType(signature) for signature in SIGNATURES.values())
-    signature = (*kinds, *formulas)
-    return njit(signature, cache=True, error_model="numpy")(_descend)
+    return njit((*kinds, *formulas), cache=True, error_model="numpy")(_descend)

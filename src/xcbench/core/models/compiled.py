@@ -68,9 +68,9 @@ class RowView:
         return take(self.X, self.index, dtype)
 
     @property
-    def arrays(self) -> tuple[Any, ...]:
+    def record(self) -> kernels.Rows:
         """What a kernel takes."""
-        return self.begin, self.end, self.features, self.values
+        return kernels.Rows(self.begin, self.end, self.features, self.values)
 
 
 def _fixed(array: np.ndarray) -> np.ndarray:
@@ -87,6 +87,11 @@ def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
     return room[first : first + size * dtype.itemsize].view(dtype)
 
 
+def _record(V: np.ndarray, b: np.ndarray | None) -> kernels.Weights:
+    """Weights or their squares, with no number for biases that are not there."""
+    return kernels.Weights(V, np.empty(0, V.dtype) if b is None else b)
+
+
 class CompiledModel(LinearModel):
     """`LinearModel` whose verbs over chosen classes and over all rows are compiled."""
 
@@ -97,9 +102,9 @@ class CompiledModel(LinearModel):
         self.room = np.full(n_classes, -1), np.empty(n_classes, np.int64)
 
     @property
-    def biases(self) -> np.ndarray:
-        """The biases b, or no number."""
-        return np.empty(0, self.dtype) if self.b is None else self.b
+    def record(self) -> kernels.Weights:
+        """What a kernel takes."""
+        return _record(self.V, self.b)
 
     def take(self, X: Rows, index: np.ndarray) -> RowView:  # type: ignore[override]
         """Rows of a dataset, where they lie."""
@@ -110,14 +115,14 @@ class CompiledModel(LinearModel):
         scores = np.empty(classes.shape)
         large = self.V.nbytes > CACHED_BYTES
         order = kernels.by_class(classes, *self.room) if large else np.arange(classes.size)
-        kernels.scores_at(self.V, *rows.arrays, classes, order, scores)
+        kernels.scores_at(self.V, rows.record, kernels.Pairs(classes, order, scores))
         return self._finished(scores, classes)
 
     def add(self, rows: Any, classes: np.ndarray, numbers: np.ndarray) -> None:
         """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
         changes = (numbers / self.scale).astype(self.dtype)
         order = kernels.by_class(classes, *self.room)
-        kernels.scatter(self.V, self.biases, *rows.arrays, classes, order, changes)
+        kernels.scatter(self.record, rows.record, kernels.Pairs(classes, order, changes))
 
     def adapt(
         self,
@@ -129,18 +134,19 @@ class CompiledModel(LinearModel):
     ) -> None:
         """As `LinearModel.adapt`; the gradient of every class at once is a product."""
         self._fold()
-        of_b = self.biases if squares.b is None else squares.b
-        moved, numbers = (self.V, self.biases, squares.V, of_b), np.array(pace, self.dtype)
+        of_squares = _record(squares.V, squares.b)
+        pace = Pace(*map(self.dtype.type, pace))
         if classes is None:
             (_, features), gradient, _, of_biases = self._gradient(rows, None, slope)
             if isinstance(features, slice):
                 features = np.arange(self.V.shape[1])
-            places = features.astype(np.int64, copy=False)
-            kernels.adapt_all(*moved, places, np.ascontiguousarray(gradient), of_biases, numbers)
+            places, gradient = features.astype(np.int64, copy=False), np.ascontiguousarray(gradient)
+            kernels.adapt_all(self.record, of_squares, places, gradient, of_biases, pace)
             return
         order = kernels.by_class(classes, *self.room)
-        changes, room = slope.astype(self.dtype), np.zeros(self.V.shape[1], self.dtype)
-        kernels.adapt(*moved, *rows.arrays, classes, order, changes, room, numbers)
+        pairs = kernels.Pairs(classes, order, slope.astype(self.dtype))
+        room = np.zeros(self.V.shape[1], self.dtype)
+        kernels.adapt(self.record, of_squares, rows.record, pairs, room, pace)
 
     def descend(
         self,
@@ -158,20 +164,11 @@ class CompiledModel(LinearModel):
         log_weight = np.asarray(batch.log_weight if scalar.weighted else 0.0, np.float64)
         drawn = np.broadcast_to(log_weight, (len(batch), batch.classes.shape[1] - 1))
         scale = np.array([self.scale])
-        total = kernels.descend(
-            self.V,
-            self.biases,
-            scale,
-            *batch.rows.arrays,
-            batch.index,
-            batch.classes,
-            np.ascontiguousarray(drawn),
-            local,
-            batch.square_norms,
-            rate,
-            shrinkage,
-            scalar,
+        samples = kernels.Samples(
+            batch.index, batch.classes, np.ascontiguousarray(drawn), batch.square_norms, local
         )
+        weights = kernels.Scaled(*self.record, scale)
+        total = kernels.descend(weights, batch.rows.record, samples, rate, shrinkage, scalar)
         self.scale = float(scale[0])
         return total
 
@@ -182,10 +179,10 @@ class CompiledModel(LinearModel):
         n_rows = len(split)
         top, total = np.full(n_rows, -np.inf, np.float32), np.zeros(n_rows)
         best, true_score = np.zeros(n_rows, np.int64), np.full(n_rows, np.nan, np.float32)
-        running = np.asarray(split.y), top, total, best, true_score
+        running = kernels.Running(np.asarray(split.y), top, total, best, true_score)
         if isinstance(split.X, np.ndarray):
             for block, scores in self.passes(split.X):
-                kernels.absorb_block(scores, block.start, *running)
+                kernels.absorb_block(scores, block.start, running)
         else:
             rows, scale = RowView.of(split.X, slice(None)), self.dtype.type(self.scale)
             n_features = self.V.shape[1]
@@ -195,9 +192,7 @@ class CompiledModel(LinearModel):
             for first in range(0, self.n_classes, size):
                 shape = n_features, min(size, self.n_classes - first)
                 panel = room[: shape[0] * shape[1]].reshape(shape)
-                kernels.absorb_panel(
-                    self.V, self.biases, scale, first, panel, *rows.arrays, *running
-                )
+                kernels.absorb_panel(self.record, scale, first, panel, rows.record, running)
         return np.log(total) + top.astype(np.float64) - true_score, best
 
 

@@ -362,6 +362,6 @@ def _adapt_at(
 ) -> None:
     """Step of the weights at distinct indices, where the gradient is not 0."""
     w, s, touched = weights[where], squares[where], gradient != 0
-    stepped, accumulated = adapted(w, s, gradient, *pace)
+    stepped, accumulated = adapted(w, s, gradient, pace)
     weights[where] = np.where(touched, stepped, w)
     squares[where] = np.where(touched, accumulated, s)

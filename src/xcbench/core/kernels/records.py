@@ -1,0 +1,68 @@
+"""What kernels take: records that go into compiled code as they are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Weights(NamedTuple):
+    """V (K, D) and b (K,), of size 0 where there are no biases."""
+
+    V: Any
+    b: Any
+
+
+class Scaled(NamedTuple):
+    """Weights ``scale · V`` and ``scale · b``; scale (1,) moves too."""
+
+    V: Any
+    b: Any
+    scale: Any
+
+
+class Rows(NamedTuple):
+    """Row i is ``values[begin[i]:end[i]]`` at those ``features``; dense rows have no features."""
+
+    begin: Any
+    end: Any
+    features: Any
+    values: Any
+
+
+class Pairs(NamedTuple):
+    """Pairs of a row and a class (B, C), the order in which they are visited, a number for each."""
+
+    classes: Any
+    order: Any
+    numbers: Any
+
+
+class Samples(NamedTuple):
+    """Samples as in `xcbench.core.batch.Batch`, log-weights (B, S); local state of all samples."""
+
+    index: Any
+    classes: Any
+    log_weight: Any
+    square_norm: Any
+    local: Any
+
+
+class Step(NamedTuple):
+    """Learning rate, weight decay's factor, and the numbers of an objective's `Scalar`."""
+
+    rate: Any
+    shrinkage: Any
+    parameter: Any
+    of_pairs: Any
+    of_scores: Any
+    shifted: Any
+
+
+class Running(NamedTuple):
+    """True classes (N,) of rows; highest score so far, sum of e^{score - top}, its class, f_y."""
+
+    y: Any
+    top: Any
+    total: Any
+    best: Any
+    true_score: Any
