@@ -17,7 +17,7 @@ from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
 from xcbench.papers.adv.names import DATASETS, METHODS, PRIORS, SAMPLERS
 from xcbench.papers.frames import stopped
 from xcbench.papers.kept import Kept
-from xcbench.run import composing, presets, sweeps
+from xcbench.run import composing, plan, presets, sweeps
 from xcbench.run.settings import Config
 
 
@@ -115,12 +115,12 @@ def test_found_settings_go_to_their_own_sampler() -> None:
 def test_a_search_goes_on_half_a_decade_to_either_side_of_its_best() -> None:
     kept = searched()
     kept.rows["dataset"] = "digits"
-    more = run._beyond(GRID, kept, jobs("digits"))
+    more = run._beyond(GRID, kept, plan.jobs(jobs("digits")))
     points = [(m.method.sampling, m.method.lr, m.method.score_ridge) for m in more]
     uniform = [("uniform", 1.0, 1e-4), ("uniform", 0.3, 3e-5), ("uniform", 0.3, 3e-4)]
     tree = [("tree", 0.03, 1e-4), ("tree", 0.1, 3e-5), ("tree", 0.1, 3e-4)]
     assert sorted(points) == sorted(uniform + tree)  # the rates 0.1 and 0.3 are there
-    assert not run._beyond(GRID, kept, jobs("digits") + more)
+    assert not run._beyond(GRID, kept, plan.jobs(jobs("digits") + more))
 
 
 def test_half_decades_are_a_ladder() -> None:

@@ -134,7 +134,7 @@ def _points(name: str, planned: list[Job], known: Kept) -> tuple[Kept, int]:
     if held:
         print(f"{len(planned)} cells: {len(held)} of them hold in the committed tables")
     code = execute_jobs(todo) if todo else 0
-    loaded = (cells.load(Path(launch.runs_dir), job.cell.cell) for job in todo)
+    loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in known.skipped and cell.status == "skipped"]
     new = [cell for cell in ran if cell.cell not in same]
