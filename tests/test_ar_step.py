@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from test_solvers import fit
 from xcbench.core import models
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.optimizers import AugmentReduce
+from xcbench.core.optimizers import RootOfMean, augment_reduce
 from xcbench.core.rows import DenseRows, take
 from xcbench.core.solvers import Streams
 from xcbench.errors import UserError
@@ -69,8 +69,9 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
     model = models.make(engine, K, D, True, "float64")
     model.draw(rng, "normal")
     peer = ByHand(model.V, model.b, 0.02, 0.9, ridge, touched)
-    step = AugmentReduce(0.02, 0.9, ridge, N, touched).begun(model)
+    step = augment_reduce(0.02, 0.9, ridge, N, touched).begun(model)
     step.t = peer.t = 1850  # the averages are far from the first iteration's
+    step.preconditioner.begins = False
     for _ in range(250):
         X = rng.normal(size=(3, D)) * (rng.random((3, D)) < 0.2)
         y = rng.integers(0, K, (3, 1))
@@ -92,7 +93,7 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
 def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
     """One weight: s_1 = g_1², then 0.1 g² + 0.9 s, also after two steps without a gradient."""
     model = LinearModel(1, 1, False, "float64")
-    step = AugmentReduce(0.5, 1.0, 0.0, 1, touched).begun(model)
+    step = augment_reduce(0.5, 1.0, 0.0, 1, touched).begun(model)
     moves = []
     for x in (3.0, 0.0, 0.0, 2.0):
         before = model.V[0, 0]
@@ -106,16 +107,17 @@ def test_the_first_step_moves_by_the_rate_and_later_ones_by_averages(touched):
 def test_the_averages_keep_their_size_however_long_they_wait():
     """5,000 iterations of another class: 0.9^5000 is no number of either precision."""
     model = LinearModel(2, 1, False, "float32")
-    step = AugmentReduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
+    step = augment_reduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
     row = DenseRows(np.ones((1, 1), np.float32))
     for t in range(5000):
         slope = np.full((1, 1), 1e3 if t % 2 else 1e-3)
         step.apply(model, row, np.array([[1]]), slope, 1.0)
-    assert step.squares is not None
-    average = step.scale * step.squares.V[1, 0]
+    kept = step.preconditioner
+    assert isinstance(kept, RootOfMean) and kept.squares is not None
+    average = kept.scale * kept.squares.V[1, 0]
     expected = 0.1 * sum(0.9**i * (1e6 if i % 2 == 0 else 1e-6) for i in range(500))
     assert average == pytest.approx(expected, rel=1e-5)
-    assert step.squares.V[0, 0] == 0 and np.isfinite(model.V).all()
+    assert kept.squares.V[0, 0] == 0 and np.isfinite(model.V).all()
 
 
 def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):

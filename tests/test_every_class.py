@@ -8,14 +8,14 @@ import pytest
 import scipy.sparse as sp
 
 from xcbench.core.models import make
-from xcbench.core.optimizers import SGD, Adagrad, AugmentReduce, VisitedRidge
+from xcbench.core.optimizers import OnVisited, Optimizer, Schedule, adagrad, augment_reduce, sgd
 from xcbench.core.rows import take
 
 STEPS = {
-    "sgd": SGD(0.1, 1.0, 1e-2),
-    "adagrad": Adagrad(0.1, 1.0, 0.0, 1e-2),
-    "ar": AugmentReduce(0.1, 1.0, 1e-2, 100, touched=False),
-    "visited": VisitedRidge(0.1, 1.0, 1e-2, visits=np.ones(300)),
+    "sgd": sgd(0.1, 1.0, 1e-2),
+    "adagrad": adagrad(0.1, 1.0, 0.0, 1e-2),
+    "ar": augment_reduce(0.1, 1.0, 1e-2, 100, touched=False),
+    "visited": Optimizer(Schedule(0.1), OnVisited(1e-2, np.ones(300))),
 }
 ENGINES = ["numpy", "numba"]
 

@@ -15,7 +15,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.metrics import Asked
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives.negative_sampling import Contrast
-from xcbench.core.optimizers import Adagrad
+from xcbench.core.optimizers import adagrad
 from xcbench.core.rows import DenseRows
 from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
@@ -247,7 +247,7 @@ def test_adagrad(engine, root):
         pytest.importorskip("numba")
     X = np.array([[1.0, 0.0], [2.0, -1.0]])
     model = models.make(engine, 3, 2, True, "float64")
-    step = Adagrad(0.1, 0.5, root, 0.0).begun(model)
+    step = adagrad(0.1, 0.5, root, 0.0).begun(model)
     rows, classes = model.take(X, np.arange(2)), np.array([[0, 1], [0, 0]])
     slopes = [np.array([[0.3, -0.2], [0.1, 0.4]]), np.array([[-1.0, 0.0], [0.5, 0.5]])]
     w, G = np.zeros((3, 3)), np.full((3, 3), 1e-8)

@@ -13,7 +13,7 @@ from test_solvers import fit
 from xcbench.core import models
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.optimizers import SGD
+from xcbench.core.optimizers import sgd
 from xcbench.core.samplers import outside
 from xcbench.core.solvers import Streams
 from xcbench.core.solvers.minibatch import Sequential
@@ -82,7 +82,7 @@ def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first)
     model.V[...] = w_old[:, :D]
     if bias:
         model.b[...] = w_old[:, D]
-    solver = Proximal(SGD(rate, 1.0, ridge), n, m, "file", 1, u0)
+    solver = Proximal(sgd(rate, 1.0, ridge), n, m, "file", 1, u0)
     found = list(solver.fit(problem(small, X, y, K), model, Streams.of(0), [1.0]))
     assert found[-1].iteration == 1 and found[-1].observations == len(y)
 
@@ -108,7 +108,7 @@ def test_u_is_the_minimiser_too(small):
     """A second step on the same rows starts from the u of the first: both together by SciPy."""
     x, y, rate = rows("dense")[:3], Y[:3], 0.8
     model = LinearModel(K, D, False, "float64")
-    solver = Proximal(SGD(rate, 1.0), 3, 3, "file", 1, 1.1)
+    solver = Proximal(sgd(rate, 1.0), 3, 3, "file", 1, 1.1)
     list(solver.fit(problem(small, x, y, K), model, Streams.of(0), [2.0]))
     rng, u, W = Streams.of(0).classes, np.full(3, 1.1), np.zeros((K, D))
     for _ in range(2):
@@ -127,7 +127,7 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):
     settings = DoubleSumOptions(name="implicit", lr=rate, decay=1.0, order="file")
     single = registry.entry(settings).build(settings, data.info)
     assert isinstance(single, Sequential)
-    several = Proximal(SGD(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
+    several = Proximal(sgd(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
     weights, values = [], []
     for solver in (single, several):
         model = LinearModel(2, 40, True, "float64")
@@ -250,7 +250,7 @@ def test_the_ridge_of_a_class_is_unbiased():
 
 @pytest.mark.parametrize("order", ["shuffled", "file", "iid"])
 def test_minibatches_are_fixed(order):
-    solver = Proximal(SGD(1.0, 1.0), 4, 1, order, 1, 0.0)
+    solver = Proximal(sgd(1.0, 1.0), 4, 1, order, 1, 0.0)
     rng = np.random.default_rng(0)
     batches = solver._partition(rng, 10)
     assert sorted(np.concatenate(batches)) == list(range(10))

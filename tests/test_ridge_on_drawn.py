@@ -8,7 +8,7 @@ import pytest
 
 from test_solvers import fit
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.optimizers import VisitedRidge
+from xcbench.core.optimizers import OnVisited, Optimizer, Schedule
 from xcbench.core.rows import DenseRows
 from xcbench.core.solvers import Streams
 from xcbench.core.solvers.ridge_on_drawn import visits
@@ -23,7 +23,8 @@ def test_the_ridge_on_drawn_classes_is_the_ridge_on_average(small, m, sampling):
     counts = np.bincount(y, minlength=K)
     rng = np.random.default_rng(3)
     W, b, rate, ridge = rng.normal(size=(K, 4)), rng.normal(size=K), 1e-7, 0.3
-    step = VisitedRidge(1.0, 1.0, ridge, visits=visits(counts, K - 1 if sampling == "all" else m))
+    counted = visits(counts, K - 1 if sampling == "all" else m)
+    step = Optimizer(Schedule(1.0), OnVisited(ridge, counted))
     mean, steps = np.zeros((K, 5)), 0
     for true in y:
         others = [k for k in range(K) if k != true]
@@ -44,7 +45,7 @@ def test_projection_brings_visited_classes_back_into_their_ball():
     model = LinearModel.of(W.copy(), b.copy())
     lengths = np.linalg.norm(np.column_stack([W, b]), axis=1)
     radius = np.median(lengths[:4])
-    step = VisitedRidge(1.0, 1.0, 0.0, visits=np.ones(5), radius=radius)
+    step = Optimizer(Schedule(1.0), OnVisited(0.0, np.ones(5), radius))
     rows, classes = DenseRows(np.ones((1, 3))), np.array([[0, 1, 2, 3]])
     step.apply(model, rows, classes, np.zeros((1, 4)), 1.0)
     expected = np.minimum(lengths, radius)

@@ -1,13 +1,12 @@
-"""Steps: the only mutators of weights.
+"""Optimizers, the only mutators of weights: schedule × preconditioner × weight decay.
 
-The loop asks for the rate of an epoch and hands it back with the slopes of each minibatch. A step
-that remembers gradients or counts iterations begins anew with every fit.
+The loop asks for the rate of an epoch and hands it back with the gradients of each minibatch. An
+optimizer that remembers gradients or counts iterations begins anew with every fit.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Protocol, Self
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,86 +14,87 @@ from xcbench.core.adaptive import Pace, Squares
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.rows import DenseRows, SparseRows
 
-PERIOD = 2000  # iterations after which the adaptive step's rate is multiplied by its decay
+Rows = SparseRows | DenseRows
+PERIOD = 2000  # iterations after which the rate of augment and reduce is multiplied by its decay
 SMALLEST = 1e-9  # scale below which the squares are multiplied by it
 
 
-class Step(Protocol):
-    """Contract of a step."""
+# ---------------------------------------------------------------- schedules
+@dataclass(frozen=True)
+class Schedule:
+    """``lr · decay^e`` in epoch e, counted from 0."""
 
-    def begun(self, model: LinearModel) -> Self:
-        """The step before its first iteration on a model."""
-        ...
+    lr: float
+    decay: float = 1.0
 
     def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, counted from 0."""
-        ...
+        """Learning rate of an epoch, as the loop and local variables know it."""
+        return self.lr * self.decay**epoch
 
-    def apply(
-        self,
-        model: LinearModel,
-        rows: SparseRows | DenseRows,
-        classes: np.ndarray | None,
-        slope: np.ndarray,
-        rate: float,
-    ) -> None:
-        """Move the weights against the sum over a minibatch of slope (B, C) times x.
-
-        Parameters
-        ----------
-        classes : (B, C) of the slopes, the true class first; None for every class.
-        rate : of the epoch.
-        """
-        ...
+    def at(self, rate: float, t: int) -> float:
+        """Rate of iteration t, counted from 1, of an epoch of that rate."""
+        return rate
 
 
 @dataclass(frozen=True)
-class SGD:
-    """W -= rate · gradient of the minibatch's summed objective, ridge included.
+class RootDecay(Schedule):
+    """`Schedule` times sqrt(a / (t - 1 + a)) in iteration t; a = 0: none."""
+
+    root: float = 0.0
+
+    def at(self, rate: float, t: int) -> float:
+        """With the root."""
+        return rate * (self.root / (t - 1 + self.root)) ** 0.5 if self.root else rate
+
+
+@dataclass(frozen=True)
+class Steps(Schedule):
+    """``lr · decay^floor(t / 2000) · t^(-1/2 + 1e-16)`` (augment and reduce, Sec. 4.2)."""
+
+    def rate(self, epoch: int) -> float:
+        """The same in every epoch: it counts iterations."""
+        return self.lr
+
+    def at(self, rate: float, t: int) -> float:
+        """As above."""
+        return rate * self.decay ** (t // PERIOD) * t ** (-0.5 + 1e-16)
+
+
+# ---------------------------------------------------------------- weight decay
+@dataclass(frozen=True)
+class WeightDecay:
+    """lambda/2 ||(w, b)||², taken implicitly: W / (1 + rate · B · lambda/N) never overshoots.
 
     Attributes
     ----------
-    lr, decay : the rate in epoch e is ``lr · decay^e``.
-    ridge : lambda / N, the share of one observation in lambda/2 ||(w, b)||²; its step is taken
-        implicitly, W / (1 + rate · B · ridge), which never overshoots.
+    ridge : lambda / N, the share of one sample.
     """
 
-    lr: float
-    decay: float
     ridge: float = 0.0
 
-    def begun(self, model: LinearModel) -> Self:
-        """Itself: it remembers nothing."""
-        return self
+    def shrinkage(self, rate: float, samples: int) -> float:
+        """Factor of all weights and biases in its share of a step."""
+        return 1 / (1 + rate * samples * self.ridge)
 
-    def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, counted from 0."""
-        return self.lr * self.decay**epoch
+    def in_gradient(self, samples: int) -> float:
+        """Times the weights, what is added to the gradient of coordinates that have one."""
+        return 0.0
 
-    def shrinkage(self, rate: float, observations: int) -> float:
-        """Factor of all weights and biases in the ridge's share of a step."""
-        return 1 / (1 + rate * observations * self.ridge)
-
-    def apply(
-        self,
-        model: LinearModel,
-        rows: SparseRows | DenseRows,
-        classes: np.ndarray | None,
-        slope: np.ndarray,
-        rate: float,
-    ) -> None:
-        """Move the drawn classes (``None``: all of them) of every observation."""
+    def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
+        """Shrink the weights before a step on B samples and their classes (``None``: all)."""
         if self.ridge:
-            model.shrink(self.shrinkage(rate, len(rows)))
-        move(model, rows, classes, -rate * slope)
+            model.shrink(self.shrinkage(rate, size))
+
+    def after(self, model: LinearModel, batch: np.ndarray | None) -> None:
+        """Nothing is left to do after the step."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitedRidge(SGD):
-    """`SGD` whose ridge acts on the classes of a step alone, one observation a step (Eq. 6 and 7).
+@dataclass(frozen=True)
+class OnVisited(WeightDecay):
+    """`WeightDecay` of the classes of a step alone, one sample a step (Eq. 6 and 7 of U-max).
 
-    Class j shrinks by 1 / (1 + rate · ridge / p_j): on average over the steps as much as under
-    `SGD`. Implicit as there: 1 / p_j may be as large as K - 1, and a plain step would overshoot.
+    Class j shrinks by 1 / (1 + rate · ridge / p_j): on average over the steps as much as all
+    classes under `WeightDecay`. Implicit as there: 1 / p_j may be as large as K - 1.
 
     Attributes
     ----------
@@ -102,89 +102,134 @@ class VisitedRidge(SGD):
     radius : (w_j, b_j) is scaled back to this length where it is longer (Algorithm 1).
     """
 
-    visits: np.ndarray
+    visits: np.ndarray = field(default_factory=lambda: np.ones(1))
     radius: float = np.inf
 
-    def apply(
-        self,
-        model: LinearModel,
-        rows: SparseRows | DenseRows,
-        classes: np.ndarray | None,
-        slope: np.ndarray,
-        rate: float,
-    ) -> None:
-        """Shrink, move and project the true class and the drawn ones."""
-        if classes is None:  # p = 1 for every class
-            visited = np.arange(model.n_classes)
-            super().apply(model, rows, classes, slope, rate)
+    def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
+        """Shrink the true class and the drawn ones; of every class p is 1."""
+        if batch is None:
+            super().before(model, rate, batch, size)
         else:
-            visited = classes[0]
-            model.scale_at(visited, 1 / (1 + rate * self.ridge / self.visits[visited]))
-            move(model, rows, classes, -rate * slope)
+            classes = batch[0]
+            model.scale_at(classes, 1 / (1 + rate * self.ridge / self.visits[classes]))
+
+    def after(self, model: LinearModel, batch: np.ndarray | None) -> None:
+        """Project them."""
         if self.radius < np.inf:
-            length = np.maximum(model.lengths(visited), self.radius)
-            model.scale_at(visited, self.radius / length)
+            classes = np.arange(model.n_classes) if batch is None else batch[0]
+            length = np.maximum(model.lengths(classes), self.radius)
+            model.scale_at(classes, self.radius / length)
 
 
-@dataclass
-class AugmentReduce:
-    """The step of the augment-and-reduce paper: RMSprop's average under Adagrad's root (Sec. 4.2).
-
-    With g the gradient of the whole objective as a minibatch estimates it, N/B times its sum,
-
-        s_t = 0.1 g_t² + 0.9 s_{t-1},   s_1 = g_1²,
-        w_t = w_{t-1} - rho_t g_t / (1 + sqrt(s_t)),
-        rho_t = lr · decay^floor(t / 2000) · t^(-1/2 + 1e-16),
-
-    each coordinate by itself, t the iteration. A coordinate without a gradient does not move, so
-    that its average can wait: all averages are held as scale · s, of which 0.9 goes into the scale.
+@dataclass(frozen=True)
+class InGradient(WeightDecay):
+    """lambda · w on coordinates with a gradient: with drawn classes or sparse rows, less often.
 
     Attributes
     ----------
-    lr, decay : as above.
-    ridge : lambda; it acts on the coordinates with a gradient (as in the code published with the
-        paper), in full: with drawn classes or sparse rows, less often than a prior on all of them.
-    train : N, training rows.
-    touched : whether averages decay only when their coordinate has a gradient (published code).
-    t : iterations so far.
+    ridge : lambda / N of a minibatch's summed gradient, lambda of that of the whole objective.
+    whole : which of the two.
     """
 
-    lr: float
-    decay: float
-    ridge: float
-    train: int
-    touched: bool
-    squares: Squares | None = None
-    t: int = 0
-    scale: float = 1.0
+    whole: bool = False
 
-    def begun(self, model: LinearModel) -> Self:
-        """Without gradients so far."""
-        return replace(self, squares=Squares.like(model.V, model.b), t=0, scale=1.0)
+    def in_gradient(self, samples: int) -> float:
+        """Its factor."""
+        return self.ridge if self.whole else samples * self.ridge
 
-    def rate(self, epoch: int) -> float:
-        """The same in every epoch: the schedule counts iterations."""
-        return self.lr
+    def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
+        """Shrink nothing."""
 
-    def apply(
+
+# ---------------------------------------------------------------- preconditioners
+@dataclass
+class Plain:
+    """The gradient as it is."""
+
+    def begun(self, model: LinearModel) -> Plain:
+        """Itself: it remembers nothing."""
+        return self
+
+    def move(
         self,
         model: LinearModel,
-        rows: SparseRows | DenseRows,
+        rows: Rows,
         classes: np.ndarray | None,
-        slope: np.ndarray,
+        grad: np.ndarray,
         rate: float,
+        ridge: float,
     ) -> None:
-        """One iteration."""
-        assert self.squares is not None
-        self.t += 1
-        keep, gain = self._averaging()
-        rho = rate * self.decay ** (self.t // PERIOD) * self.t ** (-0.5 + 1e-16)
-        pace = Pace(keep, gain, self.scale, 1.0, rho, self.ridge)
-        model.adapt(rows, classes, self.train / len(rows) * slope, self.squares, pace)
+        """W -= rate · grad · x of the drawn classes (``None``: all of them)."""
+        numbers = -rate * grad
+        if classes is None:
+            model.add_all(rows, numbers)
+        else:
+            model.add(rows, classes, numbers)
 
-    def _averaging(self) -> tuple[float, float]:
-        """How much of a stored average is kept, and how much of g² is added to it."""
-        if self.t == 1:
+
+@dataclass
+class RootOfSum(Plain):
+    """Adagrad: G <- G + g², g / sqrt(G) (Duchi et al. 2011), as TensorFlow 1 has it.
+
+    G starts at 1e-8, and nothing is added to the root.
+    """
+
+    squares: Squares | None = None
+    start, offset, scale = 1e-8, 0.0, 1.0
+
+    def begun(self, model: LinearModel) -> RootOfSum:
+        """Without gradients so far."""
+        return replace(self, squares=Squares.like(model.V, model.b, self.start))
+
+    def averaging(self) -> tuple[float, float]:
+        """How much of what is stored is kept, and how much of g² is added to it."""
+        return 1.0, 1.0
+
+    def move(
+        self,
+        model: LinearModel,
+        rows: Rows,
+        classes: np.ndarray | None,
+        grad: np.ndarray,
+        rate: float,
+        ridge: float,
+    ) -> None:
+        """A coordinate without a gradient does not move."""
+        assert self.squares is not None
+        keep, gain = self.averaging()
+        pace = Pace(keep, gain, self.scale, self.offset, rate, ridge)
+        model.adapt(rows, classes, grad, self.squares, pace)
+
+
+@dataclass
+class RootOfMean(RootOfSum):
+    """RMSprop's average under Adagrad's root (augment and reduce, Sec. 4.2).
+
+        s_t = 0.1 g_t² + 0.9 s_{t-1},   s_1 = g_1²,   g_t / (1 + sqrt(s_t))
+
+    A coordinate without a gradient can wait: all averages are held as scale · s, of which 0.9
+    goes into the scale.
+
+    Attributes
+    ----------
+    touched : whether averages decay only when their coordinate has a gradient (published code).
+    begins : whether this is the first iteration.
+    """
+
+    touched: bool = False
+    begins: bool = True
+    scale: float = 1.0
+    start, offset = 0.0, 1.0
+
+    def begun(self, model: LinearModel) -> RootOfMean:
+        """Without gradients so far."""
+        squares = Squares.like(model.V, model.b, self.start)
+        return replace(self, squares=squares, begins=True, scale=1.0)
+
+    def averaging(self) -> tuple[float, float]:
+        """As above."""
+        if self.begins:
+            self.begins = False
             return 0.0, 1.0
         if self.touched:
             return 0.9, 0.1
@@ -196,59 +241,67 @@ class AugmentReduce:
         return 1.0, 0.1 / self.scale
 
 
+# ---------------------------------------------------------------- optimizers
 @dataclass
-class Adagrad:
-    """Adagrad: G <- G + g², w <- w - rate g / sqrt(G) (Duchi et al. 2011), as TensorFlow 1 has it.
-
-    With g the minibatch's summed gradient. G starts at 1e-8 and nothing is added to the root.
+class Optimizer:
+    """One of each.
 
     Attributes
     ----------
-    lr, decay : as in `SGD`.
-    root : a of the factor sqrt(a / (t + a)) of the rate, t the iterations so far; 0: none.
-    ridge : lambda / N; it acts on the coordinates with a gradient.
+    train : N, where the gradient is N/B times a minibatch's sum; 0: it is the sum.
+    t : iterations so far.
     """
 
-    lr: float
-    decay: float
-    root: float
-    ridge: float
-    squares: Squares | None = None
+    schedule: Schedule
+    weight_decay: WeightDecay
+    preconditioner: Plain = field(default_factory=Plain)
+    train: int = 0
     t: int = 0
 
-    def begun(self, model: LinearModel) -> Self:
-        """Without gradients so far."""
-        return replace(self, squares=Squares.like(model.V, model.b, 1e-8), t=0)
+    def begun(self, model: LinearModel) -> Optimizer:
+        """The optimizer before its first iteration on a model."""
+        return replace(self, preconditioner=self.preconditioner.begun(model), t=0)
 
     def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, counted from 0, without the root."""
-        return self.lr * self.decay**epoch
+        """Learning rate of an epoch, counted from 0."""
+        return self.schedule.rate(epoch)
 
     def apply(
         self,
         model: LinearModel,
-        rows: SparseRows | DenseRows,
+        rows: Rows,
         classes: np.ndarray | None,
-        slope: np.ndarray,
+        grad: np.ndarray,
         rate: float,
     ) -> None:
-        """One iteration."""
-        assert self.squares is not None
-        if self.root:
-            rate *= (self.root / (self.t + self.root)) ** 0.5
+        """Move the weights against the sum over a minibatch of grad (B, C) times x.
+
+        Parameters
+        ----------
+        classes : (B, C) of the gradients, the true class first; None for every class.
+        rate : of the epoch.
+        """
         self.t += 1
-        pace = Pace(1.0, 1.0, 1.0, 0.0, rate, len(rows) * self.ridge)
-        model.adapt(rows, classes, slope, self.squares, pace)
+        size, rate = len(rows), self.schedule.at(rate, self.t)
+        if self.train:
+            grad = self.train / size * grad
+        self.weight_decay.before(model, rate, classes, size)
+        ridge = self.weight_decay.in_gradient(size)
+        self.preconditioner.move(model, rows, classes, grad, rate, ridge)
+        self.weight_decay.after(model, classes)
 
 
-def move(
-    model: LinearModel,
-    rows: SparseRows | DenseRows,
-    classes: np.ndarray | None,
-    numbers: np.ndarray,
-) -> None:
-    """Add numbers · x to the drawn classes, or to all of them (``None``)."""
-    if classes is None:
-        model.add_all(rows, numbers)
-    else:
-        model.add(rows, classes, numbers)
+def sgd(lr: float, decay: float, ridge: float = 0.0) -> Optimizer:
+    """W -= rate · gradient of the minibatch's summed objective, ridge = lambda/N included."""
+    return Optimizer(Schedule(lr, decay), WeightDecay(ridge))
+
+
+def adagrad(lr: float, decay: float, root: float, ridge: float) -> Optimizer:
+    """Adagrad on the minibatch's summed gradient; ridge = lambda/N."""
+    return Optimizer(RootDecay(lr, decay, root), InGradient(ridge), RootOfSum())
+
+
+def augment_reduce(lr: float, decay: float, ridge: float, train: int, touched: bool) -> Optimizer:
+    """The step of the augment-and-reduce paper, on the gradient of the whole objective."""
+    preconditioner = RootOfMean(touched=touched)
+    return Optimizer(Steps(lr, decay), InGradient(ridge, whole=True), preconditioner, train)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import Odds
 from xcbench.core.objectives.implicit import implicit
-from xcbench.core.optimizers import SGD
+from xcbench.core.optimizers import sgd
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.proximal import Proximal
 from xcbench.methods.double_sum import DoubleSumOptions, start
@@ -29,7 +29,7 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
         return None
     assert settings.lr is not None
     return Proximal(
-        SGD(settings.lr, settings.decay, ridge_share(settings, info)),
+        sgd(settings.lr, settings.decay, ridge_share(settings, info)),
         settings.n,
         settings.m,
         settings.order,

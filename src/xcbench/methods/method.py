@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from xcbench import plugins
-from xcbench.core import samplers
+from xcbench.core import optimizers, samplers
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import Objective
-from xcbench.core.optimizers import SGD, Adagrad, AugmentReduce, Step
+from xcbench.core.optimizers import Optimizer
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.lbfgs import LBFGS
@@ -164,16 +164,18 @@ def minibatch(
     )
 
 
-def step(settings: StochasticOptions, info: Info) -> Step:
+def step(settings: StochasticOptions, info: Info) -> Optimizer:
     """How the weights move."""
     assert settings.lr is not None
     if settings.step == "ar":
         touched = settings.accumulator == "touched"
-        return AugmentReduce(settings.lr, settings.decay, settings.ridge, info.train, touched)
+        return optimizers.augment_reduce(
+            settings.lr, settings.decay, settings.ridge, info.train, touched
+        )
     share = ridge_share(settings, info)
     if settings.step == "adagrad":
-        return Adagrad(settings.lr, settings.decay, settings.root_decay, share)
-    return SGD(settings.lr, settings.decay, share)
+        return optimizers.adagrad(settings.lr, settings.decay, settings.root_decay, share)
+    return optimizers.sgd(settings.lr, settings.decay, share)
 
 
 def default_rate(method: Method, settings: Any, info: Info) -> float:

@@ -12,7 +12,7 @@ from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
-from xcbench.core.optimizers import SGD, Step
+from xcbench.core.optimizers import Optimizer
 from xcbench.core.rows import take
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Progress, Solver, Streams
@@ -35,7 +35,7 @@ class Minibatch(Solver):
 
     objective: Objective
     sampler: Sampler
-    step: Step
+    step: Optimizer
     n: int
     order: str
     passes: int
@@ -140,10 +140,9 @@ class Minibatch(Solver):
 class Sequential(Minibatch):
     """`Minibatch` for n = 1, drawn classes and plain steps: the same updates, by the model."""
 
-    step: SGD
-
     def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
-        total = model.descend(chunk, local, rate, self.step.shrinkage(rate, 1), self.objective)
+        shrinkage = self.step.weight_decay.shrinkage(rate, 1)
+        total = model.descend(chunk, local, rate, shrinkage, self.objective)
         return super()._run(model, chunk, local, rate) if total is None else total
 
 

@@ -12,7 +12,7 @@ from scipy.optimize import linprog, minimize
 
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.optimizers import SGD
+from xcbench.core.optimizers import Optimizer
 from xcbench.core.rows import gram
 from xcbench.core.samplers import outside
 from xcbench.core.solvers import Progress, Solver, Streams
@@ -176,7 +176,7 @@ class Proximal(Solver):
     probability that k takes part in a step.
     """
 
-    step: SGD
+    step: Optimizer
     n: int
     m: int
     order: str
@@ -193,7 +193,7 @@ class Proximal(Solver):
         u = np.full(n_rows, self.u0)
         batches = self._partition(streams.order, n_rows)
         beta = np.ones(model.n_classes)
-        if self.step.ridge:
+        if self.step.weight_decay.ridge:
             beta = shares_of_ridge(dataset.train.y, batches, model.n_classes, self.m)
         visits = self._visits(streams.order, batches)
         iteration = observations = 0
@@ -231,11 +231,11 @@ class Proximal(Solver):
         scores = model.at(rows, table)
         log_d, _ = shares(scores, weights, true)
         value = u[index] + np.exp(log_d - u[index]) - 1.0
-        damping = 1.0 + rate * len(index) * self.step.ridge * beta[classes]
+        damping = 1.0 + rate * len(index) * self.step.weight_decay.ridge * beta[classes]
         lengths, vectors = axes(gram(X, index) + (model.b is not None))
         step = Step(scores / damping, weights, true, vectors * lengths, u[index], rate, damping)
         A = step.solve()
-        if self.step.ridge:
+        if self.step.weight_decay.ridge:
             model.scale_at(classes, 1.0 / damping)
         model.add(rows, table, vectors / lengths @ A.T)  # V = X^T vectors / lengths
         u[index] += step.terms(A)[0]

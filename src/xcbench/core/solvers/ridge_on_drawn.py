@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import softplus
-from xcbench.core.optimizers import SGD, VisitedRidge
+from xcbench.core.optimizers import OnVisited
 from xcbench.core.solvers import Progress, Streams
 from xcbench.core.solvers.minibatch import Minibatch
 
@@ -36,7 +36,6 @@ class RidgeOnDrawn(Minibatch):
         with this ridge lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
     """
 
-    step: SGD
     m: int
     project: bool
 
@@ -48,15 +47,10 @@ class RidgeOnDrawn(Minibatch):
         if self.project:
             K = model.n_classes
             longest = np.sqrt(square_norms(dataset.train.X).max() + (model.b is not None))
-            radius = np.sqrt(2 * np.log(K) / self.step.ridge)  # ridge = mu / N
+            radius = np.sqrt(2 * np.log(K) / self.step.weight_decay.ridge)  # ridge = mu / N
             self.highest = float(softplus(np.log(K - 1) + 2 * longest * radius))
-        self.step = VisitedRidge(
-            self.step.lr,
-            self.step.decay,
-            self.step.ridge,
-            visits=visits(dataset.class_counts, self.m),
-            radius=float(radius),
-        )
+        ridge, counted = self.step.weight_decay.ridge, visits(dataset.class_counts, self.m)
+        self.step = replace(self.step, weight_decay=OnVisited(ridge, counted, float(radius)))
         yield from super().fit(dataset, model, streams, stops)
 
     def _update(self, model: LinearModel, batch: Batch, local: np.ndarray, rate: float) -> float:
