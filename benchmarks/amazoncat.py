@@ -15,7 +15,7 @@ from benchmarks.table import Row
 from benchmarks.timing import interleaved
 from xcbench.methods.one_vs_each import OneVsEachOptions
 
-SETTINGS = OneVsEachOptions(name="ove", lr=0.01, n=1, m=5, sampling="others")
+SETTINGS = OneVsEachOptions(name="ove", lr=0.01, batch_size=1, negatives=5, sampler="others")
 ROWS = 4096
 MOST = 1.3  # times W
 CHILD = """

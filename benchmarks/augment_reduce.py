@@ -45,8 +45,8 @@ class Loop:
             psi = W[cells] @ values
             odds = self.weight * np.exp(psi[1:] - psi[0])
             self.eta[i] = (1 - alpha) * self.eta[i] + alpha * (1 + odds.sum())
-            slope = self.scale * odds / self.eta[i]
-            g[cells] += np.multiply.outer(np.append(-slope.sum(), slope), values)
+            grad = self.scale * odds / self.eta[i]
+            g[cells] += np.multiply.outer(np.append(-grad.sum(), grad), values)
         at = np.nonzero(g)
         fresh = 1.0 if self.t == 1 else 0.1
         s[at] = (1 - fresh) * s[at] + fresh * g[at] ** 2
@@ -55,8 +55,14 @@ class Loop:
 
 def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
     """Seconds an iteration of softmax A&R, of the loop, and of OVE under the same optimiser."""
-    common: dict[str, Any] = {"lr": RATE, "n": n, "m": m, "sampling": "others", "bias": False}
-    touched: dict[str, Any] = {"step": "ar", "accumulator": "touched"}
+    common: dict[str, Any] = {
+        "lr": RATE,
+        "batch_size": n,
+        "negatives": m,
+        "sampler": "others",
+        "bias": False,
+    }
+    touched: dict[str, Any] = {"optimizer": "ar", "accumulator": "touched"}
     start = np.asarray(
         0.1 * np.random.default_rng(0).normal(size=(dataset.info.classes, dataset.info.features)),
         np.float32,

@@ -88,7 +88,9 @@ def shares() -> list[Row]:
         ("U-max update", UmaxOptions(name="umax", lr=0.1, bias=False), 4096),
         (
             "OVE iteration",
-            OneVsEachOptions(name="ove", lr=1e-4, n=379, m=50, sampling="others", bias=False),
+            OneVsEachOptions(
+                name="ove", lr=1e-4, batch_size=379, negatives=50, sampler="others", bias=False
+            ),
             379,
         ),
     ):
@@ -100,7 +102,7 @@ def shares() -> list[Row]:
                 "ours": work.updates,
                 "floor": partial(touch, V, classes, begin, end, features),
             },
-            units=count if settings.n == 1 else 1,
+            units=count if settings.batch_size == 1 else 1,
         )
         where = shape(dataset)
         rows.append(

@@ -55,9 +55,9 @@ class Batch:
         return np.asarray(self.rows.toarray())
 
     def numbers(self, scores: np.ndarray) -> np.ndarray:
-        """What a row is multiplied by before it is added to a class: minus rate times slope."""
-        slope = self.weight / (1 + np.exp(scores[:, :1] - scores[:, 1:]))
-        return np.asarray(-RATE * np.column_stack([-slope.sum(axis=1), slope]))
+        """What a row is multiplied by before it is added to a class: minus rate times grad."""
+        grad = self.weight / (1 + np.exp(scores[:, :1] - scores[:, 1:]))
+        return np.asarray(-RATE * np.column_stack([-grad.sum(axis=1), grad]))
 
     def coefficients(self, numbers: np.ndarray) -> np.ndarray:
         """The numbers (B, C) among zeros (B, K)."""
@@ -177,9 +177,9 @@ def torch_variants(batch: Batch) -> dict[str, tuple[Callable[[], None], Callable
     def by_hand() -> None:
         with torch.no_grad():
             scores = (rows @ sparse_W).requires_grad_()
-        (slope,) = torch.autograd.grad(loss(scores), scores)
+        (grad,) = torch.autograd.grad(loss(scores), scores)
         with torch.no_grad():
-            sparse_W.sub_(sparse(batch.columns) @ slope, alpha=RATE)
+            sparse_W.sub_(sparse(batch.columns) @ grad, alpha=RATE)
 
     return {
         "torch EmbeddingBag, all scores": (
@@ -201,7 +201,9 @@ def torch_variants(batch: Batch) -> dict[str, tuple[Callable[[], None], Callable
 
 def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
     """Seconds an iteration, against the fastest of the NumPy and of the PyTorch variants."""
-    settings = OneVsEachOptions(name="ove", lr=RATE, n=n, m=m, sampling="others", bias=False)
+    settings = OneVsEachOptions(
+        name="ove", lr=RATE, batch_size=n, negatives=m, sampler="others", bias=False
+    )
     work = Work.of(dataset, settings, "numba", rows=n)
     plain = Work.of(dataset, settings, "numpy", rows=n)
     start = np.asarray(np.random.default_rng(0).normal(size=work.model.V.shape), np.float32)

@@ -31,7 +31,9 @@ SIZES = {
     "non-zeros": (1, 10, 100, 1000),
 }
 UMAX = UmaxOptions(name="umax", lr=0.1, bias=False)
-OVE = OneVsEachOptions(name="ove", lr=1e-4, n=100, m=5, sampling="others", bias=False)
+OVE = OneVsEachOptions(
+    name="ove", lr=1e-4, batch_size=100, negatives=5, sampler="others", bias=False
+)
 GOAL = 0.1
 
 

@@ -65,7 +65,7 @@ FORMULAS: dict[str, Formula] = {"umax": umax, "implicit": implicit}
 def numpy_loop(work: Work, formula: Formula) -> Callable[[], float]:
     """Weight rows by fancy indices; one array for what both rows move by."""
     V, chunk, local = work.model.V, work.chunk, work.local
-    rate, log_weight = work.solver.step.rate(0), float(chunk.log_weight)
+    rate, log_weight = work.solver.optimizer.rate(0), float(chunk.log_weight)
     assert chunk.classes is not None
     pairs, index = chunk.classes.tolist(), chunk.index.tolist()
     norms, rows = chunk.square_norms.tolist(), list(chunk.rows)
@@ -94,7 +94,7 @@ def torch_loop(work: Work, formula: Formula) -> tuple[Callable[[], float], np.nd
 
     chunk, local = work.chunk, work.local.tolist()
     V = torch.from_numpy(work.model.V)
-    rate, log_weight = work.solver.step.rate(0), float(chunk.log_weight)
+    rate, log_weight = work.solver.optimizer.rate(0), float(chunk.log_weight)
     assert chunk.classes is not None
     pairs, index = chunk.classes.tolist(), chunk.index.tolist()
     norms = chunk.square_norms.tolist()

@@ -112,13 +112,13 @@ class Work:
         model = models.make(engine, info.classes, info.features, bias, "float32")
         chunk = next(solver._chunks(dataset, model, Streams.of(0)))
         chunk = chunk.part(0, min(len(chunk), rows or len(chunk)))
-        solver.step = solver.step.begun(model)
+        solver.optimizer = solver.optimizer.begun(model)
         start = solver.objective.start
         return cls(solver, model, chunk, np.full((info.train, *np.shape(start)), start))
 
     def updates(self) -> float:
         """Run the chunk's updates once more, from where the weights are."""
-        return self.solver._run(self.model, self.chunk, self.local, self.solver.step.rate(0))
+        return self.solver._run(self.model, self.chunk, self.local, self.solver.optimizer.rate(0))
 
 
 def uniform_rows(train: int = 20_000, features: int = 20_000, classes: int = 2_000) -> Dataset:

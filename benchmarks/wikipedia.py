@@ -34,7 +34,7 @@ from xcbench.methods.negative_sampling import NegativeSamplingOptions
 from xcbench.run import training
 
 settings = NegativeSamplingOptions(
-    name="negative_sampling", lr=0.01, sampling="{sampling}", score_ridge=1e-3, start="glorot"
+    name="negative_sampling", lr=0.01, sampling="{sampling}", score_l2=1e-3, start="glorot"
 )
 dataset = shapes.dense({train}, {features}, {classes}, Path({path!r}))
 solver = registry.entry(settings).build(settings, dataset.info)

@@ -76,7 +76,7 @@ def grid() -> list[Cell]:
     """Two datasets and a bit of everything that can happen to a cell."""
     return [
         *(
-            make(lr=lr, seed=seed, end=end + 0.02 * seed, m=m)
+            make(lr=lr, seed=seed, end=end + 0.02 * seed, negatives=m)
             for m in (1, 5)
             for lr, end in ((0.01, 1.5), (0.1, 1.0 + m / 100), (1.0, 1.2))
             for seed in (0, 1)
@@ -86,6 +86,6 @@ def grid() -> list[Cell]:
         make("vanilla", 1.0, 0, status="diverged", message="train log loss is not finite"),
         make("softmax", None, 0, end=0.9, checkpoints=1),
         make("broken", 0.1, 0, status="failed", message="ValueError: a | b <c>"),
-        make("umax", 0.1, 0, dataset="small-twin", m=1, status="diverged"),
+        make("umax", 0.1, 0, dataset="small-twin", negatives=1, status="diverged"),
         make("softmax", None, 0, dataset="small-twin", status="skipped", message="needs 4 GiB"),
     ]

@@ -1,4 +1,4 @@
-"""Experiments of the adversarial-softmax paper: searches, grids, readings, the command line."""
+"""Experiments of the adversarial-softmax paper: searches, grids, variants, the command line."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Grid, adv, run
 from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
 from xcbench.papers.adv.names import DATASETS, METHODS, PRIORS, SAMPLERS
 from xcbench.papers.frames import stopped
-from xcbench.papers.kept import Kept
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import composing, plan, presets, sweeps
 from xcbench.run.settings import Config
 
@@ -46,7 +46,7 @@ GRID = Grid(
 )
 
 
-def searched() -> Kept:
+def searched() -> ResultsCache:
     """Two samplers at two rates and two regularisers; losses after one and after two epochs."""
     losses = {  # sampling, rate, regulariser
         ("uniform", 0.1, 1e-4): (3.0, 2.5),
@@ -59,7 +59,7 @@ def searched() -> Kept:
         ("tree", 0.3, 1e-3): (6.0, 6.0),
     }
     rows, curves = [], []
-    for number, ((sampling, lr, ridge), values) in enumerate(losses.items()):
+    for number, ((sampling, lr, l2), values) in enumerate(losses.items()):
         cell = {
             "cell": str(number),
             "grid": "search",
@@ -69,19 +69,19 @@ def searched() -> Kept:
             "lr": lr,
             "seed": 0,
             SAMPLING: sampling,
-            "method.score_ridge": ridge,
+            "method.score_l2": l2,
         }
         for epoch, loss in enumerate(values, 1):
             curves.append({"cell": str(number), "epoch": epoch, VALIDATION: loss})
         rows.append(cell | {"epoch": 2, VALIDATION: values[-1]})
-    return Kept(pd.DataFrame(rows), pd.DataFrame(curves))
+    return ResultsCache(pd.DataFrame(rows), pd.DataFrame(curves))
 
 
 def test_a_search_finds_rate_and_regulariser_of_every_sampler() -> None:
     best = run.best_settings(GRID, searched())
     assert best == {
-        ("bibtex", "negative_sampling", "uniform"): {"method.lr": 0.3, "method.score_ridge": 1e-4},
-        ("bibtex", "negative_sampling", "tree"): {"method.lr": 0.1, "method.score_ridge": 1e-4},
+        ("bibtex", "negative_sampling", "uniform"): {"method.lr": 0.3, "method.score_l2": 1e-4},
+        ("bibtex", "negative_sampling", "tree"): {"method.lr": 0.1, "method.score_l2": 1e-4},
     }
 
 
@@ -98,16 +98,16 @@ def jobs(dataset: str, *words: str) -> list[Config]:
     base = read(f"dataset={dataset}", "method=negative_sampling", "fetch=false", *words)
     points = itertools.product(("uniform", "tree"), (0.1, 0.3), (1e-4, 1e-3))
     return [
-        replace(base, method=replace(base.method, sampling=sampling, lr=lr, score_ridge=ridge))
-        for sampling, lr, ridge in points
+        replace(base, method=replace(base.method, sampler=sampling, lr=lr, score_l2=l2))
+        for sampling, lr, l2 in points
     ]
 
 
 def test_found_settings_go_to_their_own_sampler() -> None:
-    best = {("digits", "negative_sampling", "tree"): {"method.lr": 7.0, "method.score_ridge": 5.0}}
+    best = {("digits", "negative_sampling", "tree"): {"method.lr": 7.0, "method.score_l2": 5.0}}
     made = run.with_best(jobs("digits"), best, GRID)
-    assert {m.method.sampling for m in made} == {"tree"}  # of uniform nothing was found
-    assert {(m.method.lr, m.method.score_ridge) for m in made} == {(7.0, 5.0)}
+    assert {m.method.sampler for m in made} == {"tree"}  # of uniform nothing was found
+    assert {(m.method.lr, m.method.score_l2) for m in made} == {(7.0, 5.0)}
     absent = run.with_best(jobs("bibtex", "dataset.missing=skip", "data_dir=nowhere"), {}, GRID)
     assert len(absent) and {m.method.lr for m in absent} == {None}  # "not run: data" has a row
 
@@ -116,7 +116,7 @@ def test_a_search_goes_on_half_a_decade_to_either_side_of_its_best() -> None:
     kept = searched()
     kept.rows["dataset"] = "digits"
     more = run._beyond(GRID, kept, plan.jobs(jobs("digits")))
-    points = [(m.method.sampling, m.method.lr, m.method.score_ridge) for m in more]
+    points = [(m.method.sampler, m.method.lr, m.method.score_l2) for m in more]
     uniform = [("uniform", 1.0, 1e-4), ("uniform", 0.3, 3e-5), ("uniform", 0.3, 3e-4)]
     tree = [("tree", 0.03, 1e-4), ("tree", 0.1, 3e-5), ("tree", 0.1, 3e-4)]
     assert sorted(points) == sorted(uniform + tree)  # the rates 0.1 and 0.3 are there
@@ -145,36 +145,41 @@ def test_every_grid_has_its_experiment() -> None:
 def test_settings_of_the_large_runs_are_the_printed_ones(name: str) -> None:
     for method, (ours, sampling) in METHODS.items():
         words = f"experiment=adv/{large(ours, sampling)}", f"dataset={DATASETS[name]}"
-        own = read(*words, f"method={ours}", f"method.sampling={sampling}").method
+        own = read(*words, f"method={ours}", f"method.sampler={sampling}").method
         assert own.lr == printed("Table 1", name, method, "learning_rate_rho")
         if ours in PRIORS:
-            assert own.step == "ar" and own.start == "normal"
+            assert own.optimizer == "ar" and own.init == "normal"
             variance = printed("Table 1", name, method, "prior_variance_sigma0_sq")
-            assert own.ridge == pytest.approx(1 / variance)
+            assert own.l2 == pytest.approx(1 / variance)
             continue
-        assert own.score_ridge == printed("Table 1", name, method, "regulariser_lambda")
-        assert (own.n, own.m, own.step, own.start) == (100, 1, "adagrad", "glorot")
-        assert (own.root_decay, own.order) == (68025, "file")
-        assert own.tree.pca == "whitened" and own.tree.discrete_step == "as_published"
+        assert own.score_l2 == printed("Table 1", name, method, "regulariser_lambda")
+        assert (own.batch_size, own.negatives, own.optimizer, own.init) == (
+            100,
+            1,
+            "adagrad",
+            "glorot",
+        )
+        assert (own.lr_root_decay, own.order) == (68025, "file")
+        assert own.tree.pca == "whitened" and own.tree.discrete_step == "code"
         if ours == "negative_sampling":
-            assert own.ridge_scores == ("corrected" if sampling == "tree" else "raw")
+            assert own.l2_scores == ("corrected" if sampling == "tree" else "raw")
 
 
 def test_readings_and_protocols() -> None:
-    text = read("experiment=adv/figure1", "dataset=citeulike", "method.sampling=uniform")
-    assert (text.method.order, text.method.root_decay) == ("shuffled", 0)
-    assert (text.method.ridge_scores, text.method.tree.discrete_step) == ("corrected", "as_text")
+    text = read("experiment=adv/figure1", "dataset=citeulike", "method.sampler=uniform")
+    assert (text.method.order, text.method.lr_root_decay) == ("shuffled", 0)
+    assert (text.method.l2_scores, text.method.tree.discrete_step) == ("corrected", "paper")
     own = text.dataset.protocol
     assert (own.svd, own.tfidf, own.row_norm, own.classes) == (512, True, "l2", "train")
     assert text.method.tree.pca == "plain" and text.evaluation.validation == 0.2
     crossed = read(
-        "experiment=adv/crossed_prior", "method=ar_softmax", "method.sampling=tree"
+        "experiment=adv/crossed_prior", "method=ar_softmax", "method.sampler=tree"
     ).method
-    assert (crossed.step, crossed.tree.pca) == ("ar", "plain")
+    assert (crossed.optimizer, crossed.tree.pca) == ("ar", "plain")
     every = read("experiment=adv/pairs", "dataset=citeulike").dataset.protocol
     assert (every.label, every.classes, every.svd) == ("each", "train_and_test", 512)
     exact = read("experiment=adv/appendix_a2", "dataset=eurlex", "method=softmax").method
-    assert (exact.solver, exact.step) == ("minibatch", "adagrad")
+    assert (exact.solver, exact.optimizer) == ("minibatch", "adagrad")
 
 
 # ---------------------------------------------------------------- from the command line
@@ -203,7 +208,9 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The paper's own experiments on a few rows of a twin."""
     folder = tmp_path_factory.mktemp("adv")
     places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
-    assert launch(Given("paper", ["adv"], {**places, "data_dir": f"{folder}/none", **SHRUNK})) == 0
+    assert (
+        launch(Request("paper", ["adv"], {**places, "data_dir": f"{folder}/none", **SHRUNK})) == 0
+    )
     return folder / "reports"
 
 
@@ -222,10 +229,10 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     own = tuned[(tuned["method"] == "negative_sampling") & (tuned[SAMPLING] == "tree")]
     kept = pd.read_csv(shrunk / "adv" / "tuning-curves.csv", dtype={"cell": str})
     lowest = kept.groupby("cell")[VALIDATION].min()
-    best = own.loc[own["cell"].map(lowest).idxmin(), "method.score_ridge"]
+    best = own.loc[own["cell"].map(lowest).idxmin(), "method.score_l2"]
     chosen = runs[(runs["method"] == "negative_sampling") & (runs[SAMPLING] == "tree")]
     chosen = chosen[chosen["grid"] != "tree"]  # the tree alone takes nothing from a search
-    assert set(chosen["method.score_ridge"]) == {best}
+    assert set(chosen["method.score_l2"]) == {best}
 
 
 def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:

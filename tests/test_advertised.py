@@ -9,7 +9,7 @@ import pytest
 
 from xcbench import papers
 from xcbench.papers import PARTS, Grid
-from xcbench.papers.kept import Kept
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import plan, sweeps
 from xcbench.run.cell import FINAL
 
@@ -32,7 +32,7 @@ def test_a_preset_gives_committed_cells(paper: str, tmp_path: Path) -> None:
     A tuned rate must be in the preset: a rate that is none is one that the method's rule makes
     from the data, which are not here.
     """
-    tables = {part: Kept.read(ROOT / "reports" / paper, part) for part in PARTS}
+    tables = {part: ResultsCache.read(ROOT / "reports" / paper, part) for part in PARTS}
     wrong = []
     with sweeps.hydra({}):
         for grid, preset in PRESETS[paper]:

@@ -16,7 +16,7 @@ from scipy.stats import gumbel_r, logistic, norm
 from test_solvers import fit
 from xcbench.core import samplers
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Odds
+from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, averaged
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
@@ -26,7 +26,7 @@ from xcbench.methods.options import SampledOptions
 from xcbench.methods.softmax import SoftmaxOptions
 
 LINKS = {"probit": (PROBIT, norm), "logistic": (LOGISTIC, logistic)}
-SOFTMAX = Odds(averaged, is_bound=True, start=np.log(2.0))
+SOFTMAX = LogOdds(averaged, is_bound=True, start=np.log(2.0))
 NAMES = ("softmax", "probit", "logistic")
 
 
@@ -37,7 +37,7 @@ def objective(name, noise=0.3, B=1):
 
 
 def call(name, scores, local, rate, log_weight=0.0, noise=0.3):
-    """Value, slope and local state; a rate of 0 leaves the local variables where they are."""
+    """Value, grad and local state; a rate of 0 leaves the local variables where they are."""
     local = np.atleast_1d(local) if name == "softmax" else np.atleast_2d(local)
     made = objective(name, noise, len(scores))
     with np.errstate(divide="ignore"):
@@ -71,8 +71,8 @@ def test_densities_distributions_and_their_slopes_belong_together(name):
     np.testing.assert_allclose(link.log_cdf(x), peer.logcdf(x), rtol=1e-9)
     assert link.entropy == pytest.approx(float(peer.entropy()), rel=1e-9)
     h = 1e-6
-    for f, slope in ((peer.logpdf, link.of_log_density), (peer.logcdf, link.of_log_cdf)):
-        np.testing.assert_allclose(slope(x), (f(x + h) - f(x - h)) / (2 * h), rtol=1e-6, atol=1e-8)
+    for f, grad in ((peer.logpdf, link.of_log_density), (peer.logcdf, link.of_log_cdf)):
+        np.testing.assert_allclose(grad(x), (f(x + h) - f(x - h)) / (2 * h), rtol=1e-6, atol=1e-8)
     drawn = link.sample(np.random.default_rng(0), (40_000,))
     assert drawn.mean() == pytest.approx(0, abs=0.04)
     assert drawn.std() == pytest.approx(peer.std(), rel=0.02)
@@ -84,11 +84,11 @@ def test_slopes_are_gradients_of_values(name):
     for _ in range(20):
         scores, local = rng.normal(scale=3, size=(1, 5)), some_local(name, rng)
         log_weight, h = rng.normal(size=(1, 4)), 1e-5
-        slope = call(name, scores, local, 0.0, log_weight)[1][0]
+        grad = call(name, scores, local, 0.0, log_weight)[1][0]
         for c in range(5):
             aside = h * (np.arange(5) == c)
             up, down = (call(name, scores + d, local, 0.0, log_weight)[0] for d in (aside, -aside))
-            np.testing.assert_allclose(slope[c], (up - down) / (2 * h), rtol=1e-5, atol=1e-7)
+            np.testing.assert_allclose(grad[c], (up - down) / (2 * h), rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("entropy", [True, False])
@@ -146,11 +146,11 @@ def test_the_softmax_bound_is_exact_at_its_best_eta_alone():
     rng = np.random.default_rng(4)
     scores = rng.normal(scale=2, size=(30, 6))
     exact = log_softmax(scores, axis=1)
-    _, slope, u = call("softmax", scores, rng.uniform(0, 3, 30), 1.0)
+    _, grad, u = call("softmax", scores, rng.uniform(0, 3, 30), 1.0)
     value = call("softmax", scores, u, 0.0)[0]
     np.testing.assert_allclose(u, np.log(np.exp(scores - scores[:, :1]).sum(axis=1)), rtol=1e-12)
     np.testing.assert_allclose(value, -exact[:, 0], rtol=1e-12)
-    np.testing.assert_allclose(slope, np.exp(exact) - np.eye(6)[0], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(grad, np.exp(exact) - np.eye(6)[0], rtol=1e-10, atol=1e-12)
     for aside in (-0.3, 0.4, 2.0):
         assert (call("softmax", scores, u + aside, 0.0)[0] > value).all()
     integrated = [log_marginal(gumbel_r, row[0] - row[1:]) for row in scores[:5]]
@@ -184,7 +184,7 @@ def test_subsampled_slopes_have_the_mean_of_all_classes(name):
     """Over every subset that can be drawn; over every class of a frequency proposal."""
     rng = np.random.default_rng(6)
     scores, local = rng.normal(size=(1, 6)), some_local(name, rng)
-    value, slope, _ = call(name, scores, local, 0.0)
+    value, grad, _ = call(name, scores, local, 0.0)
     _, log_weight = samplers.make("others", 6, 2).draw(rng, np.zeros(1, int), np.zeros(1, int), 1)
     subsets = list(combinations(range(1, 6), 2))
     mean, mean_value = np.zeros(6), 0.0
@@ -192,7 +192,7 @@ def test_subsampled_slopes_have_the_mean_of_all_classes(name):
         of_value, part, _ = call(name, scores[:, [0, *subset]], local, 0.0, log_weight)
         mean[[0, *subset]] += part[0] / len(subsets)
         mean_value += of_value[0] / len(subsets)
-    np.testing.assert_allclose(mean, slope[0], rtol=1e-12)
+    np.testing.assert_allclose(mean, grad[0], rtol=1e-12)
     assert mean_value == pytest.approx(value[0], rel=1e-12)
 
     counts = np.array([5, 0, 1, 7, 30, 2])
@@ -204,7 +204,7 @@ def test_subsampled_slopes_have_the_mean_of_all_classes(name):
     for k in range(1, 6):
         weight = log_weights[drawn[:, 0] == k][:1]
         mean[[0, k]] += share[k - 1] * call(name, scores[:, [0, k]], local, 0.0, weight)[1][0]
-    np.testing.assert_allclose(mean, slope[0], rtol=1e-12)
+    np.testing.assert_allclose(mean, grad[0], rtol=1e-12)
 
 
 def by_hand(dataset, name, clock, start, drawn, order, noise, lr, n, m, local_lr, entropy):
@@ -233,18 +233,18 @@ def by_hand(dataset, name, clock, start, drawn, order, noise, lr, n, m, local_lr
                 else:
                     peer = {"probit": norm, "logistic": logistic}[name]
 
-                    def slope(x, peer=peer):
+                    def grad(x, peer=peer):
                         return np.exp(peer.logpdf(x) - peer.logcdf(x))
 
                     s = np.log1p(np.exp(gamma[i]))
                     eps = mu[i] + s * numbers[place, 0]
                     own = -eps if name == "probit" else 1 - 2 * expit(eps)
-                    of_eps = own + (K - 1) / m * slope(eps + gap).sum()
+                    of_eps = own + (K - 1) / m * grad(eps + gap).sum()
                     of_s = of_eps * numbers[place, 0] + (1 / s if entropy else 0)
                     mu[i] += alpha * of_eps
                     gamma[i] += alpha * of_s * (1 - np.exp(-s))
                     eps = mu[i] + np.log1p(np.exp(gamma[i])) * numbers[place, 1]
-                    weight = slope(eps + gap)
+                    weight = grad(eps + gap)
                 for k, number in zip(S, scale * weight, strict=True):
                     for which, sign in ((k, -1), (y[i], 1)):
                         g_W[which] += sign * number * X[i]
@@ -267,7 +267,9 @@ def by_hand(dataset, name, clock, start, drawn, order, noise, lr, n, m, local_lr
 )
 def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
     schema = SoftmaxAugmentReduceOptions if name == "softmax" else LatentAugmentReduceOptions
-    settings = schema(name=f"ar_{name}", n=70, m=3, lr=0.1, start="normal", local_clock=clock)
+    settings = schema(
+        name=f"ar_{name}", batch_size=70, negatives=3, lr=0.1, init="normal", local_clock=clock
+    )
     if name != "softmax":
         settings = replace(settings, entropy=entropy)
     solver = registry.entry(settings).build(settings, small.info)
@@ -305,7 +307,7 @@ def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
 
 FIVE = {
     "exact": SoftmaxOptions(name="softmax", solver="minibatch"),
-    "ove": OneVsEachOptions(name="ove", sampling="others"),
+    "ove": OneVsEachOptions(name="ove", sampler="others"),
     "ar_softmax": SoftmaxAugmentReduceOptions(name="ar_softmax"),
     "ar_probit": LatentAugmentReduceOptions(name="ar_probit"),
     "ar_logistic": LatentAugmentReduceOptions(name="ar_logistic"),
@@ -317,9 +319,9 @@ FIVE = {
     [*((name, "others") for name in FIVE), ("ar_softmax", "frequency"), ("ar_probit", "all")],
 )
 def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):
-    settings = replace(FIVE[name], step="ar", start="normal", n=50, lr=0.2)
+    settings = replace(FIVE[name], optimizer="ar", init="normal", batch_size=50, lr=0.2)
     if isinstance(settings, SampledOptions):
-        settings = replace(settings, m=2, sampling=sampling)
+        settings = replace(settings, negatives=2, sampler=sampling)
     _, made = fit(digits, settings, epochs=6, checkpoints=2, dtype="float32")
     assert made.status == "done" and made.curve["train_error"].iloc[-1] < 0.07
     assert made.curve["bound"].iloc[2] > made.curve["bound"].iloc[1]
@@ -328,7 +330,7 @@ def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):
 def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digits):
     """Softmax A&R over all classes: below, and after epochs of averaging close."""
     settings = SoftmaxAugmentReduceOptions(
-        name="ar_softmax", sampling="all", n=100, lr=0.02, start="normal"
+        name="ar_softmax", sampler="all", batch_size=100, lr=0.02, init="normal"
     )
     _, made = fit(digits, settings, epochs=30, checkpoints=30)
     bound, loss = made.curve["bound"].iloc[-1], made.curve["train_log_loss"].iloc[-1]

@@ -33,25 +33,25 @@ K, D, N = 7, 9, 50
 class ByHand:
     """The paper's equations, a dictionary of numbers; averages decay where nothing is touched."""
 
-    def __init__(self, W, b, lr, decay, ridge, touched):
+    def __init__(self, W, b, lr, decay, l2, touched):
         self.w = {(k, j): W[k, j] for k in range(K) for j in range(D)}
         self.w |= {(k, "b"): b[k] for k in range(K)}
         self.s = dict.fromkeys(self.w, 0.0)
-        self.lr, self.decay, self.ridge, self.touched, self.t = lr, decay, ridge, touched, 0
+        self.lr, self.decay, self.l2, self.touched, self.t = lr, decay, l2, touched, 0
 
-    def step(self, X, classes, slope):
+    def step(self, X, classes, grad):
         self.t += 1
         if self.t % 2000 == 0:
             self.lr *= self.decay
         g = defaultdict(float)
-        for x, row, numbers in zip(X, classes, slope, strict=True):
+        for x, row, numbers in zip(X, classes, grad, strict=True):
             for k, number in zip(row, numbers, strict=True):
                 g[k, "b"] += N / len(X) * number
                 for j in range(D):
                     g[k, j] += N / len(X) * number * x[j]
         for at, w in self.w.items():
             likely = g[at] != 0
-            total = g[at] + (self.ridge * w if likely else 0)
+            total = g[at] + (self.l2 * w if likely else 0)
             if likely or not self.touched:
                 new = self.t == 1
                 self.s[at] = total**2 if new else 0.1 * total**2 + 0.9 * self.s[at]
@@ -62,14 +62,14 @@ class ByHand:
 @pytest.mark.parametrize("rows", ["sparse", "dense"])
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("drawn", [2, None])
-@pytest.mark.parametrize("touched, ridge", [(False, 0.0), (True, 0.0), (True, 0.7)])
-def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
+@pytest.mark.parametrize("touched, l2", [(False, 0.0), (True, 0.0), (True, 0.7)])
+def test_the_step_is_the_papers_equations(touched, l2, drawn, engine, rows):
     """Over so many iterations that rate and scale change; few features, few classes a batch."""
     rng = np.random.default_rng(5)
     model = models.make(engine, K, D, True, "float64")
     model.draw(rng, "normal")
-    peer = ByHand(model.V, model.b, 0.02, 0.9, ridge, touched)
-    step = augment_reduce(0.02, 0.9, ridge, N, touched).begun(model)
+    peer = ByHand(model.V, model.b, 0.02, 0.9, l2, touched)
+    step = augment_reduce(0.02, 0.9, l2, N, touched).begun(model)
     step.t = peer.t = 1850  # the averages are far from the first iteration's
     step.preconditioner.begins = False
     for _ in range(250):
@@ -78,12 +78,12 @@ def test_the_step_is_the_papers_equations(touched, ridge, drawn, engine, rows):
         classes = np.arange(K)[None].repeat(3, 0)
         if drawn:
             classes = np.hstack([y, (y + rng.integers(1, K, (3, drawn))) % K])
-        slope = rng.normal(scale=rng.choice([1e-3, 1.0, 30.0]), size=classes.shape)
+        grad = rng.normal(scale=rng.choice([1e-3, 1.0, 30.0]), size=classes.shape)
         data = sp.csr_array(X) if rows == "sparse" else X
-        peer.step(X, classes, slope)
+        peer.step(X, classes, grad)
         index = np.arange(3)
         taken = take(data, index, model.dtype) if drawn is None else model.take(data, index)
-        step.apply(model, taken, None if drawn is None else classes, slope, step.rate(0))
+        step.apply(model, taken, None if drawn is None else classes, grad, step.rate(0))
     W = np.array([[peer.w[k, j] for j in range(D)] for k in range(K)])
     np.testing.assert_allclose(model.V, W, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.b, [peer.w[k, "b"] for k in range(K)], rtol=1e-9, atol=1e-12)
@@ -110,8 +110,8 @@ def test_the_averages_keep_their_size_however_long_they_wait():
     step = augment_reduce(1.0, 1.0, 0.0, 1, touched=False).begun(model)
     row = DenseRows(np.ones((1, 1), np.float32))
     for t in range(5000):
-        slope = np.full((1, 1), 1e3 if t % 2 else 1e-3)
-        step.apply(model, row, np.array([[1]]), slope, 1.0)
+        grad = np.full((1, 1), 1e3 if t % 2 else 1e-3)
+        step.apply(model, row, np.array([[1]]), grad, 1.0)
     kept = step.preconditioner
     assert isinstance(kept, RootOfMean) and kept.squares is not None
     average = kept.scale * kept.squares.V[1, 0]
@@ -122,7 +122,9 @@ def test_the_averages_keep_their_size_however_long_they_wait():
 
 def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
     """A solver that was used before, such as to compile it, gives the same weights."""
-    settings = OneVsEachOptions(name="ove", step="ar", start="normal", sampling="others", lr=0.02)
+    settings = OneVsEachOptions(
+        name="ove", optimizer="ar", init="normal", sampler="others", lr=0.02
+    )
     registry.check(settings, small.info)
     solver = registry.entry(settings).build(settings, small.info)
     ends = []
@@ -134,8 +136,8 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
     np.testing.assert_array_equal(ends[0], ends[1])
     assert np.abs(ends[2] - ends[0]).max() > 0.01
     starts = []
-    for other in (settings, SoftmaxOptions(name="softmax", solver="minibatch", start="normal")):
-        other = replace(other, lr=1e-30, n=1)
+    for other in (settings, SoftmaxOptions(name="softmax", solver="minibatch", init="normal")):
+        other = replace(other, lr=1e-30, batch_size=1)
         model, _ = fit(small, other)
         starts.append((model.V.copy(), model.b.copy()))
     np.testing.assert_allclose(starts[0][0], starts[1][0])
@@ -145,23 +147,30 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
 
 
 def test_the_adaptive_step_has_a_rate_of_its_own(small):
-    settings = OneVsEachOptions(name="ove", step="ar")
+    settings = OneVsEachOptions(name="ove", optimizer="ar")
     method = registry.entry(settings)
     assert default_rate(method, settings, small.info) == 0.04
-    assert default_rate(method, replace(settings, step="sgd"), small.info) != 0.02
+    assert default_rate(method, replace(settings, optimizer="sgd"), small.info) != 0.02
 
 
 @pytest.mark.parametrize(
     "settings, sentence",
     [
-        (UmaxOptions(name="umax", step="ar"), "method.step=ar is not possible for umax.*sgd"),
-        (BouchardOptions(name="bouchard", step="ar"), "not possible for bouchard"),
         (
-            OneVsEachOptions(name="ove", step="ar", ridge_on="drawn", n=1, sampling="others"),
-            "set method.ridge_on=all",
+            UmaxOptions(name="umax", optimizer="ar"),
+            "method.optimizer=ar is not possible for umax.*sgd",
+        ),
+        (BouchardOptions(name="bouchard", optimizer="ar"), "not possible for bouchard"),
+        (
+            OneVsEachOptions(
+                name="ove", optimizer="ar", l2_on="drawn", batch_size=1, sampler="others"
+            ),
+            "set method.l2_on=all",
         ),
         (
-            SoftmaxAugmentReduceOptions(name="ar_softmax", step="sgd", ridge_on="drawn", n=1),
+            SoftmaxAugmentReduceOptions(
+                name="ar_softmax", optimizer="sgd", l2_on="drawn", batch_size=1
+            ),
             "not possible for ar_softmax; set it to all",
         ),
     ],

@@ -16,7 +16,7 @@ from scipy.special import expit, log_softmax, logsumexp
 from test_solvers import fit
 from xcbench.core import metrics
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.objectives import Odds, Pairs
+from xcbench.core.objectives import LogOdds, Pairwise
 from xcbench.core.objectives.bouchard import Tightest, best_alpha, one_vs_rest
 from xcbench.core.objectives.grouped import Grouped
 from xcbench.core.objectives.one_vs_each import one_vs_each
@@ -26,9 +26,9 @@ from xcbench.methods.grouped import GroupedOptions
 from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.softmax import SoftmaxOptions
 
-OVE = Pairs(one_vs_each, is_bound=True)
-EXACT = Odds(softmax, is_bound=True)
-BOUCHARD = Pairs(one_vs_rest, is_bound=True, shifted=True)
+OVE = Pairwise(one_vs_each, is_bound=True)
+EXACT = LogOdds(softmax, is_bound=True)
+BOUCHARD = Pairwise(one_vs_rest, is_bound=True, shifted=True)
 
 # A row of scores, the true class first: of two to ten classes, alike or far apart.
 ROWS = st.integers(2, 10).flatmap(
@@ -89,7 +89,7 @@ def test_proposition_1(parts, data):
     assert np.exp(-value(OVE, scores))[0] == pytest.approx(float(bound(others)), rel=1e-11)
 
 
-# ---------------------------------------------------------------- slopes
+# ---------------------------------------------------------------- grads
 @pytest.mark.parametrize("log_weight", [0.0, 0.8])
 @pytest.mark.parametrize(
     "objective", [BOUCHARD, Tightest(BOUCHARD), Grouped(0), Grouped(2), Grouped(7)]
@@ -97,14 +97,14 @@ def test_proposition_1(parts, data):
 def test_slopes_are_gradients(objective, log_weight):
     scores = np.random.default_rng(0).normal(scale=2, size=(4, 6))
     local = np.full(4, 1.1)
-    slope = objective(scores, log_weight, local, 0.1, np.ones(4))[1]
+    grad = objective(scores, log_weight, local, 0.1, np.ones(4))[1]
     for row in range(4):
 
         def of_row(f):
             return objective(f[None], log_weight, local[:1], 0.1, np.ones(1))[0][0]
 
         central = approx_fprime(scores[row], of_row, 1e-7)
-        np.testing.assert_allclose(slope[row], central, atol=2e-6)
+        np.testing.assert_allclose(grad[row], central, atol=2e-6)
 
 
 def test_alpha_moves_along_its_gradient():
@@ -162,12 +162,12 @@ def optimum(name, **options):
 
 @pytest.fixture(scope="module")
 def fitted(small):
-    """Models and curves at the optima of `small`, by method, ridge and bias: each fitted once."""
+    """Models and curves at the optima of `small`, by method, l2 and bias: each fitted once."""
 
     @cache
-    def at(name, ridge, bias=True):
+    def at(name, l2, bias=True):
         options = {"group": 3} if name == "ove_grouped" else {}
-        return fit(small, optimum(name, ridge=ridge, bias=bias, **options))
+        return fit(small, optimum(name, l2=l2, bias=bias, **options))
 
     return at
 
@@ -222,26 +222,26 @@ def test_the_full_batch_ends_where_the_gradient_vanishes(small, fitted, name, bi
         b = rng.normal(size=8) if bias else np.zeros(8)
         aside, step = X @ W.T + b, 1e-4
         central = (mean(scores + step * aside) - mean(scores - step * aside)) / (2 * step)
-        ridge = 2.0 / len(y) * ((W * model.V).sum() + (b @ model.b if bias else 0))
-        assert central + ridge == pytest.approx(0, abs=1e-6)
+        l2 = 2.0 / len(y) * ((W * model.V).sum() + (b @ model.b if bias else 0))
+        assert central + l2 == pytest.approx(0, abs=1e-6)
 
 
 def test_the_bounds_of_the_optima_are_ordered(fitted):
-    """A tighter bound has a higher optimum, here without the ridge's term."""
+    """A tighter bound has a higher optimum, here without the l2 penalty's term."""
     of = {}
     for name in ("softmax", "ove_grouped", "ove", "bouchard"):
         end = fitted(name, 2.0, True)[1].curve.iloc[-1]
-        of[name] = end["bound"] - end["ridge_term"]
+        of[name] = end["bound"] - end["l2_term"]
     assert of["softmax"] > of["ove_grouped"] > of["ove"] > of["bouchard"]
 
 
 def test_the_librarys_iterations_are_rows_of_the_curve(small):
-    _, made = fit(small, optimum("ove", ridge=1.0))
+    _, made = fit(small, optimum("ove", l2=1.0))
     curve = made.curve
     inside, end = curve.iloc[1:-1], curve.iloc[-1]
     assert list(inside["iteration"]) == list(range(1, int(end["iteration"]) + 1))
     assert (np.diff(inside["epoch"]) >= 1).all() and inside["epoch"].iloc[-1] == end["epoch"]
-    penalised = inside["bound"] - inside["ridge_term"]
+    penalised = inside["bound"] - inside["l2_term"]
     assert (np.diff(penalised) > -1e-12).all()
     assert inside["bound"].iloc[-1] == pytest.approx(end["bound"], rel=1e-12)
     assert inside["train_log_loss"].isna().all() and inside["train_seconds"].isna().all()
@@ -251,16 +251,27 @@ def test_the_librarys_iterations_are_rows_of_the_curve(small):
 @pytest.mark.parametrize(
     "name, stochastic",
     [
-        ("bouchard", BouchardOptions(name="bouchard", n=5, lr=0.2, sampling="all")),
-        ("bouchard", BouchardOptions(name="bouchard", n=5, lr=0.2, m=4)),
-        ("bouchard", BouchardOptions(name="bouchard", n=5, lr=0.2, m=4, sampling="frequency")),
-        ("ove", OneVsEachOptions(name="ove", n=5, m=4, lr=0.01, sampling="frequency")),
-        ("ove_grouped", GroupedOptions(name="ove_grouped", n=5, m=2, lr=0.01, group=3)),
+        ("bouchard", BouchardOptions(name="bouchard", batch_size=5, lr=0.2, sampler="all")),
+        ("bouchard", BouchardOptions(name="bouchard", batch_size=5, lr=0.2, negatives=4)),
+        (
+            "bouchard",
+            BouchardOptions(
+                name="bouchard", batch_size=5, lr=0.2, negatives=4, sampler="frequency"
+            ),
+        ),
+        (
+            "ove",
+            OneVsEachOptions(name="ove", batch_size=5, negatives=4, lr=0.01, sampler="frequency"),
+        ),
+        (
+            "ove_grouped",
+            GroupedOptions(name="ove_grouped", batch_size=5, negatives=2, lr=0.01, group=3),
+        ),
     ],
 )
 def test_minibatches_reach_the_optimum_of_the_full_batch(small, fitted, name, stochastic):
     """Bouchard's takes a higher rate: an alpha moves once an epoch, and w and b wait for it."""
     best, _ = fitted(name, 10.0)
-    model, _ = fit(small, replace(stochastic, ridge=10.0, decay=0.98), epochs=200)
+    model, _ = fit(small, replace(stochastic, l2=10.0, lr_decay=0.98), epochs=200)
     found = {"W": model.scale * model.V, "b": model.scale * model.b}
     assert metrics.param_norm(best.weights(), found) < 0.06

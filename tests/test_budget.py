@@ -53,7 +53,7 @@ def variants() -> dict[str, tuple[Method, Any]]:
         if not (isinstance(settings, StochasticOptions | MemoirOptions)):
             continue
         for n in (1, 25):
-            found[f"{name}-{n}"] = method, replace(settings, n=n, lr=1e-3)
+            found[f"{name}-{n}"] = method, replace(settings, batch_size=n, lr=1e-3)
     return found
 
 
@@ -75,7 +75,9 @@ def trained(variant: str, engine: str, budget: Budget) -> tuple[training.Trace, 
 def batch(variant: str) -> int:
     settings = VARIANTS[variant][1]
     info = problem().info
-    return memoir.batch(settings, info) if isinstance(settings, MemoirOptions) else settings.n
+    return (
+        memoir.batch(settings, info) if isinstance(settings, MemoirOptions) else settings.batch_size
+    )
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])

@@ -24,7 +24,7 @@ def make(name: str = "0123456789abcdef", **changes: Any) -> Cell:
     rng = np.random.default_rng(0)
     curve = pd.DataFrame(rng.random((40, len(CURVE_COLUMNS))), columns=CURVE_COLUMNS)
     curve["iteration"] = np.arange(40)
-    curve["ridge_term"] = 1e-300 * rng.random(40)
+    curve["l2_term"] = 1e-300 * rng.random(40)
     curve.loc[0, "bound"] = NAN
     curve.loc[39, CURVE_COLUMNS[4:]] = NAN
     return replace(
@@ -36,7 +36,7 @@ def make(name: str = "0123456789abcdef", **changes: Any) -> Cell:
             engine="numpy",
             method_version=1,
             dataset_digest="feedfeedfeedfeed",
-            config={"method": {"lr": 0.1 + 0.2, "m": 1, "list": [1, "a"]}, "seed": 0},
+            config={"method": {"lr": 0.1 + 0.2, "negatives": 1, "list": [1, "a"]}, "seed": 0},
             status="diverged",
             message="λ → ∞ at “epoch” 1",
             shape={"train": 3, "twin": False},

@@ -84,7 +84,7 @@ def test_frame_has_a_row_a_cell_and_its_columns_in_order(
     assert names[: len(COLUMNS)] == COLUMNS
     assert names[-1] == "message"
     assert all("." in name for name in names[len(COLUMNS) : -1])
-    assert {"method.m", "method.n", "budget.epochs", "run.dtype"} < set(names)
+    assert {"method.negatives", "method.batch_size", "budget.epochs", "run.dtype"} < set(names)
     assert set(frame["cell"]) == set(swept.cells())
     points = set(zip(frame["dataset"], frame["method"], frame["lr"], frame["seed"], strict=True))
     assert points == {
@@ -148,7 +148,7 @@ def test_curves_have_a_row_a_checkpoint(swept: Workspace, frame: pd.DataFrame) -
         (["dataset=digits"], 8),
         (["dataset=digits,zipf", "method=umax", "seed=1"], 4),
         (["lr=0.1", "status=done"], 8),
-        (["lr=1e-2,0.10", "method.m=5", "method.bias=true"], 8),
+        (["lr=1e-2,0.10", "method.negatives=5", "method.bias=true"], 8),
         (["grid=small", "method=ove"], 8),
         (["dataset=nowhere"], 0),
     ],

@@ -20,8 +20,8 @@ from catalogue import TOY, composed
 from conftest import SMALL, Workspace
 from made_cells import make
 from xcbench import sealed
-from xcbench.cli import clean, look, verify
-from xcbench.cli.command import Given
+from xcbench.cli import clean, show, verify
+from xcbench.cli.command import Request
 from xcbench.data import cache, files, prepare
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
@@ -279,13 +279,13 @@ def test_weights_that_are_gone_are_not_weights_that_nobody_wanted(tmp_path: Path
     path = cells.folder(tmp_path, planned().cell) / "weights.npz"
     path.unlink()
     settings, remedy = {"runs_dir": str(tmp_path)}, "run again with save_weights=true force=true"
-    assert look.show(Given("show", [make(seed=1).cell], settings.copy())) == 0
+    assert show.show(Request("show", [make(seed=1).cell], settings.copy())) == 0
     assert "not saved" in capsys.readouterr().out
-    assert look.show(Given("show", [planned().cell], settings.copy())) == 0
+    assert show.show(Request("show", [planned().cell], settings.copy())) == 0
     shown = capsys.readouterr()
     assert f"weights.npz is missing; {remedy}" in shown.out and "not saved" not in shown.out
     assert shown.err == f"warning: weights.npz is missing; {remedy}\n"
-    assert verify.verify(Given("verify", [], settings.copy())) == 1
+    assert verify.verify(Request("verify", [], settings.copy())) == 1
     listed = capsys.readouterr().out
     assert f"{path} is missing; {remedy}" in listed and "1 damaged" in listed
 
@@ -299,7 +299,7 @@ def test_verify_lists_what_is_damaged_and_puts_it_aside(
     cells.save(runs, make(seed=1))
     cells.save(runs, make(seed=2))
     grids.add(runs, "g", [planned().cell])
-    given = Given("verify", [], {})
+    given = Request("verify", [], {})
     given.settings["runs_dir"] = str(runs)
     assert verify.verify(given) == 0
     assert "nothing is damaged" in capsys.readouterr().out
@@ -313,10 +313,10 @@ def test_verify_lists_what_is_damaged_and_puts_it_aside(
     (runs / "cells" / "backup").mkdir()
     monkeypatch.setattr("sys.stdin", io.StringIO())
     for yes, sentence in ((False, "5 damaged; --yes moves"), (True, "5 damaged, moved to")):
-        given = Given("verify", [], {"runs_dir": str(runs)}, yes=yes)
+        given = Request("verify", [], {"runs_dir": str(runs)}, yes=yes)
         assert verify.verify(given) == 1
         assert sentence in capsys.readouterr().out
-    assert verify.verify(Given("verify", [], {"runs_dir": str(runs)})) == 0
+    assert verify.verify(Request("verify", [], {"runs_dir": str(runs)})) == 0
     assert [cell.cell for cell in cells.load_all(runs)] == [make(seed=2).cell]
     assert sorted(path.name for path in (runs / "quarantine").iterdir()) == [
         "cache",
@@ -335,8 +335,8 @@ def test_show_imports_nothing_and_prints_no_commands_of_a_terminal(
     cell.launch = {"method_target": "evil_module.thing"}
     cell.config["dataset"]["reader"] = "evil_module.reader"
     cells.save(tmp_path / "runs", cell)
-    assert look.show(Given("show", [cell.cell], {})) == 0
-    assert clean.clean(Given("clean", [], {"status": "done"}, yes=True)) == 0
+    assert show.show(Request("show", [cell.cell], {})) == 0
+    assert clean.clean(Request("clean", [], {"status": "done"}, yes=True)) == 0
     shown = capsys.readouterr().out
     assert "evil_module" not in sys.modules and "evil_module.thing" in shown
     assert all(sign.isprintable() or sign == "\n" for sign in shown)

@@ -55,19 +55,19 @@ LONG = counts(300.0)
 )
 def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str) -> None:
     method = registry.own()[name]
-    settings: Any = method.schema(name=name, sampling=sampling)  # type: ignore[call-arg]
+    settings: Any = method.schema(name=name, sampler=sampling)  # type: ignore[call-arg]
     settings = replace(settings, lr=default_rate(method, settings, LONG.info))
     model = models.make("numpy", K, D, True, "float64")
     model.link = method.link
     solver = method.build(settings, LONG.info)
-    budget = Budget(epochs=20 if settings.n > 1 else 3, checkpoints=1)
+    budget = Budget(epochs=20 if settings.batch_size > 1 else 3, checkpoints=1)
     found = training.run(solver, model, LONG, 0, budget, Evaluation(), 0.0)
     assert found.curve["test_log_loss"].iloc[-1] < LONG.info.prior_log_loss
 
 
 @pytest.mark.parametrize("step", ["ar", "adagrad"])
 def test_an_adaptive_step_moves_a_row_by_at_most_about_1(step: str) -> None:
-    settings = OneVsEachOptions(name="ove", step=step)
+    settings = OneVsEachOptions(name="ove", optimizer=step)
     method = registry.entry(settings)
     short, long = (default_rate(method, settings, counts(scale).info) for scale in (1e-6, 1e3))
     assert long < short <= 0.1

@@ -23,79 +23,97 @@ pytest.importorskip("numba", reason="Numba is not installed: engine=numba is not
 
 
 METHODS = {
-    "softmax": SoftmaxOptions(name="softmax", solver="minibatch", n=10, lr=0.05),
-    "lbfgs": SoftmaxOptions(name="softmax", ridge=1.0),
-    "ove": OneVsEachOptions(name="ove", n=10, m=3, lr=0.02),
-    "ove, others": OneVsEachOptions(name="ove", n=10, m=3, lr=0.02, sampling="others"),
-    "ove, n=1": OneVsEachOptions(name="ove", n=1, m=3, lr=0.02, sampling="others"),
-    "ove, one pair": OneVsEachOptions(name="ove", n=1, m=1, lr=0.02, sampling="others"),
-    "ove, shared, n=1": OneVsEachOptions(name="ove", n=1, m=3, lr=0.02),
-    "ove, frequency": OneVsEachOptions(name="ove", n=10, m=3, lr=0.02, sampling="frequency"),
-    "ove, frequency, n=1": OneVsEachOptions(name="ove", n=1, m=3, lr=0.02, sampling="frequency"),
+    "softmax": SoftmaxOptions(name="softmax", solver="minibatch", batch_size=10, lr=0.05),
+    "lbfgs": SoftmaxOptions(name="softmax", l2=1.0),
+    "ove": OneVsEachOptions(name="ove", batch_size=10, negatives=3, lr=0.02),
+    "ove, others": OneVsEachOptions(
+        name="ove", batch_size=10, negatives=3, lr=0.02, sampler="others"
+    ),
+    "ove, n=1": OneVsEachOptions(name="ove", batch_size=1, negatives=3, lr=0.02, sampler="others"),
+    "ove, one pair": OneVsEachOptions(
+        name="ove", batch_size=1, negatives=1, lr=0.02, sampler="others"
+    ),
+    "ove, shared, n=1": OneVsEachOptions(name="ove", batch_size=1, negatives=3, lr=0.02),
+    "ove, frequency": OneVsEachOptions(
+        name="ove", batch_size=10, negatives=3, lr=0.02, sampler="frequency"
+    ),
+    "ove, frequency, n=1": OneVsEachOptions(
+        name="ove", batch_size=1, negatives=3, lr=0.02, sampler="frequency"
+    ),
     "ove, lbfgs": OneVsEachOptions(name="ove", solver="lbfgs"),
-    "ove_grouped": GroupedOptions(name="ove_grouped", n=10, m=2, lr=0.02, group=3),
-    "ove_grouped, n=1": GroupedOptions(name="ove_grouped", n=1, m=2, lr=0.02, group=3),
-    "ove_grouped, all": GroupedOptions(name="ove_grouped", n=10, lr=0.02, group=3, sampling="all"),
+    "ove_grouped": GroupedOptions(name="ove_grouped", batch_size=10, negatives=2, lr=0.02, group=3),
+    "ove_grouped, n=1": GroupedOptions(
+        name="ove_grouped", batch_size=1, negatives=2, lr=0.02, group=3
+    ),
+    "ove_grouped, all": GroupedOptions(
+        name="ove_grouped", batch_size=10, lr=0.02, group=3, sampler="all"
+    ),
     "ove_grouped, lbfgs": GroupedOptions(name="ove_grouped", solver="lbfgs", group=3),
-    "bouchard": BouchardOptions(name="bouchard", n=10, m=3, lr=0.02),
-    "bouchard, all": BouchardOptions(name="bouchard", n=10, lr=0.02, sampling="all"),
-    "bouchard, n=1": BouchardOptions(name="bouchard", n=1, m=3, lr=0.02),
-    "bouchard, one pair": BouchardOptions(name="bouchard", n=1, m=1, lr=0.02),
+    "bouchard": BouchardOptions(name="bouchard", batch_size=10, negatives=3, lr=0.02),
+    "bouchard, all": BouchardOptions(name="bouchard", batch_size=10, lr=0.02, sampler="all"),
+    "bouchard, n=1": BouchardOptions(name="bouchard", batch_size=1, negatives=3, lr=0.02),
+    "bouchard, one pair": BouchardOptions(name="bouchard", batch_size=1, negatives=1, lr=0.02),
     "bouchard, frequency": BouchardOptions(
-        name="bouchard", n=1, m=2, lr=0.02, sampling="frequency"
+        name="bouchard", batch_size=1, negatives=2, lr=0.02, sampler="frequency"
     ),
     "bouchard, lbfgs": BouchardOptions(name="bouchard", solver="lbfgs"),
-    "nce": NCEOptions(name="nce", n=10, m=3, lr=0.05),
-    "nce, one pair": NCEOptions(name="nce", n=1, m=1, lr=0.05, sampling="others"),
-    "is": SampledOptions(name="is", n=10, m=3, lr=0.05),
-    "is, n=1": SampledOptions(name="is", n=1, m=2, lr=0.05, sampling="others"),
-    "is, one pair": SampledOptions(name="is", n=1, m=1, lr=0.05, sampling="others"),
+    "nce": NCEOptions(name="nce", batch_size=10, negatives=3, lr=0.05),
+    "nce, one pair": NCEOptions(name="nce", batch_size=1, negatives=1, lr=0.05, sampler="others"),
+    "is": SampledOptions(name="is", batch_size=10, negatives=3, lr=0.05),
+    "is, n=1": SampledOptions(name="is", batch_size=1, negatives=2, lr=0.05, sampler="others"),
+    "is, one pair": SampledOptions(name="is", batch_size=1, negatives=1, lr=0.05, sampler="others"),
     "vanilla": DoubleSumOptions(name="vanilla", lr=0.02),
-    "vanilla, n=5": DoubleSumOptions(name="vanilla", lr=0.02, n=5, m=3),
+    "vanilla, n=5": DoubleSumOptions(name="vanilla", lr=0.02, batch_size=5, negatives=3),
     "umax": UmaxOptions(name="umax", lr=0.02),
-    "umax, m=5": UmaxOptions(name="umax", lr=0.02, m=5),
-    "umax, drop_hits": UmaxOptions(name="umax", lr=0.02, m=3, sampling="drop_hits"),
-    "umax, frequency": UmaxOptions(name="umax", lr=0.02, m=2, sampling="frequency"),
-    "umax, any": UmaxOptions(name="umax", lr=0.02, sampling="any"),
-    "umax, n=10": UmaxOptions(name="umax", lr=0.02, n=10, m=4),
-    "umax, all": UmaxOptions(name="umax", lr=0.02, n=10, sampling="all"),
+    "umax, m=5": UmaxOptions(name="umax", lr=0.02, negatives=5),
+    "umax, drop_hits": UmaxOptions(name="umax", lr=0.02, negatives=3, sampler="drop_hits"),
+    "umax, frequency": UmaxOptions(name="umax", lr=0.02, negatives=2, sampler="frequency"),
+    "umax, any": UmaxOptions(name="umax", lr=0.02, sampler="any"),
+    "umax, n=10": UmaxOptions(name="umax", lr=0.02, batch_size=10, negatives=4),
+    "umax, all": UmaxOptions(name="umax", lr=0.02, batch_size=10, sampler="all"),
     "vanilla, raman": DoubleSumOptions(name="vanilla", lr=0.02, double_sum="raman"),
     "umax, raman": UmaxOptions(name="umax", lr=0.02, double_sum="raman"),
-    "umax, raman, any": UmaxOptions(name="umax", lr=0.02, double_sum="raman", sampling="any"),
+    "umax, raman, any": UmaxOptions(name="umax", lr=0.02, double_sum="raman", sampler="any"),
     "umax, raman, drop_hits": UmaxOptions(
-        name="umax", lr=0.02, m=3, double_sum="raman", sampling="drop_hits"
+        name="umax", lr=0.02, negatives=3, double_sum="raman", sampler="drop_hits"
     ),
-    "umax, raman, n=10": UmaxOptions(name="umax", lr=0.02, n=10, m=4, double_sum="raman"),
-    "umax, raman, all": UmaxOptions(name="umax", lr=0.02, n=10, double_sum="raman", sampling="all"),
+    "umax, raman, n=10": UmaxOptions(
+        name="umax", lr=0.02, batch_size=10, negatives=4, double_sum="raman"
+    ),
+    "umax, raman, all": UmaxOptions(
+        name="umax", lr=0.02, batch_size=10, double_sum="raman", sampler="all"
+    ),
     "umax, raman as published": UmaxOptions(
-        name="umax", lr=0.002, m=5, double_sum="raman_as_published", sampling="drop_hits"
+        name="umax", lr=0.002, negatives=5, double_sum="raman_code", sampler="drop_hits"
     ),
-    "umax, ridge on drawn": UmaxOptions(name="umax", lr=0.02, m=2, ridge_on="drawn"),
+    "umax, l2 on drawn": UmaxOptions(name="umax", lr=0.02, negatives=2, l2_on="drawn"),
     "softmax, ar": SoftmaxOptions(
-        name="softmax", solver="minibatch", n=10, lr=0.1, step="ar", start="normal"
+        name="softmax", solver="minibatch", batch_size=10, lr=0.1, optimizer="ar", init="normal"
     ),
-    "ove, ar, n=1": OneVsEachOptions(name="ove", n=1, m=2, lr=0.1, step="ar", sampling="others"),
+    "ove, ar, n=1": OneVsEachOptions(
+        name="ove", batch_size=1, negatives=2, lr=0.1, optimizer="ar", sampler="others"
+    ),
     "ar_softmax": SoftmaxAugmentReduceOptions(
-        name="ar_softmax", n=10, m=3, lr=0.1, accumulator="touched", start="normal"
+        name="ar_softmax", batch_size=10, negatives=3, lr=0.1, accumulator="touched", init="normal"
     ),
     "ar_softmax, frequency": SoftmaxAugmentReduceOptions(
-        name="ar_softmax", n=10, m=2, lr=0.1, sampling="frequency"
+        name="ar_softmax", batch_size=10, negatives=2, lr=0.1, sampler="frequency"
     ),
-    "ar_probit": LatentAugmentReduceOptions(name="ar_probit", n=10, m=3, lr=0.1),
+    "ar_probit": LatentAugmentReduceOptions(name="ar_probit", batch_size=10, negatives=3, lr=0.1),
     "ar_logistic, all": LatentAugmentReduceOptions(
-        name="ar_logistic", n=10, lr=0.1, sampling="all", start="normal"
+        name="ar_logistic", batch_size=10, lr=0.1, sampler="all", init="normal"
     ),
     "implicit": DoubleSumOptions(name="implicit", lr=0.5),
-    "implicit, n=5": DoubleSumOptions(name="implicit", lr=0.5, n=5, m=3),
-    "implicit, any": DoubleSumOptions(name="implicit", lr=0.5, sampling="any"),
-    "implicit, drop_hits": DoubleSumOptions(name="implicit", lr=0.5, sampling="drop_hits"),
+    "implicit, n=5": DoubleSumOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
+    "implicit, any": DoubleSumOptions(name="implicit", lr=0.5, sampler="any"),
+    "implicit, drop_hits": DoubleSumOptions(name="implicit", lr=0.5, sampler="drop_hits"),
 }
 
 
-def trained(dataset, settings, engine, dtype, epochs, bias=True, ridge=1.0):
+def trained(dataset, settings, engine, dtype, epochs, bias=True, l2=1.0):
     check(settings)
     registry.check(settings, dataset.info)
-    settings = replace(settings, ridge=ridge, bias=bias)
+    settings = replace(settings, l2=l2, bias=bias)
     solver = registry.entry(settings).build(settings, dataset.info)
     model = models.make(
         engine, dataset.info.classes, dataset.info.features, bias, solver.precision or dtype
@@ -128,7 +146,7 @@ def test_both_engines_take_the_same_first_steps(request, name, data):
 def test_both_engines_end_at_the_same_place(small, name):
     losses = []
     for engine in ("numpy", "numba"):
-        weights, _ = trained(small, METHODS[name], engine, "float32", 5, ridge=0.1)
+        weights, _ = trained(small, METHODS[name], engine, "float32", 5, l2=0.1)
         model = LinearModel.of(weights["W"].astype(float), weights["b"].astype(float))
         losses.append(metrics.evaluate(model, small.test)["log_loss"])
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)

@@ -28,13 +28,13 @@ def one_hot(n_rows, width, of=20):
     )
 
 
-def descend(model, step, X, slopes):
+def descend(model, step, X, grads):
     """Scores before each iteration."""
     step, scores = step.begun(model), []
-    for slope in slopes:
+    for grad in grads:
         rows = take(X, np.arange(X.shape[0]), model.dtype)
         scores.append(model.all(rows))
-        step.apply(model, rows, None, slope, 0.1)
+        step.apply(model, rows, None, grad, 0.1)
     return scores
 
 
@@ -46,12 +46,12 @@ def test_few_features_give_what_dense_rows_give(step, engine, empty):
     X = sp.lil_array((6, 40), dtype=np.float32)
     if not empty:
         X[0, [3, 7]], X[1, [7, 31]], X[4, 3] = [0.5, -1.0], [2.0, 0.25], 1.5
-    slopes = rng.normal(size=(5, 6, 8))
+    grads = rng.normal(size=(5, 6, 8))
     models, scores = [], []
     for rows in (X.tocsr(), np.asarray(X.todense())):
         models.append(make(engine, 8, 40, True, "float64"))
         models[-1].draw(np.random.default_rng(2), "normal")
-        scores.append(descend(models[-1], step, rows, slopes))
+        scores.append(descend(models[-1], step, rows, grads))
     np.testing.assert_allclose(*scores, rtol=1e-10, atol=1e-12)
     for sparse, dense in zip(*(model.weights().values() for model in models), strict=True):
         np.testing.assert_allclose(sparse, dense, rtol=1e-10, atol=1e-12)
@@ -61,7 +61,7 @@ def test_few_features_give_what_dense_rows_give(step, engine, empty):
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
 def test_the_cost_follows_the_nonzeros(step, engine):
     """A minibatch of the same non-zeros among 16 times the features: room and seconds."""
-    slope, room, seconds = np.ones((50, 300)), [], []
+    grad, room, seconds = np.ones((50, 300)), [], []
     for width in (2000, 32000):
         model, X = make(engine, 300, width, True, "float32"), one_hot(50, width)
         begun = step.begun(model)
@@ -69,7 +69,7 @@ def test_the_cost_follows_the_nonzeros(step, engine):
 
         def iterate(model=model, begun=begun, rows=rows):
             model.all(rows)
-            begun.apply(model, rows, None, slope, 0.1)
+            begun.apply(model, rows, None, grad, 0.1)
 
         for _ in range(6):  # the first one also compiles, and asks for pages of memory
             start = time.perf_counter()

@@ -79,7 +79,7 @@ def test_when_a_run_fetches(
 RUN = (
     "dataset=eurlex",
     "method=ove",
-    "method.m=1",
+    "method.negatives=1",
     "mlflow=false",
     "budget.epochs=1",
     "budget.checkpoints=1",

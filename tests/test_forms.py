@@ -59,7 +59,7 @@ def pairs(X: Any, y: np.ndarray) -> Split:
 def cases() -> list[tuple[str, Any]]:
     found = [(name, method.schema(name=name)) for name, method in registry.own().items()]
     found += [
-        ("ove", OneVsEachOptions(name="ove", sampling="tree")),
+        ("ove", OneVsEachOptions(name="ove", sampler="tree")),
         ("softmax", SoftmaxOptions(name="softmax", solver="minibatch")),
     ]
     return [
@@ -93,7 +93,7 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
         made = training.run(solver, model, dataset, 0, budget, few, 0.0)
         assert made.status == "done", (form, made.message)
         assert made.curve["test_error"].iloc[[0, -1]].notna().all()
-    drawn_by_features = isinstance(settings, SampledOptions) and settings.sampling == "tree"
+    drawn_by_features = isinstance(settings, SampledOptions) and settings.sampler == "tree"
     by_features = name in ("svm_ovr", "svm_cs") or drawn_by_features
     assert ("by features, and made has none" in reason) == by_features
 

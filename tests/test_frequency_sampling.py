@@ -6,7 +6,7 @@ import pytest
 from xcbench.core import samplers
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Odds, Pairs
+from xcbench.core.objectives import LogOdds, Pairwise
 from xcbench.core.objectives.bouchard import one_vs_rest
 from xcbench.core.objectives.grouped import Grouped
 from xcbench.core.objectives.one_vs_each import one_vs_each
@@ -17,11 +17,11 @@ from xcbench.errors import UserError
 from xcbench.methods import contract, registry
 from xcbench.methods.double_sum import UmaxOptions
 from xcbench.methods.grouped import GroupedOptions
-from xcbench.plugins import Found
+from xcbench.plugins import PluginRef
 
-OVE = Pairs(one_vs_each, is_bound=True)
-EXACT = Odds(softmax, is_bound=True)
-BOUCHARD = Pairs(one_vs_rest, is_bound=True, shifted=True)
+OVE = Pairwise(one_vs_each, is_bound=True)
+EXACT = LogOdds(softmax, is_bound=True)
+BOUCHARD = Pairwise(one_vs_rest, is_bound=True, shifted=True)
 
 COUNTS = np.array([50, 0, 8, 8, 20, 1])
 ROWS = np.empty(0)  # their numbers play no part
@@ -82,11 +82,11 @@ def test_the_expected_slope_from_frequency_draws_is_the_slope_over_all_classes(o
     mean, mean_value = np.zeros(6), 0.0
     for k in others:
         weight = np.full((1, 1), -np.log(q[k]))
-        found, slope, _ = objective(scores[:, [y, k]], weight, alpha, 0.1, np.ones(1))
-        mean[[y, k]] += q[k] * slope[0]
+        found, grad, _ = objective(scores[:, [y, k]], weight, alpha, 0.1, np.ones(1))
+        mean[[y, k]] += q[k] * grad[0]
         mean_value += q[k] * found[0]
-    whole, slope, _ = objective(scores[:, [y, *others]], 0.0, alpha, 0.1, np.ones(1))
-    np.testing.assert_allclose(mean[[y, *others]], slope[0], rtol=1e-12)
+    whole, grad, _ = objective(scores[:, [y, *others]], 0.0, alpha, 0.1, np.ones(1))
+    np.testing.assert_allclose(mean[[y, *others]], grad[0], rtol=1e-12)
     assert mean_value == pytest.approx(whole[0], rel=1e-12)
 
 
@@ -148,7 +148,7 @@ class MostFrequent(Sampler):
 
 
 def test_a_sampler_from_outside_may_see_the_data(small):
-    found = Found(MostFrequent, "mine")
+    found = PluginRef(MostFrequent, "mine")
     contract.sampler(found, small.info, 1, 1)
     solver = registry.entry(UmaxOptions(name="umax")).build(
         UmaxOptions(name="umax", lr=0.1), small.info
@@ -164,6 +164,6 @@ def test_a_sampler_from_outside_may_see_the_data(small):
 
 
 def test_a_group_has_a_sampler_of_its_own():
-    settings = GroupedOptions(name="ove_grouped", sampling="repeat.WithRepetition")
+    settings = GroupedOptions(name="ove_grouped", sampler="repeat.WithRepetition")
     reason = registry.entry(settings).impossible(settings)
-    assert "method.sampling=others or all" in reason
+    assert "method.sampler=others or all" in reason

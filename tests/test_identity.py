@@ -124,8 +124,8 @@ def test_every_setting_is_part_of_the_identity(
     # A maker of data takes neither of two, and nothing of other makers; name and sampling have few
     # possible values, and a single row is refused.
     others = ("categories", "blobs")
-    adaptive = ("step", "root_decay")  # U-max refuses them
-    fixed = ("divide_by", "classes", "name", "sampling", "rows", "engine", "metrics")
+    adaptive = ("optimizer", "lr_root_decay")  # U-max refuses them
+    fixed = ("divide_by", "classes", "name", "sampler", "rows", "engine", "metrics")
     point = settings(tmp_path)
     found = {"as it is": identity(point)}
     for name, changed in changed_options(point, (*launch, *paths, *fixed, *adaptive, *others)):
@@ -140,7 +140,7 @@ def test_every_setting_is_part_of_the_identity(
     monkeypatch.setattr(metrics, "names", lambda: ["mine"])
     further = replace(point.evaluation, metrics=["mine"])
     found["metrics"] = identity(replace(point, evaluation=further))
-    found["sampling"] = identity(replace(point, method=UmaxOptions(name="umax", sampling="any")))
+    found["sampler"] = identity(replace(point, method=UmaxOptions(name="umax", sampler="any")))
     assert len(found) > 20
     same = {name for name in found if list(found.values()).count(found[name]) > 1}
     assert same == {"as it is", "budget.memory"}  # a limit of the machine

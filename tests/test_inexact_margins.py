@@ -13,8 +13,8 @@ import pytest
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import registry
 from xcbench.papers import Place
-from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import inexact, margins
+from xcbench.papers.results_cache import ResultsCache
 
 FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
 
@@ -24,7 +24,7 @@ def test_margins_are_as_inexact_as_their_oracles(
 ) -> None:
     monkeypatch.setattr(margins, "SPEC", FEW)
     monkeypatch.setattr(margins, "BATCHES", (1, 5))
-    none = Kept.empty().rows
+    none = ResultsCache.empty().rows
     assert margins.measure(none, Place("margins", tmp_path, tmp_path)) is none
     frame = margins.read(tmp_path / margins.FILE)
     mean = frame.groupby(["constant", "batches", "oracle"])["recall"].mean()

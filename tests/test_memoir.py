@@ -56,7 +56,10 @@ def trained(
     return model
 
 
-L2, L1 = MemoirL2Options("memoir_l2", n=7), MemoirL1Options("memoir_l1", n=7, strength=1e-3)
+L2, L1 = (
+    MemoirL2Options("memoir_l2", batch_size=7),
+    MemoirL1Options("memoir_l1", batch_size=7, strength=1e-3),
+)
 AS_TEXT: dict[str, Any] = {
     "hinge": True,
     "order": "iid",
@@ -156,8 +159,8 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
         L2,
         replace(L2, hinge=True, lr=0.9),
         replace(L2, **AS_TEXT),
-        replace(L2, **AS_TEXT, lr=0.6, n=20),
-        replace(L2, **AS_TEXT, n=1),
+        replace(L2, **AS_TEXT, lr=0.6, batch_size=20),
+        replace(L2, **AS_TEXT, batch_size=1),
         L1,
         replace(L1, lr=0.9, strength=0.03),
         replace(L1, **AS_TEXT),
@@ -264,7 +267,7 @@ def test_published_lsh_takes_classes_without_weights_first(
     dataset, least = replace(whole, train=two, test=two), {}
     for oracle in ("simple_lsh", "exact"):
         told.clear()
-        trained(replace(L2, n=3, oracle=oracle), dataset, steps=3)
+        trained(replace(L2, batch_size=3, oracle=oracle), dataset, steps=3)
         known, shares = {0, 1}, []
         for _, rivals in told:
             fresh = set(range(K)) - known
@@ -276,7 +279,7 @@ def test_published_lsh_takes_classes_without_weights_first(
 
 def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) -> None:
     dataset = problem()
-    settings = MemoirL2Options("memoir_l2", lr=0.1, n=5000, iterations=3)
+    settings = MemoirL2Options("memoir_l2", lr=0.1, batch_size=5000, iterations=3)
     solver = registry.own()["memoir_l2"].build(settings, dataset.info)
     training.warm_up(solver, solver.make_model("numpy", K, D, False, "float32"), dataset)
     assert [len(batch) for batch, _ in told] == [4]
@@ -285,7 +288,7 @@ def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) 
 @pytest.mark.parametrize("oracle", ["random", "simple_lsh", "simple_lsh_scaled"])
 @pytest.mark.parametrize("margins", ["before", "current"])
 def test_inexact_margins_learn(oracle: str, margins: str) -> None:
-    own = {"batch": "sum", "prediction": "inner", "n": 20, "strength": 1e-5, "lr": 0.5}
+    own = {"batch": "sum", "prediction": "inner", "batch_size": 20, "strength": 1e-5, "lr": 0.5}
     dataset = problem(constant=False)
     model = trained(replace(L1, oracle=oracle, margins=margins, **own), dataset, steps=150)
     assert evaluate(model, dataset.train)["error"] < 0.45 < 1 - dataset.class_counts.max() / N
@@ -312,7 +315,7 @@ def test_what_is_impossible_is_said() -> None:
     info = problem().info
     for more, word in [
         ({"bias": True}, "dataset.protocol.constant=1"),
-        ({"ridge": 1.0}, "method.strength"),
+        ({"l2": 1.0}, "method.strength"),
         ({"strength": 10.0}, "method.strength"),
     ]:
         with pytest.raises(UserError, match=word):

@@ -1,4 +1,4 @@
-"""Experiments of the MEMOIR paper: grids, readings, rows not run, the command line."""
+"""Experiments of the MEMOIR paper: grids, variants, rows not run, the command line."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 from hydra import compose
 
 from conftest import Workspace
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.data import Missing
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import baselines
 from xcbench.methods.memoir import MemoirOptions
 from xcbench.papers import memoir, published, verdicts
-from xcbench.papers.kept import Kept
 from xcbench.papers.memoir import margins
 from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS, printed
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import composing, plan, presets, sweeps
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Config
@@ -41,7 +41,7 @@ def test_every_grid_has_its_experiment() -> None:
 @pytest.mark.parametrize("name", DATASETS)
 def test_batches_are_the_printed_ones(name: str) -> None:
     """T of Table 4, and rows as the paper prepares them."""
-    made = read("experiment=memoir/table3_as_published", f"dataset={DATASETS[name]}")
+    made = read("experiment=memoir/table3_code", f"dataset={DATASETS[name]}")
     T = int(printed("Table 4", name, "MEMOIR-l2", "hyperparameter T"))
     assert isinstance(made.method, MemoirOptions)
     assert (made.method.iterations, made.method.slowdown) == (T, 0.02)
@@ -63,7 +63,7 @@ def test_table_2_fixes_the_number_of_visited_rows() -> None:
         made = read(f"experiment=memoir/{name}", f"dataset={dataset}")
         visits = 25 * 100 * math.isqrt(K)
         assert round(made.budget.epochs * rows) == visits
-    sizes = sweeps_of("table2")["method.n"]
+    sizes = sweeps_of("table2")["method.batch_size"]
     for factor, n in zip(FACTORS, sorted(sizes), strict=True):
         T = printed("Table 2", "LSHTC1", f"MEMOIR |b|={factor}*sqrt(C)", "iterations_T")
         assert math.ceil(25 * 11000 / n) == T and FACTORS[factor] == n
@@ -72,13 +72,17 @@ def test_table_2_fixes_the_number_of_visited_rows() -> None:
 def sweeps_of(name: str) -> dict[str, set[int]]:
     with sweeps.hydra({}):
         found = sweeps.of_experiment(f"memoir/{name}", {}).configurations
-    return {"method.n": {made.method.n for made in found if isinstance(made.method, MemoirOptions)}}
+    return {
+        "method.batch_size": {
+            made.method.batch_size for made in found if isinstance(made.method, MemoirOptions)
+        }
+    }
 
 
 def test_the_lsh_readings() -> None:
     code, text = (
         read(f"experiment=memoir/table3_lsh_{it}", "dataset=20news", "method=memoir_l2")
-        for it in ("as_published", "as_text")
+        for it in ("code", "paper")
     )
     for made, lr, T in ((code, 0.01, 50), (text, None, 35)):
         own = made.method
@@ -88,8 +92,8 @@ def test_the_lsh_readings() -> None:
 
 
 def test_the_lsh_readings_on_pair_rows() -> None:
-    for reading, lr, T in (("as_published", 0.01, 50), ("as_text", None, 25)):
-        made = read(f"experiment=memoir/table3_lsh_{reading}_citeulike", "dataset=citeulike")
+    for variant, lr, T in (("code", 0.01, 50), ("paper", None, 25)):
+        made = read(f"experiment=memoir/table3_lsh_{variant}_citeulike", "dataset=citeulike")
         own = made.method
         assert isinstance(own, MemoirOptions)
         assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
@@ -128,8 +132,8 @@ def test_every_cell_has_a_budget() -> None:
 
 
 def test_pair_rows() -> None:
-    for reading in ("paper", "code", "protocol"):
-        own = read(f"variant=memoir/{reading}", "dataset=citeulike", "method=memoir_l2").dataset
+    for variant in ("paper", "code", "protocol"):
+        own = read(f"variant=memoir/{variant}", "dataset=citeulike", "method=memoir_l2").dataset
         assert (own.protocol.label, own.protocol.min_rows) == ("each", 5)
 
 
@@ -169,7 +173,7 @@ def test_kept_rows_keep_the_reason_without_folders() -> None:
         Cell(f"{i}", "20news", "plt", i, "numpy", 1, "", {}, message=message)
         for i, message in enumerate(known)
     ]
-    assert list(Kept.of("g", cells).rows["message"]) == list(known.values())
+    assert list(ResultsCache.of("g", cells).rows["message"]) == list(known.values())
 
 
 # ---------------------------------------------------------------- from the command line
@@ -204,12 +208,12 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setattr(margins, "BATCHES", (1,))
         patch.setattr(margins, "SPEC", FEW)
         given = {**places, "data_dir": f"{folder}/none", **SHRUNK}
-        assert launch(Given("paper", ["memoir"], given)) == 0
+        assert launch(Request("paper", ["memoir"], given)) == 0
     return folder / "reports" / "memoir"
 
 
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
-    runs = Kept.read(shrunk, "runs").rows
+    runs = ResultsCache.read(shrunk, "runs").rows
     others = {"citeulike", "citeulike_baselines"}
     assert set(runs["grid"]) == {grid.name for grid in memoir.paper.grids} - others
     skipped = runs[runs["status"] == "skipped"]

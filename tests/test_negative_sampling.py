@@ -14,7 +14,7 @@ from xcbench.core import metrics, models
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.metrics import Asked
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.core.optimizers import adagrad
 from xcbench.core.rows import DenseRows
 from xcbench.core.solvers import Streams
@@ -32,31 +32,31 @@ K = len(P_DATA)
 
 
 def call(objective, scores, log_p):
-    value, slope, _ = objective(scores, log_p, np.zeros(len(scores)), 0.0, np.ones(len(scores)))
-    return value, slope
+    value, grad, _ = objective(scores, log_p, np.zeros(len(scores)), 0.0, np.ones(len(scores)))
+    return value, grad
 
 
 @pytest.mark.parametrize("residual", [True, False])
-@pytest.mark.parametrize("ridge_on_raw", [True, False])
-def test_slope_is_the_gradient_of_the_value(residual, ridge_on_raw):
+@pytest.mark.parametrize("l2_on_raw", [True, False])
+def test_slope_is_the_gradient_of_the_value(residual, l2_on_raw):
     rng, step = np.random.default_rng(0), 1e-6
     scores, log_p = 3 * rng.normal(size=(6, 4)), -rng.exponential(3, size=(6, 4))
-    objective = Contrast(residual, 0.3, ridge_on_raw)
-    _, slope = call(objective, scores, log_p)
+    objective = BinaryLogistic(residual, 0.3, l2_on_raw)
+    _, grad = call(objective, scores, log_p)
     for column in range(4):
         aside = step * (np.arange(4) == column)
         above, below = (call(objective, scores + e, log_p)[0] for e in (aside, -aside))
-        np.testing.assert_allclose(slope[:, column], (above - below) / (2 * step), rtol=1e-6)
+        np.testing.assert_allclose(grad[:, column], (above - below) / (2 * step), rtol=1e-6)
 
 
 def test_the_value_is_that_of_the_paper():
     """Eq. 6, with two draws of which the mean counts."""
-    xi, log_p, ridge = [0.3, -1.2, 2.0], [-1.0, -2.0, -0.5], 0.7
+    xi, log_p, l2 = [0.3, -1.2, 2.0], [-1.0, -2.0, -0.5], 0.7
     sigma = [1 / (1 + math.exp(-x)) for x in xi]
     square = [(x + q) ** 2 for x, q in zip(xi, log_p, strict=True)]
     expected = -math.log(sigma[0]) - (math.log(1 - sigma[1]) + math.log(1 - sigma[2])) / 2
-    expected += ridge * (square[0] + (square[1] + square[2]) / 2)
-    value, _ = call(Contrast(True, ridge), np.array([xi]), np.array([log_p]))
+    expected += l2 * (square[0] + (square[1] + square[2]) / 2)
+    value, _ = call(BinaryLogistic(True, l2), np.array([xi]), np.array([log_p]))
     assert value[0] == pytest.approx(expected, rel=1e-12)
 
 
@@ -66,11 +66,11 @@ PAIRS = [(y, k) for y in range(K) for k in range(K)]  # every positive with ever
 def expected_gradients(objective, scores, p_noise):
     """Value, gradients (pairs, K) in the class scores and probability of every (y, k)."""
     chance = np.array([P_DATA[y] * p_noise[k] for y, k in PAIRS])
-    value, slope = call(objective, scores[np.array(PAIRS)], np.log(p_noise)[np.array(PAIRS)])
+    value, grad = call(objective, scores[np.array(PAIRS)], np.log(p_noise)[np.array(PAIRS)])
     gradients = np.zeros((len(PAIRS), K))
     for row, (y, k) in enumerate(PAIRS):
-        gradients[row, y] += slope[row, 0]
-        gradients[row, k] += slope[row, 1]
+        gradients[row, y] += grad[row, 0]
+        gradients[row, k] += grad[row, 1]
     return chance @ value, gradients, chance
 
 
@@ -79,7 +79,9 @@ def test_theorem_1(residual):
     """With free scores, the best ones are log p_D - log p_n; log p_D for NCE."""
 
     def loss(scores):
-        value, gradients, chance = expected_gradients(Contrast(residual, 0.0), scores, P_NOISE)
+        value, gradients, chance = expected_gradients(
+            BinaryLogistic(residual, 0.0), scores, P_NOISE
+        )
         return value, chance @ gradients
 
     found = minimize(loss, np.zeros(K), jac=True, tol=1e-12).x
@@ -96,11 +98,12 @@ def signal_to_noise(p_noise):
         above, below = (
             chance @ gradients
             for _, gradients, chance in (
-                expected_gradients(Contrast(True, 0.0), best + e, p_noise) for e in (aside, -aside)
+                expected_gradients(BinaryLogistic(True, 0.0), best + e, p_noise)
+                for e in (aside, -aside)
             )
         )
         hessian[:, j] = (above - below) / (2 * step)
-    _, gradients, chance = expected_gradients(Contrast(True, 0.0), best, p_noise)
+    _, gradients, chance = expected_gradients(BinaryLogistic(True, 0.0), best, p_noise)
     assert np.abs(chance @ gradients).max() < 1e-12
     covariance = (gradients.T * chance) @ gradients
     return 1 / np.trace(covariance @ np.linalg.inv(hessian))
@@ -144,12 +147,12 @@ def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
     return model, made.curve.iloc[-1]
 
 
-@pytest.mark.parametrize("step", ["as_text", "as_published"])
+@pytest.mark.parametrize("step", ["paper", "code"])
 def test_with_weights_of_0_the_tree_alone_predicts(step):
     """What the report's table of trees takes from a cell: its first checkpoint."""
     dataset = blobs(classes=40)
     wanted = TreeOptions(dimensions=4, pca="plain", discrete_step=step)
-    settings = NegativeSamplingOptions("negative_sampling", 0.1, start="zero", tree=wanted)
+    settings = NegativeSamplingOptions("negative_sampling", 0.1, init="zero", tree=wanted)
     solver = registry.own()["negative_sampling"].build(settings, dataset.info)
     model = models.make("numpy", 40, 4, True, "float64")
     budget, asked = Budget(epochs=1, checkpoints=1), Evaluation()
@@ -162,19 +165,19 @@ def test_with_weights_of_0_the_tree_alone_predicts(step):
 
 
 def test_removing_the_bias_does_nothing_with_uniform_noise():
-    _, last = run(blobs(), "negative_sampling", sampling="uniform")
+    _, last = run(blobs(), "negative_sampling", sampler="uniform")
     for name in ("train_log_loss", "test_log_loss", "train_error", "test_error"):
         assert last[name] == pytest.approx(last[f"{name}_uncorrected"], abs=1e-9)
 
 
 @pytest.mark.parametrize("sampling", ["frequency", "tree"])
 def test_removing_the_bias_helps_with_other_noise(sampling):
-    _, last = run(blobs(), "negative_sampling", sampling=sampling)
+    _, last = run(blobs(), "negative_sampling", sampler=sampling)
     assert last["test_log_loss"] < last["test_log_loss_uncorrected"] - 0.1
 
 
 def test_noise_contrastive_estimation_predicts_by_its_own_scores():
-    _, last = run(blobs(), "nce", sampling="tree", step="adagrad", decay=1.0, lr=1.0)
+    _, last = run(blobs(), "nce", sampler="tree", optimizer="adagrad", lr_decay=1.0, lr=1.0)
     assert not [name for name in last.index if name.endswith("_uncorrected")]
     assert last["test_log_loss"] < 0.8 * np.log(12)
 
@@ -188,7 +191,7 @@ def test_without_features_the_corrected_model_is_the_data(sampling):
         name="y", train=len(y), features=0, classes=4, sparse=False, mean_square_norm=0.0
     )
     dataset = Dataset(info, split, split, np.bincount(y))  # type: ignore[arg-type]
-    _, last = run(dataset, "negative_sampling", epochs=30, sampling=sampling, m=5, lr=0.3)
+    _, last = run(dataset, "negative_sampling", epochs=30, sampler=sampling, negatives=5, lr=0.3)
     share = np.bincount(y) / len(y)
     assert last["train_log_loss"] == pytest.approx(-xlogy(share, share).sum(), abs=0.003)
     assert last["train_l1_error"] < 0.06
@@ -200,7 +203,7 @@ def test_a_validation_part_is_set_aside_from_the_test_rows():
     assert len(kept) == 300 and len(rest) == 1200
     together = np.concatenate([kept.X, rest.X])
     assert sorted(map(tuple, together)) == sorted(map(tuple, data.test.X))
-    model, last = run(data, "negative_sampling", sampling="uniform", validation=0.2)
+    model, last = run(data, "negative_sampling", sampler="uniform", validation=0.2)
     for role, part in (("validation", kept), ("test", rest)):
         expected = -log_softmax(part.X @ model.V.T + model.b, axis=1)[range(len(part)), part.y]
         assert last[f"{role}_log_loss"] == pytest.approx(expected.mean(), rel=1e-6)
@@ -233,7 +236,7 @@ def test_both_engines_agree(sampling, n):
     pytest.importorskip("numba")
     data = blobs(300)
     for method in ("negative_sampling", "nce"):
-        options = {"sampling": sampling, "n": n, "epochs": 1, "step": "adagrad"}
+        options = {"sampler": sampling, "batch_size": n, "epochs": 1, "optimizer": "adagrad"}
         models = [run(data, method, engine=e, **options)[0] for e in ("numpy", "numba")]
         np.testing.assert_allclose(models[0].V, models[1].V, rtol=1e-6, atol=1e-9)
 
@@ -249,16 +252,16 @@ def test_adagrad(engine, root):
     model = models.make(engine, 3, 2, True, "float64")
     step = adagrad(0.1, 0.5, root, 0.0).begun(model)
     rows, classes = model.take(X, np.arange(2)), np.array([[0, 1], [0, 0]])
-    slopes = [np.array([[0.3, -0.2], [0.1, 0.4]]), np.array([[-1.0, 0.0], [0.5, 0.5]])]
+    grads = [np.array([[0.3, -0.2], [0.1, 0.4]]), np.array([[-1.0, 0.0], [0.5, 0.5]])]
     w, G = np.zeros((3, 3)), np.full((3, 3), 1e-8)
-    for t, slope in enumerate(slopes):
-        step.apply(model, rows, classes, slope, step.rate(1))
+    for t, grad in enumerate(grads):
+        step.apply(model, rows, classes, grad, step.rate(1))
         for k in range(3):
             for j in range(3):
                 g = 0.0
                 for i in range(2):
                     x = [*X[i], 1.0][j]
-                    g += sum(slope[i, c] * x for c in range(2) if classes[i, c] == k)
+                    g += sum(grad[i, c] * x for c in range(2) if classes[i, c] == k)
                 if g:
                     G[k, j] += g * g
                     factor = math.sqrt(root / (t + root)) if root else 1.0
@@ -282,10 +285,10 @@ def test_starts_of_the_weights():
 @pytest.mark.parametrize(
     "method, options, words",
     [
-        ("nce", {"score_ridge": 0.1}, "method.score_ridge=0.1 needs noise"),
-        ("nce", {"root_decay": 5.0}, "is for method.step=adagrad"),
-        ("negative_sampling", {"sampling": "others"}, "choose one of uniform, frequency, tree"),
-        ("is", {"sampling": "tree"}, "method.sampling=tree is not possible for is"),
+        ("nce", {"score_l2": 0.1}, "method.score_l2=0.1 needs noise"),
+        ("nce", {"lr_root_decay": 5.0}, "is for method.optimizer=adagrad"),
+        ("negative_sampling", {"sampler": "others"}, "choose one of uniform, frequency, tree"),
+        ("is", {"sampler": "tree"}, "method.sampler=tree is not possible for is"),
     ],
 )
 def test_impossible_settings(method, options, words):
@@ -299,5 +302,5 @@ def test_a_tree_needs_features():
     info = replace(blobs(50).info, features=0)
     with pytest.raises(UserError, match="draws classes by features"):
         registry.check(entry.schema(name="negative_sampling"), info)
-    other = replace(entry.schema(name="negative_sampling"), sampling="frequency")
+    other = replace(entry.schema(name="negative_sampling"), sampler="frequency")
     registry.check(other, info)

@@ -7,22 +7,22 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, log_softmax, logsumexp
 
 from xcbench.core import samplers
-from xcbench.core.objectives import Odds, Pairs, ScoredOdds
-from xcbench.core.objectives.double_sum import double_sum, raman, raman_as_published
+from xcbench.core.objectives import LogOdds, Pairwise, ScoredLogOdds
+from xcbench.core.objectives.double_sum import double_sum, raman, raman_code
 from xcbench.core.objectives.implicit import implicit, implicit_step
 from xcbench.core.objectives.nce import nce
 from xcbench.core.objectives.one_vs_each import one_vs_each
 from xcbench.core.objectives.softmax import softmax
 
 OBJECTIVES = {
-    "softmax": Odds(softmax, is_bound=True),
-    "is": Odds(softmax, is_bound=False, weighted=False),
-    "ove": Pairs(one_vs_each, is_bound=True),
-    "nce": Pairs(nce, is_bound=False),
-    "vanilla": Odds(double_sum, is_bound=True, parameter=np.inf),
-    "umax": Odds(double_sum, is_bound=True, parameter=1.0),
-    "vanilla, raman": ScoredOdds(raman, is_bound=True, parameter=np.inf),
-    "umax, raman": ScoredOdds(raman, is_bound=True, parameter=1.0),
+    "softmax": LogOdds(softmax, is_bound=True),
+    "is": LogOdds(softmax, is_bound=False, weighted=False),
+    "ove": Pairwise(one_vs_each, is_bound=True),
+    "nce": Pairwise(nce, is_bound=False),
+    "vanilla": LogOdds(double_sum, is_bound=True, parameter=np.inf),
+    "umax": LogOdds(double_sum, is_bound=True, parameter=1.0),
+    "vanilla, raman": ScoredLogOdds(raman, is_bound=True, parameter=np.inf),
+    "umax, raman": ScoredLogOdds(raman, is_bound=True, parameter=1.0),
 }
 
 
@@ -39,7 +39,7 @@ def test_slope_is_the_gradient_of_the_value(name, log_weight):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(7, 5))
     u = np.full(7, 4.0)  # where U-max does not reset it
-    _, slope, _ = call(OBJECTIVES[name], scores, log_weight, u)
+    _, grad, _ = call(OBJECTIVES[name], scores, log_weight, u)
     step = 1e-6
     for column in range(scores.shape[1]):
         up, down = scores.copy(), scores.copy()
@@ -48,7 +48,7 @@ def test_slope_is_the_gradient_of_the_value(name, log_weight):
         above = call(OBJECTIVES[name], up, log_weight, u)[0]
         below = call(OBJECTIVES[name], down, log_weight, u)[0]
         central = (above - below) / (2 * step)
-        np.testing.assert_allclose(slope[:, column], central, rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(grad[:, column], central, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["vanilla", "umax", "vanilla, raman", "umax, raman"])
@@ -63,11 +63,11 @@ def test_u_moves_along_its_gradient(name):
 
 def test_softmax_over_all_classes_is_exact():
     scores = np.random.default_rng(3).normal(scale=30, size=(9, 6))
-    value, slope, _ = call(OBJECTIVES["softmax"], scores)
+    value, grad, _ = call(OBJECTIVES["softmax"], scores)
     np.testing.assert_allclose(value, -log_softmax(scores, axis=1)[:, 0], rtol=1e-12, atol=1e-14)
     expected = np.exp(log_softmax(scores, axis=1))
     expected[:, 0] -= 1
-    np.testing.assert_allclose(slope, expected, atol=1e-13)
+    np.testing.assert_allclose(grad, expected, atol=1e-13)
 
 
 def test_double_sum_over_all_classes_is_exact_at_the_best_u():
@@ -85,13 +85,13 @@ def test_the_double_sum_of_raman_et_al_is_written_as_in_the_paper():
     true, drawn = np.exp(scores[:, 0] - u), 1.5 * np.exp(scores[:, 1:] - u[:, None])
     total = drawn.sum(axis=1)
     objective = OBJECTIVES["vanilla, raman"]
-    value, slope, moved = call(objective, scores, np.log(1.5), u, rate)
+    value, grad, moved = call(objective, scores, np.log(1.5), u, rate)
     np.testing.assert_allclose(value, u - scores[:, 0] + true + total - 1, rtol=1e-12)
-    np.testing.assert_allclose(slope, np.column_stack([true - 1, drawn]), rtol=1e-12)
+    np.testing.assert_allclose(grad, np.column_stack([true - 1, drawn]), rtol=1e-12)
     np.testing.assert_allclose(moved, u - rate * (1 - true - total), rtol=1e-12)
-    published = ScoredOdds(raman_as_published, is_bound=True, parameter=np.inf)
+    published = ScoredLogOdds(raman_code, is_bound=True, parameter=np.inf)
     _, same, moved = call(published, scores, np.log(1.5), u, rate)
-    np.testing.assert_array_equal(same, slope)
+    np.testing.assert_array_equal(same, grad)
     np.testing.assert_allclose(moved, u - rate * (1 - np.exp(true) - total), rtol=1e-12)
 
 
@@ -155,7 +155,7 @@ def test_a_left_out_class_counts_nothing():
         nothing_left = call(OBJECTIVES[name], scores, np.full((4, 2), -np.inf), u)
         assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
     with np.errstate(invalid="ignore"):
-        step = Odds(implicit, is_bound=True)
+        step = LogOdds(implicit, is_bound=True)
         nothing_left = call(step, scores, np.full((4, 2), -np.inf), u)
     assert (nothing_left[1] == 0).all() and (nothing_left[2] == u).all()
 
@@ -164,16 +164,16 @@ def test_a_left_out_class_counts_nothing():
 @pytest.mark.parametrize("scores", [[1000.0, -1000.0], [-1000.0, 1000.0], [1000.0, 1000.0]])
 def test_stable_at_extreme_scores(name, scores):
     exact = mpmath.log(1 + mpmath.exp(mpmath.mpf(scores[1]) - mpmath.mpf(scores[0])))
-    value, slope, local = call(OBJECTIVES[name], np.array([scores]))
-    assert np.isfinite(value).all() and np.isfinite(slope).all() and np.isfinite(local).all()
+    value, grad, local = call(OBJECTIVES[name], np.array([scores]))
+    assert np.isfinite(value).all() and np.isfinite(grad).all() and np.isfinite(local).all()
     if name in ("softmax", "is", "ove"):  # exact for two classes
         np.testing.assert_allclose(value, float(exact), rtol=1e-14)
 
 
 def test_what_cannot_be_represented_is_infinite_not_clipped():
     with np.errstate(over="ignore"):
-        value, slope, _ = call(OBJECTIVES["vanilla"], np.array([[-1000.0, 1000.0]]))
-    assert np.isposinf(value).all() and np.isposinf(slope[0, 1])
+        value, grad, _ = call(OBJECTIVES["vanilla"], np.array([[-1000.0, 1000.0]]))
+    assert np.isposinf(value).all() and np.isposinf(grad[0, 1])
     # Implicit steps solve for the new point, which is representable even there.
     a, u = implicit_step(np.array([2000.0]), np.array([0.0]), 0.1, np.array([1.0]))
     assert np.isfinite(a).all() and np.isfinite(u).all()
@@ -204,16 +204,16 @@ def implicit_oracle(T, u_old, rate, q):
         def a_of(u):
             return mpmath.lambertw(2 * c * q * mpmath.exp(T - u)).real
 
-        def slope(u):
+        def grad(u):
             return 2 * c * (1 - mpmath.exp(-u)) - a_of(u) / q + 2 * (u - u_old)
 
-        if slope(u_old) < 0:
+        if grad(u_old) < 0:
             low, high = u_old, mpmath.log(1 + mpmath.exp(T)) + 1
         else:
             low, high = min(mpmath.mpf(0), T - 2 * c * q) - 1, u_old
         for _ in range(190):
             middle = (low + high) / 2
-            low, high = (middle, high) if slope(middle) < 0 else (low, middle)
+            low, high = (middle, high) if grad(middle) < 0 else (low, middle)
         return float(a_of(low)), float(low)
 
 
@@ -253,8 +253,8 @@ def test_implicit_step_minimises_the_proximal_objective():
 def test_a_row_without_features_still_moves_u():
     a, u = implicit_step(np.array([1.0]), np.array([2.0]), 0.5, np.array([0.0]))
     # min_u 2c(u + e^-u + e^{T-u}) + (u - u_old)²
-    slope = 2 * 0.5 * (1 - np.exp(-u) - np.exp(1.0 - u)) + 2 * (u - 2.0)
-    np.testing.assert_allclose(slope, 0, atol=1e-10)
+    grad = 2 * 0.5 * (1 - np.exp(-u) - np.exp(1.0 - u)) + 2 * (u - 2.0)
+    np.testing.assert_allclose(grad, 0, atol=1e-10)
     assert a[0] < 1e-25
 
 
@@ -273,7 +273,7 @@ def test_formulas_work_on_numbers_as_on_arrays(formula, parameter):
         )
 
 
-@pytest.mark.parametrize("formula", [raman, raman_as_published])
+@pytest.mark.parametrize("formula", [raman, raman_code])
 @pytest.mark.parametrize("delta", [1.0, np.inf])
 def test_scored_formulas_work_on_numbers_as_on_arrays(formula, delta):
     rng = np.random.default_rng(9)
@@ -288,16 +288,16 @@ def test_scored_formulas_work_on_numbers_as_on_arrays(formula, delta):
 
 @pytest.mark.parametrize("n, sampling", [(1, "others"), (4, "others"), (4, "shared")])
 def test_one_vs_each_estimates_its_sum_without_bias(n, sampling):
-    """The mean slope over every class that can be drawn is the slope over all classes."""
+    """The mean grad over every class that can be drawn is the grad over all classes."""
     K, y = 6, np.full(n, 2)
     scores = np.random.default_rng(16).normal(size=(n, K))
     possible = [k for k in range(K) if sampling == "shared" or k != 2]
     log_weight = samplers.make(sampling, K, 1).draw(np.random.default_rng(0), y, y, n)[1]
     mean = np.zeros((n, K))
     for k in possible:
-        slope = call(OBJECTIVES["ove"], scores[:, [2, k]], log_weight)[1] / len(possible)
-        mean[:, 2] += slope[:, 0]
-        mean[:, k] += slope[:, 1]
+        grad = call(OBJECTIVES["ove"], scores[:, [2, k]], log_weight)[1] / len(possible)
+        mean[:, 2] += grad[:, 0]
+        mean[:, k] += grad[:, 1]
     others = [k for k in range(K) if k != 2]
     exact = expit(scores[:, others] - scores[:, [2]])
     np.testing.assert_allclose(mean[:, others], exact, rtol=1e-12)
@@ -319,7 +319,7 @@ def test_baselines_with_one_drawn_class():
             [expit(true + np.log(5)) - 1, expit(drawn + np.log(5))],
         ),
     }
-    for name, (value, slope) in expected.items():
+    for name, (value, grad) in expected.items():
         found = call(OBJECTIVES[name], scores[None], log_weight)
         np.testing.assert_allclose(found[0], value, rtol=1e-12)
-        np.testing.assert_allclose(found[1], [slope], rtol=1e-12)
+        np.testing.assert_allclose(found[1], [grad], rtol=1e-12)

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.errors import UserError
-from xcbench.papers import Measured, kept
+from xcbench.papers import Measured, results_cache
 from xcbench.papers.ove import figures_toy as figures
 from xcbench.papers.ove import weights
 from xcbench.run import cells, grids
@@ -38,7 +38,7 @@ def measured(new_workspace):
         names = grids.members(runs_dir, f"ove-{grid}")
         found = [cells.load(runs_dir, name) for name in names]
         assert {cell.status for cell in found} == {"done"}
-        tables = kept.Kept.of(grid, found)
+        tables = results_cache.ResultsCache.of(grid, found)
         rows.append(tables.rows)
         curves.append(tables.curves)
     return pd.concat(rows, ignore_index=True), pd.concat(curves, ignore_index=True), runs_dir
@@ -97,18 +97,18 @@ def test_figure1c(measured):
             f, alpha = X @ theta[:10].reshape(5, 2).T, theta[10:]
             true = f[rows, y]
             if name == "softmax":
-                value, slope = np.logaddexp.reduce(f, axis=1) - true, softmax(f, axis=1)
-                slope[rows, y] -= 1
+                value, grad = np.logaddexp.reduce(f, axis=1) - true, softmax(f, axis=1)
+                grad[rows, y] -= 1
             elif name == "ove":
-                slope = expit(f - true[:, None])
+                grad = expit(f - true[:, None])
                 value = np.logaddexp(0, f - true[:, None]).sum(axis=1) - np.log(2)
-                slope[rows, y] -= slope.sum(axis=1)
+                grad[rows, y] -= grad.sum(axis=1)
             else:
-                slope = expit(f - alpha[:, None])
+                grad = expit(f - alpha[:, None])
                 value = alpha - true + np.logaddexp(0, f - alpha[:, None]).sum(axis=1)
-                alpha = 1 - slope.sum(axis=1)
-                slope[rows, y] -= 1
-            return value.sum(), np.concatenate([(slope.T @ X).ravel(), alpha])
+                alpha = 1 - grad.sum(axis=1)
+                grad[rows, y] -= 1
+            return value.sum(), np.concatenate([(grad.T @ X).ravel(), alpha])
 
         start = np.zeros(210 if name == "bouchard" else 10)
         return -minimize(negative, start, jac=True).fun

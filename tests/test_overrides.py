@@ -52,7 +52,7 @@ def test_an_option_for_one_method() -> None:
     [
         (["method=ove,umax"], "add -m"),
         (["seed=0,1"], "add -m"),
-        (["only.ove.m=1"], "add -m"),
+        (["only.ove.negatives=1"], "add -m"),
         (["--dataset", "mnist"], "write dataset=mnist"),
         (["--seed=3"], "write seed=3"),
     ],

@@ -11,7 +11,7 @@ import pytest
 from hydra import compose
 from scipy.optimize import minimize
 
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, ar, claims, published, replication, verdicts
 from xcbench.papers.ar import figures, oracles, tables
@@ -29,11 +29,11 @@ LATENT = ("ar_probit", "ar_logistic")
 LARGE = {"omniglot": "table3_omniglot", "eurlex": "table3_large", "amazoncat": "table3_large"}
 
 
-def grid(dataset: str, method: str, reading: str = "as_published") -> str:
-    """Grid of a cell of Table 3; large datasets have one reading alone."""
+def grid(dataset: str, method: str, variant: str = "code") -> str:
+    """Grid of a cell of Table 3; large datasets have one variant alone."""
     if dataset in LARGE:
-        return LARGE[dataset] if reading == "as_published" else ""
-    return f"table3_{reading}" + ("_exact" if method == "softmax" else "")
+        return LARGE[dataset] if variant == "code" else ""
+    return f"table3_{variant}" + ("_exact" if method == "softmax" else "")
 
 
 # ---------------------------------------------------------------- closed forms
@@ -82,12 +82,12 @@ def as_printed() -> pd.DataFrame:
             likelihood, accuracy = (printed("Table 3", dataset, method, name) for name in METRICS)
             if math.isnan(likelihood) or ours not in SIZES:
                 continue
-            for reading in ("as_text", "as_published"):
-                for seed in (0, 1, 2) if grid(ours, own, reading) else ():
+            for variant in ("paper", "code"):
+                for seed in (0, 1, 2) if grid(ours, own, variant) else ():
                     train, test, features, classes = SIZES[ours]
                     line = {
-                        "cell": f"{ours}-{own}-{reading}-{seed}",
-                        "grid": grid(ours, own, reading),
+                        "cell": f"{ours}-{own}-{variant}-{seed}",
+                        "grid": grid(ours, own, variant),
                         "status": "done",
                         "dataset": ours,
                         "method": own,
@@ -95,7 +95,7 @@ def as_printed() -> pd.DataFrame:
                         "epoch": 10.0,
                         "train_seconds": 20.0 if own == "ove" else 30.0,
                         "bound": -0.5,
-                        LOSS: -likelihood + (0.5 if reading == "as_text" else 0.1),
+                        LOSS: -likelihood + (0.5 if variant == "paper" else 0.1),
                         f"{LOSS}_clipped": -likelihood + (0.02 if own in LATENT else 0.0),
                         f"{LOSS}_importance": -likelihood if own in LATENT else math.nan,
                         "test_error": 1 - accuracy + 0.001 * (seed - 1),
@@ -105,7 +105,7 @@ def as_printed() -> pd.DataFrame:
                         "shape.test": test,
                     }
                     lines.append(line)
-                    if reading == "as_published" and own != "softmax":
+                    if variant == "code" and own != "softmax":
                         lines.append(line | {"cell": f"{line['cell']}-times", "grid": "table2"})
     for own in ("ove", "ar_softmax"):
         counts = oracles.counts(
@@ -145,7 +145,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     run = table3.loc[["MNIST", "Bibtex", "Omniglot"]]
     run = run[run["published"] != "NA"]
     likelihoods = run.xs("test_log_likelihood", level="metric")
-    assert (likelihoods["verdict"] == verdicts.ONLY_AS_PUBLISHED).all()
+    assert (likelihoods["verdict"] == verdicts.WITH_CODE_SETTINGS).all()
     assert likelihoods["reason"].str.contains("clipped").all()
     accuracies = run.xs("test_accuracy", level="metric")["verdict"]
     assert (accuracies[["MNIST", "Bibtex"]] == verdicts.REPRODUCED).all()
@@ -160,7 +160,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     synthetic = found.loc[("Section 4.1", "synthetic", "OVE", "time_per_epoch")]
     assert synthetic["verdict"] == verdicts.TIME and synthetic["measured"] == 0.2  # minutes
     bounds = found.loc["Section 4.1"].xs("bound", level="metric")["verdict"]
-    assert set(bounds) == {verdicts.ONLY_AS_PUBLISHED}
+    assert set(bounds) == {verdicts.WITH_CODE_SETTINGS}
     assert found.loc[("Table 1", "Bibtex", "", "classes"), "verdict"] == verdicts.DEVIATES
     with_command = found[found["verdict"] != verdicts.NOT_PRINTED]
     experiments = with_command["command"].str.extract(r"experiment=(\S+)")[0]
@@ -184,7 +184,7 @@ def test_which_evaluation_a_reading_has() -> None:
     results = as_printed().assign(**losses)
     for method, published_one in (("OVE", -2), ("A&R multinomial logistic", -3)):
         found = scores(results, "MNIST", method, "test_log_likelihood")
-        assert (found["as_text"].mean, found["as_published"].mean) == (-1, published_one)
+        assert (found["paper"].mean, found["code"].mean) == (-1, published_one)
 
 
 def test_whether_numbers_are_as_close_as_asked() -> None:
@@ -224,8 +224,8 @@ def test_orderings_compare_seed_by_seed() -> None:
     own = (results["dataset"] == "mnist") & (results["method"] == "ar_softmax")
     results.loc[own & (results["seed"] == 2), LOSS] += 1.0
     measured = Measured(results, pd.DataFrame())
-    frame = tables.orderings(measured).set_index(["dataset", "reading"])
-    line = frame.loc[("MNIST", "as published")]
+    frame = tables.orderings(measured).set_index(["dataset", "variant"])
+    line = frame.loc[("MNIST", "code")]
     # 0.005 above in two seeds, 0.995 below in one: mean -0.3283, deviation 1 / sqrt 3.
     assert line["log lik"] == "in part, 2 of 3 (-0.3283 ± 0.5774)"
     assert line["log lik, printed"] == "+0.005"
@@ -258,15 +258,15 @@ def test_minibatches_and_iterations_are_the_printed_ones(printed_name: str) -> N
             "train_examples",
         )
     )
-    assert (own.n, own.m) == (n, m)
+    assert (own.batch_size, own.negatives) == (n, m)
     assert rows % n == 0
     assert made.budget.epochs * (rows // n) == pytest.approx(iterations, rel=1e-6)
 
 
 def test_protocols_of_the_readings() -> None:
-    text = read("experiment=ar/table3_as_text", "dataset=bibtex").dataset.protocol
+    text = read("experiment=ar/table3_paper", "dataset=bibtex").dataset.protocol
     assert (text.label, text.classes) == ("first", "train")
-    code = read("experiment=ar/table3_as_published", "dataset=bibtex").dataset.protocol
+    code = read("experiment=ar/table3_code", "dataset=bibtex").dataset.protocol
     assert (code.label, code.classes) == ("smallest", "train_usable")
     large = read("experiment=ar/table3_large", "dataset=amazoncat").dataset.protocol
     assert (large.column_scale, large.unlabelled) == ("max", "class")
@@ -297,7 +297,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The paper's own experiments on a few rows of twins, and of its synthetic data."""
     folder = tmp_path_factory.mktemp("ar")
     places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
-    assert launch(Given("paper", ["ar"], {**places, "data_dir": f"{folder}/none", **SHRUNK})) == 0
+    assert launch(Request("paper", ["ar"], {**places, "data_dir": f"{folder}/none", **SHRUNK})) == 0
     return folder / "reports"
 
 

@@ -60,7 +60,7 @@ def row(name: str, dataset: str, method: str, seed: int = 0, **more: object) -> 
 
 
 def as_printed() -> pd.DataFrame:
-    """Rows of the paper's datasets whose numbers are the printed ones, as published."""
+    """Rows of the paper's datasets whose numbers are the printed ones, with the code's settings."""
     lines = []
     for name, ours in DATASETS.items():
         sizes = {key: printed("Table 1", name, "", metric) for metric, key in SIZES.items()}
@@ -77,7 +77,7 @@ def as_printed() -> pd.DataFrame:
             metric: printed("Table 2", "LSHTC1", f"MEMOIR |b|={factor}*sqrt(C)", metric)
             for metric in ("accuracy", "macro_f1", "train_time")
         }
-        lines.append(row("table2", "lshtc1", "memoir_l2", **known, **{"method.n": n}))
+        lines.append(row("table2", "lshtc1", "memoir_l2", **known, **{"method.batch_size": n}))
     return pd.DataFrame(lines)
 
 
@@ -112,9 +112,9 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     # Memory is printed where no accuracy is: of M-SVM on WIKI-Small, OVR and M-SVM on WIKI-50K and
     # WIKI-100K. The sixth is a bound, macro-F1 < 1 % of RecallTree.
     assert (run == verdicts.NOT_YET).sum() == 6
-    libraries = run.index.get_level_values("method").isin(BASELINES)  # of one reading
+    libraries = run.index.get_level_values("method").isin(BASELINES)  # of one variant
     assert set(run[libraries]) == {verdicts.REPRODUCED, verdicts.NOT_YET}
-    assert set(run[~libraries]) == {verdicts.ONLY_AS_PUBLISHED}
+    assert set(run[~libraries]) == {verdicts.WITH_CODE_SETTINGS}
     assert set(measured.loc["Table 1", "verdict"]) == {verdicts.REPRODUCED}
     assert set(found.loc["Table 4", "verdict"]) <= {verdicts.SETTING, verdicts.NOT_PRINTED}
     with_command = found[~na & ~packages]
@@ -160,12 +160,11 @@ def test_why_there_is_no_measurement() -> None:
 def at_hand() -> pd.DataFrame:
     """Rows of the data at hand, numbers chosen by hand."""
     lines = [
-        row("table3_as_published", "20news", "memoir_l2", seed, accuracy=70.0 + seed)
-        for seed in (0, 1, 2)
+        row("table3_code", "20news", "memoir_l2", seed, accuracy=70.0 + seed) for seed in (0, 1, 2)
     ]
     lines += [
-        row("table3_as_text", "20news", "memoir_l2", accuracy=50.0),
-        row("table3_as_published", "20news", "memoir_l1", total_memory=25.0),
+        row("table3_paper", "20news", "memoir_l2", accuracy=50.0),
+        row("table3_code", "20news", "memoir_l1", total_memory=25.0),
         row("table3_baselines", "20news", "svm_ovr", accuracy=80.0, total_memory=400.0),
         row("table3_baselines", "20news", "recall_tree", accuracy=25.0, test_macro_f1_of_means=0.2),
         row(
@@ -179,7 +178,7 @@ def at_hand() -> pd.DataFrame:
     ]
     late = {"status": "timeout", "message": "7 classes", "accuracy": 5.0}
     lines.append(row("table3_baselines", "citeulike", "svm_ovr", **(PAIRS | late)))
-    for method, name in (("memoir_l2", "table3_as_published"), ("class_sums", "table3_baselines")):
+    for method, name in (("memoir_l2", "table3_code"), ("class_sums", "table3_baselines")):
         lines.append(
             row(
                 name,
@@ -194,11 +193,11 @@ def at_hand() -> pd.DataFrame:
 
 def test_what_the_tables_compute() -> None:
     results = at_hand()
-    frame = tables.table3(Measured(results, NONE)).set_index(["dataset", "method", "reading"])
-    line = frame.loc[("20news", "MEMOIR-l2", "as published")]
+    frame = tables.table3(Measured(results, NONE)).set_index(["dataset", "method", "variant"])
+    line = frame.loc[("20news", "MEMOIR-l2", "code")]
     assert line["accuracy %"] == "71.00 ± 1.00"
     assert line["weights MB"].startswith("100.0")
-    assert frame.loc[("20news", "MEMOIR-l2", "as text"), "accuracy %"] == "50.00"
+    assert frame.loc[("20news", "MEMOIR-l2", "paper"), "accuracy %"] == "50.00"
     lacking = frame.xs("label tree (napkinXC)", level="method").iloc[0]
     assert lacking["remark"] == "not run: no package" and lacking["accuracy %"] == tables.NONE
     tree = frame.xs("RecallTree", level="method").iloc[0]
@@ -215,7 +214,7 @@ def test_what_the_tables_compute() -> None:
     assert quality.loc[("MEMOIR-l2", "OVR"), text] == "0.625"
     assert quality.loc[("MEMOIR-l2", "RecallTree"), text] == "2"
     assert quality.loc[("MEMOIR-l2", "label tree (napkinXC)"), published] == tables.NONE
-    pairs = "citeulike, as published"
+    pairs = "citeulike, code"
     assert quality.loc[("MEMOIR-l2", "class sums by cosine"), pairs] == "1"
     assert quality.loc[("MEMOIR-l2", "OVR"), pairs] == tables.NONE  # over its time
     assert frame.xs("OVR", level="method").loc["citeulike", "remark"].tolist() == ["7 classes"]
@@ -289,8 +288,8 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
         for seed in (0, 1)
     ]
     more += [
-        row("table3_lsh_as_text", "citeulike", "memoir_l2", **PAIRS),
-        row("table2", "20news", "memoir_l2", iteration=25, **{"method.n": 400}),
+        row("table3_lsh_paper", "citeulike", "memoir_l2", **PAIRS),
+        row("table2", "20news", "memoir_l2", iteration=25, **{"method.batch_size": 400}),
         row("table4", "20news", "memoir_l2"),
     ]
     results = pd.concat([at_hand(), pd.DataFrame(more)], ignore_index=True)
@@ -307,7 +306,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     assert (T["T"], T["held-out macro-F1 % at 25"], T["at"]) == ("35", "48.44", "50")
     assert (T["test accuracy % at T"], T["test accuracy % at 25"]) == ("65.00", "75.00")
     pairs = beyond.large(Measured(results, NONE)).set_index("method")
-    assert pairs.loc["MEMOIR-LSH", "reading"] == "as text"
+    assert pairs.loc["MEMOIR-LSH", "variant"] == "paper"
     assert "Not measured: `xcbench paper memoir grid=margins`" in text
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
         "batches.png",

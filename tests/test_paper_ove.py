@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, Place, claims, ove, published, replication, verdicts
 from xcbench.papers.ove import norms, tables
@@ -90,7 +90,7 @@ def as_printed() -> pd.DataFrame:
                     "method": ours,
                     "seed": 0,
                     "bound": {"SOFT": -0.1, "OVE": -0.2}.get(method, -0.4),
-                    "ridge_term": 0.5,
+                    "l2_term": 0.5,
                     norms.NORM: norm,
                     norms.WITHOUT_BIASES: norm,
                     "test_error": error,
@@ -181,9 +181,15 @@ def test_stochastic_one_vs_each(dataset: str, iterations: float, rate: float) ->
     """The printed number of minibatches; a step along the estimate of the whole sum."""
     made = read("experiment=ove/figure3", f"dataset={dataset}", "method=ove")
     own, (_, _, N) = made.method, SIZES[dataset]
-    assert (own.n, own.m, own.sampling, own.decay, own.ridge) == (200, 1, "others", 1, 1)
-    assert math.ceil(N / own.n) * made.budget.epochs == pytest.approx(iterations, rel=1e-6)
-    assert own.lr == pytest.approx(rate * N / own.n, rel=1e-6)
+    assert (own.batch_size, own.negatives, own.sampler, own.lr_decay, own.l2) == (
+        200,
+        1,
+        "others",
+        1,
+        1,
+    )
+    assert math.ceil(N / own.batch_size) * made.budget.epochs == pytest.approx(iterations, rel=1e-6)
+    assert own.lr == pytest.approx(rate * N / own.batch_size, rel=1e-6)
     assert made.dataset.protocol.label == "first"
 
 
@@ -191,8 +197,14 @@ def test_amazoncat() -> None:
     """The printed rate, for the estimate of the whole sum: 6.9 for each drawn pair."""
     made = read("experiment=ove/figure3d", "dataset=amazoncat", "method=ove")
     own = made.method
-    assert own.lr * (2919 - 1) / own.m == pytest.approx(6.92, abs=0.005)
-    assert (own.n, own.m, own.ridge, own.decay, made.budget.epochs) == (1, 5, 0, 0.5, 5)
+    assert own.lr * (2919 - 1) / own.negatives == pytest.approx(6.92, abs=0.005)
+    assert (own.batch_size, own.negatives, own.l2, own.lr_decay, made.budget.epochs) == (
+        1,
+        5,
+        0,
+        0.5,
+        5,
+    )
 
 
 def test_random_splits_have_the_given_sizes() -> None:
@@ -222,7 +234,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("ove")
     places = {"reports_dir": f"{folder}/reports", "runs_dir": f"{folder}/runs"}
     settings = {**places, "data_dir": f"{folder}/none", **SHRUNK}
-    assert launch(Given("paper", ["ove"], settings)) == 0
+    assert launch(Request("paper", ["ove"], settings)) == 0
     return folder / "reports"
 
 

@@ -32,7 +32,7 @@ def sections(tmp_path: Path) -> list[Section]:
             "dataset": ["MNIST", "Wiki10"],
             "published": [0.27081234, NAN],
             "measured": ["0.271 ± 0.002", "a < b & c | d"],
-            "verdict": ["reproduced only as published", "not run: data"],
+            "verdict": ["reproduced with the code's settings", "not run: data"],
         }
     )
     table = Table("Losses & <rates>", frame, right=("published", "measured"), verdict="verdict")
@@ -80,7 +80,7 @@ def test_page_shows_every_cell_and_figure(sections, tmp_path):
     assert page.open == []
     assert page.cells == [
         *("dataset", "published", "measured", "verdict"),
-        *("MNIST", "0.270812", "0.271 ± 0.002", "reproduced only as published"),
+        *("MNIST", "0.270812", "0.271 ± 0.002", "reproduced with the code's settings"),
         *("Wiki10", "–", "a < b & c | d", "not run: data"),
     ]
     for words in ("U-max & co", "What <this> is.", "If a < b.", "Losses & <rates>", "x < y"):
@@ -105,7 +105,7 @@ def test_page_is_accessible(sections):
     assert page.named("html")[0]["lang"] == "en"
     assert [th["scope"] for th in page.named("th")] == ["col"] * 4 + ["row"] * 2
     assert len(page.named("caption")) == 1
-    assert [cell["class"] for cell in page.named("td")][2::3] == ["as-published", "not-run"]
+    assert [cell["class"] for cell in page.named("td")][2::3] == ["code-settings", "not-run"]
     assert page.named("td")[0]["class"] == "number"
 
 
@@ -119,7 +119,7 @@ def test_same_sections_same_bytes(sections):
     [
         ("reproduced", "reproduced"),
         ("reproduced (within 2 spreads)", "reproduced"),
-        ("reproduced only as published", "as-published"),
+        ("reproduced with the code's settings", "code-settings"),
         ("deviates: other split", "deviates"),
         ("not run: data", "not-run"),
         ("not printed", "neutral"),

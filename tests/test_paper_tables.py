@@ -17,18 +17,18 @@ import pytest
 from file_faults import KILLED, REFUSED, in_child, kill
 from made_cells import make
 from xcbench.errors import UserError
-from xcbench.papers import NAMES, kept, run
-from xcbench.papers.kept import Kept
+from xcbench.papers import NAMES, results_cache, run
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import measured
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def _tables(grid: str, *seeds: int, lr: float = 0.1) -> Kept:
-    return Kept.of(grid, [make(seed=seed, lr=lr) for seed in seeds])
+def _tables(grid: str, *seeds: int, lr: float = 0.1) -> ResultsCache:
+    return ResultsCache.of(grid, [make(seed=seed, lr=lr) for seed in seeds])
 
 
-def _replace(grid: str, new: Kept) -> Callable[[Kept], Kept]:
+def _replace(grid: str, new: ResultsCache) -> Callable[[ResultsCache], ResultsCache]:
     return lambda tables: tables.replaced(grid, new)
 
 
@@ -46,19 +46,21 @@ def test_no_row_without_its_curve_whatever_fails(
     codes = []
     for at in range(100):
         folder = tmp_path / str(at)
-        kept.update(folder, "runs", lambda tables: old.joined(other))
+        results_cache.update(folder, "runs", lambda tables: old.joined(other))
         codes.append(
-            in_child(lambda f=folder: kept.update(f, "runs", _replace("g", new)), at, fault)
+            in_child(
+                lambda f=folder: results_cache.update(f, "runs", _replace("g", new)), at, fault
+            )
         )
-        tables = Kept.read(folder, "runs")
+        tables = ResultsCache.read(folder, "runs")
         assert tables.whole.all()
         assert {*tables.rows["cell"]} - {*other.rows["cell"]} in (before, after)
         assert {*other.rows["cell"]} < {*tables.rows["cell"]}
         assert set(tables.rows["cell"]) <= set(tables.curves["cell"])
-        kept.update(folder, "runs", _replace("g", new))  # the next launch mends all
+        results_cache.update(folder, "runs", _replace("g", new))  # the next launch mends all
         names = {path.name for path in folder.iterdir()}
         assert names == {"runs.csv", "runs-curves.csv", ".tables.lock"}
-        again = Kept.read(folder, "runs")
+        again = ResultsCache.read(folder, "runs")
         assert {*again.rows["cell"]} == {*again.curves["cell"]} == after | {*other.rows["cell"]}
         if codes[-1] == 0:
             break
@@ -70,13 +72,15 @@ def test_no_row_without_its_curve_whatever_fails(
 def test_rows_that_are_run_again_are_old_or_new_whatever_fails(
     tmp_path: Path, fault: Callable[[], None]
 ) -> None:
-    old, new = (Kept.of("g", [make(seed=0, end=end)]) for end in (1.0, 2.0))
+    old, new = (ResultsCache.of("g", [make(seed=0, end=end)]) for end in (1.0, 2.0))
     shown = []
     for at in range(100):
         folder = tmp_path / str(at)
-        kept.update(folder, "runs", lambda tables: old)
-        code = in_child(lambda f=folder: kept.update(f, "runs", _replace("g", new)), at, fault)
-        tables = Kept.read(folder, "runs")
+        results_cache.update(folder, "runs", lambda tables: old)
+        code = in_child(
+            lambda f=folder: results_cache.update(f, "runs", _replace("g", new)), at, fault
+        )
+        tables = ResultsCache.read(folder, "runs")
         assert tables.whole.all() and len(tables.rows) == 1
         assert tables.rows["train_log_loss"].iloc[-1] == tables.curves["train_log_loss"].iloc[-1]
         shown.append(tables.rows["train_log_loss"].item())
@@ -89,14 +93,14 @@ def test_launches_at_the_same_time_keep_the_rows_of_one_another(tmp_path: Path) 
     def launch(number: int) -> None:
         for seed in range(5):
             name = f"g{number}-{seed}"
-            kept.update(tmp_path, "runs", _replace(name, _tables(name, seed, lr=number)))
+            results_cache.update(tmp_path, "runs", _replace(name, _tables(name, seed, lr=number)))
 
     threads = [threading.Thread(target=launch, args=(number,)) for number in (1, 2, 3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    tables = Kept.read(tmp_path, "runs")
+    tables = ResultsCache.read(tmp_path, "runs")
     assert set(tables.rows["grid"]) == {f"g{n}-{seed}" for n in (1, 2, 3) for seed in range(5)}
     assert tables.whole.all()
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]
@@ -124,18 +128,18 @@ def _changed(curves: pd.DataFrame) -> pd.DataFrame:
 def test_a_row_holds_only_with_all_of_its_curve(
     tmp_path: Path, damage: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> None:
-    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
-    checkpoints = kept.paths(tmp_path, "runs")[1]
+    results_cache.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
+    checkpoints = results_cache.paths(tmp_path, "runs")[1]
     damage(pd.read_csv(checkpoints)).to_csv(checkpoints, index=False)
-    tables = Kept.read(tmp_path, "runs")
+    tables = ResultsCache.read(tmp_path, "runs")
     assert list(tables.whole) == [False, True]
     held = [row["cell"] for rows in tables.finished.values() for row in rows]
     assert held == [tables.rows["cell"].iloc[1]]
 
 
 def test_a_checksum_is_that_of_the_fields_of_a_row(tmp_path: Path) -> None:
-    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
-    with kept.paths(tmp_path, "runs")[0].open(newline="") as handle:
+    results_cache.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
+    with results_cache.paths(tmp_path, "runs")[0].open(newline="") as handle:
         for row in csv.DictReader(handle):
             sealed = row.pop("checksum")
             text = "\n".join(f"{name}={row[name]}" for name in sorted(row) if row[name])
@@ -143,11 +147,11 @@ def test_a_checksum_is_that_of_the_fields_of_a_row(tmp_path: Path) -> None:
 
 
 def test_rows_stay_when_columns_are_added_or_in_another_order(tmp_path: Path) -> None:
-    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
-    path = kept.paths(tmp_path, "runs")[0]
+    results_cache.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1))
+    path = results_cache.paths(tmp_path, "runs")[0]
     fields = pd.read_csv(path, dtype=str, keep_default_na=False)
     fields[sorted(fields)].assign(more="").to_csv(path, index=False)
-    assert Kept.read(tmp_path, "runs").damaged == 0
+    assert ResultsCache.read(tmp_path, "runs").damaged == 0
 
 
 def _bit(content: bytes, rng: np.random.Generator) -> bytes:
@@ -192,8 +196,8 @@ def test_a_single_fault_is_noticed_or_changes_nothing(
     table: int,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    kept.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1, 2))
-    path = kept.paths(tmp_path, "runs")[table]
+    results_cache.update(tmp_path, "runs", lambda tables: _tables("g", 0, 1, 2))
+    path = results_cache.paths(tmp_path, "runs")[table]
     content, whole, rng = path.read_bytes(), measured(tmp_path), np.random.default_rng(table)
     noticed = 0
     for _ in range(40):

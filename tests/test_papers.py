@@ -17,13 +17,13 @@ import pytest
 import tiny_paper
 from conftest import Workspace
 from xcbench import options, papers
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
 from xcbench.core import engines
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import kept, run
-from xcbench.papers.kept import Kept
+from xcbench.papers import results_cache, run
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import cells, plan
 
 FINAL_METRICS = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
@@ -44,7 +44,7 @@ class Place:
         }
 
     def launch(self, **overrides: str) -> int:
-        return paper(Given("paper", ["tiny"], {**self.settings, **overrides}))
+        return paper(Request("paper", ["tiny"], {**self.settings, **overrides}))
 
     def forget_runs(self) -> None:
         shutil.rmtree(self.path / "runs", ignore_errors=True)
@@ -206,7 +206,7 @@ def test_skipped_rows_stay_as_they_were_when_options_are_added(fresh: Place) -> 
     assert fresh.launch(dataset="small", seed="0") == 0
     older = fresh.table("runs").drop(columns=["method.exponent", "checksum"])
     folder = fresh.file("runs").parent
-    kept.update(folder, "runs", lambda tables: Kept(older, tables.curves))
+    results_cache.update(folder, "runs", lambda tables: ResultsCache(older, tables.curves))
     older = fresh.table("runs")
     fresh.forget_runs()
     assert fresh.launch(dataset="small", seed="0") == 0
@@ -489,7 +489,7 @@ def test_a_wrong_setting_is_one_sentence(
 
 def test_a_report_without_rows_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="umax has no measured rows to report; `xcbench paper um"):
-        paper(Given("paper", ["umax"], {"part": "report", "reports_dir": str(tmp_path)}))
+        paper(Request("paper", ["umax"], {"part": "report", "reports_dir": str(tmp_path)}))
 
 
 def test_papers_that_are_not_there(workspace: Workspace) -> None:
@@ -511,4 +511,4 @@ def test_a_package_that_a_paper_lacks_is_no_missing_paper(
 def test_rows_without_data_name_no_folder_of_a_machine() -> None:
     message = "not run: data (eurlex: eurlex_train.txt not found in /a/folder)"
     cell = cells.Cell("0" * 16, "eurlex", "ove", 0, "numpy", 1, "missing", {}, message=message)
-    assert list(Kept.of("search", [cell]).rows["message"]) == ["not run: data"]
+    assert list(ResultsCache.of("search", [cell]).rows["message"]) == ["not run: data"]

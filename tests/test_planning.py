@@ -36,13 +36,13 @@ def read(tmp_path: Path) -> Read:
 
 
 def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path) -> None:
-    points = read(method="ove", method__m="2,600")
+    points = read(method="ove", method__negatives="2,600")
     assert execute(points) == 0
     possible, impossible = plan.jobs(points)
     done, skipped = (cells.load(tmp_path, job.cell.cell) for job in (possible, impossible))
     assert done is not None and skipped is not None
     assert (done.status, skipped.status) == ("done", "skipped")
-    assert "method.m=600" in str(skipped.message)
+    assert "method.negatives=600" in str(skipped.message)
 
 
 def test_a_dataset_that_cannot_be_used_costs_its_points_alone(read: Read) -> None:
@@ -52,8 +52,8 @@ def test_a_dataset_that_cannot_be_used_costs_its_points_alone(read: Read) -> Non
 
 
 def test_a_launch_of_impossible_points_is_refused(read: Read) -> None:
-    with pytest.raises(UserError, match=r"method\.m=600.*1 other reasons"):
-        plan.jobs(read(method="ove", method__m="600,700"))
+    with pytest.raises(UserError, match=r"method\.negatives=600.*1 other reasons"):
+        plan.jobs(read(method="ove", method__negatives="600,700"))
 
 
 def test_labels_show_what_differs(read: Read) -> None:
@@ -61,10 +61,15 @@ def test_labels_show_what_differs(read: Read) -> None:
     labels = [job.label for job in jobs]
     assert len(set(labels)) == len(labels) == 8
     assert all("budget.epochs=" in label for label in labels)
-    assert not any(" m=" in label or "solver=" in label for label in labels)
-    four = plan.jobs(read(method="ove", method__m="1,2", method__n="10,20"))
+    assert not any(" negatives=" in label or "solver=" in label for label in labels)
+    four = plan.jobs(read(method="ove", method__negatives="1,2", method__batch_size="10,20"))
     ends = [job.label.partition("seed=0 ")[2] for job in four]
-    assert ends == ["n=10 m=1", "n=20 m=1", "n=10 m=2", "n=20 m=2"]
+    assert ends == [
+        "batch_size=10 negatives=1",
+        "batch_size=20 negatives=1",
+        "batch_size=10 negatives=2",
+        "batch_size=20 negatives=2",
+    ]
     assert plan.jobs(read(method="ove"))[0].label.endswith("seed=0")
 
 
@@ -78,5 +83,5 @@ def test_a_method_is_tried_once_for_all_rates_and_seeds(
     )
     assert len(plan.jobs(read(method="ove", method__lr="0.1,1,10", seed="0,1"))) == 6
     assert len(tried) == 1
-    plan.jobs(read(method="ove", method__m="1,2"))
+    plan.jobs(read(method="ove", method__negatives="1,2"))
     assert len(tried) == 3

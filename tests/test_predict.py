@@ -86,9 +86,9 @@ def assert_as_evaluated(cell: Cell, labels: np.ndarray, values: np.ndarray, y: n
 
 METHODS = [
     ("method=softmax", "method.solver=minibatch", "method.lr=0.1"),
-    ("method=ar_probit", "method.m=2"),
-    ("method=ar_logistic", "method.m=2"),
-    ("method=negative_sampling", "method.sampling=uniform", "method.lr=0.1"),
+    ("method=ar_probit", "method.negatives=2"),
+    ("method=ar_logistic", "method.negatives=2"),
+    ("method=negative_sampling", "method.sampler=uniform", "method.lr=0.1"),
 ]
 
 

@@ -17,7 +17,7 @@ from xcbench.core.optimizers import sgd
 from xcbench.core.samplers import outside
 from xcbench.core.solvers import Streams
 from xcbench.core.solvers.minibatch import Sequential
-from xcbench.core.solvers.proximal import Proximal, Step, axes, log_ratio, shares_of_ridge
+from xcbench.core.solvers.proximal import Proximal, ProximalStep, axes, log_ratio, shares_of_l2
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.double_sum import DoubleSumOptions
@@ -46,8 +46,8 @@ def rows(kind):
     return X
 
 
-def unreduced(x, y, drawn, rate, u_old, w_old, ridge):
-    """Objective of the step in (u, W), written out term by term; ridge (K,) of each class."""
+def unreduced(x, y, drawn, rate, u_old, w_old, l2):
+    """Objective of the step in (u, W), written out term by term; l2 (K,) of each class."""
     labels = set(y.tolist())
     weight = dict.fromkeys(labels, 1.0) | {k: (K - len(labels)) / len(drawn) for k in drawn}
 
@@ -61,17 +61,17 @@ def unreduced(x, y, drawn, rate, u_old, w_old, ridge):
                     d += weight[k] * np.exp(x[i] @ (W[k] - W[y[i]]))
             total += 2 * rate * (u[i] + d * np.exp(-u[i]))
         for k in weight:
-            total += rate * len(y) * ridge[k] * (W[k] @ W[k])
+            total += rate * len(y) * l2[k] * (W[k] @ W[k])
         return total
 
     return objective
 
 
-@pytest.mark.parametrize("ridge", [0.0, 0.4])
+@pytest.mark.parametrize("l2", [0.0, 0.4])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "sparse", "duplicates"])
 @pytest.mark.parametrize("first", [0, 3, 6])
-def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first):
+def test_a_step_minimises_the_unreduced_problem(small, l2, bias, kind, first):
     """The last minibatch visited; what SciPy finds over all of u and W, from the old point."""
     n, m, rate, u0 = 3, 2, 0.8, 1.1
     part = slice(first, first + n)
@@ -82,7 +82,7 @@ def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first)
     model.V[...] = w_old[:, :D]
     if bias:
         model.b[...] = w_old[:, D]
-    solver = Proximal(sgd(rate, 1.0, ridge), n, m, "file", 1, u0)
+    solver = Proximal(sgd(rate, 1.0, l2), n, m, "file", 1, u0)
     found = list(solver.fit(problem(small, X, y, K), model, Streams.of(0), [1.0]))
     assert found[-1].iteration == 1 and found[-1].observations == len(y)
 
@@ -92,7 +92,7 @@ def test_a_step_minimises_the_unreduced_problem(small, ridge, bias, kind, first)
     assert len(drawn) == m and not set(drawn) & set(y)
     chance = np.full(K, m / (K - len(set(y))))  # to take part, with these rows alone
     chance[y] = 1.0
-    objective = unreduced(x, y, drawn, rate, np.full(len(y), u0), w_old, ridge / chance)
+    objective = unreduced(x, y, drawn, rate, np.full(len(y), u0), w_old, l2 / chance)
     old = np.concatenate([np.full(len(y), u0), w_old.ravel()])
     best = minimize(objective, old, method="BFGS", jac="3-point", options={"gtol": 1e-7})
     weights = model.weights()
@@ -124,7 +124,7 @@ def test_u_is_the_minimiser_too(small):
 def test_one_observation_and_one_class_is_the_single_step(small, rate):
     """With two classes both must draw the same."""
     data = problem(small, small.train.X, small.train.y % 2, 2)
-    settings = DoubleSumOptions(name="implicit", lr=rate, decay=1.0, order="file")
+    settings = DoubleSumOptions(name="implicit", lr=rate, lr_decay=1.0, order="file")
     single = registry.entry(settings).build(settings, data.info)
     assert isinstance(single, Sequential)
     several = Proximal(sgd(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
@@ -139,13 +139,15 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):
 
 @pytest.mark.parametrize("m, loss, weights", [(7, 3e-3, 0.08), (2, 6e-3, 0.1)])
 def test_it_reaches_the_exact_optimum(small, m, loss, weights):
-    """All classes drawn, and few of them; with a ridge the optimum is one point."""
+    """All classes drawn, and few of them; with an l2 penalty the optimum is one point."""
     data = problem(small, small.train.X[:60], small.train.y[:60], 8)
-    best, made = fit(data, SoftmaxOptions(name="softmax", ridge=2.0, tolerance=1e-9))
-    settings = DoubleSumOptions(name="implicit", n=4, m=m, lr=0.3, decay=0.93, ridge=2.0)
+    best, made = fit(data, SoftmaxOptions(name="softmax", l2=2.0, tolerance=1e-9))
+    settings = DoubleSumOptions(
+        name="implicit", batch_size=4, negatives=m, lr=0.3, lr_decay=0.93, l2=2.0
+    )
     model, run = fit(data, settings, epochs=40)
     exact, reached = (
-        trained.curve["train_log_loss"].iloc[-1] + trained.curve["ridge_term"].iloc[-1]
+        trained.curve["train_log_loss"].iloc[-1] + trained.curve["l2_term"].iloc[-1]
         for trained in (made, run)
     )
     assert exact - 1e-9 <= reached < exact + loss
@@ -168,7 +170,9 @@ def drawn_step(rng, n, C, rate, size):
     basis = rng.normal(size=(n, n))
     true, u = rng.integers(0, n, n), rng.uniform(0, 3, n)
     damping = rng.uniform(1, 1.2, C)
-    return Step(rng.normal(size=(n, C)) * size, rng.uniform(0, 3, C), true, basis, u, rate, damping)
+    return ProximalStep(
+        rng.normal(size=(n, C)) * size, rng.uniform(0, 3, C), true, basis, u, rate, damping
+    )
 
 
 @pytest.mark.parametrize("rate", [1e-3, 1.0, 1e3])
@@ -200,7 +204,7 @@ def test_the_start_lets_no_exponent_be_positive():
 
 def test_the_start_is_the_smallest_change():
     """One row, x = b: the only positive exponent g needs |a_k - a_y| = g / b, no more."""
-    step = Step(
+    step = ProximalStep(
         np.array([[1.0, 0.5, 4.0]]),
         np.zeros(3),
         np.array([0]),
@@ -245,7 +249,7 @@ def test_the_ridge_of_a_class_is_unbiased():
     for j in rng.choice(3, steps, p=[3 / 7, 3 / 7, 1 / 7]):
         labels = np.unique(Y[batches[j]])
         counts[np.concatenate([labels, outside(rng, K, labels, 2)[0]])] += 1
-    np.testing.assert_allclose(shares_of_ridge(Y, batches, K, 2), steps / counts, rtol=0.03)
+    np.testing.assert_allclose(shares_of_l2(Y, batches, K, 2), steps / counts, rtol=0.03)
 
 
 @pytest.mark.parametrize("order", ["shuffled", "file", "iid"])
@@ -270,18 +274,18 @@ def test_minibatches_are_fixed(order):
 
 @pytest.mark.parametrize("sampling", ["any", "drop_hits"])
 def test_other_ways_of_drawing_are_refused(small, sampling):
-    for shape in ({"n": 5}, {"m": 3}):
-        settings = DoubleSumOptions(name="implicit", sampling=sampling, **shape)
-        with pytest.raises(UserError, match=r"set method\.sampling=others"):
+    for shape in ({"batch_size": 5}, {"negatives": 3}):
+        settings = DoubleSumOptions(name="implicit", sampler=sampling, **shape)
+        with pytest.raises(UserError, match=r"set method\.sampler=others"):
             registry.check(settings, small.info)
-    registry.check(DoubleSumOptions(name="implicit", sampling=sampling), small.info)
+    registry.check(DoubleSumOptions(name="implicit", sampler=sampling), small.info)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):
     if engine == "numba":
         pytest.importorskip("numba")
-    settings = DoubleSumOptions(name="implicit", n=10, m=5, lr=1.0, ridge=1.0)
+    settings = DoubleSumOptions(name="implicit", batch_size=10, negatives=5, lr=1.0, l2=1.0)
     solver = registry.entry(settings).build(settings, small.info)
     model = models.make(engine, 8, 40, True, "float32")
     training.warm_up(solver, model, small)
@@ -289,10 +293,16 @@ def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):
 
 
 def test_it_runs_from_the_command_line(workspace):
-    words = ("mlflow=false", "method=implicit", "method.n=5", "method.m=5", "budget.epochs=2")
+    words = (
+        "mlflow=false",
+        "method=implicit",
+        "method.batch_size=5",
+        "method.negatives=5",
+        "budget.epochs=2",
+    )
     assert workspace.run(*words, "dataset=digits").code == 0
     sparse = ("dataset=zipf", "dataset.synthetic.train=300", "dataset.synthetic.classes=20")
-    assert workspace.run(*words, *sparse, "method.ridge=1").code == 0
+    assert workspace.run(*words, *sparse, "method.l2=1").code == 0
     found = workspace.frame("status=done").set_index("dataset")
     assert found.loc["digits", "test_error"] < 0.2
     assert found.loc["digits", "train_log_loss"] < 0.3

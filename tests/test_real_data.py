@@ -155,9 +155,9 @@ def last_row(tmp_path, *overrides):
     return pd.read_csv(StringIO(out)).iloc[0]
 
 
-def test_exact_softmax_with_ridge(tmp_path):
+def test_exact_softmax_with_l2(tmp_path):
     """The optimum on Mulan's split (one-vs-each paper, Table 2: 0.622 and 2.793 on another)."""
-    row = last_row(tmp_path, "method=softmax", "method.ridge=1", "dataset=bibtex")
+    row = last_row(tmp_path, "method=softmax", "method.l2=1", "dataset=bibtex")
     assert row["status"] == "done"
     assert row["test_error"] == pytest.approx(0.6167, abs=5e-4)
     assert row["test_log_loss"] == pytest.approx(2.7548, abs=5e-4)

@@ -31,10 +31,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_colours_belong_to_methods_and_dashes_to_variants():
-    found = [make(m=1), make(m=5), make("nce"), make("mine"), make("yours")]
+    found = [make(negatives=1), make(negatives=5), make("nce"), make("mine"), make("yours")]
     styles = style.line_styles(variants.label(results.frame(found), found))
-    assert styles["umax (m=1)"]["color"] == styles["umax (m=5)"]["color"]
-    assert styles["umax (m=1)"]["linestyle"] != styles["umax (m=5)"]["linestyle"]
+    assert styles["umax (negatives=1)"]["color"] == styles["umax (negatives=5)"]["color"]
+    assert styles["umax (negatives=1)"]["linestyle"] != styles["umax (negatives=5)"]["linestyle"]
     assert len({look["color"] for look in styles.values()}) == 4
 
 
@@ -121,8 +121,8 @@ def test_numbers_on_disk(report):
     rows = sum(max(1, len(cell.curve)) for cell in found)
     assert len(pd.read_csv(report / "curves.csv")) == rows
     table = pd.read_csv(report / "table.csv").set_index(["dataset", "method"])
-    assert table.loc[("tiny", "umax (m=5)"), "train_log_loss"] == pytest.approx(1.06)
-    assert table.loc[("tiny", "umax (m=5)"), "lr"] == 0.1
+    assert table.loc[("tiny", "umax (negatives=5)"), "train_log_loss"] == pytest.approx(1.06)
+    assert table.loc[("tiny", "umax (negatives=5)"), "lr"] == 0.1
 
 
 def test_markdown(report):
@@ -246,7 +246,9 @@ def test_every_table_has_the_class_prior(tmp_path):
 def test_of_many_methods_and_datasets_some_are_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr("xcbench.report.figures.LINES", 2)
     monkeypatch.setattr("xcbench.report.figures.DATASETS", 1)
-    cells = [make(m=m, end=1 + m / 10, dataset=name) for m in (1, 2, 3) for name in ("a", "b")]
+    cells = [
+        make(negatives=m, end=1 + m / 10, dataset=name) for m in (1, 2, 3) for name in ("a", "b")
+    ]
     build(cells, tmp_path / "report", "Title")
     assert {path.name for path in (tmp_path / "report" / "figures").glob("*.png")} == {
         "a-curves.png"
@@ -335,8 +337,8 @@ def test_page_says_what_happened(page):
         "train log loss is not finite",
         "0.01 (lower edge)",
         "a better one may lie outside the grid",
-        "umax (m=5)",
-        "bias=true, m=5",
+        "umax (negatives=5)",
+        "bias=true, negatives=5",
         "means per observation in nats",
     ):
         assert words in page.text, words

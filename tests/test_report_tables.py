@@ -139,15 +139,15 @@ def test_method_without_a_rate():
 @pytest.mark.parametrize(
     ("other", "labels"),
     [
-        ({"m": 10}, ["umax (m=5)", "umax (m=10)"]),
-        ({"m": 5, "version": 2}, ["umax (version=1)", "umax (version=2)"]),
-        ({"m": 5, "epochs": 8.0}, ["umax (epochs=4)", "umax (epochs=8)"]),
-        ({"m": 5, "engine": "numpy"}, ["umax (engine=numba)", "umax (engine=numpy)"]),
-        ({"m": 5, "bias": False}, ["umax (bias=false)", "umax (bias=true)"]),
+        ({"negatives": 10}, ["umax (negatives=5)", "umax (negatives=10)"]),
+        ({"negatives": 5, "version": 2}, ["umax (version=1)", "umax (version=2)"]),
+        ({"negatives": 5, "epochs": 8.0}, ["umax (epochs=4)", "umax (epochs=8)"]),
+        ({"negatives": 5, "engine": "numpy"}, ["umax (engine=numba)", "umax (engine=numpy)"]),
+        ({"negatives": 5, "bias": False}, ["umax (bias=false)", "umax (bias=true)"]),
     ],
 )
 def test_method_variants_are_never_averaged(other, labels):
-    table = table_of(make(end=1.0, m=5), make(end=3.0, **other))
+    table = table_of(make(end=1.0, negatives=5), make(end=3.0, **other))
     assert list(table["method"]) == labels
     assert sorted(table["train_log_loss"]) == pytest.approx([1.0, 3.0])
 
@@ -160,9 +160,9 @@ def test_dataset_variants_are_never_averaged():
 
 def test_settings_that_differ_between_methods_or_datasets_alone_are_no_variant():
     table = table_of(
-        make("umax", m=5, decay=0.9),
-        make("nce", m=1),
-        make("nce", m=1, dataset="other", protocol="l2", epochs=50.0),
+        make("umax", negatives=5, lr_decay=0.9),
+        make("nce", negatives=1),
+        make("nce", negatives=1, dataset="other", protocol="l2", epochs=50.0),
     )
     assert set(table["method"]) == {"umax", "nce"}
     assert set(table["dataset"]) == {"tiny", "other"}

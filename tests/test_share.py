@@ -53,10 +53,10 @@ def launch(workspace: Workspace, folder: str, rows: list[str], test: list[str], 
 @pytest.mark.parametrize(
     "method",
     [
-        ("method=umax", "method.ridge=0.5"),  # the ridge of a step is lambda over the rows seen
+        ("method=umax", "method.l2=0.5"),  # the l2 penalty of a step is lambda over the rows seen
         ("method=implicit", "method.order=file", "method.passes=2"),
-        ("method=ove", "method.n=10", "method.ridge=0.5"),
-        ("method=umax", "method.ridge=0.5", "method.ridge_on=drawn"),
+        ("method=ove", "method.batch_size=10", "method.l2=0.5"),
+        ("method=umax", "method.l2=0.5", "method.l2_on=drawn"),
     ],
     ids=lambda words: words[0] + " " + words[-1],
 )
@@ -72,9 +72,9 @@ def test_the_first_rows_by_hand(
         np.testing.assert_array_equal(shared[name], values)
     for name in ("epoch", "iteration", "observations", "test_log_loss", "test_error"):
         assert list(curve[name]) == list(alone[name])
-    if "method.ridge=0.5" in method:
+    if "method.l2=0.5" in method:
         expected = 0.5 / (2 * 33) * sum(np.sum(np.float64(w) ** 2) for w in apart.values())
-        assert curve["ridge_term"].iloc[-1] == pytest.approx(expected, rel=1e-5)
+        assert curve["l2_term"].iloc[-1] == pytest.approx(expected, rel=1e-5)
 
 
 def test_losses_are_those_of_all_rows(

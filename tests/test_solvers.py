@@ -39,13 +39,13 @@ def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
         seed,
         Budget(epochs, checkpoints),
         Evaluation(),
-        settings.ridge,
+        settings.l2,
     )
     return model, made
 
 
 def test_lbfgs_agrees_with_scikit_learn(digits):
-    model, made = fit(digits, SoftmaxOptions(name="softmax", ridge=2.0, bias=False, tolerance=1e-8))
+    model, made = fit(digits, SoftmaxOptions(name="softmax", l2=2.0, bias=False, tolerance=1e-8))
     peer = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-9, max_iter=5000)
     peer.fit(np.asarray(digits.train.X, float), digits.train.y)
     np.testing.assert_allclose(model.V, peer.coef_, atol=2e-4)
@@ -58,7 +58,7 @@ def test_lbfgs_agrees_with_scikit_learn(digits):
 
 def test_ridge_acts_on_weights_and_biases(small):
     """At the optimum the gradient of the summed loss equals -lambda (w, b)."""
-    model, _ = fit(small, SoftmaxOptions(name="softmax", ridge=3.0, tolerance=1e-10))
+    model, _ = fit(small, SoftmaxOptions(name="softmax", l2=3.0, tolerance=1e-10))
     X, y = small.train.X.toarray().astype(float), small.train.y
     scores = X @ model.V.T + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -69,24 +69,30 @@ def test_ridge_acts_on_weights_and_biases(small):
 
 
 STOCHASTIC = {
-    "softmax": SoftmaxOptions(name="softmax", solver="minibatch", n=20, lr=0.02, decay=0.98),
-    "umax": UmaxOptions(name="umax", lr=0.05, decay=0.985),
-    "umax, all classes": UmaxOptions(name="umax", sampling="all", n=10, lr=0.1, decay=0.98),
-    "vanilla": DoubleSumOptions(name="vanilla", lr=0.03, decay=0.985),
-    "implicit": DoubleSumOptions(name="implicit", lr=0.1, decay=0.98),
-    "umax, raman": UmaxOptions(name="umax", lr=0.05, decay=0.985, double_sum="raman"),
-    "umax, ridge on drawn": UmaxOptions(name="umax", lr=0.05, decay=0.985, m=2, ridge_on="drawn"),
+    "softmax": SoftmaxOptions(
+        name="softmax", solver="minibatch", batch_size=20, lr=0.02, lr_decay=0.98
+    ),
+    "umax": UmaxOptions(name="umax", lr=0.05, lr_decay=0.985),
+    "umax, all classes": UmaxOptions(
+        name="umax", sampler="all", batch_size=10, lr=0.1, lr_decay=0.98
+    ),
+    "vanilla": DoubleSumOptions(name="vanilla", lr=0.03, lr_decay=0.985),
+    "implicit": DoubleSumOptions(name="implicit", lr=0.1, lr_decay=0.98),
+    "umax, raman": UmaxOptions(name="umax", lr=0.05, lr_decay=0.985, double_sum="raman"),
+    "umax, l2 on drawn": UmaxOptions(
+        name="umax", lr=0.05, lr_decay=0.985, negatives=2, l2_on="drawn"
+    ),
 }
 
 
 @pytest.mark.parametrize("name", STOCHASTIC)
 def test_unbiased_methods_reach_the_exact_optimum(small, name):
-    """With a ridge the optimum is one point; a decaying rate goes there."""
-    best, made = fit(small, SoftmaxOptions(name="softmax", ridge=10.0, tolerance=1e-9))
-    settings = replace(STOCHASTIC[name], ridge=10.0)
+    """With an l2 penalty the optimum is one point; a decaying rate goes there."""
+    best, made = fit(small, SoftmaxOptions(name="softmax", l2=10.0, tolerance=1e-9))
+    settings = replace(STOCHASTIC[name], l2=10.0)
     model, run = fit(small, settings, epochs=300)
-    exact = made.curve["train_log_loss"].iloc[-1] + made.curve["ridge_term"].iloc[-1]
-    reached = run.curve["train_log_loss"].iloc[-1] + run.curve["ridge_term"].iloc[-1]
+    exact = made.curve["train_log_loss"].iloc[-1] + made.curve["l2_term"].iloc[-1]
+    reached = run.curve["train_log_loss"].iloc[-1] + run.curve["l2_term"].iloc[-1]
     assert exact - 1e-9 <= reached < exact + 0.02
     assert np.abs(model.scale * model.V - best.V).max() < 0.15
 
@@ -94,7 +100,7 @@ def test_unbiased_methods_reach_the_exact_optimum(small, name):
 def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
     """The bound it reports is the one computed from its weights, pair by pair."""
     settings = OneVsEachOptions(
-        name="ove", sampling="all", n=300, lr=0.002, decay=1.0, order="file"
+        name="ove", sampler="all", batch_size=300, lr=0.002, lr_decay=1.0, order="file"
     )
     _, run = fit(small, settings, epochs=2, checkpoints=2)
     _, before = fit(small, settings, epochs=1)
@@ -123,11 +129,16 @@ def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling
 
     dataset = request.getfixturevalue(data)
     schema = {"umax": UmaxOptions, "is": SampledOptions}.get(name, DoubleSumOptions)
-    settings = schema(name=name, n=1, m=1, sampling=sampling, lr=0.02, ridge=1.0)
+    settings = schema(name=name, batch_size=1, negatives=1, sampler=sampling, lr=0.02, l2=1.0)
     solver = registry.entry(settings).build(settings, dataset.info)
     assert isinstance(solver, Sequential)
     general = Minibatch(
-        solver.objective, solver.sampler, solver.step, solver.n, solver.order, solver.passes
+        solver.objective,
+        solver.sampler,
+        solver.optimizer,
+        solver.batch_size,
+        solver.order,
+        solver.passes,
     )
     weights = []
     for loop in (solver, general):
@@ -140,7 +151,9 @@ def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling
 
 def test_a_minibatch_step_is_the_papers_formula(small):
     """U-max, n = 2, m = 3, one step from given weights, written out pair by pair (Eq. 7)."""
-    settings = UmaxOptions(name="umax", n=2, m=3, lr=0.05, order="file", bias=False)
+    settings = UmaxOptions(
+        name="umax", batch_size=2, negatives=3, lr=0.05, order="file", bias=False
+    )
     solver = registry.entry(settings).build(settings, small.info)
     rng = np.random.default_rng(9)
     model = LinearModel(8, 40, False, "float64")
@@ -157,8 +170,8 @@ def test_a_minibatch_step_is_the_papers_formula(small):
         bound = np.log1p(np.exp(gap).sum())
         if u < bound - 1:
             u = bound
-        slope = 7 / 3 * np.exp(gap - u)
-        for k, s in zip(drawn[i], slope, strict=True):
+        grad = 7 / 3 * np.exp(gap - u)
+        for k, s in zip(drawn[i], grad, strict=True):
             expected[k] -= 0.05 * s * x
             expected[y] += 0.05 * s * x
     np.testing.assert_allclose(model.V, expected, rtol=1e-6, atol=1e-7)
@@ -168,11 +181,11 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
     """One step from given weights, both mistakes written out, one of the features a 0."""
     settings = UmaxOptions(
         name="umax",
-        m=5,
-        sampling="drop_hits",
+        negatives=5,
+        sampler="drop_hits",
         lr=0.05,
         order="file",
-        double_sum="raman_as_published",
+        double_sum="raman_code",
     )
     X = small.train.X.copy()
     X.data[...] = np.random.default_rng(8).normal(size=X.nnz)
@@ -204,24 +217,24 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
 @pytest.mark.parametrize(
     "settings, remedy",
     [
-        (OneVsEachOptions(name="ove", ridge_on="drawn", sampling="others"), "method.n=1"),
-        (OneVsEachOptions(name="ove", ridge_on="drawn", n=1), "method.sampling=others"),
-        (UmaxOptions(name="umax", ridge_on="drawn", sampling="any"), "method.sampling=others"),
-        (UmaxOptions(name="umax", ridge_on="drawn", double_sum="raman"), "double_sum=proposed"),
+        (OneVsEachOptions(name="ove", l2_on="drawn", sampler="others"), "method.batch_size=1"),
+        (OneVsEachOptions(name="ove", l2_on="drawn", batch_size=1), "method.sampler=others"),
+        (UmaxOptions(name="umax", l2_on="drawn", sampler="any"), "method.sampler=others"),
+        (UmaxOptions(name="umax", l2_on="drawn", double_sum="raman"), "double_sum=proposed"),
         (DoubleSumOptions(name="implicit", double_sum="raman"), "double_sum=proposed"),
-        (UmaxOptions(name="umax", ridge_on="drawn", sampling="frequency"), "method.sampling="),
+        (UmaxOptions(name="umax", l2_on="drawn", sampler="frequency"), "method.sampler="),
         (
-            OneVsEachOptions(name="ove", ridge_on="drawn", solver="lbfgs"),
+            OneVsEachOptions(name="ove", l2_on="drawn", solver="lbfgs"),
             "method.solver=minibatch",
         ),
-        (GroupedOptions(name="ove_grouped", ridge_on="drawn", n=1), "ridge_on.*set it to all"),
-        (GroupedOptions(name="ove_grouped", sampling="frequency"), "choose one of others, all"),
-        (NCEOptions(name="nce", sampling="any"), "choose one of shared, others, all, uniform"),
-        (SampledOptions(name="is", sampling="frequency"), "choose one of shared, others, all"),
-        (BouchardOptions(name="bouchard", sampling="shared"), "choose one of others, all"),
+        (GroupedOptions(name="ove_grouped", l2_on="drawn", batch_size=1), "l2_on.*set it to all"),
+        (GroupedOptions(name="ove_grouped", sampler="frequency"), "choose one of others, all"),
+        (NCEOptions(name="nce", sampler="any"), "choose one of shared, others, all, uniform"),
+        (SampledOptions(name="is", sampler="frequency"), "choose one of shared, others, all"),
+        (BouchardOptions(name="bouchard", sampler="shared"), "choose one of others, all"),
         (
-            UmaxOptions(name="umax", sampling="all", double_sum="raman_as_published"),
-            "method.sampling to others",
+            UmaxOptions(name="umax", sampler="all", double_sum="raman_code"),
+            "method.sampler to others",
         ),
     ],
 )
@@ -236,7 +249,7 @@ def test_passes_and_decay_count_epochs(small):
     assert run.curve["observations"].tolist() == [0, 900, 1800]
     assert run.curve["epoch"].tolist() == [0, 1, 2]
     solver = registry.entry(settings).build(settings, small.info)
-    assert [solver.step.rate(e) for e in (0, 1, 2)] == pytest.approx([0.1, 0.09, 0.081])
+    assert [solver.optimizer.rate(e) for e in (0, 1, 2)] == pytest.approx([0.1, 0.09, 0.081])
 
 
 def test_orders_of_rows(small):
@@ -275,7 +288,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
     "settings",
     [
         DoubleSumOptions(name="vanilla", lr=1e6),
-        DoubleSumOptions(name="vanilla", lr=1e6, m=5, double_sum="raman_as_published"),
+        DoubleSumOptions(name="vanilla", lr=1e6, negatives=5, double_sum="raman_code"),
     ],
 )
 @pytest.mark.filterwarnings("error")
@@ -289,7 +302,7 @@ def test_divergence_ends_the_curve(small, settings):
 
 def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
     """softplus(f_k - f_y) against (K - 1) softplus(f_k - f_y)."""
-    one = {"n": 1, "m": 1, "sampling": "others"}
+    one = {"batch_size": 1, "negatives": 1, "sampler": "others"}
     single, _ = fit(small, SampledOptions(name="is", lr=0.14, **one))
     weighted, _ = fit(small, OneVsEachOptions(name="ove", lr=0.02, **one))
     np.testing.assert_allclose(single.V, weighted.V, rtol=1e-9, atol=1e-12)
@@ -301,6 +314,6 @@ def test_importance_sampling_of_one_class_is_one_vs_each_at_another_rate(small):
 def test_baselines_learn(digits, n, m, sampling):
     schemas = {"ove": OneVsEachOptions, "nce": NCEOptions, "is": SampledOptions}
     for name, schema in schemas.items():
-        settings = schema(name=name, n=n, m=m, sampling=sampling, lr=0.05)
+        settings = schema(name=name, batch_size=n, negatives=m, sampler=sampling, lr=0.05)
         _, run = fit(digits, settings, epochs=10, dtype="float32")
         assert run.curve["test_error"].iloc[-1] < 0.15, name

@@ -43,7 +43,7 @@ def a_cell(number: int, **changes: object) -> Cell:
         "method_version": 1,
         "dataset_digest": "d1",
         "config": {
-            "method": {"name": "ove", "lr": 0.1, "m": [1, 2]},
+            "method": {"name": "ove", "lr": 0.1, "negatives": [1, 2]},
             "text": "x" * 7000,
             "seed": number,
         },
@@ -165,7 +165,7 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
     assert first["params"] == {
         "method.name": "ove",
         "method.lr": "0.1",
-        "method.m": "[1, 2]",
+        "method.negatives": "[1, 2]",
         "text": "x" * 5999 + "…",
         "seed": "0",
         "shape.train": "30",

@@ -16,7 +16,7 @@ from xcbench.core.samplers import principal
 from xcbench.core.samplers.segments import Segments
 from xcbench.core.samplers.tree import Tree, fit
 
-K, N, RIDGE = 11, 3000, 0.1
+K, N, L2 = 11, 3000, 0.1
 
 
 @cache
@@ -30,7 +30,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def tree(stale: bool = False) -> Tree:
-    return fit(*rows(), K, RIDGE, stale)
+    return fit(*rows(), K, L2, stale)
 
 
 @pytest.mark.parametrize("stale", [False, True])
@@ -80,7 +80,7 @@ def test_the_root_is_the_optimum_of_its_objective(stale):
 
     def loss(w):
         score = sign * (z @ w[:-1] + w[-1])
-        return np.logaddexp(0, -score).sum() + RIDGE * w @ w
+        return np.logaddexp(0, -score).sum() + L2 * w @ w
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
     np.testing.assert_allclose(found, best.x, rtol=1e-3, atol=1e-4)
@@ -92,8 +92,8 @@ def test_objectives_never_fall_with_the_discrete_step_of_the_text():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 200, 3000)
     z = (rng.normal(size=(200, 5)) * [3, 1, 1, 1, 1])[y] + rng.normal(size=(3000, 5))
-    assert fit(z, y, 200, RIDGE, stale=False).fell == 0
-    assert fit(z, y, 200, RIDGE, stale=True).fell > 0
+    assert fit(z, y, 200, L2, stale=False).fell == 0
+    assert fit(z, y, 200, L2, stale=True).fell > 0
 
 
 def test_no_exchange_of_two_classes_gains_at_the_root():
@@ -113,7 +113,7 @@ def test_a_planted_hierarchy_is_recovered():
     bits = name[:, None] >> np.arange(4)[::-1] & 1
     y = np.arange(16).repeat(40)
     z = (bits * [40.0, 20.0, 10.0, 5.0])[y] + rng.normal(size=(len(y), 4))
-    leaf = fit(z - z.mean(axis=0), y, 16, RIDGE, stale=False).leaf
+    leaf = fit(z - z.mean(axis=0), y, 16, L2, stale=False).leaf
     for level in range(1, 5):
         groups = set(zip(leaf >> (4 - level), name >> (4 - level), strict=True))
         assert len(groups) == 2**level
@@ -122,7 +122,7 @@ def test_a_planted_hierarchy_is_recovered():
 def test_the_fit_depends_on_nothing_but_the_rows():
     z, y = rows()
     again = np.random.default_rng(5).permutation(N)
-    other = fit(z[again], y[again], K, RIDGE, False)
+    other = fit(z[again], y[again], K, L2, False)
     assert (other.leaf == tree().leaf).all()
     np.testing.assert_allclose(other.weights, tree().weights, atol=1e-8)
 

@@ -72,13 +72,13 @@ def states():
 
 def test_slope_and_bracket_are_the_papers(states):
     low, high = bisection.bracket(*states)
-    assert (bisection.slope(low, *states) <= 0).all()
-    assert (bisection.slope(high, *states) >= 0).all()
+    assert (bisection.grad(low, *states) <= 0).all()
+    assert (bisection.grad(high, *states) >= 0).all()
     for T, u_old, rate, q in itertools.islice(zip(*states, strict=True), 20):
         u = mpmath.mpf(u_old) + 0.5
         a = mpmath.lambertw(2 * rate * q * mpmath.exp(T - u)).real
         exact = 2 * rate * (1 - mpmath.exp(-u)) - a / q + 2 * (u - u_old)
-        found = bisection.slope(u_old + 0.5, T, u_old, rate, q)
+        found = bisection.grad(u_old + 0.5, T, u_old, rate, q)
         np.testing.assert_allclose(float(found), float(exact), rtol=1e-10, atol=1e-10)
 
 
@@ -131,8 +131,8 @@ def term(problem, i, k, u, W):
     """Eq. 6."""
     n, y, beta = len(problem.y), problem.y[i], problem.beta
     pair = (problem.classes - 1) * np.exp(problem.X[i] @ (W[k] - W[y]) - u[i])
-    ridge = beta[y] * W[y] @ W[y] + beta[k] * W[k] @ W[k]
-    return n * (u[i] + np.exp(-u[i]) + pair) + problem.mu / 2 * ridge
+    l2 = beta[y] * W[y] @ W[y] + beta[k] * W[k] @ W[k]
+    return n * (u[i] + np.exp(-u[i]) + pair) + problem.mu / 2 * l2
 
 
 def pairs(problem):
@@ -184,7 +184,7 @@ def test_a_step_is_algorithm_1(tiny):
     for run in range(6):
         change = np.concatenate([first[0][run] - u, first[1][run].ravel()])
         assert min(np.abs(change - step).max() for step in steps.values()) < 1e-9
-    # After many steps, the ridge acts too.
+    # After many steps, the l2 penalty acts too.
     for _ in range(500):
         u, W = (array[0].copy() for array in next(runs))
     moved = [array[0] for array in next(runs)]
@@ -249,7 +249,7 @@ def test_second_moments_are_those_of_every_single_gradient():
     u = {"Eq. 6": rng.uniform(0, 2, 5), "Eq. 8": rng.uniform(0, 2, 5)}
 
     def terms(i, k, w):
-        """Eq. 6 and Eq. 8 over N, without the ridge."""
+        """Eq. 6 and Eq. 8 over N, without the l2 penalty."""
         f, v, r = X[i] @ w.reshape(4, 3).T, u["Eq. 6"][i], u["Eq. 8"][i]
         own = v + np.exp(-v) + 3 * np.exp(f[k] - f[y[i]] - v)
         return np.array([own, r - f[y[i]] + np.exp(f[y[i]] - r) + 3 * np.exp(f[k] - r)])
@@ -258,8 +258,8 @@ def test_second_moments_are_those_of_every_single_gradient():
     for i, k in itertools.product(range(5), range(4)):
         if k != y[i]:
             ends = [(terms(i, k, w + e), terms(i, k, w - e)) for e in 1e-6 * np.eye(12)]
-            slopes = np.array([(up - down) / 2e-6 for up, down in ends])
-            squares.append(np.sum(slopes**2, axis=0))
+            grads = np.array([(up - down) / 2e-6 for up, down in ends])
+            squares.append(np.sum(grads**2, axis=0))
     found = second_moment.second_moments(X @ W.T, y, np.sum(X**2, axis=1), u)
     np.testing.assert_allclose(list(found.values()), np.mean(squares, axis=0), rtol=1e-7)
 

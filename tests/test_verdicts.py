@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
 from xcbench.errors import UserError
 from xcbench.papers import LOSS, claims, published, replication, verdicts
-from xcbench.papers.replication import KEY, Claim, Reading
+from xcbench.papers.replication import KEY, Claim, Variant
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
 
@@ -67,28 +67,28 @@ def test_without_a_run(metric: str, value: str, verdict: str) -> None:
     assert verdicts.without_run(metric, value) == verdict
 
 
-def row(*readings: Reading, reason: str = "because") -> dict[str, object]:
+def row(*variants: Variant, reason: str = "because") -> dict[str, object]:
     printed = dict.fromkeys(KEY, "x") | {"value": "2.00", "unit": ""}
-    return replication.row(printed, Claim(readings, reason))
+    return replication.row(printed, Claim(variants, reason))
 
 
 def test_the_text_comes_first() -> None:
     right, wrong = [2.0, 2.01], [3.0, 3.0]
-    text, published_one = "as_text", "as_published"
+    text, published_one = "paper", "code"
     cases = [
         (right, right, verdicts.REPRODUCED, text),
         (right, wrong, verdicts.REPRODUCED, text),
-        (wrong, right, verdicts.ONLY_AS_PUBLISHED, published_one),
+        (wrong, right, verdicts.WITH_CODE_SETTINGS, published_one),
         (wrong, wrong, verdicts.DEVIATES, published_one),
         (right, [], verdicts.REPRODUCED, text),
-        ([], right, verdicts.ONLY_AS_PUBLISHED, published_one),
+        ([], right, verdicts.WITH_CODE_SETTINGS, published_one),
         (wrong, [], verdicts.DEVIATES, text),
     ]
-    for as_text, as_published, verdict, reading in cases:
-        made = row(Reading(text, as_text, "a"), Reading(published_one, as_published, "b"))
-        assert (made["verdict"], made["reading"]) == (verdict, reading)
-        values = as_text if reading == text else as_published
-        assert made["command"] == ("a" if reading == text else "b")
+    for of_text, of_code, verdict, variant in cases:
+        made = row(Variant(text, of_text, "a"), Variant(published_one, of_code, "b"))
+        assert (made["verdict"], made["variant"]) == (verdict, variant)
+        values = of_text if variant == text else of_code
+        assert made["command"] == ("a" if variant == text else "b")
         assert made["measured"] == pytest.approx(np.mean(values))
         assert made["spread"] == pytest.approx(np.std(values, ddof=1))
         assert made["difference"] == pytest.approx(np.mean(values) - 2)
@@ -97,8 +97,8 @@ def test_the_text_comes_first() -> None:
 
 def test_without_a_reading_and_without_a_reason() -> None:
     assert row()["verdict"] == verdicts.NO_DATA
-    assert row(Reading("as_text", [3.0], ""), reason="")["reason"]
-    assert np.isnan(row(Reading("as_text", [3.0], ""))["spread"])
+    assert row(Variant("paper", [3.0], ""), reason="")["reason"]
+    assert np.isnan(row(Variant("paper", [3.0], ""))["spread"])
 
 
 # ---------------------------------------------------------------- the table of all papers
@@ -109,10 +109,10 @@ def frame() -> pd.DataFrame:
     lines = []
     for dataset in DATASETS.values():
         for method in METHODS.values():
-            for grid in ("table2_as_text", "table2_as_published"):
+            for grid in ("table2_paper", "table2_code"):
                 for rate in (1e-9, 1e-8):
                     lines.append((grid, dataset, method, rate, 0, "done"))
-            for grid in ("table3_as_text", "table3_as_published"):
+            for grid in ("table3_paper", "table3_code"):
                 for seed in (0, 1, 2):
                     lines.append((grid, dataset, method, 0.1, seed, "done"))
     columns = ["grid", "dataset", "method", "lr", "seed", "status"]
@@ -150,7 +150,7 @@ def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
 
 
 def test_ratios_are_to_implicit_seed_by_seed(frame: pd.DataFrame, rows: pd.DataFrame) -> None:
-    own = frame[(frame["grid"] == "table3_as_published") & (frame["dataset"] == "mnist")]
+    own = frame[(frame["grid"] == "table3_code") & (frame["dataset"] == "mnist")]
     over = [
         own.loc[(own["method"] == "ove") & (own["seed"] == seed), TWICE].item() / 1e-3
         for seed in (0, 1, 2)
@@ -245,7 +245,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(theory, "measure", lambda: {})  # needs no data, and has tests of its own
         patch.setattr(theory, "results", lambda frames: [])
-        assert paper(Given("paper", ["umax"], {**places, **wanted, **SMALL})) == 0
+        assert paper(Request("paper", ["umax"], {**places, **wanted, **SMALL})) == 0
     return folder / "reports"
 
 
@@ -253,7 +253,7 @@ def test_a_twin_is_no_measurement_of_its_dataset(twins: Path) -> None:
     runs = pd.read_csv(twins / "umax" / "runs.csv")
     assert set(runs["dataset"]) == {"eurlex-twin", "wiki-small-twin"}
     assert set(runs["status"]) <= {"done", "diverged"}
-    assert {"table3_as_published", "table3_as_text", "table3_tuned", "figure3"} <= set(runs["grid"])
+    assert {"table3_code", "table3_paper", "table3_tuned", "figure3"} <= set(runs["grid"])
     table = pd.read_csv(twins / "replication.csv", dtype=str, keep_default_na=False)
     own = table[table["paper"] == "umax"]
     assert len(own) == len(published.numbers().query("paper == 'umax'"))
@@ -277,7 +277,7 @@ def test_the_same_report_twice(twins: Path, monkeypatch: pytest.MonkeyPatch) -> 
     before = everything()
     assert {"replication.csv", "umax/index.html", "umax/figures/figure1.png"} <= before.keys()
     settings = {"part": "report", "reports_dir": str(twins)}
-    assert paper(Given("paper", ["umax"], settings)) == 0
+    assert paper(Request("paper", ["umax"], settings)) == 0
     after = everything()
     assert [name for name in before if after.get(name) != before[name]] == []
     assert after.keys() == before.keys()

@@ -21,7 +21,7 @@ GROUPS = {"method": "xcbench.methods", "sampler": "xcbench.samplers", "dataset":
 
 
 @dataclass(frozen=True)
-class Found:
+class PluginRef:
     """Something that was asked for.
 
     Attributes
@@ -70,7 +70,7 @@ def refuse_clash(kind: str, name: str) -> None:
 
 
 @cache
-def find(kind: str, reference: str) -> Found:
+def find(kind: str, reference: str) -> PluginRef:
     """Load what a name or a target stands for.
 
     Raises
@@ -96,7 +96,7 @@ def find(kind: str, reference: str) -> Found:
             f"{kind} {reference} of {packages[0]} cannot be loaded from {entries[0].value}: "
             f"{failure(error)}"
         ) from None
-    return Found(thing, reference, f"{packages[0]}, {entries[0].value}")
+    return PluginRef(thing, reference, f"{packages[0]}, {entries[0].value}")
 
 
 def failure(error: BaseException) -> str:
@@ -108,7 +108,7 @@ def _package(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package without a name"
 
 
-def _target(kind: str, target: str) -> Found:
+def _target(kind: str, target: str) -> PluginRef:
     name, _, attribute = target.rpartition(".")
     if not all(part.isidentifier() for part in target.split(".")):
         raise UserError(f"{kind} {target} is not possible: a target is written module.thing")
@@ -131,4 +131,4 @@ def _target(kind: str, target: str) -> Found:
         ) from None
     if not hasattr(module, attribute):
         raise UserError(f"{kind} {target}: module {name} has no '{attribute}'")
-    return Found(getattr(module, attribute), target, f"module {name}")
+    return PluginRef(getattr(module, attribute), target, f"module {name}")

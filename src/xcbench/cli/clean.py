@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.errors import UserError
 from xcbench.run import cells, results
 from xcbench.units import printable, readable
@@ -12,7 +12,7 @@ from xcbench.units import printable, readable
 LISTED = 20
 
 
-def clean(given: Given) -> int:
+def clean(given: Request) -> int:
     """Remove the cells that meet every filter, once that is confirmed."""
     runs_dir = given.runs_dir()
     if not given.settings:

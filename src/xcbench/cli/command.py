@@ -1,6 +1,6 @@
 """Commands of the console script, one module a group.
 
-A command is a function of `Given`; it prints, and returns the exit code.
+A command is a function of `Request`; it prints, and returns the exit code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xcbench.errors import UserError
 
 
 @dataclass
-class Given:
+class Request:
     """What stands behind the name of a command.
 
     Attributes

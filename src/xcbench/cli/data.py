@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench import options
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.data import MAKERS, files, verify
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
@@ -23,7 +23,7 @@ WITHOUT_FILES = {
 UNCHECKED = "not verified: no checksum known, and its shape needs the other files"
 
 
-def data(given: Given) -> int:
+def data(given: Request) -> int:
     """Call what the first word says."""
     actions = {"list": _list, "fetch": _fetch, "verify": _verify}
     action, *names = given.words
@@ -36,7 +36,7 @@ def data(given: Given) -> int:
     return actions[action](given, names)
 
 
-def _catalogue(given: Given, names: list[str]) -> tuple[dict[str, DatasetSettings], Path]:
+def _catalogue(given: Request, names: list[str]) -> tuple[dict[str, DatasetSettings], Path]:
     """Settings of these datasets, by default of all, and where their files are looked for."""
     from hydra import compose
 
@@ -64,7 +64,7 @@ def _catalogue(given: Given, names: list[str]) -> tuple[dict[str, DatasetSetting
 
 
 # ---------------------------------------------------------------- list
-def _list(given: Given, names: list[str]) -> int:
+def _list(given: Request, names: list[str]) -> int:
     catalogue, data_dir = _catalogue(given, names)
     table = pd.DataFrame([_row(name, item, data_dir) for name, item in catalogue.items()])
     print(table.to_markdown(index=False, tablefmt="simple", disable_numparse=True))
@@ -106,7 +106,7 @@ def _state(settings: DatasetSettings, data_dir: Path, found: int) -> str:
 
 
 # ---------------------------------------------------------------- fetch
-def _fetch(given: Given, names: list[str]) -> int:
+def _fetch(given: Request, names: list[str]) -> int:
     from xcbench.data.fetch import fetch
 
     catalogue, data_dir = _catalogue(given, names)
@@ -140,7 +140,7 @@ def _how(settings: DatasetSettings, path: Path) -> str:
 
 
 # ---------------------------------------------------------------- verify
-def _verify(given: Given, names: list[str]) -> int:
+def _verify(given: Request, names: list[str]) -> int:
     catalogue, data_dir = _catalogue(given, names)
     wrong, absent = False, []
     for name, settings in catalogue.items():

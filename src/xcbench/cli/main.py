@@ -11,8 +11,8 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from xcbench.cli import clean, look, usage
-from xcbench.cli.command import Given
+from xcbench.cli import clean, show, usage
+from xcbench.cli.command import Request
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
 from xcbench.options import check_name
@@ -66,10 +66,10 @@ def _command(words: list[str]) -> int:
         print(f"usage: {usage.OVERVIEW}", end="")
         return 0
     # Name, its function, and the words it takes besides name=value; the last may stand for many.
-    commands: dict[str, tuple[Callable[[Given], int], tuple[str, ...]]] = {
+    commands: dict[str, tuple[Callable[[Request], int], tuple[str, ...]]] = {
         "results": (_results, ()),
-        "show": (look.show, ("CELL",)),
-        "compare": (look.compare, ("CELL", "CELL")),
+        "show": (show.show, ("CELL",)),
+        "compare": (show.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
         "verify": (_verify, ()),
         "predict": (_predict, ("CELL", "FILE")),
@@ -96,7 +96,7 @@ def _command(words: list[str]) -> int:
         number = f"{len(takes)} words" if not many else "words"
         raise UserError(f"{given.command} needs {number}: {' '.join(takes)}")
     flags = given.curves, given.format, given.yes, given.self_contained
-    return command(Given(given.command, plain, settings, *flags))
+    return command(Request(given.command, plain, settings, *flags))
 
 
 def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
@@ -114,7 +114,7 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     return plain, settings
 
 
-def _results(given: Given) -> int:
+def _results(given: Request) -> int:
     found = results.select(given.runs_dir(), given.settings)
     frame = results.frame(found, curves=given.curves)
     if given.format == "csv":
@@ -127,25 +127,25 @@ def _results(given: Given) -> int:
     return 0
 
 
-def _predict(given: Given) -> int:
+def _predict(given: Request) -> int:
     from xcbench.cli import predict
 
     return predict.predict(given)
 
 
-def _verify(given: Given) -> int:
+def _verify(given: Request) -> int:
     from xcbench.cli import verify
 
     return verify.verify(given)
 
 
-def _data(given: Given) -> int:
+def _data(given: Request) -> int:
     from xcbench.cli import data
 
     return data.data(given)
 
 
-def _report(given: Given) -> int:
+def _report(given: Request) -> int:
     from xcbench import report
 
     grids = given.settings.get("grid", "")
@@ -159,25 +159,25 @@ def _report(given: Given) -> int:
     return 0
 
 
-def _paper(given: Given) -> int:
+def _paper(given: Request) -> int:
     from xcbench.cli import paper
 
     return paper.paper(given)
 
 
-def _replication(given: Given) -> int:
+def _replication(given: Request) -> int:
     from xcbench.cli import paper
 
     return paper.collect(given)
 
 
-def _versions(given: Given) -> int:
+def _versions(given: Request) -> int:
     from xcbench.cli import paper
 
     return paper.versions(given)
 
 
-def _track(given: Given) -> int:
+def _track(given: Request) -> int:
     from xcbench.run import tracking
 
     runs_dir = given.runs_dir()
@@ -187,7 +187,7 @@ def _track(given: Given) -> int:
     return 0
 
 
-def _ui(given: Given) -> int:
+def _ui(given: Request) -> int:
     from xcbench.run import tracking
 
     runs_dir = given.runs_dir()
@@ -198,7 +198,7 @@ def _ui(given: Given) -> int:
     return tracking.serve(runs_dir, int(port))
 
 
-def _options(given: Given) -> int:
+def _options(given: Request) -> int:
     from xcbench.methods import registry
 
     _print_options(Config, "")
@@ -213,7 +213,7 @@ def _options(given: Given) -> int:
     return 0
 
 
-def _new(given: Given) -> int:
+def _new(given: Request) -> int:
     from xcbench.cli import new
 
     return new.new(given)

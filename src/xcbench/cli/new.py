@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from xcbench import options
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.errors import UserError
 from xcbench.methods import registry
 
@@ -37,7 +37,7 @@ import numpy as np
 
 from xcbench.methods.options import SampledOptions
 from xcbench.methods.method import Method, over_square_norm
-from xcbench.core.objectives import Odds, sigmoid, softplus
+from xcbench.core.objectives import LogOdds, sigmoid, softplus
 from xcbench.options import option
 
 
@@ -45,7 +45,7 @@ from xcbench.options import option
 class Settings(SampledOptions):
     \"""Options of NAME, besides those of every sampled method.\"""
 
-    sampling: str = option("others", "as for sampled methods; never the true class")
+    sampler: str = option("others", "as for sampled methods; never the true class")
     sharpness: float = option(1.0, "1: softmax; large: a hinge at equal scores", above=0)
 
 
@@ -56,7 +56,7 @@ def NAME(log_odds, log_drawn, local, rate, square_norm, sharpness):
 
     Returns
     -------
-    Value, its slope in T, the new local state of the observation.
+    Value, its grad in T, the new local state of the observation.
     \"""
     scaled = sharpness * log_odds
     return softplus(scaled) / sharpness, sigmoid(scaled), local
@@ -64,14 +64,14 @@ def NAME(log_odds, log_drawn, local, rate, square_norm, sharpness):
 
 def objective(settings, info):
     \"""The formula with its settings; it bounds the likelihood where it lies above softmax's.\"""
-    return Odds(NAME, is_bound=settings.sharpness <= 1, parameter=settings.sharpness)
+    return LogOdds(NAME, is_bound=settings.sharpness <= 1, parameter=settings.sharpness)
 
 
 method = Method("NAME", Settings, objective, over_square_norm(0.2), version=1)
 """
 
 TEST = """\
-\"""The slope is right, and an epoch of the method teaches something.\"""
+\"""The grad is right, and an epoch of the method teaches something.\"""
 
 import subprocess
 import sys
@@ -101,7 +101,7 @@ def test_an_epoch_teaches_something(tmp_path):
 """
 
 
-def new(given: Given) -> int:
+def new(given: Request) -> int:
     """Write the package into a folder of its name in this folder."""
     what, name = given.words
     given.refuse_others("no settings")

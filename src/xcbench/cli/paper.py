@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from xcbench import papers
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.errors import UserError
 from xcbench.papers import INTERRUPTED, PARTS, Paper, replication, report, run
 from xcbench.units import duration
@@ -14,7 +14,7 @@ from xcbench.units import duration
 REPORT = "report"
 
 
-def paper(given: Given) -> int:
+def paper(given: Request) -> int:
     """Run what is missing of a paper, or a part of it, and write its report.
 
     Settings: ``part=tuning|runs|report`` (else all, in this order), ``grid=table2`` (these of its
@@ -70,7 +70,7 @@ def _grids(paper: Paper, names: str) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def collect(given: Given) -> int:
+def collect(given: Request) -> int:
     """``xcbench replication``: one table of the printed numbers of all papers."""
     reports = Path(given.settings.pop("reports_dir", "reports"))
     given.refuse_others("reports_dir=…")
@@ -80,7 +80,7 @@ def collect(given: Given) -> int:
     return 0
 
 
-def versions(given: Given) -> int:
+def versions(given: Request) -> int:
     """``xcbench versions``: versions of what identities of cells are made of, as CSV."""
     from xcbench import data
     from xcbench.data import synthetic

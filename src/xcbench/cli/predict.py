@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from xcbench import durable
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.core.dataset import Rows
 from xcbench.core.metrics import top_classes
 from xcbench.core.models.linear import LinearModel
@@ -22,7 +22,7 @@ from xcbench.run import cells
 from xcbench.run.cell import Cell
 
 
-def predict(given: Given) -> int:
+def predict(given: Request) -> int:
     """Print ``label:log-probability`` of the k best classes, one line a row, best first."""
     runs_dir = given.runs_dir()
     wanted, out = given.settings.pop("k", "1"), given.settings.pop("out", None)
@@ -81,10 +81,10 @@ def _link(cell: Cell) -> str:
             f"cell {cell.cell} cannot predict probabilities: method {cell.method} has none; "
             "take a cell of a method with a log loss"
         )
-    noise = cell.config["method"].get("sampling")
+    noise = cell.config["method"].get("sampler")
     if method.name == "negative_sampling" and noise != "uniform":
         raise UserError(
             f"cell {cell.cell} predicts by its scores plus log p_n of {noise} noise, "
-            "which is not saved with its weights; predict with a cell of method.sampling=uniform"
+            "which is not saved with its weights; predict with a cell of method.sampler=uniform"
         )
     return str(method.link)

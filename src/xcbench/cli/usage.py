@@ -47,7 +47,7 @@ COMMANDS = {
 Run cells; -m runs every combination of values with commas. The same command again runs what is
 missing.
   dataset=NAME method=NAME     `-m dataset=here`: all whose files are here; `-m method=all`
-  method.lr=0.1 method.m=5     options of the method; with -m, of every method that has them
+  method.lr=0.1 method.negatives=5     options of the method; with -m, of every method that has them
   only.NAME.lr=0.1             with -m, an option of one method alone
   budget.epochs=20 seed=0      how long it trains, and with which draws
   experiment=NAME              a grid of ours; rates=NAME: rates of a paper

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from xcbench import durable
 from xcbench.cli.clean import confirmed
-from xcbench.cli.command import Given
+from xcbench.cli.command import Request
 from xcbench.data import cache
 from xcbench.errors import UserError, writing
 from xcbench.run import cells, grids
 from xcbench.units import printable
 
 
-def verify(given: Given) -> int:
+def verify(given: Request) -> int:
     """List what is damaged, and move it to ``quarantine/`` once that is confirmed.
 
     Returns

@@ -22,7 +22,7 @@ class Pace(NamedTuple):
     scale: float
     offset: float
     rate: float
-    ridge: float
+    l2: float
 
 
 @dataclass
@@ -52,8 +52,8 @@ def adapted(w: Numbers, s: Numbers, g: Numbers, pace: Pace) -> tuple[Numbers, Nu
     Parameters
     ----------
     w, s, g : a weight, its accumulated squares (divided by ``scale``), its gradient, to which
-        ridge · w is added.
+        l2 · w is added.
     """
-    g = g + pace.ridge * w
+    g = g + pace.l2 * w
     s = pace.keep * s + pace.gain * g * g
     return w - pace.rate * g / (pace.offset + np.sqrt(pace.scale * s)), s

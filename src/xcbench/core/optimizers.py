@@ -15,21 +15,21 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.rows import DenseRows, SparseRows
 
 Rows = SparseRows | DenseRows
-PERIOD = 2000  # iterations after which the rate of augment and reduce is multiplied by its decay
+PERIOD = 2000  # iterations after which the rate of augment and reduce is multiplied by its lr_decay
 SMALLEST = 1e-9  # scale below which the squares are multiplied by it
 
 
 # ---------------------------------------------------------------- schedules
 @dataclass(frozen=True)
 class Schedule:
-    """``lr · decay^e`` in epoch e, counted from 0."""
+    """``lr · lr_decay^e`` in epoch e, counted from 0."""
 
     lr: float
-    decay: float = 1.0
+    lr_decay: float = 1.0
 
     def rate(self, epoch: int) -> float:
         """Learning rate of an epoch, as the loop and local variables know it."""
-        return self.lr * self.decay**epoch
+        return self.lr * self.lr_decay**epoch
 
     def at(self, rate: float, t: int) -> float:
         """Rate of iteration t, counted from 1, of an epoch of that rate."""
@@ -49,7 +49,7 @@ class RootDecay(Schedule):
 
 @dataclass(frozen=True)
 class Steps(Schedule):
-    """``lr · decay^floor(t / 2000) · t^(-1/2 + 1e-16)`` (augment and reduce, Sec. 4.2)."""
+    """``lr · lr_decay^floor(t / 2000) · t^(-1/2 + 1e-16)`` (augment and reduce, Sec. 4.2)."""
 
     def rate(self, epoch: int) -> float:
         """The same in every epoch: it counts iterations."""
@@ -57,7 +57,7 @@ class Steps(Schedule):
 
     def at(self, rate: float, t: int) -> float:
         """As above."""
-        return rate * self.decay ** (t // PERIOD) * t ** (-0.5 + 1e-16)
+        return rate * self.lr_decay ** (t // PERIOD) * t ** (-0.5 + 1e-16)
 
 
 # ---------------------------------------------------------------- weight decay
@@ -67,14 +67,14 @@ class WeightDecay:
 
     Attributes
     ----------
-    ridge : lambda / N, the share of one sample.
+    l2 : lambda / N, the share of one sample.
     """
 
-    ridge: float = 0.0
+    l2: float = 0.0
 
     def shrinkage(self, rate: float, samples: int) -> float:
         """Factor of all weights and biases in its share of a step."""
-        return 1 / (1 + rate * samples * self.ridge)
+        return 1 / (1 + rate * samples * self.l2)
 
     def in_gradient(self, samples: int) -> float:
         """Times the weights, what is added to the gradient of coordinates that have one."""
@@ -82,7 +82,7 @@ class WeightDecay:
 
     def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
         """Shrink the weights before a step on B samples and their classes (``None``: all)."""
-        if self.ridge:
+        if self.l2:
             model.shrink(self.shrinkage(rate, size))
 
     def after(self, model: LinearModel, batch: np.ndarray | None) -> None:
@@ -93,7 +93,7 @@ class WeightDecay:
 class OnVisited(WeightDecay):
     """`WeightDecay` of the classes of a step alone, one sample a step (Eq. 6 and 7 of U-max).
 
-    Class j shrinks by 1 / (1 + rate · ridge / p_j): on average over the steps as much as all
+    Class j shrinks by 1 / (1 + rate · l2 / p_j): on average over the steps as much as all
     classes under `WeightDecay`. Implicit as there: 1 / p_j may be as large as K - 1.
 
     Attributes
@@ -111,7 +111,7 @@ class OnVisited(WeightDecay):
             super().before(model, rate, batch, size)
         else:
             classes = batch[0]
-            model.scale_at(classes, 1 / (1 + rate * self.ridge / self.visits[classes]))
+            model.scale_at(classes, 1 / (1 + rate * self.l2 / self.visits[classes]))
 
     def after(self, model: LinearModel, batch: np.ndarray | None) -> None:
         """Project them."""
@@ -127,7 +127,7 @@ class InGradient(WeightDecay):
 
     Attributes
     ----------
-    ridge : lambda / N of a minibatch's summed gradient, lambda of that of the whole objective.
+    l2 : lambda / N of a minibatch's summed gradient, lambda of that of the whole objective.
     whole : which of the two.
     """
 
@@ -135,7 +135,7 @@ class InGradient(WeightDecay):
 
     def in_gradient(self, samples: int) -> float:
         """Its factor."""
-        return self.ridge if self.whole else samples * self.ridge
+        return self.l2 if self.whole else samples * self.l2
 
     def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
         """Shrink nothing."""
@@ -157,7 +157,7 @@ class Plain:
         classes: np.ndarray | None,
         grad: np.ndarray,
         rate: float,
-        ridge: float,
+        l2: float,
     ) -> None:
         """W -= rate · grad · x of the drawn classes (``None``: all of them)."""
         numbers = -rate * grad
@@ -192,12 +192,12 @@ class RootOfSum(Plain):
         classes: np.ndarray | None,
         grad: np.ndarray,
         rate: float,
-        ridge: float,
+        l2: float,
     ) -> None:
         """A coordinate without a gradient does not move."""
         assert self.squares is not None
         keep, gain = self.averaging()
-        pace = Pace(keep, gain, self.scale, self.offset, rate, ridge)
+        pace = Pace(keep, gain, self.scale, self.offset, rate, l2)
         model.adapt(rows, classes, grad, self.squares, pace)
 
 
@@ -286,22 +286,22 @@ class Optimizer:
         if self.train:
             grad = self.train / size * grad
         self.weight_decay.before(model, rate, classes, size)
-        ridge = self.weight_decay.in_gradient(size)
-        self.preconditioner.move(model, rows, classes, grad, rate, ridge)
+        l2 = self.weight_decay.in_gradient(size)
+        self.preconditioner.move(model, rows, classes, grad, rate, l2)
         self.weight_decay.after(model, classes)
 
 
-def sgd(lr: float, decay: float, ridge: float = 0.0) -> Optimizer:
-    """W -= rate · gradient of the minibatch's summed objective, ridge = lambda/N included."""
-    return Optimizer(Schedule(lr, decay), WeightDecay(ridge))
+def sgd(lr: float, lr_decay: float, l2: float = 0.0) -> Optimizer:
+    """W -= rate · gradient of the minibatch's summed objective, l2 = lambda/N included."""
+    return Optimizer(Schedule(lr, lr_decay), WeightDecay(l2))
 
 
-def adagrad(lr: float, decay: float, root: float, ridge: float) -> Optimizer:
-    """Adagrad on the minibatch's summed gradient; ridge = lambda/N."""
-    return Optimizer(RootDecay(lr, decay, root), InGradient(ridge), RootOfSum())
+def adagrad(lr: float, lr_decay: float, root: float, l2: float) -> Optimizer:
+    """Adagrad on the minibatch's summed gradient; l2 = lambda/N."""
+    return Optimizer(RootDecay(lr, lr_decay, root), InGradient(l2), RootOfSum())
 
 
-def augment_reduce(lr: float, decay: float, ridge: float, train: int, touched: bool) -> Optimizer:
+def augment_reduce(lr: float, lr_decay: float, l2: float, train: int, touched: bool) -> Optimizer:
     """The step of the augment-and-reduce paper, on the gradient of the whole objective."""
     preconditioner = RootOfMean(touched=touched)
-    return Optimizer(Steps(lr, decay), InGradient(ridge, whole=True), preconditioner, train)
+    return Optimizer(Steps(lr, lr_decay), InGradient(l2, whole=True), preconditioner, train)

@@ -14,7 +14,7 @@ from xcbench.core.dataset import Raw
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
-from xcbench.plugins import Found, failure
+from xcbench.plugins import PluginRef, failure
 
 Read = Callable[[dict[str, Path], DatasetSettings], tuple[Raw, Raw]]
 
@@ -45,7 +45,7 @@ def own() -> list[str]:
     return sorted(path.stem for path in (options.folder() / "dataset").glob("*.yaml"))
 
 
-def find(reference: str) -> Found:
+def find(reference: str) -> PluginRef:
     """Find the dataset of a name or a target.
 
     Raises
@@ -73,7 +73,7 @@ def settings(reference: str) -> DatasetSettings:
     return replace(find(reference).thing.settings, reader=reference)
 
 
-def external(given: DatasetSettings) -> Found | None:
+def external(given: DatasetSettings) -> PluginRef | None:
     """Find the dataset that settings belong to, if it is from outside."""
     if given.reader in READERS or given.reader == "synthetic":
         return None
@@ -82,7 +82,7 @@ def external(given: DatasetSettings) -> Found | None:
     return None
 
 
-def read(found: Found, paths: dict[str, Path], given: DatasetSettings) -> tuple[Raw, Raw]:
+def read(found: PluginRef, paths: dict[str, Path], given: DatasetSettings) -> tuple[Raw, Raw]:
     """Rows of a dataset from outside.
 
     Raises

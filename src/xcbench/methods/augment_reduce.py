@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import Objective, Odds
+from xcbench.core.objectives import LogOdds, Objective
 from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, Link, averaged
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.augment_reduce import AugmentReduce
@@ -21,8 +21,8 @@ from xcbench.options import option
 class AugmentReduceOptions(SampledOptions):
     """Options of augment and reduce, with a variational distribution per row."""
 
-    step: str = option("ar", "as for stochastic methods", choices=("sgd", "ar"))
-    sampling: str = option("others", "as for sampled methods")
+    optimizer: str = option("ar", "as for stochastic methods", choices=("sgd", "ar"))
+    sampler: str = option("others", "as for sampled methods")
     local_clock: str = option(
         "epochs",
         "t in the step size (1 + t)^-0.9 of the local variables, counted from 1",
@@ -58,15 +58,15 @@ def loop(settings: AugmentReduceOptions, info: Info, objective: Objective) -> So
 
 
 def impossible(settings: AugmentReduceOptions) -> str:
-    """The ridge on drawn classes has a loop of its own."""
-    if settings.ridge_on == "drawn":
-        return f"method.ridge_on=drawn is not possible for {settings.name}; set it to all"
+    """The l2 penalty on drawn classes has a loop of its own."""
+    if settings.l2_on == "drawn":
+        return f"method.l2_on=drawn is not possible for {settings.name}; set it to all"
     return ""
 
 
 def softmax(settings: SoftmaxAugmentReduceOptions, info: Info) -> Objective:
     """Softmax: Gumbel errors, for which q is exact but for its location log eta."""
-    return Odds(averaged, True, float(np.log(settings.eta0)))
+    return LogOdds(averaged, True, float(np.log(settings.eta0)))
 
 
 def of(link: Link, name: str) -> Method:
@@ -80,9 +80,9 @@ def of(link: Link, name: str) -> Method:
         LatentAugmentReduceOptions,
         objective,
         over_square_norm(0.1),
-        samplings=("others", "all", "frequency", "tree"),
+        samplers_allowed=("others", "all", "frequency", "tree"),
         link=name,
-        slope_is_gradient=False,  # mu and gamma move first
+        grad_is_exact=False,  # mu and gamma move first
         impossible=impossible,
         solver=lambda settings, info: loop(settings, info, objective(settings, info)),
     )
@@ -95,8 +95,8 @@ augmented_softmax = Method(
     SoftmaxAugmentReduceOptions,
     softmax,
     over_square_norm(0.1),
-    samplings=("others", "all", "frequency", "tree"),
-    slope_is_gradient=False,  # eta moves first
+    samplers_allowed=("others", "all", "frequency", "tree"),
+    grad_is_exact=False,  # eta moves first
     impossible=impossible,
     solver=lambda settings, info: loop(settings, info, softmax(settings, info)),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import Objective, Pairs
+from xcbench.core.objectives import Objective, Pairwise
 from xcbench.core.objectives.bouchard import Tightest, one_vs_rest
 from xcbench.methods.method import Method, over_gram, stochastic
 from xcbench.methods.options import FullBatchOptions, SampledOptions
@@ -18,7 +18,7 @@ from xcbench.options import option
 class BouchardOptions(FullBatchOptions, SampledOptions):
     """Options of Bouchard's bound, with a local variable alpha per row."""
 
-    sampling: str = option("others", "as for sampled methods")
+    sampler: str = option("others", "as for sampled methods")
 
 
 def start(info: Info) -> float:
@@ -28,7 +28,7 @@ def start(info: Info) -> float:
 
 def objective(settings: BouchardOptions, info: Info) -> Objective:
     """(w, alpha) together over minibatches; alpha eliminated where every class is there anyway."""
-    pairs = Pairs(one_vs_rest, True, start(info), shifted=True)
+    pairs = Pairwise(one_vs_rest, True, start(info), shifted=True)
     return pairs if stochastic(settings) else Tightest(pairs, start=start(info))
 
 
@@ -37,6 +37,6 @@ method = Method(
     BouchardOptions,
     objective,
     over_gram(1.5),
-    samplings=("others", "all", "frequency", "tree"),
+    samplers_allowed=("others", "all", "frequency", "tree"),
     steps=("sgd",),  # alpha moves by the rate of w
 )

@@ -20,7 +20,7 @@ from xcbench.core.solvers import Solver
 from xcbench.errors import UserError
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions, StochasticOptions
-from xcbench.plugins import Found, failure
+from xcbench.plugins import PluginRef, failure
 
 B, S = 3, 2  # observations and drawn classes of a trial
 TRIAL = f"a trial of {B} observations and {S} drawn classes"
@@ -28,10 +28,10 @@ FUNCTIONS = (
     *("objective", "default_rate", "has_rate", "impossible", "lacks", "memory"),
     *("solver", "sampler"),
 )
-PIECES = {"value": (B,), "slope": (B, 1 + S), "local state": (B,)}
+PIECES = {"value": (B,), "grad": (B, 1 + S), "local state": (B,)}
 
 
-def definition(found: Found) -> None:
+def definition(found: PluginRef) -> None:
     """Refuse a method of which a piece is missing or of a wrong type.
 
     Raises
@@ -98,13 +98,13 @@ def method(method: Method, settings: Any, info: Info) -> None:
     elif not isinstance(objective, Objective):
         raise UserError(
             f"{who}: its objective(settings, info) gives {_kind(objective)}, "
-            "it must be Odds, Pairs or another Objective"
+            "it must be LogOdds, Pairwise or another Objective"
         )
     else:
-        _objective(who, objective, method.slope_is_gradient)
+        _objective(who, objective, method.grad_is_exact)
 
 
-def _objective(who: str, objective: Objective, slope_is_gradient: bool) -> None:
+def _objective(who: str, objective: Objective, grad_is_exact: bool) -> None:
     scores = np.random.default_rng(0).normal(size=(B, 1 + S))
 
     def call(scores: np.ndarray) -> Any:
@@ -133,21 +133,21 @@ def _objective(who: str, objective: Objective, slope_is_gradient: bool) -> None:
             np.isfinite(numbers)
         ):
             raise UserError(f"{who}: its {piece} has numbers that are not finite, on {TRIAL}")
-    if slope_is_gradient:
+    if grad_is_exact:
         _gradient(who, scores, given[1], lambda scores: call(scores)[0])
 
 
-def _gradient(who: str, scores: np.ndarray, slope: np.ndarray, value: Any) -> None:
+def _gradient(who: str, scores: np.ndarray, grad: np.ndarray, value: Any) -> None:
     step = 1e-5
     for column in range(scores.shape[1]):
         aside = step * (np.arange(scores.shape[1]) == column)
         central = (value(scores + aside) - value(scores - aside)) / (2 * step)
-        if not np.allclose(slope[:, column], central, rtol=1e-3, atol=1e-4):
-            worst = np.argmax(np.abs(slope[:, column] - central))
+        if not np.allclose(grad[:, column], central, rtol=1e-3, atol=1e-4):
+            worst = np.argmax(np.abs(grad[:, column] - central))
             whose = "the true class" if column == 0 else "a drawn class"
             raise UserError(
-                f"{who}: its slope is not the gradient of its value: in the score of {whose} it is "
-                f"{slope[worst, column]:.4g}, finite differences of the value give "
+                f"{who}: its grad is not the gradient of its value: in the score of {whose} it is "
+                f"{grad[worst, column]:.4g}, finite differences of the value give "
                 f"{central[worst]:.4g}"
             )
 
@@ -171,7 +171,7 @@ def rate(method: Method, settings: Any, info: Info) -> float:
     return found
 
 
-def sampler(found: Found, info: Info, m: int, n: int, uniform_for: str = "") -> None:
+def sampler(found: PluginRef, info: Info, m: int, n: int, uniform_for: str = "") -> None:
     """Refuse a sampler whose draws cannot be classes.
 
     Parameters

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import Objective, Odds, ScoredOdds
-from xcbench.core.objectives.double_sum import double_sum, raman, raman_as_published
+from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds
+from xcbench.core.objectives.double_sum import double_sum, raman, raman_code
 from xcbench.core.solvers import Solver
-from xcbench.core.solvers.raman_as_published import RamanAsPublished
+from xcbench.core.solvers.raman_code import RamanCode
 from xcbench.methods.method import Method, minibatch, over_stale, sampler
 from xcbench.methods.options import SampledOptions
 from xcbench.options import option
@@ -22,15 +22,15 @@ class DoubleSumOptions(SampledOptions):
 
     projects = True
 
-    n: int = option(1, "observations in a minibatch", at_least=1)
-    m: int = option(1, "classes drawn", at_least=1)
-    sampling: str = option("others", "as for sampled methods")
+    batch_size: int = option(1, "observations in a minibatch", at_least=1)
+    negatives: int = option(1, "classes drawn", at_least=1)
+    sampler: str = option("others", "as for sampled methods")
     u0: str = option("log_classes", "start of u: log K, or 0", choices=("log_classes", "zero"))
     double_sum: str = option(
         "proposed",
         "the U-max paper's own double sum (Eq. 6); the one of Raman et al. (Eq. 8); or that one "
         "with the two mistakes of the code published with the paper",
-        choices=("proposed", "raman", "raman_as_published"),
+        choices=("proposed", "raman", "raman_code"),
     )
 
 
@@ -50,26 +50,26 @@ def objective(settings: DoubleSumOptions, info: Info) -> Objective:
     """One of the double sums; with a threshold for U-max."""
     delta = settings.delta if isinstance(settings, UmaxOptions) else np.inf
     if settings.double_sum == "proposed":
-        return Odds(double_sum, True, start(settings, info), delta)
-    formula = raman if settings.double_sum == "raman" else raman_as_published
-    return ScoredOdds(formula, True, start(settings, info), delta)
+        return LogOdds(double_sum, True, start(settings, info), delta)
+    formula = raman if settings.double_sum == "raman" else raman_code
+    return ScoredLogOdds(formula, True, start(settings, info), delta)
 
 
 def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
     """Only the published code needs a loop of its own."""
-    if settings.double_sum == "raman_as_published":
+    if settings.double_sum == "raman_code":
         drawing = sampler(settings, info)
-        return minibatch(objective(settings, info), drawing, settings, info, RamanAsPublished)
+        return minibatch(objective(settings, info), drawing, settings, info, RamanCode)
     return None
 
 
 def impossible(settings: DoubleSumOptions) -> str:
     """What is written for Eq. 6, and what the published code did not do."""
-    if settings.double_sum != "proposed" and settings.ridge_on == "drawn":
-        return "method.ridge_on=drawn bounds u as in Eq. 6; set method.double_sum=proposed"
-    if settings.double_sum == "raman_as_published" and settings.sampling == "all":
+    if settings.double_sum != "proposed" and settings.l2_on == "drawn":
+        return "method.l2_on=drawn bounds u as in Eq. 6; set method.double_sum=proposed"
+    if settings.double_sum == "raman_code" and settings.sampler == "all":
         return (
-            "method.double_sum=raman_as_published draws classes; set method.sampling to others, "
+            "method.double_sum=raman_code draws classes; set method.sampler to others, "
             "any or drop_hits"
         )
     return ""
@@ -81,7 +81,7 @@ umax_rate = over_stale(0.14)
 def vanilla_rate(settings: DoubleSumOptions, info: Info) -> float:
     """U-max's, but less for many classes and for rows of unequal length.
 
-    Nothing bounds the slope K e^{T - u} of a draw.
+    Nothing bounds the grad K e^{T - u} of a draw.
     """
     unequal = info.heavy_square_norm / max(info.mean_square_norm, 1e-12)
     return umax_rate(settings, info) * min(1.0, 200.0 / info.classes) / max(unequal, 1.0) ** 0.5
@@ -92,7 +92,7 @@ vanilla = Method(
     DoubleSumOptions,
     objective,
     vanilla_rate,
-    samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
+    samplers_allowed=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
     solver=solver,
     impossible=impossible,
@@ -102,9 +102,9 @@ umax = Method(
     UmaxOptions,
     objective,
     umax_rate,
-    samplings=("others", "any", "drop_hits", "all", "frequency", "tree"),
+    samplers_allowed=("others", "any", "drop_hits", "all", "frequency", "tree"),
     steps=("sgd",),  # u moves by the rate of w
-    slope_is_gradient=False,  # u is reset first
+    grad_is_exact=False,  # u is reset first
     solver=solver,
     impossible=impossible,
 )

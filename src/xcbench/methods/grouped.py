@@ -16,7 +16,7 @@ from xcbench.options import option
 class GroupedOptions(OneVsEachOptions):
     """Options of one-vs-each with a group of classes handled exactly."""
 
-    sampling: str = option("others", "`others` or `all`, of the classes outside the group")
+    sampler: str = option("others", "`others` or `all`, of the classes outside the group")
     group: int = option(
         10, "classes in the group: those of most training rows but the true one", at_least=0
     )
@@ -24,19 +24,19 @@ class GroupedOptions(OneVsEachOptions):
 
 def sampler(settings: GroupedOptions, info: Info) -> Sampler:
     """The group, and m classes of the rest or all of them."""
-    some = stochastic(settings) and settings.sampling == "others"
-    return GroupFirst(info.classes, settings.m if some else info.classes, settings.group)
+    some = stochastic(settings) and settings.sampler == "others"
+    return GroupFirst(info.classes, settings.negatives if some else info.classes, settings.group)
 
 
 def impossible(settings: GroupedOptions) -> str:
     """Its sampler is its own, and the group's classes take part in every step."""
-    if settings.sampling not in ("others", "all"):
+    if settings.sampler not in ("others", "all"):
         return (
-            f"method.sampling={settings.sampling} is not possible for ove_grouped, whose sampler "
-            "knows the group; set method.sampling=others or all"
+            f"method.sampler={settings.sampler} is not possible for ove_grouped, whose sampler "
+            "knows the group; set method.sampler=others or all"
         )
-    if settings.ridge_on == "drawn":
-        return "method.ridge_on=drawn does not know the group of ove_grouped; set it to all"
+    if settings.l2_on == "drawn":
+        return "method.l2_on=drawn does not know the group of ove_grouped; set it to all"
     return ""
 
 
@@ -45,7 +45,7 @@ method = Method(
     GroupedOptions,
     lambda settings, info: Grouped(settings.group),
     over_drawn(32.0),
-    samplings=("others", "all"),
+    samplers_allowed=("others", "all"),
     impossible=impossible,
     sampler=sampler,
 )

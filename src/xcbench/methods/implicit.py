@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import Odds
+from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.implicit import implicit
 from xcbench.core.optimizers import sgd
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.proximal import Proximal
 from xcbench.methods.double_sum import DoubleSumOptions, start
-from xcbench.methods.method import Method, ridge_share
+from xcbench.methods.method import Method, l2_share
 from xcbench.methods.options import MethodOptions
 
 
@@ -20,7 +20,7 @@ def default_rate(settings: MethodOptions, info: Info) -> float:
 
 def several(settings: DoubleSumOptions) -> bool:
     """Whether a step takes more than one observation or class."""
-    return settings.n > 1 or settings.m > 1
+    return settings.batch_size > 1 or settings.negatives > 1
 
 
 def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
@@ -29,9 +29,9 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
         return None
     assert settings.lr is not None
     return Proximal(
-        sgd(settings.lr, settings.decay, ridge_share(settings, info)),
-        settings.n,
-        settings.m,
+        sgd(settings.lr, settings.lr_decay, l2_share(settings, info)),
+        settings.batch_size,
+        settings.negatives,
         settings.order,
         settings.passes,
         start(settings, info),
@@ -42,23 +42,24 @@ def impossible(settings: DoubleSumOptions) -> str:
     """The step is solved for Eq. 6, and several classes are drawn outside all labels of a step."""
     if settings.double_sum != "proposed":
         return "method implicit solves the paper's own double sum; set method.double_sum=proposed"
-    if not several(settings) or settings.sampling == "others":
+    if not several(settings) or settings.sampler == "others":
         return ""
     return (
-        f"method.sampling={settings.sampling} is not possible for implicit with n={settings.n}, "
-        f"m={settings.m}: its classes are never labels of the minibatch; "
-        "set method.sampling=others"
+        f"method.sampler={settings.sampler} is not possible for implicit with "
+        f"n={settings.batch_size}, "
+        f"m={settings.negatives}: its classes are never labels of the minibatch; "
+        "set method.sampler=others"
     )
 
 
 method = Method(
     "implicit",
     DoubleSumOptions,
-    lambda settings, info: Odds(implicit, True, start(settings, info)),
+    lambda settings, info: LogOdds(implicit, True, start(settings, info)),
     default_rate,
-    samplings=("others", "any", "drop_hits"),
+    samplers_allowed=("others", "any", "drop_hits"),
     steps=("sgd",),
-    slope_is_gradient=False,
+    grad_is_exact=False,
     impossible=impossible,
     solver=solver,
 )

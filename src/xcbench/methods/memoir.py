@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import Pairs
+from xcbench.core.objectives import Pairwise
 from xcbench.core.objectives.memoir import RATE, hinge, margin
 from xcbench.core.oracles import Exact, Graph, Oracle, RandomClass, SimpleLSH, graph
 from xcbench.core.solvers.margin import Margin
@@ -23,7 +23,7 @@ class MemoirOptions(MethodOptions):
     """Options of MEMOIR, multi-class SVMs on sparse weights; the defaults are as published."""
 
     bias: bool = option(False, "not possible: the paper appends a feature that is always 1")
-    n: int = option(0, "observations in a batch, 0: 100 floor(sqrt K)", at_least=0)
+    batch_size: int = option(0, "observations in a batch, 0: 100 floor(sqrt K)", at_least=0)
     iterations: int = option(0, "batches in all, 0: as budget.epochs says", at_least=0)
     slowdown: float = option(0.02, "the rate of step t is lr / (1 + slowdown t)", at_least=0)
     strength: float = option(1.0, "of the penalty, beside the mean loss", at_least=0)
@@ -70,14 +70,14 @@ class MemoirL1Options(MemoirOptions):
     strength: float = option(5e-6, "of the penalty, beside the mean loss", at_least=0)
 
 
-def objective(settings: MemoirOptions, info: Info) -> Pairs:
+def objective(settings: MemoirOptions, info: Info) -> Pairwise:
     """What a pair of the true class and its rival costs."""
-    return Pairs(hinge if settings.hinge else margin, is_bound=False)
+    return Pairwise(hinge if settings.hinge else margin, is_bound=False)
 
 
 def batch(settings: MemoirOptions, info: Info) -> int:
     """Observations in a batch: 100 floor(sqrt K) where nothing is set (Table 4)."""
-    return settings.n or 100 * int(np.sqrt(info.classes))
+    return settings.batch_size or 100 * int(np.sqrt(info.classes))
 
 
 def impossible(settings: MemoirOptions) -> str:
@@ -87,8 +87,8 @@ def impossible(settings: MemoirOptions) -> str:
             f"method.bias=true is not possible for {settings.name}; the paper appends a feature "
             "that is always 1: set dataset.protocol.constant=1"
         )
-    if settings.ridge:
-        return f"{settings.name} has a penalty of its own; set method.strength, not method.ridge"
+    if settings.l2:
+        return f"{settings.name} has a penalty of its own; set method.strength, not method.l2"
     if isinstance(settings, MemoirL2Options) and settings.strength * (settings.lr or RATE) >= 1:
         return (
             f"method.strength={settings.strength:g} times the rate is 1 or more, so that a step "
@@ -129,7 +129,7 @@ def solver(settings: Any, info: Info) -> Margin:
         penalty=kind(settings.strength),
         lr=settings.lr,
         slowdown=settings.slowdown,
-        n=n,
+        batch_size=n,
         mean_step=settings.batch == "mean",
         current=settings.margins == "current",
         balanced=settings.order == "balanced",

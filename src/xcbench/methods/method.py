@@ -17,9 +17,9 @@ from xcbench.core.objectives import Objective
 from xcbench.core.optimizers import Optimizer
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Solver
+from xcbench.core.solvers.l2_on_drawn import L2OnDrawn
 from xcbench.core.solvers.lbfgs import LBFGS
 from xcbench.core.solvers.minibatch import Minibatch, Sequential
-from xcbench.core.solvers.ridge_on_drawn import RidgeOnDrawn
 from xcbench.methods.options import (
     FullBatchOptions,
     MethodOptions,
@@ -38,13 +38,17 @@ def stochastic(settings: MethodOptions) -> bool:
 def sampler(settings: MethodOptions, info: Info) -> Sampler:
     """What draws classes as the settings say; every class where nothing is to be drawn."""
     if isinstance(settings, SampledOptions) and stochastic(settings):
-        if settings.sampling not in (*samplers.OWN, *samplers.NOISES):
-            outside: Sampler = plugins.find("sampler", settings.sampling).thing(
-                info.classes, settings.m
+        if settings.sampler not in (*samplers.OWN, *samplers.NOISES):
+            outside: Sampler = plugins.find("sampler", settings.sampler).thing(
+                info.classes, settings.negatives
             )
             return outside
         return samplers.make(
-            settings.sampling, info.classes, settings.m, settings.exponent, **asdict(settings.tree)
+            settings.sampler,
+            info.classes,
+            settings.negatives,
+            settings.exponent,
+            **asdict(settings.tree),
         )
     return samplers.make("all", info.classes, 0)
 
@@ -54,7 +58,7 @@ def dense_weights(settings: MethodOptions, info: Info, itemsize: int, epochs: fl
     numbers = info.classes * (info.features + 1.0)
     if not stochastic(settings):
         return 50 * 8 * numbers  # SciPy keeps 20 pairs of vectors
-    squares = isinstance(settings, StochasticOptions) and settings.step != "sgd"
+    squares = isinstance(settings, StochasticOptions) and settings.optimizer != "sgd"
     return itemsize * numbers * ((2 if info.sparse else 1) + squares)
 
 
@@ -77,14 +81,15 @@ class Method:
     default_rate : the rate where none is set.
     version : of its maths and loop. A change of either raises it, which changes the identity of
         its cells.
-    samplings : ways of drawing classes it allows (`SampledOptions.sampling`). With ``others``, it
+    samplers_allowed : ways of drawing classes it allows (`SampledOptions.sampler`). With
+        ``others``, it
         also allows samplers from outside; if they weigh classes differently, with ``frequency``.
     noises : ways of drawing, named as those, that for this method are noise that may also be the
         true class (`xcbench.core.samplers.Negatives`).
-    steps : ways in which its weights move (`StochasticOptions.step`).
+    steps : ways in which its weights move (`StochasticOptions.optimizer`).
     link : of the model whose likelihood it fits: softmax, probit or logistic; None where its scores
         give no probabilities.
-    slope_is_gradient : whether the slope is the gradient of the value at the same local state;
+    grad_is_exact : whether the grad is the gradient of the value at the same local state;
         not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
@@ -104,7 +109,7 @@ class Method:
     objective: Callable[[Any, Info], Objective]
     default_rate: Callable[[Any, Info], float]
     version: int = 1
-    samplings: tuple[str, ...] = (
+    samplers_allowed: tuple[str, ...] = (
         "shared",
         "others",
         "any",
@@ -116,7 +121,7 @@ class Method:
     noises: tuple[str, ...] = ()
     steps: tuple[str, ...] = ("sgd", "ar", "adagrad")
     link: str | None = "softmax"
-    slope_is_gradient: bool = True
+    grad_is_exact: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
     needs_features: bool = False
@@ -133,7 +138,7 @@ class Method:
             return solver
         objective, sampler = self.objective(settings, info), self.sampler(settings, info)
         if isinstance(settings, FullBatchOptions) and not stochastic(settings):
-            share = ridge_share(settings, info)
+            share = l2_share(settings, info)
             return LBFGS(objective, sampler, share, settings.tolerance, settings.iterations)
         return minibatch(objective, sampler, settings, info)
 
@@ -147,35 +152,35 @@ def minibatch(
 ) -> Minibatch:
     """Stochastic descent on an objective; in a loop of its own, or the one that serves."""
     assert settings.lr is not None
-    sampling = settings.sampling if isinstance(settings, SampledOptions) else "all"
-    if isinstance(settings, SampledOptions) and settings.ridge and settings.ridge_on == "drawn":
-        others = info.classes - 1 if sampling == "all" else settings.m
-        loop = partial(RidgeOnDrawn, m=others, project=settings.projects)
-    alone = settings.n == 1 and sampling != "all" and settings.step == "sgd"
+    sampling = settings.sampler if isinstance(settings, SampledOptions) else "all"
+    if isinstance(settings, SampledOptions) and settings.l2 and settings.l2_on == "drawn":
+        others = info.classes - 1 if sampling == "all" else settings.negatives
+        loop = partial(L2OnDrawn, negatives=others, project=settings.projects)
+    alone = settings.batch_size == 1 and sampling != "all" and settings.optimizer == "sgd"
     usual: Callable[..., Minibatch] = Sequential if alone else Minibatch
     return (loop or usual)(
         objective=objective,
         sampler=sampler,
-        step=step(settings, info),
-        n=settings.n,
+        optimizer=step(settings, info),
+        batch_size=settings.batch_size,
         order=settings.order,
         passes=settings.passes,
-        start=settings.start,
+        init=settings.init,
     )
 
 
 def step(settings: StochasticOptions, info: Info) -> Optimizer:
     """How the weights move."""
     assert settings.lr is not None
-    if settings.step == "ar":
+    if settings.optimizer == "ar":
         touched = settings.accumulator == "touched"
         return optimizers.augment_reduce(
-            settings.lr, settings.decay, settings.ridge, info.train, touched
+            settings.lr, settings.lr_decay, settings.l2, info.train, touched
         )
-    share = ridge_share(settings, info)
-    if settings.step == "adagrad":
-        return optimizers.adagrad(settings.lr, settings.decay, settings.root_decay, share)
-    return optimizers.sgd(settings.lr, settings.decay, share)
+    share = l2_share(settings, info)
+    if settings.optimizer == "adagrad":
+        return optimizers.adagrad(settings.lr, settings.lr_decay, settings.lr_root_decay, share)
+    return optimizers.sgd(settings.lr, settings.lr_decay, share)
 
 
 def default_rate(method: Method, settings: Any, info: Info) -> float:
@@ -184,15 +189,15 @@ def default_rate(method: Method, settings: Any, info: Info) -> float:
     An adaptive step moves every coordinate by about its rate, whatever the gradient, and so the
     row's own score by |x|_1 times that, which should be at most about 1.
     """
-    if isinstance(settings, StochasticOptions) and settings.step != "sgd":
+    if isinstance(settings, StochasticOptions) and settings.optimizer != "sgd":
         length = (info.nonzeros_per_row * info.heavy_square_norm) ** 0.5 + settings.bias
-        return min(ADAPTIVE_RATES[settings.step], 1 / max(length, 1e-12))
+        return min(ADAPTIVE_RATES[settings.optimizer], 1 / max(length, 1e-12))
     return method.default_rate(settings, info)
 
 
-def ridge_share(settings: MethodOptions, info: Info) -> float:
-    """Ridge of one observation, lambda / N."""
-    return settings.ridge / info.train
+def l2_share(settings: MethodOptions, info: Info) -> float:
+    """L2 penalty of one observation, lambda / N."""
+    return settings.l2 / info.train
 
 
 def gram(settings: Any, info: Info, rows: float) -> float:
@@ -201,7 +206,7 @@ def gram(settings: Any, info: Info, rows: float) -> float:
     That of the first row is |x|², long rows being the ones that move weights; each other one adds
     the second moment along the direction that rows share most: of one-hot rows the frequency of a
     feature, and with biases at least 1. A step of a class on these rows moves its scores by at most
-    rate · gram · slope.
+    rate · gram · grad.
     """
     return float(
         max(
@@ -216,7 +221,7 @@ def gram(settings: Any, info: Info, rows: float) -> float:
 # The factors of our default rates were found on generated rows (`reports/default-rates.md`).
 def over_gram(factor: float) -> Callable[[Any, Info], float]:
     """Rate factor / gram(n): the n rows of a minibatch may all move the same class."""
-    return lambda settings, info: factor / gram(settings, info, settings.n)
+    return lambda settings, info: factor / gram(settings, info, settings.batch_size)
 
 
 def over_drawn(factor: float) -> Callable[[Any, Info], float]:
@@ -227,8 +232,8 @@ def over_drawn(factor: float) -> Callable[[Any, Info], float]:
     """
 
     def rate(settings: Any, info: Info) -> float:
-        n, m = settings.n, min(settings.m, info.classes)
-        share = 1.0 if settings.sampling == "shared" else m / info.classes
+        n, m = settings.batch_size, min(settings.negatives, info.classes)
+        share = 1.0 if settings.sampler == "shared" else m / info.classes
         of_drawn = gram(settings, info, 1 + (n - 1) * share) / m
         of_true = gram(settings, info, 1 + (n - 1) * info.largest_class)
         return factor / (info.classes * max(of_drawn, of_true))
@@ -241,7 +246,7 @@ STALE = 6  # rows more that a class may have missed when it is drawn
 
 def over_stale(factor: float) -> Callable[[Any, Info], float]:
     """Rate factor / gram(n + 6) for double sums: a class is drawn alone, while others move on."""
-    return lambda settings, info: factor / gram(settings, info, settings.n + STALE)
+    return lambda settings, info: factor / gram(settings, info, settings.batch_size + STALE)
 
 
 def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
@@ -251,7 +256,7 @@ def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
     """
 
     def rate(settings: Any, info: Info) -> float:
-        rows = 1 if info.features else settings.n
+        rows = 1 if info.features else settings.batch_size
         return factor / (rows * max(info.mean_square_norm + settings.bias, 1e-12))
 
     return rate

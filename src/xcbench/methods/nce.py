@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import Objective, Pairs
+from xcbench.core.objectives import Objective, Pairwise
 from xcbench.core.objectives.nce import nce
-from xcbench.core.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.core.samplers import Negatives, Sampler, noise
 from xcbench.methods.method import Method, over_gram
 from xcbench.methods.method import sampler as distinct
@@ -19,7 +19,7 @@ from xcbench.options import option
 class NCEOptions(SampledOptions):
     """Options of noise-contrastive estimation."""
 
-    score_ridge: float = option(
+    score_l2: float = option(
         0.0,
         "lambda of lambda f² on the scores of the true class and, on average, of the drawn ones",
         at_least=0,
@@ -28,14 +28,14 @@ class NCEOptions(SampledOptions):
 
 def of_noise(settings: NCEOptions) -> bool:
     """Whether classes are drawn from a noise distribution as it is."""
-    return settings.sampling in method.noises
+    return settings.sampler in method.noises
 
 
 def objective(settings: NCEOptions, info: Info) -> Objective:
     """With the mean over the draws of a noise; else with the sum over uniform draws."""
     if of_noise(settings):
-        return Contrast(residual=False, ridge=settings.score_ridge)
-    return Pairs(nce, is_bound=False)
+        return BinaryLogistic(residual=False, l2=settings.score_l2)
+    return Pairwise(nce, is_bound=False)
 
 
 def sampler(settings: NCEOptions, info: Info) -> Sampler:
@@ -47,16 +47,16 @@ def sampler(settings: NCEOptions, info: Info) -> Sampler:
 
 def negatives(settings: SampledOptions, corrects: bool) -> Negatives:
     """Noise as the settings say."""
-    distribution = noise(settings.sampling, settings.exponent, **asdict(settings.tree))
-    return Negatives(distribution, settings.m, corrects)
+    distribution = noise(settings.sampler, settings.exponent, **asdict(settings.tree))
+    return Negatives(distribution, settings.negatives, corrects)
 
 
 def impossible(settings: NCEOptions) -> str:
-    """The ridge on scores is part of one of the two objectives."""
-    if settings.score_ridge and not of_noise(settings):
+    """The l2 penalty on scores is part of one of the two objectives."""
+    if settings.score_l2 and not of_noise(settings):
         return (
-            f"method.score_ridge={settings.score_ridge:g} needs noise that may be the true class; "
-            "set method.sampling=uniform, frequency or tree, or use method.ridge"
+            f"method.score_l2={settings.score_l2:g} needs noise that may be the true class; "
+            "set method.sampler=uniform, frequency or tree, or use method.l2"
         )
     return ""
 
@@ -66,7 +66,7 @@ method = Method(
     NCEOptions,
     objective,
     over_gram(6.0),
-    samplings=("shared", "others", "all"),
+    samplers_allowed=("shared", "others", "all"),
     noises=("uniform", "frequency", "tree"),
     sampler=sampler,
     impossible=impossible,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import Objective
-from xcbench.core.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.core.samplers.noise import Negatives
 from xcbench.methods.method import Method, over_square_norm
 from xcbench.methods.nce import NCEOptions, negatives
@@ -17,19 +17,19 @@ from xcbench.options import option
 class NegativeSamplingOptions(NCEOptions):
     """Options of negative sampling."""
 
-    m: int = option(1, "classes drawn; their mean counts", at_least=1)
-    sampling: str = option(
+    negatives: int = option(1, "classes drawn; their mean counts", at_least=1)
+    sampler: str = option(
         "tree",
         "`uniform`, `frequency` or `tree`: an observation's draws with replacement over all "
         "classes, hits of the true class kept",
     )
-    step: str = option("adagrad", "how weights move", choices=("sgd", "ar", "adagrad"))
-    decay: float = option(
+    optimizer: str = option("adagrad", "how weights move", choices=("sgd", "ar", "adagrad"))
+    lr_decay: float = option(
         1.0, "the rate is multiplied by this after each epoch", above=0, at_most=1
     )
-    ridge_scores: str = option(
+    l2_scores: str = option(
         "corrected",
-        "scores that feel score_ridge: `corrected` ones, f + log p_n (Eq. 6), or `raw` ones, f, as "
+        "scores that feel score_l2: `corrected` ones, f + log p_n (Eq. 6), or `raw` ones, f, as "
         "published for uniform and frequency sampling",
         choices=("corrected", "raw"),
     )
@@ -37,7 +37,7 @@ class NegativeSamplingOptions(NCEOptions):
 
 def objective(settings: NegativeSamplingOptions, info: Info) -> Objective:
     """Of the scores themselves."""
-    return Contrast(True, settings.score_ridge, settings.ridge_scores == "raw")
+    return BinaryLogistic(True, settings.score_l2, settings.l2_scores == "raw")
 
 
 def sampler(settings: NegativeSamplingOptions, info: Info) -> Negatives:
@@ -50,7 +50,7 @@ method = Method(
     NegativeSamplingOptions,
     objective,
     over_square_norm(0.2),
-    samplings=(),
+    samplers_allowed=(),
     noises=("uniform", "frequency", "tree"),
     sampler=sampler,
 )

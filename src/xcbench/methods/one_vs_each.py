@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xcbench.core.objectives import Pairs
+from xcbench.core.objectives import Pairwise
 from xcbench.core.objectives.one_vs_each import one_vs_each
 from xcbench.methods.method import Method, over_drawn
 from xcbench.methods.options import FullBatchOptions, SampledOptions
@@ -18,7 +18,7 @@ class OneVsEachOptions(FullBatchOptions, SampledOptions):
 method = Method(
     "ove",
     OneVsEachOptions,
-    lambda settings, info: Pairs(one_vs_each, is_bound=True),
+    lambda settings, info: Pairwise(one_vs_each, is_bound=True),
     over_drawn(4.0),
-    samplings=("shared", "others", "all", "frequency", "tree"),
+    samplers_allowed=("shared", "others", "all", "frequency", "tree"),
 )

@@ -19,7 +19,7 @@ class MethodOptions:
         "learning rate of the first epoch; empty: the method's default rule",
         above=0,
     )
-    ridge: float = option(
+    l2: float = option(
         0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over observations", at_least=0
     )
     bias: bool = option(True, "fit biases b")
@@ -29,15 +29,15 @@ class MethodOptions:
 class StochasticOptions(MethodOptions):
     """Options of a method that visits minibatches of observations."""
 
-    n: int = option(100, "observations in a minibatch", at_least=1)
-    step: str = option(
+    batch_size: int = option(100, "observations in a minibatch", at_least=1)
+    optimizer: str = option(
         "sgd",
         "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
         "the minibatch's gradient, whose rate falls with the root of the iterations; `adagrad`, "
         "on the minibatch's summed gradient",
         choices=("sgd", "ar", "adagrad"),
     )
-    root_decay: float = option(
+    lr_root_decay: float = option(
         0.0,
         "with step=adagrad, a of the factor sqrt(a / (t + a)) of the rate after t iterations; "
         "0: none",
@@ -49,13 +49,13 @@ class StochasticOptions(MethodOptions):
         "of coordinates with a gradient",
         choices=("all", "touched"),
     )
-    decay: float = option(
+    lr_decay: float = option(
         0.9,
         "the rate is multiplied by this after each epoch; with step=ar, every 2000 iterations",
         above=0,
         at_most=1,
     )
-    start: str = option(
+    init: str = option(
         "zero",
         "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
         "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
@@ -95,17 +95,17 @@ class TreeOptions:
         "`plain`: of the features as they are, for features that come from an SVD or PCA",
         choices=("whitened", "plain"),
     )
-    ridge: float = option(
+    l2: float = option(
         0.1,
         "lambda_n of lambda_n (||w||² + b²) in a node's objective; half of R, as the published "
         "code writes it",
         above=0,
     )
     discrete_step: str = option(
-        "as_text",
+        "paper",
         "classes change sides by their scores under the current weights (Eq. 9), or under the "
         "first eigenvector, as the published code has it",
-        choices=("as_text", "as_published"),
+        choices=("paper", "code"),
     )
 
 
@@ -115,13 +115,13 @@ class SampledOptions(StochasticOptions):
 
     Attributes
     ----------
-    projects : whether weights are projected where the ridge acts on drawn classes.
+    projects : whether weights are projected where the l2 penalty acts on drawn classes.
     """
 
     projects = False
 
-    m: int = option(5, "classes drawn", at_least=1)
-    sampling: str = option(
+    negatives: int = option(5, "classes drawn", at_least=1)
+    sampler: str = option(
         "shared",
         "`shared`: one draw of distinct classes a minibatch, hits of the true class kept; "
         "`others`: distinct classes an observation, never the true one; "
@@ -135,9 +135,10 @@ class SampledOptions(StochasticOptions):
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
     exponent: float = option(1.0, "of class frequencies in sampling=frequency", at_least=0)
-    ridge_on: str = option(
+    l2_on: str = option(
         "all",
-        "classes that feel the ridge in a step: `all`, or `drawn`: the true and the drawn ones, "
+        "classes that feel the l2 penalty in a step: `all`, or `drawn`: the true and the drawn "
+        "ones, "
         "each by 1 over the probability of a visit, weights projected (double sums; n=1)",
         choices=("all", "drawn"),
     )

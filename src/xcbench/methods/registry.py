@@ -18,9 +18,9 @@ from xcbench.errors import UserError
 from xcbench.methods import baselines, contract
 from xcbench.methods.method import Method, stochastic
 from xcbench.methods.options import MethodOptions, SampledOptions, StochasticOptions
-from xcbench.plugins import Found
+from xcbench.plugins import PluginRef
 
-_by_target: dict[str, Found] = {}  # methods that this process found by their target, by name
+_by_target: dict[str, PluginRef] = {}  # methods that this process found by their target, by name
 _tried: dict[tuple[int, str, Info], Method] = {}  # what passed; the methods are kept for their ids
 
 
@@ -41,7 +41,7 @@ def names() -> list[str]:
     return [*own(), *sorted(set(plugins.announced("method")) - set(own()))]
 
 
-def find(reference: str) -> Found:
+def find(reference: str) -> PluginRef:
     """Find the method of a name or a target.
 
     Raises
@@ -50,7 +50,7 @@ def find(reference: str) -> Found:
         If there is none, its name is taken, or a piece of it is missing.
     """
     if reference in own():
-        return Found(own()[reference], reference)
+        return PluginRef(own()[reference], reference)
     found = plugins.find("method", reference)
     contract.definition(found)
     name = found.thing.name
@@ -75,7 +75,7 @@ def entry(settings: MethodOptions) -> Method:
     return method
 
 
-def found(settings: MethodOptions) -> Found:
+def found(settings: MethodOptions) -> PluginRef:
     """Find the method that settings are for, and where it comes from.
 
     Raises
@@ -110,7 +110,7 @@ def check(settings: MethodOptions, info: Info) -> None:
     if isinstance(settings, SampledOptions):
         if stochastic(settings):
             _check_classes(settings, info)
-        _check_ridge(settings)
+        _check_l2(settings)
     reason = method.impossible(settings)
     if reason:
         raise UserError(reason)
@@ -130,7 +130,7 @@ def _try(method: Method, settings: MethodOptions, info: Info) -> None:
     _tried[key] = method
 
 
-def check_sampling(settings: MethodOptions) -> Found | None:
+def check_sampling(settings: MethodOptions) -> PluginRef | None:
     """Refuse a way of drawing classes that the method does not allow; find one from outside.
 
     Raises
@@ -140,53 +140,56 @@ def check_sampling(settings: MethodOptions) -> Found | None:
     """
     if not isinstance(settings, SampledOptions):
         return None
-    allowed = [*entry(settings).samplings, *entry(settings).noises]
-    if settings.sampling in allowed:
-        plugins.refuse_clash("sampler", settings.sampling)
+    allowed = [*entry(settings).samplers_allowed, *entry(settings).noises]
+    if settings.sampler in allowed:
+        plugins.refuse_clash("sampler", settings.sampler)
         return None
     taken = {*samplers.OWN, *samplers.NOISES}
-    if "others" in allowed and settings.sampling not in taken:
+    if "others" in allowed and settings.sampler not in taken:
         allowed += sorted(set(plugins.announced("sampler")) - taken)
-        if settings.sampling in allowed or plugins.is_target(settings.sampling):
-            return plugins.find("sampler", settings.sampling)
+        if settings.sampler in allowed or plugins.is_target(settings.sampler):
+            return plugins.find("sampler", settings.sampler)
     raise UserError(
-        f"method.sampling={settings.sampling} is not possible for {settings.name}: "
+        f"method.sampler={settings.sampler} is not possible for {settings.name}: "
         f"choose one of {', '.join(allowed)}"
     )
 
 
 def _check_step(method: Method, settings: StochasticOptions) -> None:
     """Whether the method's weights can move so."""
-    if settings.step not in method.steps:
+    if settings.optimizer not in method.steps:
         raise UserError(
-            f"method.step={settings.step} is not possible for {settings.name}: "
+            f"method.optimizer={settings.optimizer} is not possible for {settings.name}: "
             f"choose one of {', '.join(method.steps)}"
         )
-    if settings.root_decay and settings.step != "adagrad":
+    if settings.lr_root_decay and settings.optimizer != "adagrad":
         raise UserError(
-            f"method.root_decay={settings.root_decay:g} is for method.step=adagrad; set that, or "
-            "leave method.root_decay out"
+            f"method.lr_root_decay={settings.lr_root_decay:g} is for method.optimizer=adagrad; "
+            f"set that, or "
+            "leave method.lr_root_decay out"
         )
-    on_drawn = isinstance(settings, SampledOptions) and settings.ridge_on == "drawn"
-    if settings.step != "sgd" and on_drawn:
+    on_drawn = isinstance(settings, SampledOptions) and settings.l2_on == "drawn"
+    if settings.optimizer != "sgd" and on_drawn:
         raise UserError(
-            f"method.ridge_on=drawn is for method.step=sgd; with method.step={settings.step} the "
-            "ridge acts on all weights that have a gradient; set method.ridge_on=all"
+            f"method.l2_on=drawn is for method.optimizer=sgd; with "
+            f"method.optimizer={settings.optimizer} the "
+            "l2 acts on all weights that have a gradient; set method.l2_on=all"
         )
 
 
-def _check_ridge(settings: SampledOptions) -> None:
-    """Whether the probability that a step visits a class is known, where the ridge needs it."""
-    if settings.ridge_on == "drawn" and not stochastic(settings):
+def _check_l2(settings: SampledOptions) -> None:
+    """Whether the probability of a visit to a class is known, where the l2 penalty needs it."""
+    if settings.l2_on == "drawn" and not stochastic(settings):
         raise UserError(
-            "method.ridge_on=drawn is for steps on drawn classes; set method.solver=minibatch, or "
-            "method.ridge_on=all"
+            "method.l2_on=drawn is for steps on drawn classes; set method.solver=minibatch, or "
+            "method.l2_on=all"
         )
-    known = settings.n == 1 and settings.sampling in ("others", "all")
-    if settings.ridge_on == "drawn" and not known:
+    known = settings.batch_size == 1 and settings.sampler in ("others", "all")
+    if settings.l2_on == "drawn" and not known:
         raise UserError(
-            "method.ridge_on=drawn needs the probability that a step visits a class, known for one "
-            "observation and other classes; set method.n=1 and method.sampling=others or all"
+            "method.l2_on=drawn needs the probability that a step visits a class, known for one "
+            "observation and other classes; set method.batch_size=1 and method.sampler=others "
+            "or all"
         )
 
 
@@ -194,19 +197,23 @@ def _check_classes(settings: SampledOptions, info: Info) -> None:
     """Whether there are as many classes as are to be drawn."""
     outside = check_sampling(settings)
     if outside:
-        any_weights = "frequency" in entry(settings).samplings
+        any_weights = "frequency" in entry(settings).samplers_allowed
         contract.sampler(
-            outside, info, settings.m, settings.n, "" if any_weights else settings.name
+            outside,
+            info,
+            settings.negatives,
+            settings.batch_size,
+            "" if any_weights else settings.name,
         )
         return
-    most = info.classes - 1 if settings.sampling == "others" else info.classes
-    if settings.sampling == "tree" and not info.features:
+    most = info.classes - 1 if settings.sampler == "others" else info.classes
+    if settings.sampler == "tree" and not info.features:
         raise UserError(
-            f"method.sampling=tree draws classes by features, and {info.name} has none; "
-            "set method.sampling=frequency"
+            f"method.sampler=tree draws classes by features, and {info.name} has none; "
+            "set method.sampler=frequency"
         )
-    if settings.sampling != "all" and settings.m > most:
+    if settings.sampler != "all" and settings.negatives > most:
         raise UserError(
-            f"method.m={settings.m} classes cannot be drawn on {info.name} with "
-            f"method.sampling={settings.sampling}: it has {info.classes} classes, so at most {most}"
+            f"method.negatives={settings.negatives} classes cannot be drawn on {info.name} with "
+            f"method.sampler={settings.sampler}: it has {info.classes} classes, so at most {most}"
         )

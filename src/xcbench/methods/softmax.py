@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xcbench.core.objectives import Odds
+from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.softmax import softmax
 from xcbench.methods.method import Method, over_gram
 from xcbench.methods.options import SOLVERS, FullBatchOptions, SampledOptions
@@ -21,15 +21,15 @@ class SoftmaxOptions(FullBatchOptions):
 exact = Method(
     "softmax",
     SoftmaxOptions,
-    lambda settings, info: Odds(softmax, is_bound=True),
+    lambda settings, info: LogOdds(softmax, is_bound=True),
     over_gram(4.0),
     version=2,
 )
 importance_sampling = Method(
     "is",
     SampledOptions,
-    lambda settings, info: Odds(softmax, is_bound=False, weighted=False),
+    lambda settings, info: LogOdds(softmax, is_bound=False, weighted=False),
     over_gram(4.0),
     version=2,
-    samplings=("shared", "others", "all"),
+    samplers_allowed=("shared", "others", "all"),
 )

@@ -51,7 +51,7 @@ class Grid:
         these, half a decade to either side of the best.
     criterion : column by which the best rate of a method is chosen; of methods that are not
         named, the training log loss.
-    variants : settings, such as ``method.sampling``, each value of which is tuned by itself.
+    variants : settings, such as ``method.sampler``, each value of which is tuned by itself.
     tuned : settings of the method that are chosen together with the rate, numbers as it is.
     stopped : whether a cell counts by its best checkpoint (early stopping), not by its last.
     measure : fills columns that need the weights of cells, which the tables do not hold: a

@@ -35,7 +35,7 @@ from omegaconf import OmegaConf
 
 from xcbench.papers import published, verdicts
 from xcbench.papers.frames import Values, part, remark, values
-from xcbench.papers.replication import Claim, Key, Reading, absent, command
+from xcbench.papers.replication import Claim, Key, Variant, absent, command
 
 FIELDS = ("table", "dataset", "method", "metric", "value", "unit")
 
@@ -176,16 +176,16 @@ class Claims:
         last = next((self._command(it, entry, name) for name in reversed(list(entry.rows))), "")
         if entry.verdict or it.metric not in entry.columns:
             return Claim((), reason, entry.verdict or unmeasured(it), last)
-        every, readings, why = self.rows(results, *it.key), [], ""
+        every, variants, why = self.rows(results, *it.key), [], ""
         for variant, rows in every.items():
             found = self._values(it, entry, variant, rows)
             why = why or found.skipped
             if found.values:
                 note = _text(self.paper, it, entry.note.get(variant, ""), it, variant, rows)
                 run = self._command(it, entry, variant)
-                readings.append(Reading(variant, found.values, run, note))
-        if readings or unmeasured(it) == verdicts.TIME:
-            return Claim(readings, reason, unmeasured(it), last)
+                variants.append(Variant(variant, found.values, run, note))
+        if variants or unmeasured(it) == verdicts.TIME:
+            return Claim(variants, reason, unmeasured(it), last)
         if why == verdicts.NO_DATA:
             return Claim((), absent(self._ours(it, entry)[0]), why, last)
         if why == verdicts.NO_PACKAGE:

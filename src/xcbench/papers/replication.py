@@ -28,19 +28,19 @@ COLUMNS = [
     "verdict",
     "reason",
     "command",
-    "reading",
+    "variant",
 ]
 Key = tuple[str, str, str, str]  # table, dataset, method and metric of a printed number
 KEY = ["paper", "table", "dataset", "method", "metric"]
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Measurements of a printed number, one a seed, under one reading of the paper.
+class Variant:
+    """Measurements of a printed number, one a seed, under one variant of the paper.
 
     Attributes
     ----------
-    name : ``as_text`` or ``as_published``.
+    name : ``paper`` or ``code``.
     command : what measures it.
     note : what should be known of it, such as seeds that diverged.
     """
@@ -62,7 +62,7 @@ class Claim:
     command : what would measure it.
     """
 
-    readings: Sequence[Reading] = ()
+    variants: Sequence[Variant] = ()
     reason: str = ""
     verdict: str = verdicts.NO_DATA
     command: str = ""
@@ -81,11 +81,11 @@ def command(experiment: str, dataset: str = "", method: str = "") -> str:
 
 
 def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
-    """Row of a printed number; of the readings that agree, the text's comes first."""
+    """Row of a printed number; of the variants that agree, the text's comes first."""
     made = {name: printed[name] for name in KEY} | {"published": printed["value"]}
     if claim is None:
         return made | {"verdict": verdicts.without_run(printed["metric"], printed["value"])}
-    run = [reading for reading in claim.readings if len(reading.values)]
+    run = [variant for variant in claim.variants if len(variant.values)]
     if not run:
         return made | {
             "verdict": claim.verdict,
@@ -93,16 +93,16 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
             "command": claim.command,
         }
     good = [r for r in run if verdicts.agrees(printed["value"], printed["unit"], r.values)]
-    preferred = "as_text" if good else "as_published"
-    shown = min(good or run, key=lambda reading: reading.name != preferred)
+    preferred = "paper" if good else "code"
+    shown = min(good or run, key=lambda variant: variant.name != preferred)
     if claim.verdict == verdicts.TIME:
         verdict = verdicts.TIME
     elif not good:
         verdict = verdicts.DEVIATES
-    elif shown.name == "as_text":
+    elif shown.name == "paper":
         verdict = verdicts.REPRODUCED
     else:
-        verdict = verdicts.ONLY_AS_PUBLISHED
+        verdict = verdicts.WITH_CODE_SETTINGS
     reason = "; ".join(part for part in (claim.reason, shown.note) if part)
     if verdict == verdicts.DEVIATES and not reason:
         reason = "no reason is known"
@@ -117,7 +117,7 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
         "verdict": verdict,
         "reason": reason,
         "command": shown.command,
-        "reading": shown.name,
+        "variant": shown.name,
     }
 
 

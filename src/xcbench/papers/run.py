@@ -16,9 +16,19 @@ from typing import Any
 import pandas as pd
 
 from xcbench.core.dataset import Info
-from xcbench.papers import INTERRUPTED, LOSS, PARTS, Grid, Measured, Paper, Place, kept, priors
+from xcbench.papers import (
+    INTERRUPTED,
+    LOSS,
+    PARTS,
+    Grid,
+    Measured,
+    Paper,
+    Place,
+    priors,
+    results_cache,
+)
 from xcbench.papers.frames import stopped
-from xcbench.papers.kept import Kept
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.report.summary import ENDED, at_best_rate, edge
 from xcbench.run import cells, plan, sweeps
 from xcbench.run.execute import execute_jobs
@@ -85,14 +95,19 @@ class Runner:
             names = dict.fromkeys(name for sweep in found_sweeps for name in sweep.swept)
             swept = tuple(names) if narrow else ()
             new = partial(self._replaced, grid, found, swept, Path(configurations[0].runs_dir))
-            known[part] = kept.update(self.folder, part, new)
+            known[part] = results_cache.update(self.folder, part, new)
             if code == INTERRUPTED:
                 break
         return code
 
     def _replaced(
-        self, grid: Grid, found: Kept, swept: Sequence[str], runs_dir: Path, tables: Kept
-    ) -> Kept:
+        self,
+        grid: Grid,
+        found: ResultsCache,
+        swept: Sequence[str],
+        runs_dir: Path,
+        tables: ResultsCache,
+    ) -> ResultsCache:
         """Tables with new rows of a grid, and with what is measured of their weights."""
         new = tables.replaced(grid.name, found, swept)
         place = Place(grid.name, runs_dir, self.folder)
@@ -101,7 +116,9 @@ class Runner:
     def _named(self, name: str) -> Grid:
         return next(grid for grid in self.paper.grids if grid.name == name)
 
-    def _grid(self, grid: Grid, configurations: list[Config], known: Kept) -> tuple[Kept, int]:
+    def _grid(
+        self, grid: Grid, configurations: list[Config], known: ResultsCache
+    ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
         jobs = plan.jobs(configurations)
         found, code = _points(grid.name, jobs, known)
@@ -125,7 +142,7 @@ def narrows(key: str) -> bool:
     return key == "seed" or key not in sweeps.PLAIN
 
 
-def _points(name: str, planned: list[Job], known: Kept) -> tuple[Kept, int]:
+def _points(name: str, planned: list[Job], known: ResultsCache) -> tuple[ResultsCache, int]:
     """Run the points for which no row holds; gives the rows of all."""
     launch = planned[0].settings
     candidates = {} if launch.force else {job.cell.cell: known.holds(job, name) for job in planned}
@@ -138,7 +155,7 @@ def _points(name: str, planned: list[Job], known: Kept) -> tuple[Kept, int]:
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in known.skipped and cell.status == "skipped"]
     new = [cell for cell in ran if cell.cell not in same]
-    return known.only(name, [*held.values(), *same]).joined(Kept.of(name, new)), code
+    return known.only(name, [*held.values(), *same]).joined(ResultsCache.of(name, new)), code
 
 
 def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFrame]]:
@@ -149,7 +166,7 @@ def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFr
         yield tuple("" if value != value else str(value) for value in key), search  # NaN: none
 
 
-def best_settings(grid: Grid, tables: Kept) -> Best:
+def best_settings(grid: Grid, tables: ResultsCache) -> Best:
     """Rate and other tuned settings that are best in every search of a grid that has any."""
     best: Best = {}
     for key, search in searches(grid, tables.rows[tables.rows["grid"] == grid.name]):
@@ -197,7 +214,7 @@ def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
     return replace(settings, method=replace(settings.method, **own))
 
 
-def _beyond(grid: Grid, tables: Kept, jobs: list[Job]) -> list[Config]:
+def _beyond(grid: Grid, tables: ResultsCache, jobs: list[Job]) -> list[Config]:
     """Points that the best one of each search lacks, one setting changed at a time.
 
     Of a rate alone, the one a decade beyond, where the best ends the grid; of a rate with other
@@ -232,11 +249,11 @@ def _half_decades(best: dict[str, float]) -> list[dict[str, float]]:
     ]
 
 
-def tables(folder: Path) -> dict[str, Kept]:
+def tables(folder: Path) -> dict[str, ResultsCache]:
     """The committed tables of a paper, and a warning of what is damaged in them."""
-    parts = {part: Kept.read(folder, part) for part in PARTS}
+    parts = {part: ResultsCache.read(folder, part) for part in PARTS}
     for part, own in parts.items():
-        rows, curves = kept.paths(folder, part)
+        rows, curves = results_cache.paths(folder, part)
         for path, what, number in (
             (rows, "rows", own.lost),
             (curves, "curves", int((~own.whole).sum())),

@@ -17,7 +17,7 @@ __all__ = ["Picture", "Section", "Table", "markdown", "render"]
 # How verdicts begin, and their class on the page; the longest beginning that fits counts.
 VERDICTS = {
     "reproduced": "reproduced",
-    "reproduced only as published": "as-published",
+    "reproduced with the code's settings": "code-settings",
     "deviates": "deviates",
     "not run": "not-run",
     "not printed": "neutral",

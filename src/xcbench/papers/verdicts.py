@@ -5,7 +5,8 @@
 - A count agrees if it is equal, or, where the seeds draw the split, lies between their lowest and
   highest. A learning rate, a power of ten, agrees if it is equal. A printed bound, ``<1``, agrees
   with a mean inside it.
-- ``reproduced``: the reading of the text agrees. ``reproduced only as published``: it does not, but
+- ``reproduced``: the variant of the text agrees. ``reproduced with the code's settings``: it does
+  not, but
   what the authors' code did agrees. ``deviates``: neither does; the row then has a reason.
 - Times are shown for orientation and never judged; settings are no results.
 """
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 REPRODUCED = "reproduced"
-ONLY_AS_PUBLISHED = "reproduced only as published"
+WITH_CODE_SETTINGS = "reproduced with the code's settings"
 DEVIATES = "deviates"
 NO_DATA = "not run: data"
 NO_PACKAGE = "not run: no package"
@@ -26,7 +27,7 @@ SETTING = "setting"
 TIME = "orientation only (times)"
 ALL = (
     REPRODUCED,
-    ONLY_AS_PUBLISHED,
+    WITH_CODE_SETTINGS,
     DEVIATES,
     NO_DATA,
     NO_PACKAGE,

@@ -15,7 +15,7 @@ from xcbench.units import printable
 NONE = "–"
 RIGHT = ["rate", "seeds", "epochs", "train s", *(name.replace("_", " ") for name in in_tables())]
 CONVENTIONS = [
-    "Log losses and bounds are means per observation in nats, without any ridge term.",
+    "Log losses and bounds are means per observation in nats, without any l2 penalty term.",
     "Errors are fractions of observations whose highest score is not their label.",
     "Precision at 1, where rows have several labels: the share of rows whose highest score is that "
     "of any of their labels; rows made of one row count as one.",

@@ -19,7 +19,7 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
 from xcbench.options import changed
-from xcbench.plugins import Found
+from xcbench.plugins import PluginRef
 from xcbench.run import cells, results
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Config
@@ -235,7 +235,7 @@ def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, 
     return _content(settings, name, digest, engine, versions, _Shared())
 
 
-def _versions(method: Method, sampler: Found | None) -> dict[str, int]:
+def _versions(method: Method, sampler: PluginRef | None) -> dict[str, int]:
     """Versions of the code that a cell's numbers come from."""
     own = {"version": method.version}
     return own | {"sampler_version": getattr(sampler.thing, "version", 1)} if sampler else own

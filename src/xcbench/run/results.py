@@ -32,9 +32,9 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS` first (losses and bounds are means per observation in nats without any ridge
+        `COLUMNS` first (losses and bounds are means per observation in nats without any l2 penalty
         term, errors are fractions), then metrics a method adds, then settings under their dotted
-        names (``method.m``), then ``message``. A cell without a curve leaves one row with
+        names (``method.negatives``), then ``message``. A cell without a curve leaves one row with
         empty metrics.
     """
     rows: list[dict[str, Any]] = []

@@ -93,7 +93,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.seed,
         settings.budget,
         settings.evaluation,
-        settings.method.ridge,
+        settings.method.l2,
         watch,
     )
     keep = settings.save_weights and made.status != "diverged"

@@ -62,14 +62,14 @@ def run(
     seed: int,
     budget: Budget,
     evaluation: Evaluation,
-    ridge: float,
+    l2: float,
     watch: Callable[[float], None] = lambda share: None,
 ) -> Trace:
     """Train with the training clock running, stop the clock, evaluate, go on.
 
     Parameters
     ----------
-    ridge : lambda; where it is not 0 the column ``ridge_term`` holds lambda/(2N) ||(w, b)||², N
+    l2 : lambda; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||², N
         the rows that training sees.
     watch : told the share of the work done after every checkpoint.
 
@@ -80,7 +80,7 @@ def run(
     """
     trace, clock = Trace(memory=PeakMemory(evaluation.costs)), Stopwatch()
     seen = dataset.first(budget.share)
-    judge = Judge(dataset, evaluation, seed, ridge / len(seen.train))
+    judge = Evaluator(dataset, evaluation, seed, l2 / len(seen.train))
     passes = solver.epochs or budget.epochs
     stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
     value, objective, fresh = Mean(), math.nan, True
@@ -162,11 +162,11 @@ def like(X: np.ndarray, sparse: Any) -> sp.csr_array:
     return rows
 
 
-class Judge:
+class Evaluator:
     """What is measured of a model at a checkpoint."""
 
     def __init__(
-        self, dataset: Dataset, evaluation: Evaluation, seed: int, ridge_share: float
+        self, dataset: Dataset, evaluation: Evaluation, seed: int, l2_share: float
     ) -> None:
         parts = {"train": dataset.train, "test": dataset.test}
         if evaluation.validation:
@@ -178,10 +178,10 @@ class Judge:
             for role, whole in parts.items()
         }
         self.test = dataset.test
-        self.evaluation, self.seed, self.ridge_share = evaluation, seed, ridge_share
+        self.evaluation, self.seed, self.l2_share = evaluation, seed, l2_share
 
     def measured(self, model: Model, iteration: int) -> dict[str, float]:
-        """Losses and errors of all parts; costs and the ridge's term where there are any.
+        """Losses and errors of all parts; costs and the l2 penalty's term where there are any.
 
         Where the model has a correction, the columns without it end with ``_uncorrected``.
         """
@@ -190,8 +190,8 @@ class Judge:
         found |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
             found |= costs(model.corrected, self.test)
-        if self.ridge_share:
-            found["ridge_term"] = self.ridge_share / 2 * model.square_norm()
+        if self.l2_share:
+            found["l2_term"] = self.l2_share / 2 * model.square_norm()
         return found
 
     def _losses(self, model: Model, iteration: int) -> dict[str, float]:
@@ -235,7 +235,7 @@ class Mean:
 
 
 def _record(
-    trace: Trace, progress: Progress, model: Model, is_bound: bool, judge: Judge | None
+    trace: Trace, progress: Progress, model: Model, is_bound: bool, judge: Evaluator | None
 ) -> bool:
     """Append a checkpoint, evaluated if someone judges; False where something is not finite."""
     new = progress.observations > (trace.rows[-1]["observations"] if trace.rows else 0)

@@ -58,31 +58,31 @@ def _log_odds(scores: Any, log_weight: Any) -> tuple[float, float]:
 
 @kernel
 def _share(
-    scores: Any, log_weight: Any, log_odds: float, of_true: float, pull: float, slope: Any
+    scores: Any, log_weight: Any, log_odds: float, of_true: float, pull: float, grad: Any
 ) -> None:
-    """Slopes in the scores: a drawn class has its share of the slope in the log-odds."""
-    slope[:] = 0.0
+    """Gradients in the scores: a drawn class has its share of the grad in the log-odds."""
+    grad[:] = 0.0
     if log_odds == -np.inf:  # no class left: the sample changes nothing
         return
-    slope[0] = of_true
+    grad[0] = of_true
     for c in range(scores.size - 1):
         if log_weight[c] > -np.inf:
-            slope[c + 1] = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds) * pull
+            grad[c + 1] = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds) * pull
 
 
 @kernel
-def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, slope: Any) -> float:
+def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, grad: Any) -> float:
     """As `xcbench.core.objectives.Pairs`, of one observation: its value."""
     S = scores.size - 1
     total = 0.0
-    slope[0] = 0.0
+    grad[0] = 0.0
     for c in range(S):
         value, of_true, of_drawn = formula(
             scores[0] - shift, scores[c + 1] - shift, log_weight[c], 1.0 / S
         )
         total += value
-        slope[0] += of_true
-        slope[c + 1] = of_drawn
+        grad[0] += of_true
+        grad[c + 1] = of_drawn
     return total
 
 
@@ -98,7 +98,7 @@ def _descend(
     index, classes, log_weight, square_norm, local = samples
     rate, parameter = step.rate, step.parameter
     width = classes.shape[1]
-    scores, slope = np.empty(width), np.empty(width)
+    scores, grad = np.empty(width), np.empty(width)
     changes = np.empty(width, V.dtype)
     total = 0.0
     for i in range(index.size):
@@ -115,9 +115,9 @@ def _descend(
         u = local[index[i]]
         if step.of_pairs:
             shift = u if step.shifted else 0.0
-            value = _pairs(scores, log_weight[i], shift, pairs, slope)
+            value = _pairs(scores, log_weight[i], shift, pairs, grad)
             if step.shifted:
-                local[index[i]] = shift + rate * slope.sum()
+                local[index[i]] = shift + rate * grad.sum()
         else:
             weights_drawn = log_weight[i]
             log_odds, log_drawn = _log_odds(scores, weights_drawn)
@@ -129,7 +129,7 @@ def _descend(
                 norm = square_norm[i]
                 value, pull, u_next = odds(log_odds, log_drawn, u, rate, norm, parameter)
                 of_true = -pull
-            _share(scores, weights_drawn, log_odds, of_true, pull, slope)
+            _share(scores, weights_drawn, log_odds, of_true, pull, grad)
             local[index[i]] = u if log_odds == -np.inf else u_next
         total += value
         if step.shrinkage != 1.0:
@@ -137,17 +137,17 @@ def _descend(
             _fold(weights)
         for c in range(1, width):  # a drawn class that is the true one
             if classes[i, c] == y:
-                slope[0] += slope[c]
-                slope[c] = 0.0
+                grad[0] += grad[c]
+                grad[c] = 0.0
         for c in range(width):
-            changes[c] = -rate * slope[c] / scale[0]
+            changes[c] = -rate * grad[c] / scale[0]
             if b.size:
                 b[classes[i, c]] += changes[c]
-        if width == 2 and slope[0] != 0.0 and slope[1] != 0.0:
+        if width == 2 and grad[0] != 0.0 and grad[1] != 0.0:
             adds(V[y], V[classes[i, 1]], changes, features, values, first, last)
         else:
             for c in range(width):
-                if slope[c] != 0.0:
+                if grad[c] != 0.0:
                     add(V[classes[i, c]], changes[c], features, values, first, last)
     return total
 

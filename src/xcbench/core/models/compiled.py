@@ -128,7 +128,7 @@ class CompiledModel(LinearModel):
         self,
         rows: Any,
         classes: np.ndarray | None,
-        slope: np.ndarray,
+        grad: np.ndarray,
         squares: Squares,
         pace: Pace,
     ) -> None:
@@ -137,14 +137,14 @@ class CompiledModel(LinearModel):
         of_squares = _record(squares.V, squares.b)
         pace = Pace(*map(self.dtype.type, pace))
         if classes is None:
-            (_, features), gradient, _, of_biases = self._gradient(rows, None, slope)
+            (_, features), gradient, _, of_biases = self._gradient(rows, None, grad)
             if isinstance(features, slice):
                 features = np.arange(self.V.shape[1])
             places, gradient = features.astype(np.int64, copy=False), np.ascontiguousarray(gradient)
             kernels.adapt_all(self.record, of_squares, places, gradient, of_biases, pace)
             return
         order = kernels.by_class(classes, *self.room)
-        pairs = kernels.Pairs(classes, order, slope.astype(self.dtype))
+        pairs = kernels.Pairs(classes, order, grad.astype(self.dtype))
         room = np.zeros(self.V.shape[1], self.dtype)
         kernels.adapt(self.record, of_squares, rows.record, pairs, room, pace)
 

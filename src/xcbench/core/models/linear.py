@@ -179,34 +179,34 @@ class LinearModel(Model):
         self,
         rows: SparseRows | DenseRows,
         classes: np.ndarray | None,
-        slope: np.ndarray,
+        grad: np.ndarray,
         squares: Squares,
         pace: Pace,
     ) -> None:
-        """Take an adaptive step along the gradient, the sum of slope · x over the (B, C) pairs.
+        """Take an adaptive step along the gradient, the sum of grad · x over the (B, C) pairs.
 
         Coordinates whose gradient is 0 stay as they are, with their squares.
 
         Parameters
         ----------
-        classes : (B, C) of the slopes, or None for every class.
+        classes : (B, C) of the grads, or None for every class.
         squares : of the gradients so far, changed in place.
         """
         self._fold()
-        where, of_V, distinct, of_b = self._gradient(rows, classes, slope)
+        where, of_V, distinct, of_b = self._gradient(rows, classes, grad)
         _adapt_at(self.V, squares.V, where, of_V, pace)
         if self.b is not None and squares.b is not None:
             _adapt_at(self.b, squares.b, distinct, of_b, pace)
 
     def _gradient(
-        self, rows: SparseRows | DenseRows, classes: np.ndarray | None, slope: np.ndarray
+        self, rows: SparseRows | DenseRows, classes: np.ndarray | None, grad: np.ndarray
     ) -> tuple[Any, np.ndarray, Any, np.ndarray]:
         """Indices of the weights that are reached, their gradient; the same of the biases."""
         if classes is None:
-            (features, X), slope = rows.narrow(), slope.astype(self.dtype)
+            (features, X), grad = rows.narrow(), grad.astype(self.dtype)
             every = slice(None)
-            return (every, features), np.asarray(X.T @ slope).T, every, slope.sum(axis=0)
-        distinct, coefficients = _by_class(classes, slope)
+            return (every, features), np.asarray(X.T @ grad).T, every, grad.sum(axis=0)
+        distinct, coefficients = _by_class(classes, grad)
         coefficients = coefficients.astype(self.dtype)
         if isinstance(rows, DenseRows):
             return distinct, coefficients @ rows.X, distinct, coefficients.sum(axis=1)

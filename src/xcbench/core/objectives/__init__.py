@@ -3,19 +3,19 @@
 An objective maps the scores of the true class (column 0) and of S drawn classes, their
 log-weights and a little state per observation to numbers::
 
-    value (B,), slope (B, 1+S), new local state (B,) = objective(
+    value (B,), grad (B, 1+S), new local state (B,) = objective(
         scores (B, 1+S), log_weight () or (B, S), local (B,), rate, square_norm (B,))
 
-``value`` is minimised, per observation in nats; ``slope`` is its gradient in the scores.
+``value`` is minimised, per observation in nats; ``grad`` is its gradient in the scores.
 ``exp(log_weight)`` is how many classes a drawn class stands for; minus infinity leaves a draw out.
 ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
 objectives that solve for their step. All in float64; no clock, no random numbers, no X.
 
-There are three families. `Odds`: the objective sees the
+There are three families. `LogOdds`: the objective sees the
 classes only through the log-odds against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact
 softmax, IS, U-max, vanilla and implicit SGD and softmax A&R differ in one formula of T.
-`ScoredOdds`: it sees the true score too; the double sum of Raman et al. `Pairs`: the objective is a
-sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
+`ScoredLogOdds`: it sees the true score too; the double sum of Raman et al. `Pairwise`: the
+objective is a sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
 
 A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
 attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
@@ -47,7 +47,7 @@ class Scalar(NamedTuple):
     Attributes
     ----------
     family : ``odds``, ``scored_odds`` or ``pairs``: what the formula is of.
-    formula, parameter, weighted, shifted : as in `Odds`, `ScoredOdds` and `Pairs`.
+    formula, parameter, weighted, shifted : as in `LogOdds`, `ScoredLogOdds` and `Pairwise`.
     """
 
     family: str
@@ -78,7 +78,7 @@ class Objective(ABC):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, slope and new local state."""
+        """Value, grad and new local state."""
 
     @property
     def scalar(self) -> Scalar | None:
@@ -95,13 +95,13 @@ class Objective(ABC):
 
 
 @dataclass(frozen=True)
-class Odds(Objective):
+class LogOdds(Objective):
     """An objective of the log-odds against the true class.
 
     Attributes
     ----------
     formula : ``formula(log_odds, log_drawn, local, rate, square_norm, parameter)`` → value, its
-        slope in the log-odds, new local state. ``log_odds`` is T; ``log_drawn`` is the same sum
+        grad in the log-odds, new local state. ``log_odds`` is T; ``log_drawn`` is the same sum
         without weights.
     parameter : a number of the method, such as U-max's threshold.
     weighted : whether a drawn class stands for others too; if not, all weights are 1.
@@ -126,26 +126,26 @@ class Odds(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Reduce the classes to the log-odds; a drawn class has its share of the slope in them."""
+        """Reduce the classes to the log-odds; a drawn class has its share of the grad in them."""
         if not self.weighted:
             log_weight = 0.0
         weighted, log_odds, log_drawn = _reduced(scores, log_weight)
         value, pull, local_next = self.formula(
             log_odds, log_drawn, local, rate, square_norm, self.parameter
         )
-        slope = _slope(weighted, log_odds, -pull, pull)
-        return np.asarray(value), slope, np.where(np.isneginf(log_odds), local, local_next)
+        grad = _slope(weighted, log_odds, -pull, pull)
+        return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
 
 
 @dataclass(frozen=True)
-class ScoredOdds(Objective):
+class ScoredLogOdds(Objective):
     """An objective of the true score and the log-odds against the true class.
 
     Attributes
     ----------
-    formula : ``formula(true, log_odds, log_drawn, local, rate, parameter)`` → value, its slope in
-        the true score with the drawn ones held, its slope in the log-odds, new local state.
-        ``log_odds``, ``log_drawn`` and ``parameter`` as in `Odds`.
+    formula : ``formula(true, log_odds, log_drawn, local, rate, parameter)`` → value, its grad in
+        the true score with the drawn ones held, its grad in the log-odds, new local state.
+        ``log_odds``, ``log_drawn`` and ``parameter`` as in `LogOdds`.
     """
 
     formula: Callable[[Numbers, Numbers, Numbers, Numbers, float, float], Quadruple]
@@ -166,13 +166,13 @@ class ScoredOdds(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `Odds`, with the true class's own slope."""
+        """As `LogOdds`, with the true class's own grad."""
         weighted, log_odds, log_drawn = _reduced(scores, log_weight)
         value, of_true, pull, local_next = self.formula(
             scores[:, 0], log_odds, log_drawn, local, rate, self.parameter
         )
-        slope = _slope(weighted, log_odds, of_true, pull)
-        return np.asarray(value), slope, np.where(np.isneginf(log_odds), local, local_next)
+        grad = _slope(weighted, log_odds, of_true, pull)
+        return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
 
 
 def _reduced(scores: np.ndarray, log_weight: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -204,22 +204,22 @@ def log_sum_exp(terms: np.ndarray) -> np.ndarray:
 def _slope(
     weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, pull: Numbers
 ) -> np.ndarray:
-    """Slopes (B, 1+S): a drawn class has its share of the slope in the log-odds."""
+    """Gradients (B, 1+S): a drawn class has its share of the grad in the log-odds."""
     empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
     share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
-    slope = np.empty((weighted.shape[0], 1 + weighted.shape[1]))
-    slope[:, 0] = np.where(empty, 0.0, of_true)
-    slope[:, 1:] = share * np.where(empty, 0.0, pull)[:, None]
-    return slope
+    grad = np.empty((weighted.shape[0], 1 + weighted.shape[1]))
+    grad[:, 0] = np.where(empty, 0.0, of_true)
+    grad[:, 1:] = share * np.where(empty, 0.0, pull)[:, None]
+    return grad
 
 
 @dataclass(frozen=True)
-class Pairs(Objective):
+class Pairwise(Objective):
     """A sum over pairs of the true class and a drawn one.
 
     Attributes
     ----------
-    formula : ``formula(true, drawn, log_weight, share)`` → value of a pair, its slope in the true
+    formula : ``formula(true, drawn, log_weight, share)`` → value of a pair, its grad in the true
         score, and in the drawn one. ``share`` is 1 / S, for a term of the true class alone.
     shifted : whether scores count from the local state, which then moves along its gradient.
     """
@@ -242,15 +242,15 @@ class Pairs(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value and slope; a shift has the negative of the sum of the slopes."""
+        """Value and grad; a shift has the negative of the sum of the grads."""
         share = 1.0 / (scores.shape[1] - 1)
         if self.shifted:
             scores = scores - local[:, None]
         value, of_true, of_drawn = self.formula(scores[:, :1], scores[:, 1:], log_weight, share)
-        slope = np.column_stack([np.sum(of_true, axis=1), of_drawn])
+        grad = np.column_stack([np.sum(of_true, axis=1), of_drawn])
         if self.shifted:
-            local = local + rate * slope.sum(axis=1)
-        return np.sum(value, axis=1), slope, local
+            local = local + rate * grad.sum(axis=1)
+        return np.sum(value, axis=1), grad, local
 
 
 def softplus(x: Numbers) -> Numbers:
@@ -259,5 +259,5 @@ def softplus(x: Numbers) -> Numbers:
 
 
 def sigmoid(x: Numbers) -> Numbers:
-    """1 / (1 + e^-x), the slope of softplus."""
+    """1 / (1 + e^-x), the grad of softplus."""
     return 1.0 / (1.0 + np.exp(np.minimum(-x, 709.0)))

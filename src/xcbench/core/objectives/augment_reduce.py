@@ -91,7 +91,7 @@ class Latent(Objective):
 
     ELBO_n = E_q[log phi(eps) + sum_k omega_k log Phi(eps + f_y - f_k)] + H(q), and H(q) = log s +
     H(standard). Local state (mu, gamma) takes a step of the given rate along its reparameterised
-    gradient with the first draw. The slope is at the new q, with the second draw.
+    gradient with the first draw. The grad is at the new q, with the second draw.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Latent(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, slope after the step of (mu, gamma), and these; a weight of 0 drops a draw."""
+        """Value, grad after the step of (mu, gamma), and these; a weight of 0 drops a draw."""
         gap, weight = scores[:, :1] - scores[:, 1:], np.exp(log_weight)
         value = -self._bound(gap, weight, *local.T)
         local = local + rate * self._local_gradient(gap, weight, *local.T)

@@ -9,7 +9,7 @@ import numpy as np
 from xcbench.core.objectives import (
     Numbers,
     Objective,
-    Pairs,
+    Pairwise,
     Triple,
     log_sum_exp,
     sigmoid,
@@ -73,10 +73,10 @@ def best_alpha(scores: np.ndarray, log_weight: Numbers, start: np.ndarray) -> np
 class Tightest(Objective):
     """The bound at the best alpha of every observation.
 
-    By the envelope theorem its slope is that of the bound with alpha held.
+    By the envelope theorem its grad is that of the bound with alpha held.
     """
 
-    pairs: Pairs
+    pairs: Pairwise
     is_bound: bool = True
     start: float = 0.0
 
@@ -88,7 +88,7 @@ class Tightest(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, slope, and alpha, where the next search begins."""
+        """Value, grad, and alpha, where the next search begins."""
         alpha = best_alpha(scores, log_weight, local)
-        value, slope, _ = self.pairs(scores, log_weight, alpha, rate, square_norm)
-        return value, slope, alpha
+        value, grad, _ = self.pairs(scores, log_weight, alpha, rate, square_norm)
+        return value, grad, alpha

@@ -3,7 +3,7 @@
 Eq. 6 is the paper's own, Eq. 8 that of Raman et al. (2016). With u' = u - f_y, Eq. 8 is Eq. 6 at
 u': same value, same minimum, same reset. They differ in what an observation holds while W moves:
 u - f_y, the log of the sum against the true class, or u itself, the log of the whole sum; so under
-Eq. 8 the true class has a slope of its own, and u either sign.
+Eq. 8 the true class has a grad of its own, and u either sign.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def raman(
 
     Returns
     -------
-    Value, slope in the true score, that in the log-odds, and the next u.
+    Value, grad in the true score, that in the log-odds, and the next u.
     """
     above = reset(log_drawn, u - true, delta)
     value, shrunk, excess = terms(log_odds, above)
     return value, shrunk - 1.0, excess, true + above - rate * (1.0 - shrunk - excess)
 
 
-def raman_as_published(
+def raman_code(
     true: Numbers,
     log_odds: Numbers,
     log_drawn: Numbers,

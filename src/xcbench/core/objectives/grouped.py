@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xcbench.core.objectives import Numbers, Objective, Odds, Pairs
+from xcbench.core.objectives import LogOdds, Numbers, Objective, Pairwise
 from xcbench.core.objectives.one_vs_each import one_vs_each
 from xcbench.core.objectives.softmax import softmax
 
-EXACT = Odds(softmax, is_bound=True)
-ONE_VS_EACH = Pairs(one_vs_each, is_bound=True)
+EXACT = LogOdds(softmax, is_bound=True)
+ONE_VS_EACH = Pairwise(one_vs_each, is_bound=True)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def implicit(
 
     Returns
     -------
-    Value at the old point; the slope at the new point, so that a plain step of the given rate
+    Value at the old point; the grad at the new point, so that a plain step of the given rate
     lands there; the new u.
     """
     value, _, _ = terms(log_odds, u)

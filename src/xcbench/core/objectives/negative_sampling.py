@@ -10,7 +10,7 @@ from xcbench.core.objectives import Numbers, Objective, sigmoid, softplus
 
 
 @dataclass(frozen=True)
-class Contrast(Objective):
+class BinaryLogistic(Objective):
     """softplus(-z_y) + mean_k softplus(z_k) + lambda (g_y² + mean_k g_k²), k drawn from p_n(.|x).
 
     z is the logit of "from the data, not from the noise", whose best value is log p_D - log p_n;
@@ -21,13 +21,13 @@ class Contrast(Objective):
     Attributes
     ----------
     residual : whether f is z; else it is z + log p_n.
-    ridge : lambda.
-    ridge_on_raw : whether g is f in the ridge, as published where p_n does not see x.
+    l2 : lambda.
+    l2_on_raw : whether g is f in the l2, as published where p_n does not see x.
     """
 
     residual: bool
-    ridge: float
-    ridge_on_raw: bool = False
+    l2: float
+    l2_on_raw: bool = False
     is_bound: bool = False
 
     def __call__(
@@ -38,11 +38,11 @@ class Contrast(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value and slope; ``log_weight`` is log p_n (B, 1+S), of the true class too."""
+        """Value and grad; ``log_weight`` is log p_n (B, 1+S), of the true class too."""
         z = scores if self.residual else scores - log_weight
-        g = scores + log_weight if self.residual and not self.ridge_on_raw else scores
+        g = scores + log_weight if self.residual and not self.l2_on_raw else scores
         sign, share = np.ones(scores.shape[1]), np.full(scores.shape[1], 1 / (scores.shape[1] - 1))
         sign[0], share[0] = -1.0, 1.0
-        value = share * (softplus(sign * z) + self.ridge * g**2)
-        slope = share * (sign * sigmoid(sign * z) + 2 * self.ridge * g)
-        return value.sum(axis=1), slope, local
+        value = share * (softplus(sign * z) + self.l2 * g**2)
+        grad = share * (sign * sigmoid(sign * z) + 2 * self.l2 * g)
+        return value.sum(axis=1), grad, local

@@ -14,5 +14,5 @@ def one_vs_each(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float
     log-likelihood.
     """
     weight = np.exp(log_weight)
-    slope = weight * sigmoid(drawn - true)
-    return weight * softplus(drawn - true), -slope, slope
+    grad = weight * sigmoid(drawn - true)
+    return weight * softplus(drawn - true), -grad, grad

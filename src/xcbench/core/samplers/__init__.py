@@ -48,13 +48,13 @@ class Shared(Sampler):
     """m distinct classes of all K a minibatch, hits of a true class kept; weight K/m."""
 
     n_classes: int
-    m: int
+    negatives: int
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """One draw a minibatch, repeated for its observations."""
         batches = -(-len(y) // n)
-        drawn = distinct(rng, batches, self.n_classes, self.m)
-        return np.repeat(drawn, n, axis=0)[: len(y)], float(np.log(self.n_classes / self.m))
+        drawn = distinct(rng, batches, self.n_classes, self.negatives)
+        return np.repeat(drawn, n, axis=0)[: len(y)], float(np.log(self.n_classes / self.negatives))
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Others(Sampler):
     """m distinct classes an observation, never the true one; weight (K-1)/m."""
 
     n_classes: int
-    m: int
+    negatives: int
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Draws among K-1 classes, those from y on moved up by one."""
-        drawn = distinct(rng, len(y), self.n_classes - 1, self.m)
-        return drawn + (drawn >= y[:, None]), float(np.log((self.n_classes - 1) / self.m))
+        drawn = distinct(rng, len(y), self.n_classes - 1, self.negatives)
+        return drawn + (drawn >= y[:, None]), float(np.log((self.n_classes - 1) / self.negatives))
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class AnyClass(Sampler):
     """
 
     n_classes: int
-    m: int
+    negatives: int
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Draws among all K classes."""
-        drawn = distinct(rng, len(y), self.n_classes, self.m)
-        return drawn, float(np.log((self.n_classes - 1) / self.m))
+        drawn = distinct(rng, len(y), self.n_classes, self.negatives)
+        return drawn, float(np.log((self.n_classes - 1) / self.negatives))
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ class DropHits(Sampler):
     """As `AnyClass` with hits left out, the others standing for (K-1)/(number left)."""
 
     n_classes: int
-    m: int
+    negatives: int
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """Draws among all K classes; a hit has log-weight minus infinity."""
-        drawn = distinct(rng, len(y), self.n_classes, self.m)
+        drawn = distinct(rng, len(y), self.n_classes, self.negatives)
         hit = drawn == y[:, None]
-        left = np.maximum(1, self.m - hit.sum(axis=1, keepdims=True))
+        left = np.maximum(1, self.negatives - hit.sum(axis=1, keepdims=True))
         return drawn, np.where(hit, -np.inf, np.log((self.n_classes - 1) / left))
 
 
@@ -106,7 +106,7 @@ class Every(Sampler):
     """Every class but the true one, each standing for itself."""
 
     n_classes: int
-    m: int
+    negatives: int
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
         """No list of classes: the solver takes the model's scores of all."""
@@ -119,13 +119,13 @@ class GroupFirst(Sampler):
 
     Attributes
     ----------
-    m : all of the rest where there are not so many.
+    negatives : all of the rest where there are not so many.
     group : how many classes come first.
     order : (K,) classes, the most frequent first (the lower number among equals).
     """
 
     n_classes: int
-    m: int
+    negatives: int
     group: int
     order: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
 
@@ -137,7 +137,7 @@ class GroupFirst(Sampler):
         """Places in the order of the K-1 classes without y, those from y's place on moved up."""
         group = min(self.group, self.n_classes - 1)
         rest = self.n_classes - 1 - group
-        m = min(self.m, rest)
+        m = min(self.negatives, rest)
         place = np.broadcast_to(np.arange(group + m), (len(y), group + m))
         log_weight = 0.0
         if m < rest:

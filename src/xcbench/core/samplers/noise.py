@@ -105,7 +105,7 @@ class Adversarial(Noise):
     Attributes
     ----------
     dimensions, pca : principal components that it sees; ``whitened`` or ``plain``.
-    ridge, discrete_step : lambda_n of a node's objective; ``as_text`` or ``as_published``.
+    l2, discrete_step : lambda_n of a node's objective; ``paper`` or ``code``.
     projection, tree : what was fitted.
     z : (N, k) coordinates of the training rows, float32.
     log_p : (N,) log p_n(y|x) of the training rows' own classes, computed once.
@@ -113,8 +113,8 @@ class Adversarial(Noise):
 
     dimensions: int = 16
     pca: str = "whitened"
-    ridge: float = 0.1
-    discrete_step: str = "as_text"
+    l2: float = 0.1
+    discrete_step: str = "paper"
     projection: principal.Projection | None = None
     tree: tree.Tree | None = None
     z: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -125,8 +125,8 @@ class Adversarial(Noise):
         X, y = dataset.train.X, dataset.train.y
         projection = principal.fitted(X, self.dimensions, self.pca == "whitened")
         z = projection(X)
-        stale = self.discrete_step == "as_published"
-        made = tree.fit(z, y, len(dataset.class_counts), self.ridge, stale)
+        stale = self.discrete_step == "code"
+        made = tree.fit(z, y, len(dataset.class_counts), self.l2, stale)
         blocks = (slice(i, i + BLOCK_ROWS) for i in range(0, len(y), BLOCK_ROWS))
         log_p = np.concatenate([made.log_p(z[block], y[block]) for block in blocks])
         return replace(self, projection=projection, tree=made, z=z, log_p=log_p)
@@ -169,7 +169,7 @@ class Negatives(Sampler):
     """
 
     noise: Noise
-    m: int
+    negatives: int
     corrects: bool = False
 
     @property
@@ -188,7 +188,7 @@ class Negatives(Sampler):
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Drawn:
         """Draws of each observation by itself."""
-        drawn, log_p = self.noise.draw(rng, rows, self.m)
+        drawn, log_p = self.noise.draw(rng, rows, self.negatives)
         return drawn, np.column_stack([self.noise.log_true(rows, y), log_p])
 
 
@@ -197,7 +197,7 @@ class Weighted(Sampler):
     """m classes an observation from a noise, never the true one; a draw stands for 1 / (m q)."""
 
     noise: Noise
-    m: int
+    negatives: int
 
     @property
     def extra(self) -> dict[str, float]:
@@ -210,5 +210,5 @@ class Weighted(Sampler):
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Drawn:
         """Draws of each observation by itself."""
-        drawn, log_q = self.noise.others(rng, rows, y, self.m)
-        return drawn, -log_q - np.log(self.m)
+        drawn, log_q = self.noise.others(rng, rows, y, self.negatives)
+        return drawn, -log_q - np.log(self.negatives)

@@ -118,14 +118,14 @@ class Tree:
         return chances, s[:, None]
 
 
-def fit(z: np.ndarray, y: np.ndarray, n_classes: int, ridge: float, stale: bool) -> Tree:
+def fit(z: np.ndarray, y: np.ndarray, n_classes: int, l2: float, stale: bool) -> Tree:
     """Fit a tree, level after level, all nodes of a level at once.
 
     Parameters
     ----------
     z, y : rows (N, k) and their classes (N,).
     n_classes : K, at least 2; classes without rows have their leaves too.
-    ridge : lambda_n of lambda_n (||w||² + b²), taken off every node's objective.
+    l2 : lambda_n of lambda_n (||w||² + b²), taken off every node's objective.
     stale : the discrete step of the published code, by the initial eigenvector; else the one of
         the text (Eq. 9), by the current weights.
     """
@@ -140,7 +140,7 @@ def fit(z: np.ndarray, y: np.ndarray, n_classes: int, ridge: float, stale: bool)
         for classes, rows in _groups(node, y):
             local[classes] = np.arange(len(classes))
             totals = np.column_stack([sums[classes], counts[classes]])
-            split = Split(z[rows], local[y[rows]], node[classes], totals, half, ridge, stale)
+            split = Split(z[rows], local[y[rows]], node[classes], totals, half, l2, stale)
             right[classes], weights[split.nodes], more = split.run()
             fell += more
         node = 2 * node + right
@@ -172,11 +172,11 @@ class Split:
         node: np.ndarray,
         totals: np.ndarray,
         half: int,
-        ridge: float,
+        l2: float,
         stale: bool,
     ) -> None:
         self.z, self.y, self.totals = z, y, totals
-        self.half, self.ridge, self.stale = half, ridge, stale
+        self.half, self.l2, self.stale = half, l2, stale
         self.nodes, self.of_class, self.size = np.unique(
             node, return_inverse=True, return_counts=True
         )
@@ -270,13 +270,13 @@ class Split:
         segments = Segments(of_row[rows], len(chosen))
         z = segments.put_with_constant(self.z if len(rows) == len(self.z) else self.z[rows])
         sign = segments.put(np.where(right[self.y[rows]], 1.0, -1.0))
-        return newton(segments, z, sign, weights, self.ridge)
+        return newton(segments, z, sign, weights, self.l2)
 
 
 def newton(
-    segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, ridge: float
+    segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, l2: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A Newton step of many nodes: sum log sigma(zeta (z·w + b)) - ridge (||w||² + b²) (Eq. 8).
+    """A Newton step of many nodes: sum log sigma(zeta (z·w + b)) - l2 (||w||² + b²) (Eq. 8).
 
     Parameters
     ----------
@@ -289,15 +289,15 @@ def newton(
     Weights, objective (V,) there, and whether the step was worth another one. It is halved until
     it gains.
     """
-    value = objective(segments, z, sign, weights, ridge)
+    value = objective(segments, z, sign, weights, l2)
     score = sign * segments.scores(z, weights)
-    gradient = segments.weighted_sum(z, sign * sigmoid(-score)) - 2 * ridge * weights
+    gradient = segments.weighted_sum(z, sign * sigmoid(-score)) - 2 * l2 * weights
     curvature = segments.second_moment(z, np.asarray(sigmoid(score) * sigmoid(-score)))
-    curvature += 2 * ridge * np.eye(weights.shape[1])
+    curvature += 2 * l2 * np.eye(weights.shape[1])
     step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
     promised = np.einsum("vk,vk->v", step, gradient) / 2
     while True:
-        found = objective(segments, z, sign, weights + step, ridge)
+        found = objective(segments, z, sign, weights + step, l2)
         worse = found < value - ROUNDING * np.abs(value)
         if not worse.any():
             return weights + step, found, promised > CONVERGED
@@ -305,8 +305,8 @@ def newton(
 
 
 def objective(
-    segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, ridge: float
+    segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, l2: float
 ) -> np.ndarray:
-    """Objective (V,) of nodes, with its ridge."""
+    """Objective (V,) of nodes, with its l2."""
     terms = -np.abs(sign) * softplus(-sign * segments.scores(z, weights))  # sign 0: no row
-    return np.asarray(segments.sum(terms) - ridge * np.einsum("vk,vk->v", weights, weights))
+    return np.asarray(segments.sum(terms) - l2 * np.einsum("vk,vk->v", weights, weights))

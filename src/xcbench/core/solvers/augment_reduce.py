@@ -37,7 +37,7 @@ class AugmentReduce(Minibatch):
         yield from super().fit(dataset, model, streams, stops)
 
     def _evaluate(self, scores: np.ndarray, batch: Batch, local: np.ndarray, rate: float) -> Triple:
-        """Value and slope at the new local variables, which do not move by the weights' rate."""
+        """Value and grad at the new local variables, which do not move by the weights' rate."""
         self.t += 1
         time = self.t if self.clock == "iterations" else 1 + self.visited // self.per_epoch
         self.visited += len(batch)

@@ -21,7 +21,7 @@ PART_SCORES = 1 << 16  # scores that an objective gets at a time, so that they s
 
 @dataclass
 class LBFGS(Solver):
-    """Minimise the mean of an objective plus ridge/2 ||(w, b)||², ridge = lambda / N.
+    """Minimise the mean of an objective plus l2/2 ||(w, b)||², l2 = lambda / N.
 
     It yields at its start and at its end. Between them the library has the model; what it had
     reached after each of its iterations is told at the end, in `Progress.earlier`.
@@ -35,7 +35,7 @@ class LBFGS(Solver):
 
     objective: Objective
     sampler: Sampler
-    ridge: float
+    l2: float
     tolerance: float
     iterations: int
     precision = "float64"
@@ -87,7 +87,7 @@ class LBFGS(Solver):
 
 
 class _Mean:
-    """Mean objective over the training rows plus the ridge; a function of (W, b) as one vector.
+    """Mean objective over the training rows plus the l2; a function of (W, b) as one vector.
 
     Attributes
     ----------
@@ -97,11 +97,11 @@ class _Mean:
     def __init__(
         self, solver: LBFGS, dataset: Dataset, model: LinearModel, streams: Streams
     ) -> None:
-        self.objective, self.ridge, self.model = solver.objective, solver.ridge, model
+        self.objective, self.l2, self.model = solver.objective, solver.l2, model
         self.sampler, self.rng = solver.sampler.fitted(dataset), streams.classes
         self.y, self.local = dataset.train.y, np.full(len(dataset.train), self.objective.start)
         self.blocks = list(model.blocks(dataset.train.X))
-        self.passes, self.value, self.ridge_term = 0, 0.0, 0.0
+        self.passes, self.value, self.l2_term = 0, 0.0, 0.0
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Value and gradient."""
@@ -111,17 +111,17 @@ class _Mean:
             b[...] = theta[V.size :]
         total, of_W, of_b = 0.0, np.zeros(V.shape), np.zeros(len(V))
         for block, rows in self.blocks:
-            slope = self.model.all(rows)
-            total += self._slope(slope, block)
-            of_W += np.asarray(rows.matrix().T @ slope).T
-            of_b += slope.sum(axis=0)
+            grad = self.model.all(rows)
+            total += self._slope(grad, block)
+            of_W += np.asarray(rows.matrix().T @ grad).T
+            of_b += grad.sum(axis=0)
         parts = [of_W.ravel()] if b is None else [of_W.ravel(), of_b]
         self.passes += 1
-        self.value, self.ridge_term = total / N, self.ridge / 2 * float(theta @ theta)
-        return self.value + self.ridge_term, np.concatenate(parts) / N + self.ridge * theta
+        self.value, self.l2_term = total / N, self.l2 / 2 * float(theta @ theta)
+        return self.value + self.l2_term, np.concatenate(parts) / N + self.l2 * theta
 
     def _slope(self, scores: np.ndarray, block: slice) -> float:
-        """Put slopes in the place of the scores (B, K) of a block; gives the sum of its values."""
+        """Put grads in the place of the scores (B, K) of a block; gives the sum of its values."""
         total, size = 0.0, max(1, PART_SCORES // scores.shape[1])
         for first in range(0, len(scores), size):
             part, index = scores[first : first + size], slice(block.start + first, block.stop)
@@ -129,13 +129,13 @@ class _Mean:
             rows = index.start + np.arange(len(y))
             drawn, log_weight = self.sampler.draw(self.rng, rows, y, len(y))
             if drawn is None:
-                value, slope, local[:] = self._objective(swapped(part, y), log_weight, local)
-                part[:] = swapped(slope, y)
+                value, grad, local[:] = self._objective(swapped(part, y), log_weight, local)
+                part[:] = swapped(grad, y)
             else:
                 classes = np.column_stack([y, drawn])
                 found = np.take_along_axis(part, classes, axis=1)
-                value, slope, local[:] = self._objective(found, log_weight, local)
-                np.put_along_axis(part, classes, slope, axis=1)
+                value, grad, local[:] = self._objective(found, log_weight, local)
+                np.put_along_axis(part, classes, grad, axis=1)
             total += float(value.sum())
         return total
 
@@ -152,5 +152,5 @@ class _Mean:
             self.passes * len(self.y),
             float(self.passes),
             self.value,
-            extra={"ridge_term": self.ridge_term} if self.ridge else {},
+            extra={"l2_term": self.l2_term} if self.l2 else {},
         )

@@ -30,7 +30,7 @@ class Margin(Solver):
     oracle : makes, of random numbers, what finds rivals.
     penalty : `L2` or `L1`.
     lr, slowdown : the rate of step t = 0, 1, ... is lr / (1 + slowdown · t).
-    n : observations in a batch, drawn with replacement.
+    batch_size : observations in a batch, drawn with replacement.
     mean_step : whether a batch moves weights by the mean of its observations, or by their sum.
     current : whether an observation sees the weights as the observations before it in the batch
         left them, or as they were before the batch. An oracle that is not exact searches those
@@ -45,7 +45,7 @@ class Margin(Solver):
     penalty: L1 | L2
     lr: float
     slowdown: float
-    n: int
+    batch_size: int
     mean_step: bool
     current: bool
     balanced: bool
@@ -62,7 +62,7 @@ class Margin(Solver):
     @property
     def on_few_rows(self) -> Margin:
         """The same with batches of four rows: a full one costs its time with any data."""
-        return replace(self, n=min(self.n, 4))
+        return replace(self, batch_size=min(self.batch_size, 4))
 
     def fit(
         self, dataset: Dataset, model: SparseModel, streams: Streams, stops: Iterable[float]
@@ -79,8 +79,8 @@ class Margin(Solver):
                 rows = sparse_rows(X, index, model.dtype)
                 total += self._step(model, oracle, rows, y[index], steps, streams.classes)
                 steps += 1
-                observations += self.n
-                since += self.n
+                observations += self.batch_size
+                since += self.batch_size
             mean = total / since if since else float("nan")
             yield Progress(steps, observations, observations / len(y), mean)
             total, since = 0.0, 0
@@ -89,12 +89,12 @@ class Margin(Solver):
         """What draws the rows of a batch."""
         N, counts = len(dataset.train), np.bincount(dataset.train.y)
         if not self.balanced:
-            return lambda: rng.integers(0, N, self.n)
+            return lambda: rng.integers(0, N, self.batch_size)
         by_class = np.argsort(dataset.train.y, kind="stable")
         first, some = np.cumsum(counts) - counts, np.flatnonzero(counts)
 
         def draw() -> np.ndarray:
-            k = some[rng.integers(0, len(some), self.n)]
+            k = some[rng.integers(0, len(some), self.batch_size)]
             return by_class[first[k] + rng.integers(0, counts[k])]
 
         return draw
@@ -113,13 +113,13 @@ class Margin(Solver):
         share = eta / len(y) if self.mean_step else eta
         if self.current:
             self.penalty.before(model, eta)
-            pairs, value, slope = self._one_by_one(model, oracle, X, y, share, rng)
+            pairs, value, grad = self._one_by_one(model, oracle, X, y, share, rng)
         else:
-            pairs, value, slope = self._together(model, oracle, X, y, rng)
+            pairs, value, grad = self._together(model, oracle, X, y, rng)
             self.penalty.before(model, eta)
         classes, place = np.unique(pairs, return_inverse=True)
         row = np.repeat(np.arange(len(y)), 2)
-        numbers = (-share * slope).ravel().astype(model.dtype)
+        numbers = (-share * grad).ravel().astype(model.dtype)
         combined = sp.coo_array((numbers, (place.ravel(), row)), (len(classes), len(y))).tocsr()
         combined.eliminate_zeros()
         threshold = self.penalty.threshold(eta, model.n_classes, len(classes))
@@ -137,7 +137,7 @@ class Margin(Solver):
         y: np.ndarray,
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pairs (B, 2) of y and its rival, values, slopes: with the weights before the batch.
+        """Pairwise (B, 2) of y and its rival, values, grads: with the weights before the batch.
 
         A rival whose score is not positive gives way to a class without weights, if there is one.
         An observation for which no rival is found is its own, and moves nothing.
@@ -154,8 +154,8 @@ class Margin(Solver):
             better = doubtful & (fresh != y)
             rivals = np.where(better, fresh, rivals)
             scores[better, 1] = 0.0
-        value, slope, _ = self.objective(scores, 0.0, np.zeros(len(y)), 0.0, np.zeros(len(y)))
-        return np.column_stack([y, rivals]), value, slope
+        value, grad, _ = self.objective(scores, 0.0, np.zeros(len(y)), 0.0, np.zeros(len(y)))
+        return np.column_stack([y, rivals]), value, grad
 
     def _one_by_one(
         self,
@@ -174,14 +174,14 @@ class Margin(Solver):
         exact, had_weights = isinstance(oracle, Exact), model.seen
         rivals = y if exact else oracle.rivals(model, X, y)
         fresh = _Fresh(rng.permutation(np.flatnonzero(~model.seen)))
-        pairs, slopes, values = np.column_stack([y, y]), np.zeros((B, 2)), np.zeros(B)
+        pairs, grads, values = np.column_stack([y, y]), np.zeros((B, 2)), np.zeros(B)
         size = max(1, GRAM // max(B, K))
         for first in range(0, B, size):
             block = slice(first, first + size)
             gram = (X[block] @ X[: block.stop].T).toarray()
             for i, scores in enumerate(_before(model, oracle, X[block], y[block], rivals[block])):
                 i += first
-                pulls = -share * slopes[:i] * gram[i - first, :i, None]
+                pulls = -share * grads[:i] * gram[i - first, :i, None]
                 scores += np.bincount(pairs[:i].ravel(), pulls.ravel(), K)
                 true_score, scores[y[i]] = scores[y[i]], -np.inf
                 if not exact and rivals[i] < 0:
@@ -193,11 +193,11 @@ class Margin(Solver):
                 if scores[rival] == -np.inf:
                     rival, scores[y[i]] = y[i], true_score
                 found = np.array([[true_score, scores[rival]]])
-                value, slope, _ = self.objective(found, 0.0, none, 0.0, none)
-                pairs[i, 1], values[i], slopes[i] = rival, value[0], slope[0]
-                if slopes[i].any():
+                value, grad, _ = self.objective(found, 0.0, none, 0.0, none)
+                pairs[i, 1], values[i], grads[i] = rival, value[0], grad[0]
+                if grads[i].any():
                     fresh.moved(pairs[i])
-        return pairs, values, slopes
+        return pairs, values, grads
 
 
 class _Fresh:

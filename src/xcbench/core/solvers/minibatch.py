@@ -27,19 +27,19 @@ class Minibatch(Solver):
 
     Attributes
     ----------
-    n : observations in a minibatch.
+    batch_size : observations in a minibatch.
     order : ``shuffled``, ``file`` or ``iid``.
     passes : passes over the rows that count as one epoch.
-    start : of the weights, as in `LinearModel.draw`.
+    init : of the weights, as in `LinearModel.draw`.
     """
 
     objective: Objective
     sampler: Sampler
-    step: Optimizer
-    n: int
+    optimizer: Optimizer
+    batch_size: int
     order: str
     passes: int
-    start: str = "zero"
+    init: str = "zero"
 
     @property
     def is_bound(self) -> bool:
@@ -51,8 +51,8 @@ class Minibatch(Solver):
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
         self.sampler = self.sampler.fitted(dataset)
-        self.step = self.step.begun(model)
-        model.draw(streams.weights, self.start)
+        self.optimizer = self.optimizer.begun(model)
+        model.draw(streams.weights, self.init)
         model.correction = self.sampler.correction
         per_epoch = self.passes * len(dataset.train)
         targets = (round(stop * per_epoch) for stop in stops)
@@ -63,13 +63,13 @@ class Minibatch(Solver):
         yield Progress(0, 0, 0.0, extra=self.sampler.extra)
         target = next(targets)
         for chunk in self._chunks(dataset, model, streams):
-            rate = self.step.rate(observations // per_epoch)
+            rate = self.optimizer.rate(observations // per_epoch)
             first = 0
             while first < len(chunk):
-                missing = -(-(target - observations) // self.n) * self.n
+                missing = -(-(target - observations) // self.batch_size) * self.batch_size
                 last = min(len(chunk), first + max(0, missing))
                 value_sum += self._run(model, chunk.part(first, last), local, rate)
-                iteration += -(-(last - first) // self.n)
+                iteration += -(-(last - first) // self.batch_size)
                 observations += last - first
                 since += last - first
                 first = last
@@ -84,8 +84,8 @@ class Minibatch(Solver):
     def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
         """Update by one minibatch after the other; gives the sum of their values."""
         total = 0.0
-        for first in range(0, len(chunk), self.n):
-            part = chunk.part(first, min(first + self.n, len(chunk)))
+        for first in range(0, len(chunk), self.batch_size):
+            part = chunk.part(first, min(first + self.batch_size, len(chunk)))
             total += self._update(model, part, local, rate)
         return total
 
@@ -94,30 +94,32 @@ class Minibatch(Solver):
             scores = swapped(model.all(batch.rows).astype(np.float64), batch.y)
         else:
             scores = model.at(batch.rows, batch.classes)
-        value, slope, local[batch.index] = self._evaluate(scores, batch, local[batch.index], rate)
+        value, grad, local[batch.index] = self._evaluate(scores, batch, local[batch.index], rate)
         if batch.classes is None:
-            slope = swapped(slope, batch.y)
-        self._move(model, batch, slope, rate)
+            grad = swapped(grad, batch.y)
+        self._move(model, batch, grad, rate)
         return float(value.sum())
 
     def _evaluate(self, scores: np.ndarray, batch: Batch, local: np.ndarray, rate: float) -> Triple:
-        """Value, slope, new local state."""
+        """Value, grad, new local state."""
         return self.objective(scores, batch.log_weight, local, rate, batch.square_norms)
 
-    def _move(self, model: LinearModel, batch: Batch, slope: np.ndarray, rate: float) -> None:
+    def _move(self, model: LinearModel, batch: Batch, grad: np.ndarray, rate: float) -> None:
         """Step of the weights."""
-        self.step.apply(model, batch.rows, batch.classes, slope, rate)
+        self.optimizer.apply(model, batch.rows, batch.classes, grad, rate)
 
     def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Batch]:
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
         X, y = dataset.train.X, dataset.train.y
         square_norm = square_norms(X) + (model.b is not None)
-        size = max(1, CHUNK // self.n) * self.n
+        size = max(1, CHUNK // self.batch_size) * self.batch_size
         while True:
             order = self._order(streams.order, len(y))
             for first in range(0, len(y), size):
                 index = order[first : first + size]
-                drawn, log_weight = self.sampler.draw(streams.classes, index, y[index], self.n)
+                drawn, log_weight = self.sampler.draw(
+                    streams.classes, index, y[index], self.batch_size
+                )
                 yield Batch(
                     rows=take(X, index, model.dtype) if drawn is None else model.take(X, index),
                     index=index,
@@ -141,7 +143,7 @@ class Sequential(Minibatch):
     """`Minibatch` for n = 1, drawn classes and plain steps: the same updates, by the model."""
 
     def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
-        shrinkage = self.step.weight_decay.shrinkage(rate, 1)
+        shrinkage = self.optimizer.weight_decay.shrinkage(rate, 1)
         total = model.descend(chunk, local, rate, shrinkage, self.objective)
         return super()._run(model, chunk, local, rate) if total is None else total
 

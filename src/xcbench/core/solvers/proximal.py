@@ -55,12 +55,12 @@ def shares(
 
 
 @dataclass(frozen=True)
-class Step:
+class ProximalStep:
     """One proximal step, u minimised out (the paper's Eq. 21), over coordinates A (C, r).
 
-    With w_k = w~_k / (1 + rho_k) + V a_k, rho_k the ridge's share, it minimises, halved and
+    With w_k = w~_k / (1 + rho_k) + V a_k, rho_k the l2's share, it minimises, halved and
     shifted, sum_i (1 + P_i)² + sum_k (1 + rho_k) |a_k|²: the part of w_k off the span of the rows
-    shrinks, and what is left of the ridge is in the second term.
+    shrinks, and what is left of the l2 is in the second term.
 
     Attributes
     ----------
@@ -90,12 +90,12 @@ class Step:
     def value_and_gradient(self, flat: np.ndarray) -> tuple[float, np.ndarray]:
         """Half of sum_i (1 + P_i)² - (1 + c)² + sum_k (1 + rho_k) |a_k|², and its gradient."""
         A = flat.reshape(len(self.damping), -1)
-        rise, P, slope = self.terms(A)
-        slope[np.arange(len(self.true)), self.true] -= 1.0
-        slope *= P[:, None]  # P is the derivative of half of (1 + P)² in log d
+        rise, P, grad = self.terms(A)
+        grad[np.arange(len(self.true)), self.true] -= 1.0
+        grad *= P[:, None]  # P is the derivative of half of (1 + P)² in log d
         value = float((rise * (1.0 + self.rate + rise / 2)).sum())
         value += float(np.einsum("k,kr,kr->", self.damping, A, A)) / 2
-        return value, (slope.T @ self.basis + self.damping[:, None] * A).ravel()
+        return value, (grad.T @ self.basis + self.damping[:, None] * A).ravel()
 
     def start(self) -> np.ndarray:
         """Smallest sum_k |a_k|_1 at which no exponent is positive (the linear programme, Eq. 22).
@@ -161,9 +161,9 @@ class Proximal(Solver):
 
     Attributes
     ----------
-    step : the rate, and lambda/N. As everywhere here, the rate multiplies the sum over the
+    optimizer : the rate, and lambda/N. As everywhere here, the rate multiplies the sum over the
         minibatch: lr is the paper's eta/p_j = eta N/n_j.
-    m : classes a step, distinct, outside Y_j; all of them where fewer are left.
+    negatives : classes a step, distinct, outside Y_j; all of them where fewer are left.
     order : ``file``: consecutive rows form a minibatch. Else they are dealt at random, once;
         ``shuffled`` visits the minibatches by a fresh permutation a pass, ``iid`` by independent
         draws, each with probability p_j.
@@ -172,13 +172,13 @@ class Proximal(Solver):
     Notes
     -----
     The paper prints K - n, n the rows of a minibatch, for K - |Y_j|: right where all their labels
-    differ. Its ridge lacks the factor 2 eta of the proximal objective. beta_k is one over the
+    differ. Its l2 lacks the factor 2 eta of the proximal objective. beta_k is one over the
     probability that k takes part in a step.
     """
 
-    step: Optimizer
-    n: int
-    m: int
+    optimizer: Optimizer
+    batch_size: int
+    negatives: int
     order: str
     passes: int
     u0: float
@@ -193,8 +193,8 @@ class Proximal(Solver):
         u = np.full(n_rows, self.u0)
         batches = self._partition(streams.order, n_rows)
         beta = np.ones(model.n_classes)
-        if self.step.weight_decay.ridge:
-            beta = shares_of_ridge(dataset.train.y, batches, model.n_classes, self.m)
+        if self.optimizer.weight_decay.l2:
+            beta = shares_of_l2(dataset.train.y, batches, model.n_classes, self.negatives)
         visits = self._visits(streams.order, batches)
         iteration = observations = 0
         yield Progress(0, 0, 0.0)
@@ -202,7 +202,7 @@ class Proximal(Solver):
             value_sum, before = 0.0, observations
             while observations < round(stop * per_epoch):
                 index = next(visits)
-                rate = self.step.rate(observations // per_epoch)
+                rate = self.optimizer.rate(observations // per_epoch)
                 value_sum += self._update(model, dataset, index, u, rate, beta, streams.classes)
                 iteration += 1
                 observations += len(index)
@@ -223,7 +223,7 @@ class Proximal(Solver):
         """One step, in place; gives the sum of the double sum's values at the old point."""
         X, y = dataset.train.X, dataset.train.y[index]
         labels = np.unique(y)
-        drawn, log_weight = outside(rng, model.n_classes, labels, self.m)
+        drawn, log_weight = outside(rng, model.n_classes, labels, self.negatives)
         classes = np.concatenate([labels, drawn])
         weights = np.repeat([0.0, log_weight], [len(labels), len(drawn)])
         true = np.searchsorted(labels, y)
@@ -231,11 +231,13 @@ class Proximal(Solver):
         scores = model.at(rows, table)
         log_d, _ = shares(scores, weights, true)
         value = u[index] + np.exp(log_d - u[index]) - 1.0
-        damping = 1.0 + rate * len(index) * self.step.weight_decay.ridge * beta[classes]
+        damping = 1.0 + rate * len(index) * self.optimizer.weight_decay.l2 * beta[classes]
         lengths, vectors = axes(gram(X, index) + (model.b is not None))
-        step = Step(scores / damping, weights, true, vectors * lengths, u[index], rate, damping)
+        step = ProximalStep(
+            scores / damping, weights, true, vectors * lengths, u[index], rate, damping
+        )
         A = step.solve()
-        if self.step.weight_decay.ridge:
+        if self.optimizer.weight_decay.l2:
             model.scale_at(classes, 1.0 / damping)
         model.add(rows, table, vectors / lengths @ A.T)  # V = X^T vectors / lengths
         u[index] += step.terms(A)[0]
@@ -243,7 +245,7 @@ class Proximal(Solver):
 
     def _partition(self, rng: np.random.Generator, n_rows: int) -> list[np.ndarray]:
         order = np.arange(n_rows) if self.order == "file" else rng.permutation(n_rows)
-        return np.split(order, range(self.n, n_rows, self.n))
+        return np.split(order, range(self.batch_size, n_rows, self.batch_size))
 
     def _visits(self, rng: np.random.Generator, batches: list[np.ndarray]) -> Iterator[np.ndarray]:
         """Minibatches, endlessly."""
@@ -269,7 +271,7 @@ def axes(inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(squares[kept]), coefficients[:, kept]
 
 
-def shares_of_ridge(y: np.ndarray, batches: list[np.ndarray], n_classes: int, m: int) -> np.ndarray:
+def shares_of_l2(y: np.ndarray, batches: list[np.ndarray], n_classes: int, m: int) -> np.ndarray:
     """beta_k (K,), one over the probability that class k takes part in a step.
 
     1 - sum_j p_j [k not in Y_j] (1 - m / (K - |Y_j|)), with p_j = n_j / N; the paper prints 1 / J

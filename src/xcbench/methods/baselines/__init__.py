@@ -122,7 +122,7 @@ def method(
         lambda settings, info: None,  # type: ignore[arg-type, return-value]
         lambda settings, info: 1.0,
         has_rate=lambda settings: False,
-        impossible=lambda settings: _ridge(settings) or impossible(settings),
+        impossible=lambda settings: _l2(settings) or impossible(settings),
         needs_features=needs_features,
         link=link,
         ranks=ranks,
@@ -133,9 +133,9 @@ def method(
     )
 
 
-def _ridge(settings: MethodOptions) -> str:
-    if settings.ridge:
-        return f"method.ridge is not possible for {settings.name}, which has options of its own"
+def _l2(settings: MethodOptions) -> str:
+    if settings.l2:
+        return f"method.l2 is not possible for {settings.name}, which has options of its own"
     return ""
 
 

@@ -14,8 +14,8 @@ VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
 LIKELIHOOD, ACCURACY = f"-{LOSS}", f"1 - {ERROR}"  # with _uncorrected those of bare scores
 ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
-SAMPLING, START = "method.sampling", "method.start"
-TUNED = ("method.score_ridge", "method.ridge")
+SAMPLING, START = "method.sampler", "method.init"
+TUNED = ("method.score_l2", "method.l2")
 
 printed = partial(published.number, "adv")  # by table, dataset, method, metric
 

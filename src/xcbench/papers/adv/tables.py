@@ -39,7 +39,7 @@ from xcbench.report.summary import at_best_rate, edge
 
 CROSSED = "citeulike"
 LAMBDA_N = 0.1  # of the paper's trees
-PCA, STEP, RIDGE = (f"method.tree.{name}" for name in ("pca", "discrete_step", "ridge"))
+PCA, STEP, L2 = (f"method.tree.{name}" for name in ("pca", "discrete_step", "l2"))
 SCORES = {"log lik": LIKELIHOOD, "acc": ACCURACY}
 ENDS = {name: mean(column) for name, column in SCORES.items()}
 
@@ -79,7 +79,7 @@ def _tuned(search: pd.DataFrame) -> dict[str, str]:
 
 def _regulariser(method: str) -> str:
     """The setting that is tuned with the rate."""
-    return "method.ridge" if method in (*PRIORS, "softmax") else "method.score_ridge"
+    return "method.l2" if method in (*PRIORS, "softmax") else "method.score_l2"
 
 
 def _strength(row: pd.Series) -> str:
@@ -163,11 +163,11 @@ def crossed(measured: Measured) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["objective", *columns])
 
 
-def readings(measured: Measured) -> pd.DataFrame:
+def variants(measured: Measured) -> pd.DataFrame:
     """The text beside the published code, and NCE from normalised scores."""
     wanted = [
         (grid, "negative_sampling", sampling, how)
-        for grid, how in (("figure1", "as text"), ("as_published", "as published"))
+        for grid, how in (("figure1", "paper"), ("table1_code", "code"))
         for sampling in SAMPLERS
     ]
     wanted += [
@@ -211,12 +211,12 @@ def pairs(measured: Measured) -> pd.DataFrame:
 def trees(measured: Measured) -> pd.DataFrame:
     """The tree's own predictions, nothing learnt on top of it."""
     every = ended(at_start(part(measured.results, "tree"), measured.curves))
-    ridges = sorted(every[RIDGE].unique()) if len(every) else []
+    ridges = sorted(every[L2].unique()) if len(every) else []
 
-    def at(ridge: float, cell: Cell) -> Cell:
-        return lambda rows: cell(rows[rows[RIDGE] == ridge])
+    def at(l2: float, cell: Cell) -> Cell:
+        return lambda rows: cell(rows[rows[L2] == l2])
 
-    shown = {f"log lik, {ridge:g}": at(ridge, ENDS["log lik"]) for ridge in ridges}
+    shown = {f"log lik, {l2:g}": at(l2, ENDS["log lik"]) for l2 in ridges}
     shown["acc"] = at(LAMBDA_N, ENDS["acc"])
     shown["nodes that fell"] = at(LAMBDA_N, mean("tree_nodes_fell", 0))
     shown["fit, s"] = at(LAMBDA_N, mean("train_seconds", 1))

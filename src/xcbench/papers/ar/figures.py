@@ -30,7 +30,8 @@ ONE_OBJECTIVE = {"ar_softmax": "softmax A&R", "umax": "U-max", "implicit": "Impl
 ADAPTIVE = "softmax A&R, its own minibatches and adaptive steps"
 BELOW = 4.0  # where an axis ends, in distances between the ends of the bounds
 CAPTIONS = {
-    "figure2": "Figure 2: bounds of all training rows against training time, as published. A point "
+    "figure2": "Figure 2: bounds of all training rows against training time, with the code's "
+    "settings. A point "
     "is the mean of the estimates in a hundredth of the iterations, on the drawn rows and classes; "
     "lines are means over seeds, bands reach from the lowest to the highest. Seconds are epochs "
     "times the seconds an epoch of Table 2, measured with no other job on that core. Exact "

@@ -12,7 +12,7 @@ from xcbench.papers.frames import Values
 CLAIMS = claims.of("ar")
 DATASETS, METHODS = CLAIMS.datasets, CLAIMS.methods
 NAME = {ours: name for name, ours in METHODS.items()}
-READINGS = ("as_text", "as_published")
+VARIANTS = ("paper", "code")
 METRICS = {"test_log_likelihood": "log lik", "test_accuracy": "acc"}
 
 LOSS = "test_log_loss"
@@ -22,19 +22,17 @@ PACE = "train_seconds / epoch"
 printed = partial(published.number, "ar")  # by table, dataset, method, metric
 
 
-def cells(
-    results: pd.DataFrame, dataset: str, method: str, reading: str = "as_published"
-) -> pd.DataFrame:
-    """Rows of Table 3, dataset and method as printed; large datasets have one reading alone."""
+def cells(results: pd.DataFrame, dataset: str, method: str, variant: str = "code") -> pd.DataFrame:
+    """Rows of Table 3, dataset and method as printed; large datasets have one variant alone."""
     rows = CLAIMS.rows(results, "Table 3", dataset, method, "test_accuracy")
-    return rows.get(reading, results[:0])
+    return rows.get(variant, results[:0])
 
 
 def scores(results: pd.DataFrame, dataset: str, method: str, metric: str) -> dict[str, Values]:
-    """Numbers of Table 3 by reading, dataset and method as printed."""
+    """Numbers of Table 3 by variant, dataset and method as printed."""
     return CLAIMS.values(results, "Table 3", dataset, method, metric)
 
 
 def seconds(results: pd.DataFrame, dataset: str, method: str) -> Values:
     """Training seconds an epoch, dataset and method as printed."""
-    return CLAIMS.values(results, "Table 2", dataset, method, "time_per_epoch")["as_published"]
+    return CLAIMS.values(results, "Table 2", dataset, method, "time_per_epoch")["code"]

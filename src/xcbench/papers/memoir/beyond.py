@@ -10,7 +10,7 @@ import pandas as pd
 
 from xcbench.papers import Measured
 from xcbench.papers.frames import Cell, once, part, pivot, remark
-from xcbench.papers.memoir.names import MEMOIR, METHODS, READINGS, measure, of
+from xcbench.papers.memoir.names import MEMOIR, METHODS, VARIANTS, measure, of
 from xcbench.papers.memoir.tables import QUALITY, cell, cells
 from xcbench.report.formats import NONE
 
@@ -63,15 +63,15 @@ def large(measured: Measured) -> pd.DataFrame:
         "remark": remark,
     }
     named = (((f"{K:,.0f}", *labels), own) for K, labels, own in groups)
-    return pivot(("K", "method", "reading"), named, shown, every=True)
+    return pivot(("K", "method", "variant"), named, shown, every=True)
 
 
 def _by_classes(results: pd.DataFrame) -> Iterator[tuple[Any, tuple[str, str], pd.DataFrame]]:
-    for method, reading in product(METHODS, READINGS):
-        rows = of(results, "citeulike", method, reading)
-        if reading == "as_published" and method != "MEMOIR-LSH":
+    for method, variant in product(METHODS, VARIANTS):
+        rows = of(results, "citeulike", method, variant)
+        if variant == "code" and method != "MEMOIR-LSH":
             further = "citeulike" if method in MEMOIR else "citeulike_baselines"
             rows = pd.concat([rows, part(results, further, method=METHODS[method])])
-        shown = reading.replace("_", " ") if method in MEMOIR else NONE
+        shown = variant.replace("_", " ") if method in MEMOIR else NONE
         for K, own in rows.groupby("shape.classes") if "shape.classes" in rows else ():
             yield K, (method, shown), own

@@ -27,10 +27,12 @@ PANELS = {  # of Figure 2
 COSTS = ("train_time", "total_memory")  # on log axes
 CAPTIONS = {
     "figure1": "Figure 1: strength of the l1 penalty against macro-F1, accuracy and non-zeros of "
-    "the weights of MEMOIR-l1, as published; means and ranges over seeds. No point where no weight "
+    "the weights of MEMOIR-l1, with the code's settings; means and ranges over seeds. No point "
+    "where no weight "
     "is left.",
     "figure2": "Figure 2 on the data at hand: training time (for orientation), size of the "
-    "weights, macro-F1 and accuracy of the methods of Table 3 that ended in time, as published; "
+    "weights, macro-F1 and accuracy of the methods of Table 3 that ended in time, with the "
+    "code's settings; "
     "means over seeds. citeulike: K = 8,310, MEMOIR-LSH without SVD, M-SVM not run; RecallTree's "
     "size is that of its table, a setting.",
     "batches": "Table 4's T: macro-F1 of held-out rows against batches; a line a seed.",
@@ -114,19 +116,19 @@ def _known(found: dict[tuple[str, str, str], float], dataset: str, method: str) 
 
 
 def batches(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
-    """Draw held-out macro-F1 against batches, a panel a dataset and reading."""
-    panels = list(levelling(results).groupby(["dataset", "reading"]))
+    """Draw held-out macro-F1 against batches, a panel a dataset and variant."""
+    panels = list(levelling(results).groupby(["dataset", "variant"]))
     if not panels:
         return None
     fig = Figure(figsize=(3.6 * len(panels), 3.2), layout="constrained")
     looks = {"memoir_l2": LOOKS["MEMOIR-l2"], "memoir_l1": LOOKS["MEMOIR-l1"]}
     axes = fig.subplots(1, len(panels), squeeze=False)[0]
-    for ax, ((dataset, reading), rows) in zip(axes, panels, strict=True):
+    for ax, ((dataset, variant), rows) in zip(axes, panels, strict=True):
         for row in rows.to_dict("records"):
             own = curves[curves["cell"] == row["cell"]]
             own = own.reindex(columns=["iteration", "validation_macro_f1"]).dropna()
             ax.plot(own["iteration"], 100 * own["validation_macro_f1"], **looks[row["method"]])
-        ax.set(title=f"{dataset}, {reading}", xlabel="batches")
+        ax.set(title=f"{dataset}, {variant}", xlabel="batches")
     fig.axes[0].set_ylabel("held-out macro-F1 (%)")
     style.legend(fig, "", looks)
     return fig

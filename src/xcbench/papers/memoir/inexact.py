@@ -22,7 +22,8 @@ from xcbench.report.formats import NONE
 
 CAPTION = (
     "Recall of margin oracles against batches, and the delta of each epsilon after the last one, "
-    "on MEMOIR-l2's weights as published; means and ranges over the oracles' random numbers. "
+    "on MEMOIR-l2's weights with the code's settings; means and ranges over the oracles' "
+    "random numbers. "
     "Epsilon is in units of the mean absolute score of the best rival; the exact oracle has recall "
     "1 and epsilon 0."
 )

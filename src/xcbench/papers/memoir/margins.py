@@ -37,7 +37,7 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.memoir import MemoirL2Options, batch, memoir_l2
 from xcbench.papers import Place
-from xcbench.papers.kept import save
+from xcbench.papers.results_cache import save
 from xcbench.run import cells
 from xcbench.run.cell import Cell
 
@@ -174,7 +174,7 @@ def problem(constant: float) -> Dataset:
 
 
 def trained(dataset: Dataset, batches: int) -> SparseModel:
-    """MEMOIR-l2 as published, by the exact oracle."""
+    """MEMOIR-l2 with the code's settings, by the exact oracle."""
     settings = MemoirL2Options("memoir_l2", lr=0.1, iterations=batches)
     solver = registry.entry(settings).build(settings, dataset.info)
     model = solver.make_model("numpy", *_shape(dataset), False, "float64")

@@ -17,7 +17,7 @@ BEYOND = {"label tree (napkinXC)": "plt", "class sums by cosine": "class_sums"} 
 METHODS = {**CLAIMS.methods, **BEYOND}
 WITHOUT_PACKAGE = ("FastXML", "PfastReXML", "PD-Sparse")
 AT_HAND = ("20news", "citeulike")  # in place of those, beside no printed number
-READINGS = ("as_text", "as_published")
+VARIANTS = ("paper", "code")
 FACTORS = {"0.1": 11, "1": 110, "10": 1100, "100": 11000, "1000": 110000}  # |b| on LSHTC1
 
 MEASURES = {  # of Table 3, in the printed units: seconds, MB (1.048576 in a MiB), per cent
@@ -36,18 +36,16 @@ BESIDE = {  # macro-F1 as the paper's words have it, not scikit-learn's; any tag
 printed = partial(published.number, "memoir", units="MB")
 
 
-def grid(method: str, reading: str = "as_published") -> str:
-    """Grid of a method of Table 3; baselines have one reading alone."""
+def grid(method: str, variant: str = "code") -> str:
+    """Grid of a method of Table 3; baselines have one variant alone."""
     if method not in MEMOIR:
-        return "table3_baselines" if reading == "as_published" else ""
-    return f"table3_lsh_{reading}" if method == "MEMOIR-LSH" else f"table3_{reading}"
+        return "table3_baselines" if variant == "code" else ""
+    return f"table3_lsh_{variant}" if method == "MEMOIR-LSH" else f"table3_{variant}"
 
 
-def of(
-    results: pd.DataFrame, dataset: str, method: str, reading: str = "as_published"
-) -> pd.DataFrame:
+def of(results: pd.DataFrame, dataset: str, method: str, variant: str = "code") -> pd.DataFrame:
     """Rows of a method of Table 3, as printed, on a dataset of ours."""
-    return part(results, grid(method, reading), dataset=dataset, method=METHODS[method])
+    return part(results, grid(method, variant), dataset=dataset, method=METHODS[method])
 
 
 def in_time(rows: pd.DataFrame) -> pd.DataFrame:
@@ -61,7 +59,7 @@ def measure(rows: pd.DataFrame, metric: str) -> Values:
 
 
 def levelling(results: pd.DataFrame) -> pd.DataFrame:
-    """Rows of Table 4 that ended, with their ``reading``, which the order of rows tells."""
+    """Rows of Table 4 that ended, with their ``variant``, which the order of rows tells."""
     rows = ended(part(results, "table4"))
     order = rows.reindex(columns=["method.order"])["method.order"]
-    return rows.assign(reading=np.where(order == "iid", "as text", "as published"))
+    return rows.assign(variant=np.where(order == "iid", "paper", "code"))

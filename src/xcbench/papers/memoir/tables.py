@@ -19,7 +19,7 @@ from xcbench.papers.memoir.names import (
     MEASURES,
     MEMOIR,
     METHODS,
-    READINGS,
+    VARIANTS,
     WITHOUT_PACKAGE,
     in_time,
     levelling,
@@ -98,12 +98,12 @@ def table3(measured: Measured) -> pd.DataFrame:
     for dataset in AT_HAND:
         groups = (
             (
-                (dataset, method, reading.replace("_", " ") if method in MEMOIR else NONE),
-                of(measured.results, dataset, method, reading),
+                (dataset, method, variant.replace("_", " ") if method in MEMOIR else NONE),
+                of(measured.results, dataset, method, variant),
             )
-            for method, reading in product(METHODS, READINGS)
+            for method, variant in product(METHODS, VARIANTS)
         )
-        parts.append(pivot(("dataset", "method", "reading"), groups, shown, every=True))
+        parts.append(pivot(("dataset", "method", "variant"), groups, shown, every=True))
         lacking = {"dataset": dataset, "remark": "not run: no package"}
         parts.append(pd.DataFrame([{**lacking, "method": method} for method in WITHOUT_PACKAGE]))
     return pd.concat(parts)
@@ -121,14 +121,14 @@ def ratios(measured: Measured) -> pd.DataFrame:
         ends = f"{min(known):.3g} to {max(known):.3g}" if known else NONE
         line = {"of": method, "relative to": base, "what": SHOWN[metric]}
         line["printed, lowest to highest"] = ends
-        for dataset, reading in product(AT_HAND, READINGS):
+        for dataset, variant in product(AT_HAND, VARIANTS):
             own, other = (
-                of(measured.results, dataset, it, reading if it in MEMOIR else "as_published")
+                of(measured.results, dataset, it, variant if it in MEMOIR else "code")
                 for it in (method, base)
             )
             ratio = measure(in_time(own), metric).mean / measure(in_time(other), metric).mean
             text = NONE if np.isnan(ratio) else f"{ratio:.3g}"
-            line[f"{dataset}, {reading.replace('_', ' ')}"] = text
+            line[f"{dataset}, {variant.replace('_', ' ')}"] = text
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -166,7 +166,9 @@ def table2(measured: Measured) -> pd.DataFrame:
     rows = rows[rows["dataset"].isin(AT_HAND)]
     groups = (
         ((dataset, f"{n:.0f}"), own)
-        for (dataset, n), own in (rows.groupby(["dataset", "method.n"]) if len(rows) else ())
+        for (dataset, n), own in (
+            rows.groupby(["dataset", "method.batch_size"]) if len(rows) else ()
+        )
     )
     there = pd.DataFrame(lines, columns=[*names, *shown])
     return pd.concat([there, pivot(names, groups, shown, every=True)])
@@ -197,14 +199,14 @@ def levels_off(curve: pd.DataFrame) -> float:
 def table4(measured: Measured) -> pd.DataFrame:
     """Where held-out macro-F1 levels off, and quality there and at T = 25."""
     lines = []
-    rows = levelling(measured.results).sort_values(["dataset", "reading"], kind="stable")
+    rows = levelling(measured.results).sort_values(["dataset", "variant"], kind="stable")
     for row in rows.to_dict("records"):
         curve = measured.curves[measured.curves["cell"] == row["cell"]]
         curve = curve.reindex(columns=["iteration", *CURVES])
         own = curve.set_index("iteration")
         own["test_error"] = 1 - own["test_error"]
         T, held_out = levels_off(curve), own["validation_macro_f1"]
-        line = {name: row[name] for name in ("dataset", "reading", "method", "seed")}
+        line = {name: row[name] for name in ("dataset", "variant", "method", "seed")}
         line["T"] = "rises to the end" if np.isnan(T) else f"{T:.0f}"
         for at, when in ((T, "at T"), (25, "at 25")):
             for column, name in CURVES.items():
@@ -214,5 +216,5 @@ def table4(measured: Measured) -> pd.DataFrame:
             line["best held-out macro-F1 %"] = f"{100 * held_out.max():.2f}"
             line["at"] = f"{held_out.idxmax():.0f}"
         lines.append(line)
-    frame = pd.DataFrame(lines, columns=None if lines else ["dataset", "reading", "method", "T"])
+    frame = pd.DataFrame(lines, columns=None if lines else ["dataset", "variant", "method", "T"])
     return frame.fillna(NONE)

@@ -15,7 +15,7 @@ DATASETS, METHODS = CLAIMS.datasets, CLAIMS.methods
 SMALL = ("MNIST", "20NEWS", "BIBTEX")  # of Table 2
 SGD = "OVE-SGD"
 TABLE2 = {"param_norm": NORM, "test_error": "test_error", "test_nlpd": "test_log_loss"}
-OBJECTIVE = "`shape.train` * (bound - ridge_term)"  # of the whole sum, less lambda/2 ||w||²
+OBJECTIVE = "`shape.train` * (bound - l2_term)"  # of the whole sum, less lambda/2 ||w||²
 
 printed = partial(published.number, "ove", "Table 2")  # by dataset, method, metric
 
@@ -23,4 +23,4 @@ printed = partial(published.number, "ove", "Table 2")  # by dataset, method, met
 def measured(results: pd.DataFrame, dataset: str, method: str, column: str) -> Values:
     """Measurements of a method of Table 2 on a dataset, both as printed."""
     rows = CLAIMS.rows(results, "Table 2", dataset, method, "test_error")
-    return values(rows["as_text"], column)
+    return values(rows["paper"], column)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from xcbench.errors import UserError
 from xcbench.papers import Place
-from xcbench.papers.kept import save
+from xcbench.papers.results_cache import save
 from xcbench.run import cells
 
 BIAS = -1  # in the column ``feature``

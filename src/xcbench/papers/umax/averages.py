@@ -10,11 +10,11 @@ import pandas as pd
 from xcbench.papers import LOSS, published
 from xcbench.papers.claims import Number
 from xcbench.papers.frames import part, values
-from xcbench.papers.replication import Claim, Key, Reading, command
-from xcbench.papers.umax.names import DATASETS, METHODS, READINGS, recorded
+from xcbench.papers.replication import Claim, Key, Variant, command
+from xcbench.papers.umax.names import DATASETS, METHODS, VARIANTS, recorded
 
 
-def diverged(it: Number, reading: str, rows: pd.DataFrame) -> str:
+def diverged(it: Number, variant: str, rows: pd.DataFrame) -> str:
     """Which seeds diverged."""
     seeds = values(rows, LOSS).diverged
     return f"seeds {seeds} diverged" if seeds else ""
@@ -29,7 +29,7 @@ def claims(results: pd.DataFrame, known: dict[Key, Claim]) -> dict[Key, Claim]:
     names = "Implicit SGD vs previous state of the art", "U-max proposed vs Raman double sum"
     return {
         key: claim
-        if claim.readings
+        if claim.variants
         else replace(claim, command=claim.command.replace(",implicit", ""))
         for key, claim in known.items()
     } | {
@@ -40,12 +40,12 @@ def claims(results: pd.DataFrame, known: dict[Key, Claim]) -> dict[Key, Claim]:
 
 
 def _average(results: pd.DataFrame, printed_method: str) -> Claim:
-    """Average of a method's ratios as published; the paper's is over all seven datasets."""
+    """Average of a method's ratios (code's settings); the paper's is over all seven datasets."""
     table = published.numbers()
     table = table[(table["paper"] == "umax") & (table["table"] == "Table 3")]
     printed = table[table["method"] == printed_method].set_index("dataset")["value"].astype(float)
     method = METHODS[printed_method]
-    rows = part(results, "table3_as_published", method=method)
+    rows = part(results, "table3_code", method=method)
     found = {
         name: values(rows[rows["dataset"] == dataset], f"{recorded(method)} / implicit").mean
         for name, dataset in DATASETS.items()
@@ -58,21 +58,21 @@ def _average(results: pd.DataFrame, printed_method: str) -> Claim:
             f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
-    whole = [Reading("as_published", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
+    whole = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
     return Claim(whole, reason, command=launch)
 
 
 def _raman(results: pd.DataFrame) -> Claim:
     found, launch = raman_factors(results), command("umax/figure2", "eurlex")
-    own = zip(READINGS, found.get("eurlex", ()), strict=False)
-    readings = [Reading(reading, [it], launch) for reading, it in own if np.isfinite(it)]
+    own = zip(VARIANTS, found.get("eurlex", ()), strict=False)
+    variants = [Variant(variant, [it], launch) for variant, it in own if np.isfinite(it)]
     shown = "; ".join(
         f"{dataset}: {comparator:.2f} against the published comparator, {right:.2f} against its "
         "correct form"
         for dataset, (comparator, right) in found.items()
     )
-    where = "" if readings else "on Eurlex, whose files are not here; elsewhere, "
-    return Claim(readings, f"{where}mean over the rates ({shown or 'not run'})", command=launch)
+    where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
+    return Claim(variants, f"{where}mean over the rates ({shown or 'not run'})", command=launch)
 
 
 def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -84,7 +84,7 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     made = {}
     for dataset, own in part(results, "figure2", status="done").groupby("dataset"):
         loss = own.pivot_table(LOSS, "lr", "method.double_sum")
-        loss = loss.reindex(columns=["raman_as_published", "raman", "proposed"])
+        loss = loss.reindex(columns=["raman_code", "raman", "proposed"])
         over = loss.div(loss["proposed"], axis="index").mean()
-        made[str(dataset)] = float(over["raman_as_published"]), float(over["raman"])
+        made[str(dataset)] = float(over["raman_code"]), float(over["raman"])
     return made

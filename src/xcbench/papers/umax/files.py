@@ -22,7 +22,7 @@ def _expected(it: Number) -> float:
     return float(OmegaConf.select(known, f"expected.{name}", default=0))
 
 
-def size(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+def size(it: Number, variant: str, rows: pd.DataFrame) -> Values:
     """The size that files must have to be read, where they were."""
     found, expected = values(rows, "shape.classes"), _expected(it)
     return replace(found, values=(expected,) if found.values and expected else ())

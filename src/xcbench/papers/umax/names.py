@@ -13,16 +13,16 @@ PUBLISHED_NAME = {ours: name for name, ours in METHODS.items()}
 DATASET_NAMES = {ours: name for name, ours in DATASETS.items()} | {
     "citeulike": "citeulike (not in the paper)"
 }
-READINGS = ("as_published", "as_text")
+VARIANTS = ("code", "paper")
 BIASED = ("ove", "nce", "is")
 TWICE = "train_log_loss_softmax_twice"
 ERROR = "train_error"
 RECORDED = dict.fromkeys(BIASED, TWICE)  # what the published evaluation recorded, else the log loss
 
 
-def recorded(method: str, reading: str = "as_published") -> str:
+def recorded(method: str, variant: str = "code") -> str:
     """Column with the number of a method that the text means, or the published code recorded."""
-    return RECORDED.get(method, LOSS) if reading == "as_published" else LOSS
+    return RECORDED.get(method, LOSS) if variant == "code" else LOSS
 
 
 def beside_implicit(results: pd.DataFrame) -> pd.DataFrame:

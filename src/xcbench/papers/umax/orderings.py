@@ -13,11 +13,11 @@ from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate
 
 CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))
-READINGS = {
-    "as published, printed rates": "table3_as_published",
-    "as text, printed rates": "table3_as_text",
-    "as text, tuned on a tenth": "table3_tuned",
-    "as text, best of all rates": "figure3",
+VARIANTS = {
+    "code, printed rates": "table3_code",
+    "paper, printed rates": "table3_paper",
+    "paper, tuned on a tenth": "table3_tuned",
+    "paper, best of all rates": "figure3",
 }
 LATE = 40.0  # epoch from which a curve should not move any more if it has reached its plateau
 
@@ -32,15 +32,15 @@ def best(results: pd.DataFrame, grid: str, dataset: str, method: str) -> pd.Data
 def order(measured: Measured) -> pd.DataFrame:
     """Whether one method ends below another, seed by seed."""
     lines = []
-    for (dataset, shown), (reading, grid) in product(DATASET_NAMES.items(), READINGS.items()):
+    for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), VARIANTS.items()):
         line = [
             _compared(*(best(measured.results, grid, dataset, method) for method in pair))
             for pair in CLAIMS
         ]
         if {*line} != {NONE}:
-            lines.append([shown, reading, *line])
+            lines.append([shown, variant, *line])
     claims = (f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}" for lower, higher in CLAIMS)
-    return pd.DataFrame(lines, columns=["dataset", "reading", *claims])
+    return pd.DataFrame(lines, columns=["dataset", "variant", *claims])
 
 
 def _compared(first: pd.DataFrame, second: pd.DataFrame) -> str:

@@ -21,15 +21,15 @@ def chosen_rate(rows: pd.DataFrame, column: str) -> float:
     return float(best.iloc[0]) if best.nunique() == 1 else float("nan")
 
 
-def chosen(it: Number, reading: str, rows: pd.DataFrame) -> Values:
+def chosen(it: Number, variant: str, rows: pd.DataFrame) -> Values:
     """The chosen rate of a method."""
-    rate = chosen_rate(rows, recorded(METHODS[it.method], reading))
+    rate = chosen_rate(rows, recorded(METHODS[it.method], variant))
     return replace(values(rows, LOSS), values=(rate,) if np.isfinite(rate) else ())
 
 
-def beside(it: Number, reading: str, rows: pd.DataFrame) -> str:
+def beside(it: Number, variant: str, rows: pd.DataFrame) -> str:
     """What is next to the chosen rate of a method."""
-    return neighbours(rows, recorded(METHODS[it.method], reading))
+    return neighbours(rows, recorded(METHODS[it.method], variant))
 
 
 def neighbours(rows: pd.DataFrame, column: str) -> str:

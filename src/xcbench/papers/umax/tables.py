@@ -17,8 +17,8 @@ from xcbench.papers.umax.names import (
     ERROR,
     METHODS,
     PUBLISHED_NAME,
-    READINGS,
     TWICE,
+    VARIANTS,
     recorded,
 )
 from xcbench.papers.umax.rates import chosen_rate
@@ -46,7 +46,7 @@ def stored_runs(measured: Measured) -> pd.DataFrame:
         stored = ends.get((printed, name))
         if stored is None:
             continue
-        rows = part(measured.results, "table3_as_published", dataset=dataset, method=method)
+        rows = part(measured.results, "table3_code", dataset=dataset, method=method)
         loss = values(rows, recorded(method))
         text = f"{stored['train_log_loss_recorded']:.4f}"
         verdict = DEVIATES if loss.values or loss.diverged else NO_DATA
@@ -73,7 +73,7 @@ def _percent(value: float, base: float) -> str:
 
 
 def rates(measured: Measured) -> pd.DataFrame:
-    """Printed rates, the authors' stored search, and ours under both readings."""
+    """Printed rates, the authors' stored search, and ours under both variants."""
     authors, lines = published.author_runs(), []
     search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
     search = search.sort_values("train_log_loss_recorded")
@@ -82,11 +82,11 @@ def rates(measured: Measured) -> pd.DataFrame:
         text = published.number("umax", "Table 2", printed, name, "tuned_initial_learning_rate")
         line = {"dataset": printed, "method": name, "printed": f"{text:g}"}
         line["best of the stored search"] = _rate(own["initial_learning_rate"].head(1))
-        for reading in READINGS:
-            rows = part(measured.results, f"table2_{reading}", dataset=dataset, method=method)
-            rate = chosen_rate(rows, recorded(method, reading))
+        for variant in VARIANTS:
+            rows = part(measured.results, f"table2_{variant}", dataset=dataset, method=method)
+            rate = chosen_rate(rows, recorded(method, variant))
             shown = _at_edge(rows, rate) if np.isfinite(rate) else NO_DATA
-            line[f"ours, {reading.replace('_', ' ')}"] = shown
+            line[f"ours, {variant.replace('_', ' ')}"] = shown
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -105,13 +105,13 @@ def _at_edge(rows: pd.DataFrame, rate: float) -> str:
 # ---------------------------------------------------------------- from the text to the print
 STEPS = {  # what changes → its grid for the double sums, and for the biased methods
     "the text, our tuned rate": ("table3_tuned", "table3_tuned"),
-    "+ the printed rate": ("table3_as_text", "table3_as_text"),
+    "+ the printed rate": ("table3_paper", "table3_paper"),
     "+ random 75 % of all rows": ("steps_split", "steps_split_biased"),
-    "+ rows in file order": ("steps_order", "table3_as_published"),
+    "+ rows in file order": ("steps_order", "table3_code"),
     "+ u starts at 0": ("steps_u0", ""),
     "+ 5 classes, or 3 passes": ("steps_work", ""),
-    "+ draws of the true class": ("table3_as_published", ""),
-    "+ softmax twice in the evaluation": ("", "table3_as_published"),
+    "+ draws of the true class": ("table3_code", ""),
+    "+ softmax twice in the evaluation": ("", "table3_code"),
 }
 
 
@@ -206,7 +206,7 @@ def several(measured: Measured) -> pd.DataFrame:
 
     rows = part(measured.results, "several")
     rows = rows[rows["status"] != "skipped"]
-    pairs = rows.groupby(["method.n", "method.m"]) if len(rows) else ()
+    pairs = rows.groupby(["method.batch_size", "method.negatives"]) if len(rows) else ()
     cells = {f"log loss at rate {rate:g}": at(rate) for rate in sorted(rows["lr"].unique())}
     return pivot(
         ("observations n", "classes m"),

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from xcbench.core.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.papers.adv.theory import problem
 
 MODELS = ("free scores", "linear")
@@ -27,12 +27,12 @@ def negative_sampling(p_data: np.ndarray, p_noise: np.ndarray) -> Loss:
     rows, classes = p_data.shape
     y, k = (index.ravel() for index in np.indices((classes, classes)))
     chance = p_data[:, :, None] * p_noise[:, None, :]
-    objective = Contrast(residual=True, ridge=0.0)
+    objective = BinaryLogistic(residual=True, l2=0.0)
 
     def loss(scores: np.ndarray) -> tuple[float, np.ndarray]:
         pairs = np.stack([scores[:, y], scores[:, k]], axis=-1).reshape(-1, 2)
-        value, slope, _ = objective(pairs, 0.0, np.zeros(len(pairs)), 0.0, np.ones(1))
-        of_true, of_drawn = (chance * part.reshape(rows, classes, classes) for part in slope.T)
+        value, grad, _ = objective(pairs, 0.0, np.zeros(len(pairs)), 0.0, np.ones(1))
+        of_true, of_drawn = (chance * part.reshape(rows, classes, classes) for part in grad.T)
         return float(chance.ravel() @ value), of_true.sum(axis=2) + of_drawn.sum(axis=1)
 
     return loss

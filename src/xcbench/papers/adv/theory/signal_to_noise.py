@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from xcbench.core.objectives.negative_sampling import Contrast
+from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.papers.adv.theory import problem
 
 DRAWS = 20_000  # of a positive and a negative, for each row
@@ -52,12 +52,12 @@ def measured(
 
 def _gradients(scores: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Gradients (draws, K) in the free scores (K,) of one row."""
-    objective = Contrast(residual=True, ridge=0.0)
+    objective = BinaryLogistic(residual=True, l2=0.0)
     draws = np.arange(len(pair))
-    slope = objective(scores[pair], 0.0, np.zeros(len(pair)), 0.0, np.ones(1))[1]
+    grad = objective(scores[pair], 0.0, np.zeros(len(pair)), 0.0, np.ones(1))[1]
     made = np.zeros((len(pair), len(scores)))
     for column in range(2):  # one after the other: a negative may be the positive
-        made[draws, pair[:, column]] += slope[:, column]
+        made[draws, pair[:, column]] += grad[:, column]
     return made
 
 

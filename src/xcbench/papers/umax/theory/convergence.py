@@ -21,7 +21,7 @@ from xcbench.core.objectives.double_sum import double_sum
 from xcbench.report import style
 
 DELTA = 1.0
-RIDGE = 0.1
+L2 = 0.1
 RIDGES = 10.0 ** np.arange(-2, 3)
 SEEDS = 10
 FIXED = (1e-4, 5e-5)  # eta, for the number of steps until half
@@ -35,7 +35,7 @@ YEAR = 365.25 * 86400
 
 @dataclass(frozen=True)
 class Problem:
-    """Softmax regression with a ridge: rows X (N, D) of norm 1, classes y, mu of Eq. 2."""
+    """Softmax regression with an l2 penalty: rows X (N, D) of norm 1, classes y, mu of Eq. 2."""
 
     X: np.ndarray
     y: np.ndarray
@@ -43,7 +43,7 @@ class Problem:
     mu: float
 
     @classmethod
-    def tiny(cls, mu: float = RIDGE) -> Problem:
+    def tiny(cls, mu: float = L2) -> Problem:
         """N = 20 random directions in D = 3, K = 4 classes of five rows."""
         X = np.random.default_rng(0).normal(size=(20, 3))
         return cls(X / np.linalg.norm(X, axis=1, keepdims=True), np.arange(20) % 4, 4, mu)
@@ -165,7 +165,7 @@ def until_half(problem: Problem, rate: float) -> float:
 
 
 def halving(mu: float) -> pd.DataFrame:
-    """Theorem 1's rate, and the steps until f - min f has halved, for a ridge.
+    """Theorem 1's rate, and the steps until f - min f has halved, for an l2 penalty.
 
     Returns
     -------
@@ -228,7 +228,7 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     """What was measured and found."""
     every, runs = frames["convergence_theorem"], frames["convergence"]
     theorem = every[every["theorem"]].set_index("mu")
-    own, best = theorem.loc[RIDGE], theorem.loc[RIDGES[np.argmax(theorem["rate"])]]
+    own, best = theorem.loc[L2], theorem.loc[RIDGES[np.argmax(theorem["rate"])]]
     end = runs[runs["step"] == runs["step"].max()]
     median = end.groupby(["method", "start"])["suboptimality"].median()
     start, late = median["umax"].idxmin(), runs[runs["step"] >= runs["step"].max() / 30]
@@ -236,7 +236,7 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     line = line.groupby("step")["suboptimality"].median()
     order = np.polyfit(np.log(line.index), np.log(line), 1)[0]
     return (
-        f"A softmax with ridge, N = 20, K = 4, D = 3, mu = {RIDGE:g}; B_W = {own['B_W']:.3g}, "
+        f"A softmax with l2 penalty, N = 20, K = 4, D = 3, mu = {L2:g}; B_W = {own['B_W']:.3g}, "
         f"B_u = {own['B_u']:.3g} and B_f = {own['B_f']:.2g}, so Theorem 1 covers rates eta up to "
         f"{own['rate']:.1g}: the suboptimality would halve in {own['steps']:.1g} steps (from a "
         f"measured time eta·t = {own['time']:.2g}), {own['steps'] / 1e9 / YEAR:.0g} years at 10⁹ "
@@ -250,14 +250,14 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
 
 
 def draw(frames: dict[str, pd.DataFrame]) -> Figure:
-    """Draw steps until half at the theorem's rate by ridge, and the decaying rates."""
+    """Draw steps until half at the theorem's rate by l2, and the decaying rates."""
     fig = Figure(figsize=(10, 2.8), layout="constrained")
     left, *panels = fig.subplots(1, 1 + len(STARTS))
     every = frames["convergence_theorem"]
     theorem = every[every["theorem"]]
     left.loglog(theorem["mu"], theorem["steps"], "o-", color=style.KNOWN["umax"])
     left.set_title("steps to half, Theorem 1")
-    left.set_xlabel("ridge mu")
+    left.set_xlabel("l2 mu")
     runs = frames["convergence"]
     for ax, start in zip(panels, STARTS, strict=True):
         for method, dashes in (("umax", "-"), ("vanilla", "--")):

@@ -1,7 +1,7 @@
 """Section 2.3: how large the stochastic gradients of the two double sums are.
 
 Of an observation x of class y and a drawn class k, in (w_k, w_y), without the factor N and the
-ridge, which both share:
+l2, which both share:
 
     Eq. 6 (the paper's):      (K-1) e^{f_k - f_y - u} (x, -x)
     Eq. 8 (Raman et al.):     ((K-1) e^{f_k - u} x, (e^{f_y - u} - 1) x)
@@ -25,7 +25,7 @@ from scipy.special import logsumexp
 from xcbench.report import style
 
 ROWS, CLASSES, FEATURES = 200, 100, 20
-RIDGE = 0.1
+L2 = 0.1
 PATH = np.round(np.concatenate([np.linspace(0, 1, 11), np.linspace(1.25, 3, 8)]), 2)
 LAGS = {"best": 1.0, "a tenth behind": 0.9, "half behind": 0.5, "start": 0.0}
 
@@ -38,8 +38,8 @@ def problem() -> tuple[np.ndarray, np.ndarray]:
     return X / np.linalg.norm(X, axis=1, keepdims=True), y
 
 
-def optimum(X: np.ndarray, y: np.ndarray, classes: int, ridge: float) -> np.ndarray:
-    """W of softmax regression with a ridge, by L-BFGS."""
+def optimum(X: np.ndarray, y: np.ndarray, classes: int, l2: float) -> np.ndarray:
+    """W of softmax regression with an l2 penalty, by L-BFGS."""
     one_hot = np.eye(classes)[y]
 
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
@@ -47,8 +47,8 @@ def optimum(X: np.ndarray, y: np.ndarray, classes: int, ridge: float) -> np.ndar
         scores = X @ W.T
         normaliser = logsumexp(scores, axis=1, keepdims=True)
         p = np.exp(scores - normaliser)
-        value = normaliser.sum() - np.sum(one_hot * scores) + ridge / 2 * np.sum(W**2)
-        return value, ((p - one_hot).T @ X + ridge * W).ravel()
+        value = normaliser.sum() - np.sum(one_hot * scores) + l2 / 2 * np.sum(W**2)
+        return value, ((p - one_hot).T @ X + l2 * W).ravel()
 
     start = np.zeros(classes * X.shape[1])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
@@ -90,7 +90,7 @@ def measure() -> dict[str, pd.DataFrame]:
         observations of which the true class has the highest score.
     """
     X, y = problem()
-    scores = X @ optimum(X, y, CLASSES, RIDGE).T
+    scores = X @ optimum(X, y, CLASSES, L2).T
     square_norm = np.sum(X**2, axis=1)
     rows = []
     for s in PATH:
@@ -119,7 +119,8 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     return (
         f"Second moments of the stochastic gradients in W of the paper's double sum (Eq. 6) and of "
         f"that of Raman et al. (Eq. 8), exact over all observations and classes, N = {ROWS}, "
-        f"K = {CLASSES}, along W = s·W* (the optimum of a ridge, s = 1). With u at its best, Eq. 6 "
+        f"K = {CLASSES}, along W = s·W* (the optimum of an l2 penalty, s = 1). With u at its "
+        f"best, Eq. 6 "
         f"never has the smaller ones: the ratio rises from {best.iloc[0]:.2f} through "
         f"{best[1.0]:.2f} at the optimum to {best.iloc[-1]:.2f} (it lies "
         f"between 1 and 2 for any W). The paper's claim holds where u lags behind W: with u best "

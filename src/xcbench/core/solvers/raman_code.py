@@ -15,7 +15,7 @@ from xcbench.core.solvers.minibatch import Minibatch
 
 
 @dataclass
-class RamanAsPublished(Minibatch):
+class RamanCode(Minibatch):
     """`Minibatch` whose step of the true class forgets x.
 
     The published code adds -rate (e^{f_y - u} - 1) to the coordinates of w_y where x is not 0,
@@ -30,10 +30,10 @@ class RamanAsPublished(Minibatch):
         self._ones: Rows = X.astype(bool).astype(X.dtype)
         yield from super().fit(dataset, model, streams, stops)
 
-    def _move(self, model: LinearModel, batch: Batch, slope: np.ndarray, rate: float) -> None:
+    def _move(self, model: LinearModel, batch: Batch, grad: np.ndarray, rate: float) -> None:
         """Step of the drawn classes, then of the true one."""
-        of_true = slope[:, :1].copy()
-        slope[:, 0] = 0.0
-        super()._move(model, batch, slope, rate)
+        of_true = grad[:, :1].copy()
+        grad[:, 0] = 0.0
+        super()._move(model, batch, grad, rate)
         ones = model.take(self._ones, batch.index)
         model.add(ones, batch.y[:, None], -rate * of_true)

@@ -1,4 +1,4 @@
-"""The ridge on the classes of a step alone, with the projections of U-max's Algorithm 1."""
+"""The l2 on the classes of a step alone, with the projections of U-max's Algorithm 1."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def visits(class_counts: np.ndarray, m: int) -> np.ndarray:
 
 
 @dataclass(kw_only=True)
-class RidgeOnDrawn(Minibatch):
+class L2OnDrawn(Minibatch):
     """`Minibatch` for n = 1 whose steps shrink the visited classes alone.
 
     Attributes
     ----------
-    m : classes drawn among the K - 1 others.
+    negatives : classes drawn among the K - 1 others.
     project : whether (w_k, b_k) stay below B_W and u below B_u, where the optimum of the softmax
-        with this ridge lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
+        with this l2 lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
     """
 
-    m: int
+    negatives: int
     project: bool
 
     def fit(
@@ -47,10 +47,10 @@ class RidgeOnDrawn(Minibatch):
         if self.project:
             K = model.n_classes
             longest = np.sqrt(square_norms(dataset.train.X).max() + (model.b is not None))
-            radius = np.sqrt(2 * np.log(K) / self.step.weight_decay.ridge)  # ridge = mu / N
+            radius = np.sqrt(2 * np.log(K) / self.optimizer.weight_decay.l2)  # l2 = mu / N
             self.highest = float(softplus(np.log(K - 1) + 2 * longest * radius))
-        ridge, counted = self.step.weight_decay.ridge, visits(dataset.class_counts, self.m)
-        self.step = replace(self.step, weight_decay=OnVisited(ridge, counted, float(radius)))
+        l2, counted = self.optimizer.weight_decay.l2, visits(dataset.class_counts, self.negatives)
+        self.optimizer = replace(self.optimizer, weight_decay=OnVisited(l2, counted, float(radius)))
         yield from super().fit(dataset, model, streams, stops)
 
     def _update(self, model: LinearModel, batch: Batch, local: np.ndarray, rate: float) -> float:

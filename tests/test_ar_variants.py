@@ -1,4 +1,4 @@
-"""The two readings of the augment-and-reduce paper, as far as they concern methods."""
+"""The two variants of the augment-and-reduce paper, as far as they concern methods."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from xcbench.run import composing, sweeps
 FIVE = ("softmax", "ove", "ar_softmax", "ar_probit", "ar_logistic")
 
 
-@pytest.mark.parametrize("reading", ["paper", "code"])
-def test_readings_of_the_methods(reading: str) -> None:
-    text = reading == "paper"
+@pytest.mark.parametrize("variant", ["paper", "code"])
+def test_readings_of_the_methods(variant: str) -> None:
+    text = variant == "paper"
     with sweeps.hydra({}):
         for name in FIVE:
-            words = [f"variant=ar/{reading}", "dataset=digits", f"method={name}"]
+            words = [f"variant=ar/{variant}", "dataset=digits", f"method={name}"]
             own = composing.read(compose("config", overrides=words)).method
-            shared = (own.step, own.lr, own.decay, own.start, own.order, own.ridge, own.bias)
+            shared = (own.optimizer, own.lr, own.lr_decay, own.init, own.order, own.l2, own.bias)
             assert shared == ("ar", 0.02, 0.9, "normal", "shuffled", 0.0, True)
             assert own.accumulator == ("all" if text else "touched")
             if name in ("softmax", "ove"):
                 assert own.solver == "minibatch"
             if name != "softmax":
-                assert own.sampling == "others"
+                assert own.sampler == "others"
             if name.startswith("ar_"):
                 assert own.local_clock == ("iterations" if text else "epochs")
             if name == "ar_softmax":

@@ -52,7 +52,7 @@ def _bytes(table: pd.DataFrame, digits: int = checksums.DIGITS) -> bytes:
 
 
 @dataclass
-class Kept:
+class ResultsCache:
     """Tables of a part of a paper.
 
     Attributes
@@ -67,7 +67,7 @@ class Kept:
     damaged: int = 0
 
     @classmethod
-    def read(cls, folder: Path, part: str) -> Kept:
+    def read(cls, folder: Path, part: str) -> ResultsCache:
         """Tables on the disk, or empty ones.
 
         Raises
@@ -80,12 +80,12 @@ class Kept:
         return cls(rows, _read_curves(checkpoints), damaged)
 
     @classmethod
-    def empty(cls) -> Kept:
+    def empty(cls) -> ResultsCache:
         """Tables without a row."""
         return cls(pd.DataFrame(columns=HEAD), pd.DataFrame(columns=["cell", *CURVE_COLUMNS]))
 
     @classmethod
-    def of(cls, grid: str, found: list[Cell]) -> Kept:
+    def of(cls, grid: str, found: list[Cell]) -> ResultsCache:
         """Tables of the cells of a grid."""
         return cls(_rows(grid, found), _curves(found))
 
@@ -127,10 +127,10 @@ class Kept:
         return max(self.damaged, len(set(self.curves["cell"]) - set(self.rows["cell"])))
 
     @property
-    def intact(self) -> Kept:
+    def intact(self) -> ResultsCache:
         """The rows whose curves are there, and these curves."""
         rows = self.rows[self.whole]
-        return Kept(rows, self.curves[self.curves["cell"].isin(rows["cell"])])
+        return ResultsCache(rows, self.curves[self.curves["cell"].isin(rows["cell"])])
 
     @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
@@ -147,18 +147,18 @@ class Kept:
         """Identities of the rows that say why nothing was run."""
         return set(self.rows.loc[self.rows["status"] == "skipped", "cell"])
 
-    def only(self, grid: str, names: Iterable[str]) -> Kept:
+    def only(self, grid: str, names: Iterable[str]) -> ResultsCache:
         """Cells of these identities, as those of a grid."""
         rows = self.rows[self.rows["cell"].isin(list(names)) & self.whole].drop_duplicates("cell")
         curves = self.curves[self.curves["cell"].isin(rows["cell"])]
-        return Kept(rows.assign(grid=grid), curves)
+        return ResultsCache(rows.assign(grid=grid), curves)
 
-    def joined(self, more: Kept) -> Kept:
+    def joined(self, more: ResultsCache) -> ResultsCache:
         """Both, later checkpoints of a cell instead of earlier ones."""
         curves = _stacked(self.curves[~self.curves["cell"].isin(more.rows["cell"])], more.curves)
-        return Kept(_stacked(self.rows, more.rows), curves)
+        return ResultsCache(_stacked(self.rows, more.rows), curves)
 
-    def replaced(self, grid: str, new: Kept, swept: Sequence[str] = ()) -> Kept:
+    def replaced(self, grid: str, new: ResultsCache, swept: Sequence[str] = ()) -> ResultsCache:
         """Tables with new rows of a grid.
 
         Parameters
@@ -169,17 +169,17 @@ class Kept:
         mine = self.rows["grid"] == grid
         if swept:
             mine &= _points(self.rows, swept).isin(set(_points(new.rows, swept)))
-        whole = Kept(self.rows[~mine], self.curves).joined(new)
+        whole = ResultsCache(self.rows[~mine], self.curves).joined(new)
         curves = whole.curves[whole.curves["cell"].isin(whole.rows["cell"])]
-        return Kept(whole.rows, curves)
+        return ResultsCache(whole.rows, curves)
 
 
-def update(folder: Path, part: str, change: Callable[[Kept], Kept]) -> Kept:
+def update(folder: Path, part: str, change: Callable[[ResultsCache], ResultsCache]) -> ResultsCache:
     """Change the tables on the disk while no other launch does; gives what they are now."""
     with writing(folder, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
         durable.finish(_pending(folder, part))
         durable.tidy([*_homes(folder, part), _pending(folder, part)])
-        tables = change(Kept.read(folder, part))
+        tables = change(ResultsCache.read(folder, part))
         tables.write(folder, part)
     return tables
 
@@ -285,7 +285,7 @@ def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
     frame = results.frame(found)
     if not found:
-        return Kept.empty().rows
+        return ResultsCache.empty().rows
     absent = frame["status"] == "skipped"  # a message may name folders of this machine
     said = frame["message"].astype(object)
     frame["message"] = said.mask(absent, said.astype(str).str.partition(" (")[0])
@@ -309,7 +309,7 @@ def _curves(found: list[Cell]) -> pd.DataFrame:
     """Checkpoints of cells, without their settings."""
     frame = results.frame(found, curves=True)
     if not found:
-        return Kept.empty().curves
+        return ResultsCache.empty().curves
     apart = {*results.COLUMNS, "message"}
     own = [name for name in frame if "." not in str(name) and name not in apart]
     return frame[["cell", *CURVE_COLUMNS, *own]]

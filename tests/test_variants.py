@@ -98,50 +98,60 @@ def test_every_grid_of_the_paper_has_its_experiment() -> None:
             assert grid.part == "runs" or grids.index(source.name) < number
 
 
-# ---------------------------------------------------------------- readings
-@pytest.mark.parametrize("reading", ["paper", "code"])
+# ---------------------------------------------------------------- variants
+@pytest.mark.parametrize("variant", ["paper", "code"])
 @pytest.mark.parametrize("dataset", ALL)
-def test_what_both_readings_share(dataset: str, reading: str) -> None:
+def test_what_both_readings_share(dataset: str, variant: str) -> None:
     for method in METHODS.values():
-        made = read(f"variant=umax/{reading}", f"dataset={dataset}", f"method={method}")
+        made = read(f"variant=umax/{variant}", f"dataset={dataset}", f"method={method}")
         protocol = made.dataset.protocol
         whole = dataset == "citeulike"  # not in the paper: not truncated
         features = {"mnist": 780, "citeulike": 0}.get(dataset, 10000)
         assert (protocol.features, protocol.rows) == (features, 0 if whole else 100000)
         assert protocol.row_norm == "l2"
         assert not made.method.bias
-        assert made.method.decay == 0.9
+        assert made.method.lr_decay == 0.9
         assert made.budget.epochs == 50
         assert made.evaluation.softmax_twice != whole
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
-def test_as_text(dataset: str) -> None:
+def test_paper(dataset: str) -> None:
     for method in METHODS.values():
         made = read("variant=umax/paper", f"dataset={dataset}", f"method={method}", "seed=3")
         own = made.method
         assert (own.order, own.passes) == ("shuffled", 1)
         assert made.dataset.protocol.split == "given"
         if method in UMAX:
-            assert (own.n, own.m, own.sampling, own.u0) == (1, 1, "others", "log_classes")
+            assert (own.batch_size, own.negatives, own.sampler, own.u0) == (
+                1,
+                1,
+                "others",
+                "log_classes",
+            )
         else:
-            assert (own.n, own.m, own.sampling) == (100, 5, "shared")
+            assert (own.batch_size, own.negatives, own.sampler) == (100, 5, "shared")
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
-def test_as_published(dataset: str) -> None:
+def test_code(dataset: str) -> None:
     for method in METHODS.values():
         made = read("variant=umax/code", f"dataset={dataset}", f"method={method}", "seed=3")
         own, protocol = made.method, made.dataset.protocol
         assert own.order == "file"
         if method in ("umax", "vanilla"):
-            assert (own.n, own.m, own.sampling, own.u0) == (1, 5, "drop_hits", "zero")
+            assert (own.batch_size, own.negatives, own.sampler, own.u0) == (
+                1,
+                5,
+                "drop_hits",
+                "zero",
+            )
             assert own.passes == 1
         elif method == "implicit":
-            assert (own.n, own.m, own.sampling, own.u0) == (1, 1, "any", "zero")
+            assert (own.batch_size, own.negatives, own.sampler, own.u0) == (1, 1, "any", "zero")
             assert own.passes == 3
         else:
-            assert (own.n, own.m, own.sampling, own.passes) == (100, 5, "shared", 1)
+            assert (own.batch_size, own.negatives, own.sampler, own.passes) == (100, 5, "shared", 1)
         if dataset in ("bibtex", "delicious"):
             assert (protocol.split, protocol.split_train) == ("random", 0.75)
             assert protocol.split_seed == 3
@@ -167,20 +177,25 @@ def test_readings_of_memoir() -> None:
 
 def test_what_is_said_wins_over_a_reading() -> None:
     words = "variant=umax/code", "dataset=bibtex", "method=umax"
-    more = "method.m=2", "method.u0=log_classes", "budget.epochs=3", "dataset.protocol.split_seed=9"
+    more = (
+        "method.negatives=2",
+        "method.u0=log_classes",
+        "budget.epochs=3",
+        "dataset.protocol.split_seed=9",
+    )
     made = read(*words, *more, "dataset.protocol.row_norm=none", "seed=1")
     plain = read(*words, "seed=1")
-    assert (made.method.m, made.method.u0, made.budget.epochs) == (2, "log_classes", 3)
+    assert (made.method.negatives, made.method.u0, made.budget.epochs) == (2, "log_classes", 3)
     assert (made.dataset.protocol.split_seed, made.dataset.protocol.row_norm) == (9, "none")
-    made.method.m, made.method.u0, made.budget.epochs = 5, "zero", 50.0
+    made.method.negatives, made.method.u0, made.budget.epochs = 5, "zero", 50.0
     made.dataset.protocol.split_seed, made.dataset.protocol.row_norm = 1, "l2"
     assert asdict(made) == asdict(plain)
 
 
 def test_another_reading_than_the_experiments() -> None:
-    words = "experiment=umax/table3_as_published", "dataset=mnist", "method=umax"
-    assert read(*words).method.m == 5
-    assert read(*words, "variant=umax/paper").method.m == 1
+    words = "experiment=umax/table3_code", "dataset=mnist", "method=umax"
+    assert read(*words).method.negatives == 5
+    assert read(*words, "variant=umax/paper").method.negatives == 1
     assert read(*words, "method.lr=7").method.lr == 7
 
 

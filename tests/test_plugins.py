@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT, SMALL, NewWorkspace, Outcome, Workspace
 from xcbench.methods import contract, registry
-from xcbench.plugins import Found
+from xcbench.plugins import PluginRef
 
 README = (ROOT / "README.md").read_text("utf-8")
 RUN = ("dataset=digits", *SMALL)
@@ -93,7 +93,14 @@ def test_a_target_in_the_working_directory_runs_beside_ours(workspace: Workspace
 
 def test_an_announced_method_runs_everywhere(installed: Workspace) -> None:
     engines = "numpy,numba" if importlib.util.find_spec("numba") else "numpy"
-    words = ("-m", "method=umax,gce", "method.n=1", "method.m=2", *RUN, f"engine={engines}")
+    words = (
+        "-m",
+        "method=umax,gce",
+        "method.batch_size=1",
+        "method.negatives=2",
+        *RUN,
+        f"engine={engines}",
+    )
     done = installed.run_fresh(*words, "workers=2", "grid=door")
     assert done.code == 0 and done.err == "", done.text
     frame = installed.frame("method=gce", "grid=door")
@@ -134,18 +141,18 @@ def test_names_are_listed_and_completed(installed: Workspace) -> None:
 SLOW = '''
 from dataclasses import replace
 import gce
-from xcbench.core.objectives import Objective, Odds
+from xcbench.core.objectives import Objective, LogOdds
 class Own(Objective):
     is_bound = False
     def __init__(self, q):
-        self.odds = Odds(gce.gce, False, 0.0, q)
+        self.odds = LogOdds(gce.gce, False, 0.0, q)
     def __call__(self, *arguments):
         return self.odds(*arguments)
 def strange(log_odds, *rest):
     names = {"value": gce.gce}.get("value")  # not of Numba's kind
     return names(log_odds, *rest)
 own = replace(gce.method, name="own", objective=lambda s, info: Own(s.q))
-strange_one = replace(gce.method, name="strange", objective=lambda s, info: Odds(strange, False, 0.0, s.q))
+strange_one = replace(gce.method, name="strange", objective=lambda s, info: LogOdds(strange, False, 0.0, s.q))
 '''  # fmt: skip  # noqa: E501
 
 
@@ -153,7 +160,7 @@ def test_what_numba_cannot_compile_runs_in_numpy(workspace: Workspace) -> None:
     pytest.importorskip("numba")
     (workspace.path / "gce.py").write_text(GCE)
     (workspace.path / "slow.py").write_text(SLOW)
-    one = ("method.n=1", "engine=numba", "budget.epochs=0.2")
+    one = ("method.batch_size=1", "engine=numba", "budget.epochs=0.2")
     done = workspace.run("-m", "method=gce.method,slow.own,slow.strange_one", *RUN[:2], *one)
     assert done.code == 0, done.text
     losses = workspace.frame()["train_log_loss"]
@@ -162,17 +169,17 @@ def test_what_numba_cannot_compile_runs_in_numpy(workspace: Workspace) -> None:
 
 def test_ours_pass_the_trial_of_a_definition() -> None:
     for name, method in registry.own().items():
-        contract.definition(Found(method, name))
+        contract.definition(PluginRef(method, name))
 
 
 # ---------------------------------------------------------------- samplers and datasets
 def test_a_sampler_from_outside(installed: Workspace) -> None:
     words = ("-m", "method=umax,ove,gce", *RUN, "runs_dir=samplers")
-    done = installed.run(*words, "method.sampling=repeat,repeat.WithRepetition")
+    done = installed.run(*words, "method.sampler=repeat,repeat.WithRepetition")
     assert done.code == 0 and "6 cells: 6 done" in done.out, done.text
     cell = next(iter(content(installed, "samplers").values()))
     assert "repeat" in cell["environment"]["sampler_from"]
-    unknown = installed.run("method=umax", "method.sampling=nope", *RUN)
+    unknown = installed.run("method=umax", "method.sampler=nope", *RUN)
     assert unknown.code == 2 and "choose one of others" in unknown.err
     assert "repeat" in unknown.err
 
@@ -202,20 +209,20 @@ from xcbench.core.dataset import Raw
 from xcbench.data.external import External
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods.method import Method, over_square_norm
-from xcbench.core.objectives import Objective, Odds, Pairs, sigmoid, softplus
+from xcbench.core.objectives import Objective, LogOdds, Pairwise, sigmoid, softplus
 from xcbench.core.samplers import Sampler
 from xcbench.options import option
 rate = over_square_norm(1.0)
 def odds(formula):
-    return replace(gce.method, name="mine", objective=lambda s, info: Odds(formula, False))
-class Given(Objective):
+    return replace(gce.method, name="mine", objective=lambda s, info: LogOdds(formula, False))
+class Request(Objective):
     is_bound = False
     def __init__(self, *given):
         self.given = given
     def __call__(self, *arguments):
         return self.given
 def gives(*given):
-    return replace(gce.method, name="mine", objective=lambda s, info: Given(*given))
+    return replace(gce.method, name="mine", objective=lambda s, info: Request(*given))
 def draws(*given):
     class Mine(Sampler):
         def __init__(self, n_classes, m): pass
@@ -228,18 +235,18 @@ zero = np.zeros
 BROKEN = {
     # One line of a module, and what the sentence must mention.
     "value": ("method = gives(zero((3, 2)), zero((3, 3)), zero(3))", r"mine.*value.*\(3, 2\)"),
-    "slope": ("method = gives(zero(3), zero((3, 2)), zero(3))", r"mine.*slope.*\(3, 2\)"),
+    "grad": ("method = gives(zero(3), zero((3, 2)), zero(3))", r"mine.*grad.*\(3, 2\)"),
     "local": ("method = gives(zero(3), zero((3, 3)), 0.0)", r"mine.*local state.*\(\)"),
     "nan": ("method = gives(zero(3) / np.nan, zero((3, 3)), zero(3))", "value.*not finite"),
     "two": ("method = gives(zero(3), zero((3, 3)))", "mine.*three things"),
     "gradient": (
         "method = odds(lambda T, d, u, r, q, p: (softplus(T), 2 * sigmoid(T), u))",
-        "mine.*slope is not the gradient",
+        "mine.*grad is not the gradient",
     ),
     "formula": ("method = odds(lambda T: T)", "mine.*failed.*TypeError"),
     "no objective": (
         "method = replace(gce.method, name='mine', objective=lambda s, info: None)",
-        "mine.*gives nothing.*Odds, Pairs",
+        "mine.*gives nothing.*LogOdds, Pairwise",
     ),
     "missing piece": ("method = Method('mine', SampledOptions)", "objective.*default_rate"),
     "piece": ("method = replace(gce.method, name='mine', objective=3)", "objective is a int"),
@@ -312,7 +319,7 @@ def test_a_broken_one_is_one_sentence(broken: Workspace, case: str) -> None:
     line, mention = BROKEN[case]
     module = f"broken_{list(BROKEN).index(case)}"
     if line.startswith("sampler"):
-        words = ("method=vanilla", f"method.sampling={module}.sampler", "dataset=digits")
+        words = ("method=vanilla", f"method.sampler={module}.sampler", "dataset=digits")
     elif "dataset = " in line:
         words = ("method=ove", f"dataset={module}.dataset")
     else:
@@ -328,7 +335,7 @@ def test_a_broken_one_is_one_sentence(broken: Workspace, case: str) -> None:
         (("method=gone",), "gone of three 1.2 cannot be loaded.*no module named 'gone'|No module"),
         (("method=other",), "calls itself 'gce'"),
         (("dataset=zipf", "method=ove"), "zipf is xcbench's own, but four 1.2"),
-        (("method=vanilla", "method.sampling=all"), "all is xcbench's own, but five 1.2"),
+        (("method=vanilla", "method.sampler=all"), "all is xcbench's own, but five 1.2"),
         (("method=nope.method",), "no module nope"),
         (("method._target_=nope",), "unknown method 'nope'"),
         (("method=.method",), "module.thing"),

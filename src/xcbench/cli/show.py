@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.cli import again
-from xcbench.cli.command import Given
+from xcbench.cli import rerun
+from xcbench.cli.command import Request
 from xcbench.run import cells, results
 from xcbench.run.cell import Cell
 from xcbench.units import printable, readable
 
 
-def show(given: Given) -> int:
+def show(given: Request) -> int:
     """Print what is known of a cell."""
     runs_dir = given.runs_dir()
     given.refuse_others("runs_dir=…")
@@ -35,11 +35,11 @@ def show(given: Given) -> int:
     _say(_indented(_markdown(curve) if len(curve) else "(none)"))
     if cell.traceback:
         _say(f"\ntraceback\n{_indented(cell.traceback.rstrip())}")
-    _say(f"\nrun it again\n  {again.command(cell, runs_dir)}")
+    _say(f"\nrun it again\n  {rerun.command(cell, runs_dir)}")
     return 0
 
 
-def compare(given: Given) -> int:
+def compare(given: Request) -> int:
     """Print the settings in which two cells differ, and their last checkpoints side by side."""
     runs_dir = given.runs_dir()
     given.refuse_others("runs_dir=…")
@@ -121,7 +121,7 @@ def _outcomes(a: Cell, b: Cell) -> pd.DataFrame:
 def _print_table(lines: dict[str, Any]) -> None:
     width = max((len(name) for name in lines), default=0)
     for name, value in lines.items():
-        _say(f"  {name:{width}}  {again.text(value)}")
+        _say(f"  {name:{width}}  {rerun.text(value)}")
 
 
 def _markdown(table: pd.DataFrame) -> str:
