@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import platform
 import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 import xcbench
 from xcbench import data
@@ -40,7 +41,7 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     if reason:
         return replace(cell, status="skipped", message=reason)
     try:
-        with threadpool_limits(1):
+        with _libraries(len(sys.modules)).limit(limits=1):
             cell.environment = {**environment(), **job.origins}
             return _run(job, cell, watch)
     except MemoryError:
@@ -50,6 +51,17 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     except Exception as error:  # one cell's failure must not cost the others
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
+
+
+@lru_cache(1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Libraries with threads of their own; finding them takes milliseconds, imports bring new ones.
+
+    Parameters
+    ----------
+    modules : how many are imported.
+    """
+    return ThreadpoolController()
 
 
 def _too_large(job: Job) -> str:
@@ -97,11 +109,11 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         watch,
     )
     keep = settings.save_weights and made.status != "diverged"
-    inputs = data.inputs.load(cache_dir(settings) / job.info.digest)
+    inputs = data.inputs.load(cache_dir(settings) / job.info.digest) if keep else None
     return replace(
         cell,
         weights=model.weights() if keep else {},
-        inputs=inputs.arrays() if keep and inputs else {},
+        inputs=inputs.arrays() if inputs else {},
         status=made.status,
         message=made.message,
         curve=made.curve,

@@ -62,15 +62,17 @@ class _Base:
         return cls(typed, refers)
 
     def read(self, values: Sequence[Override], wanted: Iterable[str]) -> dict[str, Any]:
-        """Checked parts of the configuration with these values."""
-        own = copy.deepcopy(self.typed)
+        """Checked parts of the configuration with these values.
+
+        Points of a base set the same names, so that nothing is left of the point before.
+        """
         for value in values:
             try:
-                OmegaConf.update(own, value.key_or_group, value.value())
+                OmegaConf.update(self.typed, value.key_or_group, value.value())
             except (OmegaConfBaseException, OverflowError) as error:
                 reason = str(error).splitlines()[0]
                 raise UserError(f"{value.input_line} is not possible: {reason}") from None
-        return {name: composing.part(own, PARTS[name]) for name in wanted}
+        return {name: composing.part(self.typed, PARTS[name]) for name in wanted}
 
 
 class Composer:
