@@ -28,7 +28,9 @@ def parse(text: bytes) -> pd.DataFrame:
     if not rows:
         return pd.DataFrame(columns=names)
     columns = list(zip(*rows, strict=True))
-    return pd.DataFrame({name: _column(it) for name, it in zip(names, columns, strict=True)})
+    return pd.DataFrame(
+        {name: _column(it) for name, it in zip(names, columns, strict=True)}, copy=False
+    )
 
 
 def _column(words: tuple[str, ...]) -> np.ndarray:

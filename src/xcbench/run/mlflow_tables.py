@@ -6,7 +6,8 @@ transaction a batch; a test compares both.
 
 from __future__ import annotations
 
-import uuid
+import secrets
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -86,7 +87,7 @@ def insert(uri: str, experiment: str, artifacts: str, runs: Sequence[Run]) -> No
         )
     }
     for run in runs:
-        own = {"run_uuid": uuid.uuid4().hex}
+        own = {"run_uuid": _identity()}
         rows[models.SqlRun].append({**own, **_head(run, experiment, artifacts, own["run_uuid"])})
         tags = {**run.tags, "mlflow.runName": run.name}
         rows[models.SqlTag] += [{**own, "key": k, "value": v} for k, v in tags.items()]
@@ -100,7 +101,13 @@ def insert(uri: str, experiment: str, artifacts: str, runs: Sequence[Run]) -> No
     with _connection(uri) as connection:
         for table, values in rows.items():
             if values:
-                connection.execute(table.__table__.insert(), values)
+                statement = str(table.__table__.insert().compile(column_keys=values[0]))
+                connection.exec_driver_sql(statement, values)  # no look at every row by SQLAlchemy
+
+
+def _identity() -> str:
+    """Thirty-two hexadecimal digits in order of time: an index grows at few places, and fast."""
+    return f"{time.time_ns():016x}{secrets.token_hex(8)}"
 
 
 def _head(run: Run, experiment: str, artifacts: str, identity: str) -> dict[str, Any]:

@@ -41,10 +41,9 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     for cell in found:
         head = {name: getattr(cell, name) for name in HEAD}
         tail = {**settings(cell), "message": cell.message}
-        columns = (column.tolist() for _, column in cell.curve.items())
-        points = list(zip(*columns, strict=True))
+        points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
         names = list(map(str, cell.curve.columns))
-        for point in (points if curves else points[-1:]) or [()]:
+        for point in (points if curves else points[-1:]) or [[]]:
             rows.append({**head, **dict(zip(names, point, strict=False)), **tail})
     if not rows:
         return pd.DataFrame(columns=COLUMNS)

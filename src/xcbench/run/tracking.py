@@ -255,13 +255,12 @@ def _tags(cell: Cell) -> dict[str, str]:
 
 def _points(cell: Cell) -> Iterator[mlflow_tables.Point]:
     """Take a curve apart: every finite number, at the time of the training clock."""
-    if cell.curve.empty:
-        return
-    steps = [int(step) for step in cell.curve["iteration"].tolist()]
-    clock = cell.curve["train_seconds"].tolist()  # stays a metric too, to be chosen as an axis
+    curve = dict(zip(cell.curve, cell.curve.to_numpy(object).T.tolist(), strict=True))
+    steps = list(map(int, curve.pop("iteration")))
+    clock = curve["train_seconds"]  # stays a metric too, to be chosen as an axis
     stamps = [round(1000 * (cell.started + seconds)) for seconds in clock]
-    for name, column in cell.curve.drop(columns="iteration").items():
-        for step, stamp, value in zip(steps, stamps, column.tolist(), strict=True):
+    for name, column in curve.items():
+        for step, stamp, value in zip(steps, stamps, column, strict=True):
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if number and math.isfinite(value):
                 yield str(name), float(value), stamp, step
