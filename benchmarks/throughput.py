@@ -1,4 +1,4 @@
-"""What very many cells cost besides their training: launched, listed, tracked, launched again."""
+"""What very many cells cost besides their training: launched, listed, reported, tracked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def seconds(*command: str) -> float:
 
 def launch(runs: Path, number: int, *words: str) -> float:
     """Wall time of a launch of tiny cells."""
-    return seconds("run.py", "-m", *TINY, f"seed=range({number})", f"runs_dir={runs}", *words)
+    return seconds("run.py", "-m", *TINY, f"seed=range({number})", f"runs_dir={runs}", *options)
 
 
 def fill(runs: Path, number: int) -> None:
@@ -68,9 +68,15 @@ def run() -> list[Row]:
             runs = Path(folder) / str(number)
             fill(runs, number)
             shape = f"{number:,} cells"
-            for command in ("results", "track"):
-                spent = seconds("-m", "xcbench", command, f"runs_dir={runs}")
+            for command, *options in (
+                ("results",),
+                ("report", f"reports_dir={runs / 'reports'}"),
+                ("track",),
+            ):
+                spent = seconds("-m", "xcbench", command, f"runs_dir={runs}", *options)
                 rows.append(_row(f"xcbench {command}, s", shape, spent, MINUTE))
+            if number == COUNTS[0]:
+                rows.append(_row("launch again, s", shape, launch(runs, number), 0.0))
     return rows
 
 

@@ -11,15 +11,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from pandas.testing import assert_frame_equal
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 import made_cells
 from conftest import ROOT, Workspace
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.run import cells, memory, plan, processes, runner
+from xcbench.run.cell import Cell
 from xcbench.run.claims import Claims, Queue
 from xcbench.run.settings import Budget, Config
 from xcbench.units import GIB
@@ -229,6 +232,31 @@ def test_available_memory(
     for name, text in files.items():
         (system / "groups" / folder / name).write_text(text)
     assert memory.available() == available
+
+
+def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, searches = [], []
+
+    def look(job: plan.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+        inside.append({library["num_threads"] for library in threadpool_info()})
+        return cell
+
+    def search() -> ThreadpoolController:
+        searches.append(len(inside))
+        return ThreadpoolController()
+
+    monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
+    monkeypatch.setattr(runner, "_run", look)
+    monkeypatch.setattr(runner, "ThreadpoolController", search)
+    with threadpool_limits(2):
+        for imported in ("xcbench_a", "xcbench_a", "xcbench_b"):
+            monkeypatch.setitem(sys.modules, imported, ModuleType(imported))
+            runner.run(a_job(tmp_path))
+            assert {library["num_threads"] for library in threadpool_info()} == {2}
+    assert inside == [{1}] * 3
+    assert searches == [0, 2]
 
 
 @pytest.mark.parametrize(("most", "status"), [(None, "skipped"), (4.0, "tried")])

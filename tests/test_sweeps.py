@@ -125,6 +125,14 @@ def test_a_wrong_value_after_a_right_one(
     assert "\n" not in refused
 
 
+def test_a_point_leaves_nothing_to_the_next(composer: Composer) -> None:
+    rates = ("1", "fast", "${seed}", "2", "null")
+    points = [[f"method.lr={rate}", f"seed={seed}"] for seed, rate in enumerate(rates)]
+    configurations, problems = composer.read_all(points)
+    assert [(it.method.lr, it.seed) for it in configurations] == [(1, 0), (2, 2), (2, 3), (None, 4)]
+    assert list(problems.values()) == [[points[1]]]
+
+
 @pytest.mark.parametrize("word", ["method.nonsense=1", "nonsense=1", "dataset.nonsense.x=1"])
 def test_an_unknown_key(composer: Composer, word: str) -> None:
     refused = refusal(composer, word)

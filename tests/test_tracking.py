@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -218,6 +219,15 @@ def test_the_tables_are_those_of_mlflows_own_calls(pristine: Path, tmp_path: Pat
             api.log_batch(run, [Metric(name, value, at, step) for step, at, value in points])
         api.set_terminated(run, status, end)
     assert rows(pristine / "mlflow.db") == rows(own)
+
+
+def test_identities_of_runs_grow(runs_dir: Path) -> None:
+    tracking.track(runs_dir, [a_cell(0, started=STARTED + 60)])
+    with closing(sqlite3.connect(runs_dir / "mlflow.db")) as connection:
+        names = [name for (name,) in connection.execute("SELECT run_uuid FROM runs ORDER BY rowid")]
+    assert len(names) == 5
+    assert names == sorted(names)
+    assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
 
 
 def test_a_launch_asks_what_the_store_lacks(runs_dir: Path) -> None:
