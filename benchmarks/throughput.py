@@ -32,7 +32,7 @@ def seconds(*command: str) -> float:
 
 def launch(runs: Path, number: int, *words: str) -> float:
     """Wall time of a launch of tiny cells."""
-    return seconds("run.py", "-m", *TINY, f"seed=range({number})", f"runs_dir={runs}", *options)
+    return seconds("run.py", "-m", *TINY, f"seed=range({number})", f"runs_dir={runs}", *words)
 
 
 def fill(runs: Path, number: int) -> None:
