@@ -33,7 +33,7 @@ SETTINGS = [
     settings(
         "implicit draws outside the labels",
         ("method=implicit", "method.negatives=5", "method.sampler=any"),
-        "sampling=others",
+        "sampler=others",
     ),
     settings("empty group", ("method=null",), "method"),
     settings("key of another method", ("-m", "method=ove,softmax", "method.delta=1,2"), "delta"),

@@ -203,7 +203,7 @@ def test_what_the_tables_compute() -> None:
     tree = frame.xs("RecallTree", level="method").iloc[0]
     assert tree["macro-F1 of means %"] == "20.00" and tree["macro-F1 %"] == "30.00"
     made = tables.ratios(Measured(results, NONE)).set_index(["what", "of", "relative to"])
-    published, text = (f"20news, as {it}" for it in ("published", "text"))
+    published, text = (f"20news, {it}" for it in ("code", "paper"))
     assert made.loc[("weights MB", "MEMOIR-l2", "OVR"), published] == "0.25"
     assert made.loc[("weights MB", "MEMOIR-l1", "MEMOIR-l2"), published] == "0.25"
     # Printed: 46/119, 52/271, 39/121, 42/185, 35/346.

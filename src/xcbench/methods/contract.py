@@ -196,7 +196,7 @@ def sampler(found: PluginRef, info: Info, m: int, n: int, uniform_for: str = "")
         raise
     except Exception as error:
         raise UserError(
-            f"{who} failed on a trial with {n_classes} classes, m={m}: {failure(error)}"
+            f"{who} failed on a trial with {n_classes} classes, {m} negatives: {failure(error)}"
         ) from error
     if not isinstance(given, tuple) or len(given) != 2:
         raise UserError(f"{who} draws {_kind(given)}, it must give classes and log-weights")

@@ -46,8 +46,7 @@ def impossible(settings: DoubleSumOptions) -> str:
         return ""
     return (
         f"method.sampler={settings.sampler} is not possible for implicit with "
-        f"n={settings.batch_size}, "
-        f"m={settings.negatives}: its classes are never labels of the minibatch; "
+        f"batch_size={settings.batch_size}, negatives={settings.negatives}: its classes are never labels of the minibatch; "
         "set method.sampler=others"
     )
 

@@ -127,7 +127,7 @@ class SampledOptions(StochasticOptions):
         "`others`: distinct classes an observation, never the true one; "
         "`any`: an observation's draws over all classes, a hit of the true class kept; "
         "`drop_hits`: the same with hits removed and the rest rescaled; "
-        "`all`: every other class, m is ignored; "
+        "`all`: every other class, whatever method.negatives says; "
         "`frequency`: an observation's draws with replacement among the others, a class of c "
         "training rows with probability ∝ (c + 1)^exponent; `tree`: the same with probabilities "
         "of a tree that sees the row; or the name of a sampler from outside. For methods that "
@@ -139,6 +139,6 @@ class SampledOptions(StochasticOptions):
         "all",
         "classes that feel the l2 penalty in a step: `all`, or `drawn`: the true and the drawn "
         "ones, "
-        "each by 1 over the probability of a visit, weights projected (double sums; n=1)",
+        "each by 1 over the probability of a visit, weights projected (double sums; batch_size=1)",
         choices=("all", "drawn"),
     )

@@ -90,5 +90,5 @@ def draw(
 
 
 def slug(label: str) -> str:
-    """Turn a label into part of a file name: ``bibtex (m=5)`` becomes ``bibtex-m=5``."""
+    """Turn a label into part of a file name: ``ove (bias=true)`` becomes ``ove-bias=true``."""
     return re.sub(r"[^\w.=+-]+", "-", label).strip("-")

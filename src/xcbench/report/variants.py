@@ -1,6 +1,6 @@
 """Labels of variants: cells that differ in a setting never share a label.
 
-A label is the name, followed by the settings in which cells of that name differ: ``umax (m=5)``.
+A label is the name, followed by the settings in which cells of that name differ: ``umax (negatives=5)``.
 Settings of the data are compared within a dataset, settings of a method within that method, and
 how a cell was run (budget, engine, precision) within a method on one dataset. Learning rate and
 seed make no variant.
@@ -79,7 +79,7 @@ def text(value: Any) -> str:
 
 
 def natural(name: str) -> list[int | str]:
-    """Key to sort names with numbers in them: ``m=5`` comes before ``m=10``."""
+    """Key to sort names with numbers in them: ``negatives=5`` before ``negatives=10``."""
     return [
         int(part) if odd % 2 else part.lower() for odd, part in enumerate(re.split(r"(\d+)", name))
     ]
