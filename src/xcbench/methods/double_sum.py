@@ -22,7 +22,7 @@ class DoubleSumOptions(SampledOptions):
 
     projects = True
 
-    batch_size: int = option(1, "observations in a minibatch", at_least=1)
+    batch_size: int = option(1, "samples in a minibatch", at_least=1)
     negatives: int = option(1, "classes drawn", at_least=1)
     sampler: str = option("others", "as for sampled methods")
     u0: str = option("log_classes", "start of u: log K, or 0", choices=("log_classes", "zero"))

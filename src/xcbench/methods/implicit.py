@@ -45,9 +45,9 @@ def impossible(settings: DoubleSumOptions) -> str:
     if not several(settings) or settings.sampler == "others":
         return ""
     return (
-        f"method.sampler={settings.sampler} is not possible for implicit with "
-        f"batch_size={settings.batch_size}, negatives={settings.negatives}: its classes are never labels of the minibatch; "
-        "set method.sampler=others"
+        f"method.sampler={settings.sampler} is not possible for "
+        f"implicit with batch_size={settings.batch_size}, negatives={settings.negatives}: "
+        "its classes are never labels of the minibatch; set method.sampler=others"
     )
 
 

@@ -23,11 +23,11 @@ class MemoirOptions(MethodOptions):
     """Options of MEMOIR, multi-class SVMs on sparse weights; the defaults are as published."""
 
     bias: bool = option(False, "not possible: the paper appends a feature that is always 1")
-    batch_size: int = option(0, "observations in a batch, 0: 100 floor(sqrt K)", at_least=0)
+    batch_size: int = option(0, "samples in a batch, 0: 100 floor(sqrt K)", at_least=0)
     iterations: int = option(0, "batches in all, 0: as budget.epochs says", at_least=0)
     slowdown: float = option(0.02, "the rate of step t is lr / (1 + slowdown t)", at_least=0)
     strength: float = option(1.0, "of the penalty, beside the mean loss", at_least=0)
-    hinge: bool = option(True, "only observations of a margin below 1 move weights")
+    hinge: bool = option(True, "only samples of a margin below 1 move weights")
     order: str = option(
         "balanced",
         "a batch draws, with replacement, classes uniformly and rows of them, or rows uniformly",
@@ -60,7 +60,7 @@ class MemoirOptions(MethodOptions):
 class MemoirL2Options(MemoirOptions):
     """Options of MEMOIR-l2."""
 
-    hinge: bool = option(False, "only observations of a margin below 1 move weights")
+    hinge: bool = option(False, "only samples of a margin below 1 move weights")
 
 
 @dataclass

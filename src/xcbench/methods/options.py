@@ -20,16 +20,16 @@ class MethodOptions:
         above=0,
     )
     l2: float = option(
-        0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over observations", at_least=0
+        0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over samples", at_least=0
     )
     bias: bool = option(True, "fit biases b")
 
 
 @dataclass
 class StochasticOptions(MethodOptions):
-    """Options of a method that visits minibatches of observations."""
+    """Options of a method that visits minibatches of samples."""
 
-    batch_size: int = option(100, "observations in a minibatch", at_least=1)
+    batch_size: int = option(100, "samples in a minibatch", at_least=1)
     optimizer: str = option(
         "sgd",
         "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
@@ -39,19 +39,19 @@ class StochasticOptions(MethodOptions):
     )
     lr_root_decay: float = option(
         0.0,
-        "with step=adagrad, a of the factor sqrt(a / (t + a)) of the rate after t iterations; "
+        "with optimizer=adagrad, a of the factor sqrt(a / (t + a)) of the rate after t iterations; "
         "0: none",
         at_least=0,
     )
     accumulator: str = option(
         "all",
-        "with step=ar, averages of squared gradients that decay in an iteration: all, or those "
-        "of coordinates with a gradient",
+        "with optimizer=ar, averages of squared gradients that decay in an iteration: all, or "
+        "those of coordinates with a gradient",
         choices=("all", "touched"),
     )
     lr_decay: float = option(
         0.9,
-        "the rate is multiplied by this after each epoch; with step=ar, every 2000 iterations",
+        "the rate is multiplied by this after each epoch; with optimizer=ar, every 2000 iterations",
         above=0,
         at_most=1,
     )
@@ -86,7 +86,7 @@ class FullBatchOptions(StochasticOptions):
 
 @dataclass
 class TreeOptions:
-    """Options of the adversarial tree (`xcbench.core.samplers.tree`), for sampling=tree."""
+    """Options of the adversarial tree (`xcbench.core.samplers.tree`), for sampler=tree."""
 
     dimensions: int = option(16, "principal components of x that it sees", at_least=1)
     pca: str = option(
@@ -124,17 +124,17 @@ class SampledOptions(StochasticOptions):
     sampler: str = option(
         "shared",
         "`shared`: one draw of distinct classes a minibatch, hits of the true class kept; "
-        "`others`: distinct classes an observation, never the true one; "
-        "`any`: an observation's draws over all classes, a hit of the true class kept; "
+        "`others`: distinct classes a sample, never the true one; "
+        "`any`: a sample's draws over all classes, a hit of the true class kept; "
         "`drop_hits`: the same with hits removed and the rest rescaled; "
         "`all`: every other class, whatever method.negatives says; "
-        "`frequency`: an observation's draws with replacement among the others, a class of c "
+        "`frequency`: a sample's draws with replacement among the others, a class of c "
         "training rows with probability ∝ (c + 1)^exponent; `tree`: the same with probabilities "
         "of a tree that sees the row; or the name of a sampler from outside. For methods that "
         "tell classes from noise, `uniform`, `frequency` and `tree` may draw the true class too",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
-    exponent: float = option(1.0, "of class frequencies in sampling=frequency", at_least=0)
+    exponent: float = option(1.0, "of class frequencies in sampler=frequency", at_least=0)
     l2_on: str = option(
         "all",
         "classes that feel the l2 penalty in a step: `all`, or `drawn`: the true and the drawn "

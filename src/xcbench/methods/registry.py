@@ -165,15 +165,14 @@ def _check_step(method: Method, settings: StochasticOptions) -> None:
     if settings.lr_root_decay and settings.optimizer != "adagrad":
         raise UserError(
             f"method.lr_root_decay={settings.lr_root_decay:g} is for method.optimizer=adagrad; "
-            f"set that, or "
-            "leave method.lr_root_decay out"
+            "set that, or leave method.lr_root_decay out"
         )
     on_drawn = isinstance(settings, SampledOptions) and settings.l2_on == "drawn"
     if settings.optimizer != "sgd" and on_drawn:
         raise UserError(
-            f"method.l2_on=drawn is for method.optimizer=sgd; with "
-            f"method.optimizer={settings.optimizer} the "
-            "l2 acts on all weights that have a gradient; set method.l2_on=all"
+            "method.l2_on=drawn is for method.optimizer=sgd; with "
+            f"method.optimizer={settings.optimizer} "
+            "the penalty acts on all weights that have a gradient; set method.l2_on=all"
         )
 
 

@@ -1,6 +1,7 @@
 """Labels of variants: cells that differ in a setting never share a label.
 
-A label is the name, followed by the settings in which cells of that name differ: ``umax (negatives=5)``.
+A label is the name, followed by the settings in which cells of that name differ, such as
+``umax (negatives=5)``.
 Settings of the data are compared within a dataset, settings of a method within that method, and
 how a cell was run (budget, engine, precision) within a method on one dataset. Learning rate and
 seed make no variant.
