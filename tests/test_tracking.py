@@ -368,7 +368,12 @@ def test_the_server_shows_the_rebuilt_curves_and_leaves_nothing_behind(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     command = [sys.executable, "-c", SERVE, str(runs_dir), str(port)]
-    server = subprocess.Popen(command, cwd=elsewhere, stdout=subprocess.PIPE)
+    server = subprocess.Popen(
+        command,
+        cwd=elsewhere,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     try:
         assert server.stdout is not None
         assert f"http://127.0.0.1:{port}" in server.stdout.readline().decode()
