@@ -13,7 +13,7 @@ demo: .venv/ready-run
 	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
 
 test: .venv/ready-test
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 faults: .venv/ready-run
 	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)

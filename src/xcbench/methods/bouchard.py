@@ -32,11 +32,19 @@ def objective(settings: BouchardOptions, info: Info) -> Objective:
     return pairs if stochastic(settings) else Tightest(pairs, start=start(info))
 
 
+MANY = 3000  # classes, beyond which a drawn class stands for so many others that it overshoots
+
+
+def rate(settings: BouchardOptions, info: Info) -> float:
+    """Rate of a minibatch's rows, less with very many classes (`reports/default-rates.md`)."""
+    return over_gram(1.5)(settings, info) * min(1.0, MANY / info.classes)
+
+
 method = Method(
     "bouchard",
     BouchardOptions,
     objective,
-    over_gram(1.5),
+    rate,
     samplers_allowed=("others", "all", "frequency", "tree"),
     steps=("sgd",),  # alpha moves by the rate of w
 )
