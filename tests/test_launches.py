@@ -104,6 +104,23 @@ def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
     assert all(blocked >> (number - 1) & 1 for number in processes.SIGNALS), done
 
 
+def test_a_signal_waits_until_a_worker_has_started() -> None:
+    code = (
+        "import os, signal, threading, time\n"
+        "from xcbench.run.processes import interruptible, without_signals\n"
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"  # as BLAS has
+        "with interruptible():\n"
+        "    try:\n"
+        "        with without_signals():\n"
+        "            os.kill(os.getpid(), signal.SIGHUP); time.sleep(0.3)\n"
+        "            print('started', flush=True)\n"
+        "        print('went on', flush=True)\n"
+        "    except KeyboardInterrupt:\n        print('interrupted', flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started\ninterrupted\n", "")
+
+
 def test_ctrl_c_twice_is_quiet() -> None:
     code = (
         "import time; from xcbench.run.processes import interruptible\n"

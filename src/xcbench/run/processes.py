@@ -11,10 +11,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any] | int | None  # as of `signal.signal`
 
 INTERRUPTED = 130  # exit code
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -28,19 +31,27 @@ def interruptible() -> Iterator[None]:
 
     What the process was told to ignore, as by ``nohup``, stays ignored.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+    before = _handle_with(_interrupt)
     try:
         yield
     finally:
         if signal.getsignal(signal.SIGINT) is not _leave:  # else the way out stays quiet
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            _restore(before)
+
+
+def _handle_with(handler: Handler) -> dict[signal.Signals, Handler]:
+    """Handle the signals that are not ignored with a function; gives the handlers before."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    every = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: old for number, old in every.items() if old is not signal.SIG_IGN}
+    _restore(dict.fromkeys(before, handler))
+    return before
+
+
+def _restore(handlers: dict[signal.Signals, Handler]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -55,13 +66,22 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def without_signals() -> Iterator[None]:
-    """Let a process that starts here leave it to its parent what Ctrl-C means."""
+    """Let a process that starts here leave it to its parent what Ctrl-C means.
+
+    A signal to this process waits until the other one has started. Blocking it is not enough:
+    another thread, of BLAS for one, may receive it, and Python would raise here all the same.
+    """
     resource_tracker.ensure_running()  # its own start, at the first process, would unblock them
+    waiting = list[int]()
+    handlers = _handle_with(lambda number, frame: waiting.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _restore(handlers)
+        for number in waiting:
+            signal.raise_signal(number)
 
 
 def end_with_parent() -> None:
