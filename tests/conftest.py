@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import resource
 import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -273,3 +274,31 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     where = tmp_path_factory.mktemp("cache")
     info = data.prepare(settings, Path("nowhere"), where)
     return data.load(info, where)
+
+
+@pytest.fixture(scope="session")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of runs with a blank and a space in its name, tracked from another folder."""
+    from tracked_cells import some_cells
+    from xcbench.run import cells, tracking
+
+    runs_dir = tmp_path_factory.mktemp("tracked") / "my runs"
+    for cell in some_cells():
+        cells.save(runs_dir, cell)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    before = os.getcwd()
+    os.chdir(elsewhere)
+    try:
+        assert tracking.track(runs_dir, cells.load_all(runs_dir)) == 4
+    finally:
+        os.chdir(before)
+    assert not list(elsewhere.iterdir())
+    assert {path.name for path in runs_dir.iterdir()} == {"cells", "mlflow.db", "mlflow.lock"}
+    assert [path.name for path in runs_dir.parent.iterdir()] == ["my runs"]
+    return runs_dir
+
+
+@pytest.fixture
+def runs_dir(pristine: Path, tmp_path: Path) -> Path:
+    """A copy of the tracked folder to play with."""
+    return Path(shutil.copytree(pristine, tmp_path / "runs"))

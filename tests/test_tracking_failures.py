@@ -1,0 +1,87 @@
+"""MLflow's store when it is damaged, locked, interrupted, or wanted by two processes at once."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tracked_cells import CODE, some_cells, stored
+from xcbench.errors import UserError
+from xcbench.run import cells, tracking
+
+TRACK = CODE + "runs = Path(sys.argv[1]); print(tracking.track(runs, cells.load_all(runs)))"
+
+
+def test_an_interrupted_rebuild_loses_nothing(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = (runs_dir / "mlflow.db").read_bytes()
+    monkeypatch.setattr(tracking, "_log", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
+    assert (runs_dir / "mlflow.db").read_bytes() == before
+    assert {path.name for path in runs_dir.iterdir()} == {"cells", "mlflow.db", "mlflow.lock"}
+
+
+@pytest.mark.parametrize("damage", ["rubbish", "truncated"])
+def test_a_damaged_store_is_reported_in_a_sentence(
+    runs_dir: Path, damage: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    store = runs_dir / "mlflow.db"
+    whole = store.read_bytes()
+    store.write_bytes(b"?" * 9999 if damage == "rubbish" else whole[:50_000])
+    with pytest.raises(UserError, match="cells are safe and `xcbench track` rebuilds") as caught:
+        tracking.track(runs_dir, cells.load_all(runs_dir))
+    assert str(store) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("lock", ["IMMEDIATE", "EXCLUSIVE"])
+def test_a_locked_store_is_reported_soon(
+    runs_dir: Path, lock: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracking, "BUSY_SECONDS", 0.5)
+    holder = sqlite3.connect(runs_dir / "mlflow.db", isolation_level=None)
+    holder.execute(f"BEGIN {lock}")
+    begin = time.monotonic()
+    with pytest.raises(UserError, match="locked"):
+        tracking.track(runs_dir, cells.load_all(runs_dir))
+    assert time.monotonic() - begin < 5
+    holder.close()
+    assert tracking.track(runs_dir, cells.load_all(runs_dir)) == 0
+
+
+def test_a_process_that_does_not_let_go_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from filelock import FileLock
+
+    monkeypatch.setattr(tracking, "LOCK_SECONDS", 0.2)
+    with FileLock(tmp_path / "mlflow.lock"), pytest.raises(UserError, match="another process"):
+        tracking.track(tmp_path, [])
+
+
+def test_a_folder_that_mlflow_cannot_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="without % and"):
+        tracking.track(tmp_path / "100%", [])
+
+
+def test_two_processes_at_once_on_a_cold_store(tmp_path: Path) -> None:
+    for cell in some_cells():
+        cells.save(tmp_path, cell)
+    command = [sys.executable, "-c", TRACK, str(tmp_path)]
+    both = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120) for process in both]
+    assert sorted(out for out, _ in said) == ["0\n", "4\n"]
+    assert all("waiting for another process" in err for _, err in said if err)
+    assert len(stored(tmp_path)) == 4

@@ -1,0 +1,98 @@
+"""MLflow's page of the store: the server that shows it, and what is left when it ends."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tracked_cells import CODE, a_cell, curve, stored
+from xcbench.errors import UserError
+from xcbench.run import cells, tracking
+
+SERVE = CODE + "sys.exit(tracking.serve(Path(sys.argv[1]), int(sys.argv[2])))"
+
+
+def test_a_taken_port_is_reported(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UserError, match=f"port {port} cannot be used"):
+            tracking.serve(tmp_path, port)
+
+
+def test_the_server_shows_the_rebuilt_curves_and_leaves_nothing_behind(
+    runs_dir: Path, tmp_path: Path
+) -> None:
+    tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    command = [sys.executable, "-c", SERVE, str(runs_dir), str(port)]
+    server = subprocess.Popen(
+        command,
+        cwd=elsewhere,
+        stdout=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert server.stdout is not None
+        assert f"http://127.0.0.1:{port}" in server.stdout.readline().decode()
+        found = post(port, "runs/search", {"experiment_ids": ["1"]}, patience=90)["runs"]
+        assert {run["info"]["run_name"] for run in found} == {
+            entry["name"] for entry in stored(runs_dir).values()
+        }
+        (run,) = (run for run in found if "seed=0" in run["info"]["run_name"])
+        query = f"metrics/get-history?run_id={run['info']['run_id']}&metric_key=bound"
+        served = post(port, query)["metrics"]
+        assert [point["value"] for point in served] == list(curve(5)["bound"])
+        tracking.track(runs_dir, [a_cell(0)], rebuild=True)  # under the eyes of the server
+        assert len(post(port, "runs/search", {"experiment_ids": ["1"]})["runs"]) == 1
+        family = descendants(server.pid)
+        assert family or sys.platform != "linux"
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
+        assert not [pid for pid in family if alive(pid)]
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=5)
+        assert not list(elsewhere.iterdir())
+    finally:
+        server.kill()
+        server.wait()
+
+
+def post(port: int, path: str, body: dict | None = None, patience: float = 0) -> dict:
+    data = None if body is None else json.dumps(body).encode()
+    address = f"http://127.0.0.1:{port}/api/2.0/mlflow/{path}"
+    request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
+    end = time.monotonic() + patience
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.URLError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)
+
+
+def descendants(pid: int) -> list[int]:
+    """Process identities below one process, read from /proc."""
+    children: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        children += [int(child) for child in task.read_text().split()]
+    return children + [below for child in children for below in descendants(child)]
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that ended and was not collected yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
