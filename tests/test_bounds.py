@@ -14,7 +14,6 @@ from scipy.optimize import approx_fprime, brentq, minimize_scalar
 from scipy.special import expit, log_softmax, logsumexp
 
 from test_solvers import fit
-from xcbench.core import metrics
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.objectives import LogOdds, Pairwise
 from xcbench.core.objectives.bouchard import Tightest, best_alpha, one_vs_rest
@@ -25,6 +24,7 @@ from xcbench.methods.bouchard import BouchardOptions
 from xcbench.methods.grouped import GroupedOptions
 from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.papers.ove import norms
 
 OVE = Pairwise(one_vs_each, is_bound=True)
 EXACT = LogOdds(softmax, is_bound=True)
@@ -274,4 +274,4 @@ def test_minibatches_reach_the_optimum_of_the_full_batch(small, fitted, name, st
     best, _ = fitted(name, 10.0)
     model, _ = fit(small, replace(stochastic, l2=10.0, lr_decay=0.98), epochs=200)
     found = {"W": model.scale * model.V, "b": model.scale * model.b}
-    assert metrics.param_norm(best.weights(), found) < 0.06
+    assert norms.param_norm(best.weights(), found) < 0.06

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from conftest import Outcome, Workspace
 from xcbench.cli import main
-from xcbench.core.metrics import top_classes
+from xcbench.core.evaluation import top_classes
 from xcbench.core.models.linear import LinearModel
 from xcbench.data import inputs, new_rows, synthetic
 from xcbench.data.settings import SyntheticSettings

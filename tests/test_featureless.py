@@ -13,7 +13,8 @@ from test_engines import METHODS, trained
 from test_solvers import fit
 from xcbench import data
 from xcbench.core.dataset import LabelSets, Split
-from xcbench.core.metrics import Asked, evaluate
+from xcbench.core.evaluation import Extras
+from xcbench.core.metrics import evaluate
 from xcbench.core.models import make
 from xcbench.core.models.linear import LinearModel
 from xcbench.data import blobs, categories
@@ -102,7 +103,7 @@ def test_evaluation_is_that_of_a_feature_of_zeros(engine, labels):
         model.b[:] = np.random.default_rng(1).normal(0, 3, 30)
         model.shrink(0.5)
         split = Split(np.zeros((200, width), np.float32), y, sets)
-        found.append(evaluate(model, split, Asked(softmax_twice=True, top_k=4)))
+        found.append(evaluate(model, split, Extras(softmax_twice=True, top_k=4)))
     assert found[0].pop("l1_error") > 0 and found[0].pop("relative_error") > 0
     assert found[0] == pytest.approx(found[1], rel=1e-5)
     assert ("precision_at_4" in found[0]) == (labels == "several")

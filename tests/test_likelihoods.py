@@ -9,8 +9,9 @@ from scipy.stats import logistic, multivariate_normal, norm
 
 from xcbench.core import likelihoods
 from xcbench.core.dataset import LabelSets, Split
+from xcbench.core.evaluation import Extras
 from xcbench.core.likelihoods import log_likelihood, with_importance
-from xcbench.core.metrics import Asked, evaluate
+from xcbench.core.metrics import evaluate
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Progress, Solver
@@ -144,11 +145,11 @@ def test_evaluation_of_a_link(link):
     model.link = link
     scores = rows.X @ model.V.T + model.b
     loss = -np.array([integral(link, *row) for row in zip(scores[:5], rows.y[:5], strict=True)])
-    found = evaluate(model, Split(rows.X[:5], rows.y[:5]), Asked(clip=3.0))
+    found = evaluate(model, Split(rows.X[:5], rows.y[:5]), Extras(clip=3.0))
     assert found["log_loss"] == pytest.approx(loss.mean(), abs=1e-6)
     assert found["log_loss_clipped"] == pytest.approx(np.minimum(loss, 3).mean(), abs=1e-6)
     assert loss.max() > 3 > loss.min() and "log_loss_importance" not in found
-    drawn = evaluate(model, rows, Asked(clip=3.0, importance=500, rng=np.random.default_rng(0)))
+    drawn = evaluate(model, rows, Extras(clip=3.0, importance=500, rng=np.random.default_rng(0)))
     assert drawn["log_loss_importance"] == pytest.approx(drawn["log_loss_clipped"], abs=0.05)
     assert drawn["log_loss_importance"] != drawn["log_loss_clipped"]
 
@@ -157,7 +158,7 @@ def test_draws_that_miss_a_row_leave_its_loss_at_the_clip():
     """Scores 200 apart: the integrand lies near 100, where N(5, 5²) has no draw."""
     model = LinearModel.of(np.array([[200.0], [0.0]]), link="probit")
     rows = Split(np.ones((3, 1)), np.ones(3, int))
-    found = evaluate(model, rows, Asked(importance=50, rng=np.random.default_rng(0)))
+    found = evaluate(model, rows, Extras(importance=50, rng=np.random.default_rng(0)))
     assert found["log_loss_importance"] == 26.0
     assert found["log_loss"] == pytest.approx(-log_ndtr(-200 / np.sqrt(2)))
 
@@ -166,7 +167,7 @@ def test_softmax_is_clipped_too():
     model, rows = model_and_rows()
     scores = rows.X @ model.V.T + model.b
     loss = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(60), rows.y]
-    found = evaluate(model, rows, Asked(clip=2.0, importance=100, standard_error=True))
+    found = evaluate(model, rows, Extras(clip=2.0, importance=100, standard_error=True))
     assert found["log_loss_clipped"] == pytest.approx(np.minimum(loss, 2).mean())
     assert found["log_loss_standard_error"] == pytest.approx(loss.std(ddof=1) / np.sqrt(60))
     assert "log_loss_importance" not in found
@@ -190,7 +191,7 @@ def test_a_sample_estimates_the_whole(digits):
     rng = np.random.default_rng(0)
     model = LinearModel.of(rng.normal(size=(10, digits.train.X.shape[1])))
     whole = evaluate(model, digits.train)["log_loss"]
-    part = evaluate(model, digits.train.sample(400), Asked(standard_error=True))
+    part = evaluate(model, digits.train.sample(400), Extras(standard_error=True))
     assert abs(part["log_loss"] - whole) < 3 * part["log_loss_standard_error"]
 
 

@@ -6,14 +6,16 @@ import pytest
 from test_solvers import fit
 from xcbench.core import metrics
 from xcbench.core.dataset import LabelSets, Split
-from xcbench.core.metrics import Asked, Metric
+from xcbench.core.evaluation import Extras
+from xcbench.core.metrics import Metric
 from xcbench.core.models.linear import LinearModel
 from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.papers.ove import norms
 
 
 def test_softmax_twice_is_the_published_baselines_number(digits):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
-    found = metrics.evaluate(model, digits.test, Asked(softmax_twice=True))
+    found = metrics.evaluate(model, digits.test, Extras(softmax_twice=True))
     scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
     probability /= probability.sum(axis=1, keepdims=True)
@@ -29,7 +31,7 @@ def test_softmax_twice_is_the_published_baselines_number(digits):
 def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
     model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
-    found = metrics.evaluate(model, digits.test, Asked(top_k=k))
+    found = metrics.evaluate(model, digits.test, Extras(top_k=k))
     scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     assert found[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
@@ -52,7 +54,7 @@ def test_precision_counts_the_labels_among_the_best(k):
         np.array([1 / len(own[i]) for i, _ in pairs]),
     )
     split = Split(X[[i for i, _ in pairs]], np.array([c for _, c in pairs]), sets)
-    found = metrics.evaluate(model, split, Asked(top_k=k))
+    found = metrics.evaluate(model, split, Extras(top_k=k))
     scores = X @ model.V.T + model.b
     best = [np.argsort(-row)[:k].tolist() for row in scores]
     expected = np.mean([len(own[i] & set(best[i])) / k for i in range(50)])
@@ -74,7 +76,7 @@ def test_a_further_metric_is_one_entry(digits, monkeypatch):
     rng = np.random.default_rng(0)
     model = LinearModel.of(rng.normal(size=(10, 64)), rng.normal(size=10))
     assert "margin" not in metrics.evaluate(model, digits.test)
-    found = metrics.evaluate(model, digits.test, Asked(metrics=("margin",)))
+    found = metrics.evaluate(model, digits.test, Extras(metrics=("margin",)))
     scores = np.sort(digits.test.X @ model.V.T + model.b, axis=1)
     ahead = scores[:, -1] - scores[:, -2]  # of the winner; what the true class lacks is below it
     right = model.predict(digits.test.X) == digits.test.y
@@ -87,10 +89,10 @@ def test_a_further_metric_is_one_entry(digits, monkeypatch):
 def test_param_norm_is_equation_17():
     soft = {"W": np.array([[1.0, -2.0], [0.5, 0.0]]), "b": np.array([1.0, -1.0])}
     other = {"W": np.array([[1.5, -2.0], [0.5, -1.0]]), "b": np.array([3.0, -1.0])}
-    assert metrics.param_norm(soft, other) == pytest.approx(3.5 / 5.5)
-    assert metrics.param_norm(soft, other, biases=False) == pytest.approx(1.5 / 3.5)
-    assert metrics.param_norm(soft, soft) == 0
+    assert norms.param_norm(soft, other) == pytest.approx(3.5 / 5.5)
+    assert norms.param_norm(soft, other, biases=False) == pytest.approx(1.5 / 3.5)
+    assert norms.param_norm(soft, soft) == 0
     with pytest.raises(ValueError, match="has no b"):
-        metrics.param_norm(soft, {"W": other["W"]})
+        norms.param_norm(soft, {"W": other["W"]})
     with pytest.raises(ValueError, match="shapes"):
-        metrics.param_norm(soft, {"W": other["W"][:1]}, biases=False)
+        norms.param_norm(soft, {"W": other["W"][:1]}, biases=False)

@@ -12,7 +12,7 @@ from scipy.special import log_softmax, xlogy
 
 from xcbench.core import metrics, models
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.metrics import Asked
+from xcbench.core.evaluation import Extras
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.core.optimizers import adagrad
@@ -224,7 +224,7 @@ def test_corrected_scores():
     every = log_softmax(X @ W.T + term, axis=1)
     np.testing.assert_allclose(learnt.log_probabilities(X), every, rtol=1e-12)
     expected = -every[np.arange(40), y]
-    found = metrics.evaluate(model, Split(X, y), Asked(top_k=2))
+    found = metrics.evaluate(model, Split(X, y), Extras(top_k=2))
     assert found["log_loss"] == pytest.approx(expected.mean(), rel=1e-12)
     best = (X @ W.T + term).argmax(axis=1)
     assert found["error"] == pytest.approx((best != y).mean())

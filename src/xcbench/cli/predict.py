@@ -11,7 +11,7 @@ from pathlib import Path
 from xcbench import durable
 from xcbench.cli.command import Request
 from xcbench.core.dataset import Rows
-from xcbench.core.metrics import top_classes
+from xcbench.core.evaluation import top_classes
 from xcbench.core.models.linear import LinearModel
 from xcbench.data import new_rows, protocol
 from xcbench.data.inputs import Inputs

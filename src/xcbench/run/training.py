@@ -14,7 +14,8 @@ import pandas as pd
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.metrics import Asked, costs, evaluate
+from xcbench.core.evaluation import Extras
+from xcbench.core.metrics import costs, evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.run.cell import CURVE_COLUMNS
@@ -198,7 +199,7 @@ class Evaluator:
         e, rng = self.evaluation, np.random.default_rng([self.seed, iteration])
         found: dict[str, float] = {}
         for role, (split, sampled) in self.parts.items():
-            asked = Asked(
+            extras = Extras(
                 metrics=tuple(e.metrics),
                 softmax_twice=e.softmax_twice,
                 top_k=e.top_k,
@@ -208,7 +209,7 @@ class Evaluator:
                 rng=rng,
                 standard_error=sampled,
             )
-            values = evaluate(model, split, asked)
+            values = evaluate(model, split, extras)
             found |= {f"{role}_{name}": value for name, value in values.items()}
         return found
 

@@ -1,0 +1,163 @@
+"""What a model says of rows: losses and the best classes, a block of rows at a time in float64.
+
+Rows without features all have the same scores: these are looked at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from xcbench.core import likelihoods
+from xcbench.core.dataset import Split
+from xcbench.core.models.model import Model
+
+BlockFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What is computed besides log loss and error.
+
+    Attributes
+    ----------
+    metrics : names of further entries of `xcbench.core.metrics.METRICS`.
+    softmax_twice : ``log_loss_softmax_twice``, the number that comes of applying softmax to
+        probabilities, log sum_k e^{p_k} - p_y (published baselines of the U-max paper).
+    top_k : where it is not 0, ``hit_at_<top_k>``, the share of rows whose class is among the
+        classes of the ``top_k`` largest scores; and, where rows have label sets,
+        ``precision_at_<top_k>``.
+    macro_f1 : ``macro_f1`` and ``macro_f1_of_means`` (`xcbench.core.metrics.macro_f1s`).
+    clip : where it is not 0, ``log_loss_clipped``, the mean of losses of at most so many nats
+        (published evaluation of the augment-and-reduce paper).
+    importance, rng : where it is not 0 and the link is not softmax, ``log_loss_importance``, by
+        importance sampling with so many draws a row, clipped at ``clip``, or where that is 0 at
+        26 nats.
+    standard_error : ``log_loss_standard_error``, for a sample of rows.
+    """
+
+    metrics: tuple[str, ...] = ()
+    softmax_twice: bool = False
+    top_k: int = 0
+    macro_f1: bool = False
+    clip: float = 0.0
+    importance: int = 0
+    rng: np.random.Generator | None = None
+    standard_error: bool = False
+
+
+class Predictions:
+    """Rows and what a model says of them; whatever takes a pass over all classes, once.
+
+    Attributes
+    ----------
+    losses : (N,) -log p(y | x) in nats, where the model has probabilities.
+    sampled : the same by importance sampling, or None.
+    twice : the same with softmax applied twice, or None.
+    best : (N, k) classes of the highest scores, the first of equal ones first.
+    log_probability : (K,), where rows have no features; their scores are all the same.
+    """
+
+    def __init__(self, model: Model, split: Split, extras: Extras) -> None:
+        self.model, self.split, self.extras = model, split, extras
+        self.probabilistic, self.y = model.link is not None, split.y
+        self.sampled: np.ndarray | None = None
+        self.twice: np.ndarray | None = None
+        self.log_probability: np.ndarray | None = None
+        n_rows, k = len(split), max(1, extras.top_k)
+        self.losses = np.full(n_rows, np.log(model.n_classes))
+        if split.X.shape[1] == 0 and self.probabilistic:
+            self.log_probability = model.log_probabilities(np.empty((1, 0), model.dtype))[0]
+            self.losses, self.best, self.twice = _of_equal_rows(self.log_probability, self.y, k)
+            return
+        highest = np.zeros(n_rows, np.int64)
+        if not self.probabilistic:
+            highest = model.predict(split.X)
+        elif not model.untrained:  # else every score is the same, which spares a pass
+            self.losses, highest = model.summarise(split)
+            if model.link != "softmax":
+                self.losses, self.sampled = _of_link(model, split, extras.importance, extras.rng)
+        self.best = highest[:, None]
+        if extras.softmax_twice or k > 1:
+            self.best, self.twice = _further(model, split, k)
+
+    @cached_property
+    def hit(self) -> np.ndarray:
+        """Whether each of the best classes is the row's own, (N, k)."""
+        return np.asarray(self.best == self.y[:, None])
+
+    @cached_property
+    def inside(self) -> np.ndarray | None:
+        """Whether each of the best classes is in the row's label set, (k, N), if there are sets."""
+        if self.split.sets is None:
+            return None
+        return np.stack([self.split.sets.contain(column) for column in self.best.T])
+
+    @cached_property
+    def apart(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of every class |p_k - N_k / N| and N_k / N; none where rows have features."""
+        if self.log_probability is None:
+            return np.empty(0), np.empty(0)
+        frequency = np.bincount(self.y, minlength=self.model.n_classes) / len(self.y)
+        return np.abs(np.exp(self.log_probability) - frequency), frequency
+
+    def blocks(self, function: BlockFunction) -> np.ndarray:
+        """What a function gives of the scores (B, K) and classes (B,) of all blocks, (N,)."""
+        passes = self.model.passes(self.split.X)
+        return np.concatenate([function(scores, self.y[block]) for block, scores in passes])
+
+
+def _of_link(
+    model: Model,
+    split: Split,
+    draws: int,
+    rng: np.random.Generator | None,
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Log loss of every row by quadrature and, where there are draws, by importance sampling."""
+    exact, sampled = np.empty(len(split)), np.empty(len(split)) if draws else None
+    for block, scores in model.passes(split.X):
+        y = split.y[block]
+        if sampled is None or rng is None:
+            exact[block] = -model.log_probabilities_of(scores, y[:, None])[:, 0]
+        else:
+            assert model.link
+            by_rule, by_draws = likelihoods.with_importance(model.link, scores, y, draws, rng)
+            exact[block], sampled[block] = -by_rule, -by_draws
+    return exact, sampled
+
+
+def _of_equal_rows(
+    log_probability: np.ndarray, y: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of every row: log loss, the k best classes (N, k), log loss with softmax applied twice."""
+    best = np.repeat(top_classes(log_probability[None], k), len(y), axis=0)
+    probability = np.exp(log_probability)
+    twice = np.log(np.exp(probability).sum()) - probability
+    return -log_probability[y], best, twice[y]
+
+
+def _further(model: Model, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of every row: the k best classes (N, k), and the log loss with softmax applied twice."""
+    best, twice = np.empty((len(split), k), np.int64), np.empty(len(split))
+    for block, scores in model.passes(split.X):
+        exponential = np.exp(scores - scores.max(axis=1, keepdims=True))
+        probability = exponential / exponential.sum(axis=1, dtype=np.float64, keepdims=True)
+        log_total = np.log(np.exp(probability).sum(axis=1, dtype=np.float64))
+        twice[block] = log_total - probability[np.arange(len(scores)), split.y[block]]
+        best[block] = top_classes(scores, k)
+    return best, twice
+
+
+def top_classes(scores: np.ndarray, k: int) -> np.ndarray:
+    """The k classes (B, k) of the highest scores (B, K), best first, lower numbers among equals."""
+    if k == 1:
+        return scores.argmax(axis=1)[:, None]
+    row, left = np.arange(len(scores)), scores.copy()
+    best = np.empty((len(scores), k), np.int64)
+    for place in range(k):
+        best[:, place] = left.argmax(axis=1)
+        left[row, best[:, place]] = -np.inf
+    return best
