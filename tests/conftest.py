@@ -302,3 +302,13 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def runs_dir(pristine: Path, tmp_path: Path) -> Path:
     """A copy of the tracked folder to play with."""
     return Path(shutil.copytree(pristine, tmp_path / "runs"))
+
+
+@pytest.fixture(scope="module")
+def installed(new_workspace: NewWorkspace) -> Workspace:
+    """A place where the examples of README are installed as packages."""
+    from plugin_examples import install
+
+    path = new_workspace("installed").path
+    install(path / "packages")
+    return Workspace(path, (path / "packages",))

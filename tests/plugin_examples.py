@@ -1,0 +1,61 @@
+"""What others wrote: the examples of README as packages, and as they would be installed."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from conftest import ROOT, SMALL, Outcome, Workspace
+
+README = (ROOT / "README.md").read_text("utf-8")
+RUN = ("dataset=digits", *SMALL)
+
+
+def example(word: str) -> str:
+    """The block of Python in README that has a word in it."""
+    (found,) = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if word in code]
+    return found
+
+
+GCE = example("gce.py")
+REPEAT = "import numpy as np\nfrom xcbench.core.samplers import Sampler\n\n\n" + example(
+    "repeat.py"
+)
+RINGS = (
+    "import numpy as np\nfrom xcbench.core.dataset import Raw\n"
+    "from xcbench.data.external import External\n"
+    "from xcbench.data.settings import DatasetSettings, Protocol\n\n" + example("rings.py")
+)
+
+
+def announce(folder: Path, package: str, group: str, line: str) -> None:
+    """What an installed package leaves behind: its metadata."""
+    where = folder / f"{package}-1.2.dist-info"
+    where.mkdir(parents=True)
+    (where / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.2\n")
+    (where / "entry_points.txt").write_text(f"[xcbench.{group}]\n{line}\n")
+
+
+def install(folder: Path) -> None:
+    """The three examples as packages."""
+    for module, text, group, line in (
+        ("gce", GCE, "methods", "gce = gce:method"),
+        ("repeat", REPEAT, "samplers", "repeat = repeat:WithRepetition"),
+        ("rings", RINGS, "datasets", "rings = rings:rings"),
+    ):
+        announce(folder, f"xcbench_{module}", group, line)
+        (folder / f"{module}.py").write_text(text)
+
+
+def content(workspace: Workspace, runs: str = "runs") -> dict[str, dict]:
+    """Content of the finished cells, by identity."""
+    files = (workspace.path / runs / "cells").glob("[!.]*/cell.json")
+    return {file.parent.name: json.loads(file.read_text()) for file in files}
+
+
+def assert_one_sentence(done: Outcome, mention: str) -> None:
+    assert done.code == 2, done.text
+    assert done.out == "" and "Traceback" not in done.err, done.text
+    assert done.err.startswith("error: ") and done.err.count("\n") == 1, done.text
+    assert re.search(mention, done.err), done.text

@@ -1,0 +1,39 @@
+"""`xcbench new`: what it writes works at once, and what it refuses to write."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import Workspace
+from plugin_examples import RUN, announce, assert_one_sentence
+
+
+def test_what_new_writes_works(workspace: Workspace) -> None:
+    done = workspace.xcbench("new", "method", "mine")
+    assert done.code == 0, done.text
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=workspace.path / "mine",
+        env=workspace.environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout + tested.stderr
+    packages = workspace.path / "mine" / "src"
+    project = (workspace.path / "mine" / "pyproject.toml").read_text()
+    assert 'mine = "mine:method"' in project
+    announce(packages, "xcbench_mine", "methods", "mine = mine:method")
+    with_it = Workspace(workspace.path, (packages,))
+    swept = with_it.run("-m", "method=umax,mine", *RUN)
+    assert swept.code == 0 and "2 cells: 2 done" in swept.out, swept.text
+    assert_one_sentence(workspace.xcbench("new", "method", "mine"), "mine is there already")
+
+
+@pytest.mark.parametrize("name", ["3x", "a-b", "class", "umax", "json", "Mine", "../mine"])
+def test_new_refuses_other_names(workspace: Workspace, name: str) -> None:
+    assert_one_sentence(workspace.xcbench("new", "method", name), re.escape(name))
+    assert not list(workspace.path.iterdir())
