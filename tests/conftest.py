@@ -312,3 +312,9 @@ def installed(new_workspace: NewWorkspace) -> Workspace:
     path = new_workspace("installed").path
     install(path / "packages")
     return Workspace(path, (path / "packages",))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for generated files: hypothesis wants none that is made for one test."""
+    return tmp_path_factory.mktemp("readers")
