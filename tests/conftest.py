@@ -306,7 +306,7 @@ def runs_dir(pristine: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(new_workspace: NewWorkspace) -> Workspace:
-    """A place where the examples of README are installed as packages."""
+    """A place where the examples of docs/extending.md are installed as packages."""
     from plugin_examples import install
 
     path = new_workspace("installed").path

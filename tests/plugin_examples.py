@@ -1,4 +1,4 @@
-"""What others wrote: the examples of README as packages, and as they would be installed."""
+"""What others wrote: the examples of docs/extending.md, as they would be installed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from conftest import ROOT, SMALL, Outcome, Workspace
 
-README = (ROOT / "README.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
 RUN = ("dataset=digits", *SMALL)
 
 
 def example(word: str) -> str:
-    """The block of Python in README that has a word in it."""
-    (found,) = [code for code in re.findall(r"```python\n(.*?)```", README, re.S) if word in code]
+    """The block of Python in docs/extending.md that has a word in it."""
+    (found,) = [code for code in re.findall(r"```python\n(.*?)```", PAGE, re.S) if word in code]
     return found
 
 
