@@ -318,3 +318,14 @@ def installed(new_workspace: NewWorkspace) -> Workspace:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for generated files: hypothesis wants none that is made for one test."""
     return tmp_path_factory.mktemp("readers")
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of cells with made-up curves; tests take copies of it."""
+    from made_cells import grid
+    from xcbench.report import build
+
+    out = tmp_path_factory.mktemp("reports") / "smoke"
+    build(grid(), out, "Smoke & mirrors")
+    return out
