@@ -20,11 +20,8 @@ import scipy.sparse as sp
 
 from conftest import Outcome, Workspace
 from xcbench.cli import main
-from xcbench.core.evaluation import top_classes
-from xcbench.core.models.linear import LinearModel
-from xcbench.data import inputs, new_rows, synthetic
+from xcbench.data import inputs, synthetic
 from xcbench.data.settings import SyntheticSettings
-from xcbench.errors import UserError
 from xcbench.run import cells, results
 from xcbench.run.cell import Cell
 from xcbench.units import readable
@@ -363,26 +360,6 @@ def test_predictions_have_the_errors_and_losses_that_training_measured(
     assert first.out.splitlines() == [line.split(" ")[0] for line in done.out.splitlines()]
 
 
-def test_the_lower_class_wins_among_equals() -> None:
-    scores = np.array([[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0]])
-    classes = top_classes(scores, 3)
-    values = LinearModel(4, 1, False, "float64").log_probabilities_of(scores, classes)
-    assert classes.tolist() == [[1, 2, 0], [0, 1, 2]]
-    exact = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-    assert np.allclose(values, np.take_along_axis(exact, classes, axis=1))
-
-
-def test_saved_weights_hold_the_scale() -> None:
-    model = LinearModel(3, 2, True, "float32")
-    model.V[:] = np.arange(6).reshape(3, 2)
-    model.shrink(0.5)
-    weights = model.weights()
-    assert weights["W"].tolist() == [[0, 0.5], [1, 1.5], [2, 2.5]]
-    again = LinearModel.of(**weights)
-    assert again.scale == 1
-    assert again.dtype == np.float32
-
-
 def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path: Path) -> None:
     cell = one(here, method="ove", lr="0.1")
     own = inputs.load(cells.folder(here, cell.cell))
@@ -412,15 +389,3 @@ def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path:
     cell.config["dataset"]["protocol"] |= {"split": "random", "rows": 9}  # nothing about features
     cells.save(here, cell)
     assert xcbench("predict", cell.cell, str(path)).code == 0
-
-
-def test_predict_needs_no_features_in_a_row(tmp_path: Path) -> None:
-    path = tmp_path / "rows.txt"
-    own = inputs.Inputs(-1, 2, np.ones(2), np.zeros((2, 0)), np.arange(4))
-    path.write_text("3\n\n0:1\n")
-    assert new_rows.read(path, own).toarray().tolist() == [[0, 0], [0, 0], [1, 0]]
-    path.write_text("\ufeff1 2 3\n3\n", "utf-8")
-    assert new_rows.read(path, own).shape == (1, 2)
-    path.write_text("1 3 3\n3\n")
-    with pytest.raises(UserError, match="3 features"):
-        new_rows.read(path, own)

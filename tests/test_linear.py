@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from xcbench.core.evaluation import top_classes
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.rows import take
 
@@ -125,3 +126,23 @@ def test_overflow_is_seen():
     assert model.finite()
     model.V[2, 3] = np.inf
     assert not model.finite()
+
+
+def test_saved_weights_hold_the_scale() -> None:
+    model = LinearModel(3, 2, True, "float32")
+    model.V[:] = np.arange(6).reshape(3, 2)
+    model.shrink(0.5)
+    weights = model.weights()
+    assert weights["W"].tolist() == [[0, 0.5], [1, 1.5], [2, 2.5]]
+    again = LinearModel.of(**weights)
+    assert again.scale == 1
+    assert again.dtype == np.float32
+
+
+def test_the_lower_class_wins_among_equals() -> None:
+    scores = np.array([[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0]])
+    classes = top_classes(scores, 3)
+    values = LinearModel(4, 1, False, "float64").log_probabilities_of(scores, classes)
+    assert classes.tolist() == [[1, 2, 0], [0, 1, 2]]
+    exact = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+    assert np.allclose(values, np.take_along_axis(exact, classes, axis=1))

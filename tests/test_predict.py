@@ -12,6 +12,8 @@ from hydra import compose
 
 from bad_files import catalogue
 from xcbench.cli import main
+from xcbench.data import inputs, new_rows
+from xcbench.errors import UserError
 from xcbench.run import cells, composing, plan, sweeps
 from xcbench.run.cell import Cell
 from xcbench.run.execute import execute
@@ -219,3 +221,15 @@ def test_data_prepared_before_their_inputs_were_kept(tmp_path: Path) -> None:
     again = run(tmp_path, *METHODS[0], "force=true")
     assert again.cell == cell.cell
     predicted(again, file)
+
+
+def test_predict_needs_no_features_in_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "rows.txt"
+    own = inputs.Inputs(-1, 2, np.ones(2), np.zeros((2, 0)), np.arange(4))
+    path.write_text("3\n\n0:1\n")
+    assert new_rows.read(path, own).toarray().tolist() == [[0, 0], [0, 0], [1, 0]]
+    path.write_text("\ufeff1 2 3\n3\n", "utf-8")
+    assert new_rows.read(path, own).shape == (1, 2)
+    path.write_text("1 3 3\n3\n")
+    with pytest.raises(UserError, match="3 features"):
+        new_rows.read(path, own)
