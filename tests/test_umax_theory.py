@@ -72,13 +72,13 @@ def states():
 
 def test_slope_and_bracket_are_the_papers(states):
     low, high = bisection.bracket(*states)
-    assert (bisection.grad(low, *states) <= 0).all()
-    assert (bisection.grad(high, *states) >= 0).all()
+    assert (bisection.derivative(low, *states) <= 0).all()
+    assert (bisection.derivative(high, *states) >= 0).all()
     for T, u_old, rate, q in itertools.islice(zip(*states, strict=True), 20):
         u = mpmath.mpf(u_old) + 0.5
         a = mpmath.lambertw(2 * rate * q * mpmath.exp(T - u)).real
         exact = 2 * rate * (1 - mpmath.exp(-u)) - a / q + 2 * (u - u_old)
-        found = bisection.grad(u_old + 0.5, T, u_old, rate, q)
+        found = bisection.derivative(u_old + 0.5, T, u_old, rate, q)
         np.testing.assert_allclose(float(found), float(exact), rtol=1e-10, atol=1e-10)
 
 
@@ -278,7 +278,7 @@ def test_at_the_best_u_the_papers_gradients_are_not_the_smaller_ones(scale):
 def test_results_state_their_numbers(monkeypatch):
     monkeypatch.setattr(convergence, "STEPS", 300)
     monkeypatch.setattr(convergence, "CHECKPOINTS", np.array([10, 30, 100, 300]))
-    monkeypatch.setattr(convergence, "RIDGES", np.array([0.1, 10.0]))
+    monkeypatch.setattr(convergence, "STRENGTHS", np.array([0.1, 10.0]))
     monkeypatch.setattr(convergence, "FIXED", (1e-3,))
     monkeypatch.setattr(bisection, "STATES", 200)
     results = theory.results(theory.measure())

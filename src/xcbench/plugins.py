@@ -1,4 +1,4 @@
-"""The door for what others wrote: methods, samplers and datasets from outside this package.
+"""Plugins: methods, samplers and datasets that others wrote, from outside this package.
 
 A thing has a name that an installed package announces by an entry point, or it is a *target*,
 ``module.thing``, of a module on the Python path or in the working directory. Nothing is imported

@@ -33,11 +33,9 @@ MODULE = """\
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from xcbench.methods.options import SampledOptions
-from xcbench.methods.method import Method, over_square_norm
 from xcbench.core.objectives import LogOdds, sigmoid, softplus
+from xcbench.methods.method import Method, over_square_norm
+from xcbench.methods.options import SampledOptions
 from xcbench.options import option
 
 
@@ -83,7 +81,7 @@ import NAME as module
 from xcbench.run import results
 
 
-def test_the_slope_is_the_gradient_of_the_value():
+def test_the_grad_is_the_gradient_of_the_value():
     log_odds, step = np.linspace(-5, 5, 21), 1e-6
     at = lambda T: module.NAME(T, T, 0.0, 0.1, 1.0, 2.0)
     central = (at(log_odds + step)[0] - at(log_odds - step)[0]) / (2 * step)

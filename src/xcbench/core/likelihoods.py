@@ -35,8 +35,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 def normal_middle(difference: np.ndarray) -> Pair:
     """Near the mode of the integrand of probit, and a step by its curvature there.
 
-    The grad of the log integrand, sum_k phi/Phi(e - d_k) - e, is convex and falls: from the first
-    step on Newton's method stays left of the root.
+    The derivative of the log integrand, sum_k phi/Phi(e - d_k) - e, is convex and falls: from the
+    first step on Newton's method stays left of the root.
     """
     softmax_loss, _ = logistic_middle(difference)
     e = np.maximum(np.sqrt(2 * softmax_loss), difference.max(axis=1) / 2)

@@ -1,4 +1,4 @@
-"""A dataset from outside: its settings and its reader, found through the `door`."""
+"""A dataset from outside: its settings and its reader, found through `xcbench.plugins`."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _repository(path: Path, n_features: int) -> Rows:
 
 
 def _rows(handle: IO[bytes], path: Path, first: bytes) -> Iterator[tuple[int, bytes]]:
-    """Pairwise of each row behind its labels, with the number of the line."""
+    """Pairs of each row behind its labels, with the number of the line."""
     if first:
         yield 1, _pairs(first, path, 1)
     for number, line in enumerate(handle, start=2):

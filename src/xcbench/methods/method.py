@@ -1,6 +1,6 @@
 """What a method is: its settings, its objective, its default rate. One value, in one file.
 
-Ours stand at the end of the files under ``objectives/``; one from outside is the same value.
+Ours stand in the files beside this one; one from outside is the same value.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class SampledOptions(StochasticOptions):
     l2_on: str = option(
         "all",
         "classes that feel the l2 penalty in a step: `all`, or `drawn`: the true and the drawn "
-        "ones, "
-        "each by 1 over the probability of a visit, weights projected (double sums; batch_size=1)",
+        "ones, each by 1 over the probability of a visit, weights projected (double sums; "
+        "batch_size=1)",
         choices=("all", "drawn"),
     )

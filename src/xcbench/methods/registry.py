@@ -171,8 +171,8 @@ def _check_step(method: Method, settings: StochasticOptions) -> None:
     if settings.optimizer != "sgd" and on_drawn:
         raise UserError(
             "method.l2_on=drawn is for method.optimizer=sgd; with "
-            f"method.optimizer={settings.optimizer} "
-            "the penalty acts on all weights that have a gradient; set method.l2_on=all"
+            f"method.optimizer={settings.optimizer} the penalty acts on all weights that have a "
+            "gradient; set method.l2_on=all"
         )
 
 

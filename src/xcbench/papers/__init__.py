@@ -113,10 +113,9 @@ def declared(name: str, measures: Mapping[str, Measure] | None = None) -> Paper:
     known = measures or {}
     grids = (Grid(it, **own, measure=known.get(it)) for it, own in presets.grids(name).items())
 
-    def report(
-        measured: Measured, folder: Path
-    ) -> pd.DataFrame:  # drawing takes a second to import
-        rows: pd.DataFrame = import_module(f"{__name__}.page").write(name, measured, folder)
+    def report(measured: Measured, folder: Path) -> pd.DataFrame:
+        page = import_module(f"{__name__}.page")  # drawing takes a second to import
+        rows: pd.DataFrame = page.write(name, measured, folder)
         return rows
 
     return Paper(name, tuple(grids), report)

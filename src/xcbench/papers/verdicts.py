@@ -6,8 +6,7 @@
   highest. A learning rate, a power of ten, agrees if it is equal. A printed bound, ``<1``, agrees
   with a mean inside it.
 - ``reproduced``: the variant of the text agrees. ``reproduced with the code's settings``: it does
-  not, but
-  what the authors' code did agrees. ``deviates``: neither does; the row then has a reason.
+  not, but what the authors' code did agrees. ``deviates``: neither does; the row has a reason.
 - Times are shown for orientation and never judged; settings are no results.
 """
 

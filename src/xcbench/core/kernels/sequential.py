@@ -1,4 +1,4 @@
-"""The loop over single observations, for the formulas of any method."""
+"""The loop over single samples, for the formulas of any method."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _share(
 
 @kernel
 def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, grad: Any) -> float:
-    """As `xcbench.core.objectives.Pairs`, of one observation: its value."""
+    """As `xcbench.core.objectives.Pairwise`, of one sample: its value."""
     S = scores.size - 1
     total = 0.0
     grad[0] = 0.0

@@ -189,7 +189,7 @@ class LinearModel(Model):
 
         Parameters
         ----------
-        classes : (B, C) of the grads, or None for every class.
+        classes : (B, C) of the gradients, or None for every class.
         squares : of the gradients so far, changed in place.
         """
         self._fold()

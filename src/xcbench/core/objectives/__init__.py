@@ -11,17 +11,17 @@ log-weights and a little state per observation to numbers::
 ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
 objectives that solve for their step. All in float64; no clock, no random numbers, no X.
 
-There are three families. `LogOdds`: the objective sees the
-classes only through the log-odds against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact
-softmax, IS, U-max, vanilla and implicit SGD and softmax A&R differ in one formula of T.
-`ScoredLogOdds`: it sees the true score too; the double sum of Raman et al. `Pairwise`: the
-objective is a sum over pairs (true, drawn); OVE, NCE, Bouchard's bound.
+There are three families. `LogOdds`: the objective sees the classes only through the log-odds
+against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact softmax, IS, U-max, vanilla and
+implicit SGD and softmax A&R differ in one formula of T. `ScoredLogOdds`: it sees the true score
+too; the double sum of Raman et al. `Pairwise`: a sum over pairs (true, drawn); OVE, NCE, Bouchard's
+bound.
 
 A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
 attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
 
-A file here is a formula and, at its end, the methods that minimise it: each a value of
-`xcbench.methods.method.Method`, found by looking through these files. A new method is a new file.
+A file here is a formula, or a few of one paper; the methods that minimise them are the files under
+``methods/``.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class LogOdds(Objective):
         value, pull, local_next = self.formula(
             log_odds, log_drawn, local, rate, square_norm, self.parameter
         )
-        grad = _slope(weighted, log_odds, -pull, pull)
+        grad = _shares(weighted, log_odds, -pull, pull)
         return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
 
 
@@ -171,7 +171,7 @@ class ScoredLogOdds(Objective):
         value, of_true, pull, local_next = self.formula(
             scores[:, 0], log_odds, log_drawn, local, rate, self.parameter
         )
-        grad = _slope(weighted, log_odds, of_true, pull)
+        grad = _shares(weighted, log_odds, of_true, pull)
         return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
 
 
@@ -201,7 +201,7 @@ def log_sum_exp(terms: np.ndarray) -> np.ndarray:
         return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
 
 
-def _slope(
+def _shares(
     weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, pull: Numbers
 ) -> np.ndarray:
     """Gradients (B, 1+S): a drawn class has its share of the grad in the log-odds."""
@@ -242,7 +242,7 @@ class Pairwise(Objective):
         rate: float,
         square_norm: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value and grad; a shift has the negative of the sum of the grads."""
+        """Value and grad; a shift has the negative of the sum of the gradient."""
         share = 1.0 / (scores.shape[1] - 1)
         if self.shifted:
             scores = scores - local[:, None]
@@ -259,5 +259,5 @@ def softplus(x: Numbers) -> Numbers:
 
 
 def sigmoid(x: Numbers) -> Numbers:
-    """1 / (1 + e^-x), the grad of softplus."""
+    """1 / (1 + e^-x), the derivative of softplus."""
     return 1.0 / (1.0 + np.exp(np.minimum(-x, 709.0)))

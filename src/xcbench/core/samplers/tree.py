@@ -307,6 +307,6 @@ def newton(
 def objective(
     segments: Segments, z: np.ndarray, sign: np.ndarray, weights: np.ndarray, l2: float
 ) -> np.ndarray:
-    """Objective (V,) of nodes, with its l2."""
+    """Objective (V,) of nodes, less the l2 penalty."""
     terms = -np.abs(sign) * softplus(-sign * segments.scores(z, weights))  # sign 0: no row
     return np.asarray(segments.sum(terms) - l2 * np.einsum("vk,vk->v", weights, weights))

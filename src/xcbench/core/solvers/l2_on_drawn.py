@@ -1,4 +1,4 @@
-"""The l2 on the classes of a step alone, with the projections of U-max's Algorithm 1."""
+"""An l2 penalty on the classes of a step alone, with the projections of U-max's Algorithm 1."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class L2OnDrawn(Minibatch):
     ----------
     negatives : classes drawn among the K - 1 others.
     project : whether (w_k, b_k) stay below B_W and u below B_u, where the optimum of the softmax
-        with this l2 lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
+        with this penalty lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
     """
 
     negatives: int

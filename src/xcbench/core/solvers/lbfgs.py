@@ -58,7 +58,7 @@ class LBFGS(Solver):
         def record(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
             steps.append(mean.reached(len(steps) + 1))
 
-        found = minimize(
+        optimum = minimize(
             mean,
             np.zeros(size),
             jac=True,
@@ -72,14 +72,14 @@ class LBFGS(Solver):
                 "maxcor": 20,
             },
         )
-        _, gradient = mean(found.x)  # the model holds the optimum, not the last point tried
-        mean.passes = int(found.nfev)
+        _, gradient = mean(optimum.x)  # the model holds the optimum, not the last point tried
+        mean.passes = int(optimum.nfev)
         largest = float(np.abs(gradient).max())
         note = None
         if largest > self.tolerance:
-            note = f"L-BFGS stopped at iteration {found.nit}, largest |gradient| {largest:.1e}"
+            note = f"L-BFGS stopped at iteration {optimum.nit}, largest |gradient| {largest:.1e}"
         yield replace(
-            mean.reached(int(found.nit)),
+            mean.reached(int(optimum.nit)),
             extra={"largest_gradient": largest},
             message=note,
             earlier=steps,
@@ -87,7 +87,7 @@ class LBFGS(Solver):
 
 
 class _Mean:
-    """Mean objective over the training rows plus the l2; a function of (W, b) as one vector.
+    """Mean objective over the training rows plus its l2 term; of (W, b) as one vector.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class _Mean:
         total, of_W, of_b = 0.0, np.zeros(V.shape), np.zeros(len(V))
         for block, rows in self.blocks:
             grad = self.model.all(rows)
-            total += self._slope(grad, block)
+            total += self._replace(grad, block)
             of_W += np.asarray(rows.matrix().T @ grad).T
             of_b += grad.sum(axis=0)
         parts = [of_W.ravel()] if b is None else [of_W.ravel(), of_b]
@@ -120,8 +120,8 @@ class _Mean:
         self.value, self.l2_term = total / N, self.l2 / 2 * float(theta @ theta)
         return self.value + self.l2_term, np.concatenate(parts) / N + self.l2 * theta
 
-    def _slope(self, scores: np.ndarray, block: slice) -> float:
-        """Put grads in the place of the scores (B, K) of a block; gives the sum of its values."""
+    def _replace(self, scores: np.ndarray, block: slice) -> float:
+        """Put gradients in the place of the scores (B, K) of a block; gives the sum of values."""
         total, size = 0.0, max(1, PART_SCORES // scores.shape[1])
         for first in range(0, len(scores), size):
             part, index = scores[first : first + size], slice(block.start + first, block.stop)
@@ -133,8 +133,8 @@ class _Mean:
                 part[:] = swapped(grad, y)
             else:
                 classes = np.column_stack([y, drawn])
-                found = np.take_along_axis(part, classes, axis=1)
-                value, grad, local[:] = self._objective(found, log_weight, local)
+                some = np.take_along_axis(part, classes, axis=1)
+                value, grad, local[:] = self._objective(some, log_weight, local)
                 np.put_along_axis(part, classes, grad, axis=1)
             total += float(value.sum())
         return total

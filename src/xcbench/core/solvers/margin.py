@@ -137,7 +137,7 @@ class Margin(Solver):
         y: np.ndarray,
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Pairwise (B, 2) of y and its rival, values, grads: with the weights before the batch.
+        """Pairs (B, 2) of y and its rival, values, gradients: with the weights before the batch.
 
         A rival whose score is not positive gives way to a class without weights, if there is one.
         An observation for which no rival is found is its own, and moves nothing.

@@ -58,9 +58,9 @@ def shares(
 class ProximalStep:
     """One proximal step, u minimised out (the paper's Eq. 21), over coordinates A (C, r).
 
-    With w_k = w~_k / (1 + rho_k) + V a_k, rho_k the l2's share, it minimises, halved and
+    With w_k = w~_k / (1 + rho_k) + V a_k, rho_k the penalty's share, it minimises, halved and
     shifted, sum_i (1 + P_i)² + sum_k (1 + rho_k) |a_k|²: the part of w_k off the span of the rows
-    shrinks, and what is left of the l2 is in the second term.
+    shrinks, and what is left of the penalty is in the second term.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class Proximal(Solver):
     Notes
     -----
     The paper prints K - n, n the rows of a minibatch, for K - |Y_j|: right where all their labels
-    differ. Its l2 lacks the factor 2 eta of the proximal objective. beta_k is one over the
+    differ. Its l2 penalty lacks the factor 2 eta of the proximal objective. beta_k is one over the
     probability that k takes part in a step.
     """
 

@@ -1,7 +1,7 @@
 """Adapters to existing libraries: the same datasets, clocks, memory meter and metrics as our own.
 
-A file here is a library, or a rule as simple as one; at its end are its methods, found as those
-under ``objectives/`` are. What cannot be interrupted yields at its start and its end.
+A file here is a library, or a rule as simple as one; at its end are its methods, which
+`xcbench.methods.registry` looks up. What cannot be interrupted yields at its start and its end.
 """
 
 from __future__ import annotations

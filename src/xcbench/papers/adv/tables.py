@@ -211,12 +211,12 @@ def pairs(measured: Measured) -> pd.DataFrame:
 def trees(measured: Measured) -> pd.DataFrame:
     """The tree's own predictions, nothing learnt on top of it."""
     every = ended(at_start(part(measured.results, "tree"), measured.curves))
-    ridges = sorted(every[L2].unique()) if len(every) else []
+    strengths = sorted(every[L2].unique()) if len(every) else []
 
     def at(l2: float, cell: Cell) -> Cell:
         return lambda rows: cell(rows[rows[L2] == l2])
 
-    shown = {f"log lik, {l2:g}": at(l2, ENDS["log lik"]) for l2 in ridges}
+    shown = {f"log lik, {l2:g}": at(l2, ENDS["log lik"]) for l2 in strengths}
     shown["acc"] = at(LAMBDA_N, ENDS["acc"])
     shown["nodes that fell"] = at(LAMBDA_N, mean("tree_nodes_fell", 0))
     shown["fit, s"] = at(LAMBDA_N, mean("train_seconds", 1))

@@ -25,7 +25,7 @@ STATES = 20_000
 BRENT: dict[str, Any] = {"xtol": ACCURACY, "full_output": True}
 
 
-def grad(u: Numbers, T: Numbers, u_old: Numbers, rate: Numbers, q: Numbers) -> np.ndarray:
+def derivative(u: Numbers, T: Numbers, u_old: Numbers, rate: Numbers, q: Numbers) -> np.ndarray:
     """F(u); a is Lambert's W of e^{T - u + log(2cq)}, which is Wright's omega of the exponent."""
     a = wrightomega(T - u + np.log(2 * rate * q))
     return np.asarray(-2 * rate * np.expm1(-u) - a / q + 2 * (u - u_old))
@@ -35,7 +35,7 @@ def bracket(
     T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ends of the paper's interval (appendix F.1), cut at u >= 0."""
-    rises = grad(u_old, T, u_old, rate, q) < 0
+    rises = derivative(u_old, T, u_old, rate, q) < 0
     low = np.where(rises, u_old, np.maximum(0.0, T - 2 * rate * q))
     return low, np.where(rises, np.logaddexp(0.0, T), u_old)
 
@@ -53,7 +53,7 @@ def bisect(
     evaluations = np.ones(len(T), int)
     while (wide := high - low > 2 * ACCURACY).any():
         middle = (low + high) / 2
-        left = grad(middle, T, u_old, rate, q) < 0
+        left = derivative(middle, T, u_old, rate, q) < 0
         low, high = np.where(wide & left, middle, low), np.where(wide & ~left, middle, high)
         evaluations += wide
     return (low + high) / 2, evaluations
@@ -64,7 +64,7 @@ def brent(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Brent's method from the same interval: u, and evaluations with both ends."""
     found = [
-        brentq(lambda u, *state: float(grad(u, *state)), low, high, tuple(state), **BRENT)
+        brentq(lambda u, *state: float(derivative(u, *state)), low, high, tuple(state), **BRENT)
         for low, high, *state in zip(*bracket(T, u_old, rate, q), T, u_old, rate, q, strict=True)
     ]
     return np.array([u for u, _ in found]), np.array([info.function_calls for _, info in found])

@@ -22,7 +22,7 @@ from xcbench.report import style
 
 DELTA = 1.0
 L2 = 0.1
-RIDGES = 10.0 ** np.arange(-2, 3)
+STRENGTHS = 10.0 ** np.arange(-2, 3)
 SEEDS = 10
 FIXED = (1e-4, 5e-5)  # eta, for the number of steps until half
 RUNNABLE = 1e-7  # Theorem 1's eta from which its steps are run
@@ -139,8 +139,8 @@ def umax(
         )
         for c, sign in ((k, 1.0), (y, -1.0)):
             w = W[run, c]
-            pull = sign * n * np.asarray(excess)[:, None] * x
-            w = w - eta[:, None] * (pull + problem.mu * beta[c][:, None] * w)
+            gradient = sign * n * np.asarray(excess)[:, None] * x
+            w = w - eta[:, None] * (gradient + problem.mu * beta[c][:, None] * w)
             size = np.linalg.norm(w, axis=1, keepdims=True)
             W[run, c] = w * np.minimum(1.0, bounds.W / np.maximum(size, bounds.W))
         u[run, i] = np.minimum(bounds.u, u_next)
@@ -220,7 +220,7 @@ def decaying(problem: Problem) -> pd.DataFrame:
 
 def measure() -> dict[str, pd.DataFrame]:
     """Theorem 1's rate and its steps; suboptimality at rates that decay."""
-    theorem = pd.concat([halving(mu) for mu in RIDGES], ignore_index=True)
+    theorem = pd.concat([halving(mu) for mu in STRENGTHS], ignore_index=True)
     return {"convergence": decaying(Problem.tiny()), "convergence_theorem": theorem}
 
 
@@ -228,7 +228,7 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     """What was measured and found."""
     every, runs = frames["convergence_theorem"], frames["convergence"]
     theorem = every[every["theorem"]].set_index("mu")
-    own, best = theorem.loc[L2], theorem.loc[RIDGES[np.argmax(theorem["rate"])]]
+    own, best = theorem.loc[L2], theorem.loc[STRENGTHS[np.argmax(theorem["rate"])]]
     end = runs[runs["step"] == runs["step"].max()]
     median = end.groupby(["method", "start"])["suboptimality"].median()
     start, late = median["umax"].idxmin(), runs[runs["step"] >= runs["step"].max() / 30]
@@ -240,7 +240,7 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
         f"B_u = {own['B_u']:.3g} and B_f = {own['B_f']:.2g}, so Theorem 1 covers rates eta up to "
         f"{own['rate']:.1g}: the suboptimality would halve in {own['steps']:.1g} steps (from a "
         f"measured time eta·t = {own['time']:.2g}), {own['steps'] / 1e9 / YEAR:.0g} years at 10⁹ "
-        f"steps a second; of the ridges tried, mu = {best.name:g} has "
+        f"steps a second; of the strengths tried, mu = {best.name:g} has "
         f"the largest rate, {best['rate']:.1g}, and takes {best['steps']:,.0f} steps, which were "
         f"run. At eta N = "
         f"{start:g} / (1 + t/{DECAY:g}) U-max falls to {median['umax', start]:.1e} per observation "

@@ -1,7 +1,7 @@
 """Section 2.3: how large the stochastic gradients of the two double sums are.
 
 Of an observation x of class y and a drawn class k, in (w_k, w_y), without the factor N and the
-l2, which both share:
+penalty, which both share:
 
     Eq. 6 (the paper's):      (K-1) e^{f_k - f_y - u} (x, -x)
     Eq. 8 (Raman et al.):     ((K-1) e^{f_k - u} x, (e^{f_y - u} - 1) x)

@@ -46,26 +46,26 @@ def implicit_limit(square_norm: float) -> float:
 
 
 def asymptotes() -> pd.DataFrame:
-    """Gradients at the far end, a row for each rate.
+    """Slopes at the far end, a row for each rate.
 
-    ``vanilla`` is the grad of the log of the step, ``umax`` the longest step over Proposition
-    2's bound rate (K-1) e^delta |x|, ``implicit`` and ``implicit_far`` the grad of the step
+    ``vanilla`` is the slope of the log of the step, ``umax`` the longest step over Proposition
+    2's bound rate (K-1) e^delta |x|, ``implicit`` and ``implicit_far`` the slope of the step
     between gaps 30 and 40 and between those of `LINEAR`.
     """
     u = np.log(CLASSES)
 
-    def grad(values: np.ndarray, gaps: np.ndarray) -> float:
+    def slope(values: np.ndarray, gaps: np.ndarray) -> float:
         return float(np.polyfit(gaps, values, 1)[0])
 
     far, end = np.array(LINEAR), GAPS[GAPS >= 30]
     return pd.DataFrame(
         {
             "rate": rate,
-            "vanilla": grad(np.log(change("vanilla", end, u, rate, CLASSES)), end),
+            "vanilla": slope(np.log(change("vanilla", end, u, rate, CLASSES)), end),
             "umax": change("umax", np.linspace(-10, 40, 50_001), u, rate, CLASSES).max()
             / (rate * (CLASSES - 1) * np.exp(DELTA)),
-            "implicit": grad(change("implicit", end, u, rate, CLASSES), end),
-            "implicit_far": grad(change("implicit", far, u, rate, CLASSES), far),
+            "implicit": slope(change("implicit", end, u, rate, CLASSES), end),
+            "implicit_far": slope(change("implicit", far, u, rate, CLASSES), far),
             "implicit_limit": implicit_limit(1.0),
         }
         for rate in RATES
@@ -80,16 +80,15 @@ def ratios() -> pd.DataFrame:
     DataFrame
         By tens of the gap (``gap`` is the middle) and by ``part``, ``u and w`` (Proposition 1,
         with m = 0: without an l2 penalty a term is convex, not strongly) or ``w`` alone:
-        ``median`` and
-        ``largest`` ratio, ``excess``, the largest difference of the steps over 1 + u, and
-        ``share_larger``, the share of states where that is more than rounding.
+        ``median`` and ``largest`` ratio, ``excess``, the largest difference of the steps over
+        1 + u, and ``share_larger``, the share of states where that is more than rounding.
     """
     rng = np.random.default_rng(0)
     gap, u = rng.uniform(-30, 60, STATES), rng.uniform(0, 20, STATES)
     others, rate, q = (10 ** rng.uniform(*ends, STATES) for ends in ((0, 5), (-6, 6), (-2, 2)))
     log_odds = gap + u + np.log(others)
     value, excess, _ = double_sum(log_odds, log_odds, u, 0.0, q, np.inf)
-    along_u = u - value  # the grad of the value in u, 1 - e^{-u} - e^{T-u}
+    along_u = u - value  # the derivative of the value in u, 1 - e^{-u} - e^{T-u}
     a, u_next = implicit_step(log_odds, u, rate, q)
     vanilla_w, implicit_w = rate * excess * np.sqrt(2 * q), a / np.sqrt(2 * q)  # of w_k and w_y
     lengths = {
@@ -143,16 +142,16 @@ def measure() -> dict[str, pd.DataFrame]:
 
 def caption(frames: dict[str, pd.DataFrame]) -> str:
     """What was measured and found."""
-    grads, ratio = frames["step_size_asymptotes"], frames["step_size_ratios"]
+    slopes, ratio = frames["step_size_asymptotes"], frames["step_size_ratios"]
     both, w = (ratio[ratio["part"] == part] for part in ("u and w", "w"))
     return (
         f"Length of one step in w_k against the gap x·(w_k - w_y) - u, at u = log K, |x| = 1 and "
-        f"K = {CLASSES:,}. Vanilla SGD is exponential (the grad of its logarithm is "
-        f"{grads['vanilla'].min():.6f} to {grads['vanilla'].max():.6f}), U-max reaches at most "
-        f"{grads['umax'].max():.3f} of its bound, and Implicit SGD becomes linear: its grad is "
-        f"{grads['implicit'].min():.3f} to {grads['implicit'].max():.3f} from gap 30 to 40, "
-        f"{grads['implicit_far'].mean():.6f} up to gap {LINEAR[1]:,.0f}; here |x|/(2|x|² + 1) = "
-        f"{grads['implicit_limit'].iloc[0]:.6f} is the limit. Over {STATES:,} random states the "
+        f"K = {CLASSES:,}. Vanilla SGD is exponential (the slope of its logarithm is "
+        f"{slopes['vanilla'].min():.6f} to {slopes['vanilla'].max():.6f}), U-max reaches at most "
+        f"{slopes['umax'].max():.3f} of its bound, and Implicit SGD becomes linear: its slope is "
+        f"{slopes['implicit'].min():.3f} to {slopes['implicit'].max():.3f} from gap 30 to 40, "
+        f"{slopes['implicit_far'].mean():.6f} up to gap {LINEAR[1]:,.0f}; here |x|/(2|x|² + 1) = "
+        f"{slopes['implicit_limit'].iloc[0]:.6f} is the limit. Over {STATES:,} random states the "
         f"implicit step in u and w together is longer than the vanilla step in "
         f"{both['share_larger'].mean():.1%} (Proposition 1; the largest difference is "
         f"{both['excess'].max():.0e} of 1 + u); in w alone it is longer in "
