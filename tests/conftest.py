@@ -33,6 +33,7 @@ import toy_files
 from file_server import Server, serving
 
 if TYPE_CHECKING:
+    from tiny_paper import Place
     from xcbench.core.dataset import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -329,3 +330,27 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("reports") / "smoke"
     build(grid(), out, "Smoke & mirrors")
     return out
+
+
+@pytest.fixture(scope="module")
+def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The tiny paper among the papers of this process."""
+    import tiny_paper
+    from xcbench import options, papers
+
+    folder = tmp_path_factory.mktemp("tiny")
+    conf = tiny_paper.write(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(options, "folder", lambda: conf)
+        patch.setattr(papers, "NAMES", (*papers.NAMES, "tiny"))
+        patch.setitem(sys.modules, "xcbench.papers.tiny", tiny_paper.module())
+        yield folder
+
+
+@pytest.fixture
+def fresh(patched: Path, tmp_path: Path) -> Place:
+    """A place where the tiny paper has not run."""
+    from tiny_paper import Place
+
+    shutil.copytree(patched / "data", tmp_path / "data")
+    return Place(tmp_path)

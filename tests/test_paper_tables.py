@@ -20,6 +20,7 @@ from xcbench.errors import UserError
 from xcbench.papers import NAMES, results_cache, run
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import measured
+from xcbench.run import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -231,3 +232,9 @@ def test_the_committed_tables_fit_their_checksums(
     tables = run.tables(ROOT / "reports" / paper)
     assert sum(len(own.rows) for own in tables.values())
     assert capsys.readouterr().err == ""
+
+
+def test_rows_without_data_name_no_folder_of_a_machine() -> None:
+    message = "not run: data (eurlex: eurlex_train.txt not found in /a/folder)"
+    cell = cells.Cell("0" * 16, "eurlex", "ove", 0, "numpy", 1, "missing", {}, message=message)
+    assert list(ResultsCache.of("search", [cell]).rows["message"]) == ["not run: data"]

@@ -1,4 +1,4 @@
-"""Running a paper: what runs, what holds, what a table may look like. On a paper of three grids."""
+"""Running a paper: what runs, what holds, what damage is noticed. On a paper of three grids."""
 
 from __future__ import annotations
 
@@ -6,74 +6,24 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 import tiny_paper
 from conftest import Workspace
-from xcbench import options, papers
-from xcbench.cli.command import Request
-from xcbench.cli.paper import paper
+from tiny_paper import Place
+from xcbench import options
 from xcbench.core import engines
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import results_cache, run
+from xcbench.papers import results_cache
 from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import cells, plan
+from xcbench.run import cells
 
 FINAL_METRICS = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the tiny paper runs."""
-
-    path: Path
-
-    @property
-    def settings(self) -> dict[str, str]:
-        return {
-            "runs_dir": str(self.path / "runs"),
-            "reports_dir": str(self.path / "reports"),
-            "data_dir": str(self.path / "data"),
-        }
-
-    def launch(self, **overrides: str) -> int:
-        return paper(Request("paper", ["tiny"], {**self.settings, **overrides}))
-
-    def forget_runs(self) -> None:
-        shutil.rmtree(self.path / "runs", ignore_errors=True)
-
-    def ran(self) -> set[str]:
-        """Identities of the cells there are."""
-        return {path.parent.name for path in self.path.glob("runs/cells/*/cell.json")}
-
-    def file(self, part: str) -> Path:
-        return self.path / "reports" / "tiny" / f"{part}.csv"
-
-    def table(self, part: str, grid: str = "") -> pd.DataFrame:
-        rows = pd.read_csv(self.file(part), dtype={"cell": str})
-        return rows[rows["grid"] == grid] if grid else rows
-
-    def bytes(self) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in self.file("runs").parent.glob("*.csv")}
-
-
-@pytest.fixture(scope="module")
-def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The tiny paper among the papers of this process."""
-    folder = tmp_path_factory.mktemp("tiny")
-    conf = tiny_paper.write(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(options, "folder", lambda: conf)
-        patch.setattr(papers, "NAMES", (*papers.NAMES, "tiny"))
-        patch.setitem(sys.modules, "xcbench.papers.tiny", tiny_paper.module())
-        yield folder
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +38,6 @@ def finished(patched: Path) -> Place:
 def place(finished: Place, tmp_path: Path) -> Place:
     for name in ("reports", "data"):
         shutil.copytree(finished.path / name, tmp_path / name)
-    return Place(tmp_path)
-
-
-@pytest.fixture
-def fresh(patched: Path, tmp_path: Path) -> Place:
-    shutil.copytree(patched / "data", tmp_path / "data")
     return Place(tmp_path)
 
 
@@ -153,12 +97,6 @@ def test_a_twin_takes_its_own_tuned_rate(fresh: Place) -> None:
     assert set(search["dataset"]) == set(tuned["dataset"]) == {"small-twin"}
     best = search.loc[search["train_log_loss"].idxmin(), "lr"]
     assert list(tuned["lr"]) == [best]
-
-
-def test_a_plan_writes_nothing(fresh: Place) -> None:
-    assert fresh.launch(plan="true") == 0
-    assert not fresh.file("tuning").exists()
-    assert not fresh.ran()
 
 
 # ---------------------------------------------------------------- what holds
@@ -240,7 +178,7 @@ def test_default_rates_with_many_digits_hold_without_data(fresh: Place) -> None:
         conf.write_text(text)
 
 
-# ---------------------------------------------------------------- parts and force
+# ---------------------------------------------------------------- force and single grids
 def test_force_runs_all_again_and_gives_the_same(place: Place) -> None:
     before = place.table("tuning"), place.table("runs")
     assert place.launch(force="true") == 0
@@ -286,12 +224,6 @@ def test_forcing_a_part_leaves_the_other_rows(place: Place, narrow: dict[str, st
     assert not place.ran() & set(sums.loc[~wanted, "cell"])
 
 
-def test_a_part_on_empty_tables(fresh: Place) -> None:
-    assert fresh.launch(method="ove", seed="1") == 0
-    assert set(fresh.table("tuning")["method"]) == {"ove"}
-    assert set(fresh.table("tuning")["seed"]) == {1}
-
-
 def test_single_grids(finished: Place, fresh: Place) -> None:
     """Also one that takes its rates from another."""
     assert fresh.launch(grid="search") == 0
@@ -300,40 +232,6 @@ def test_single_grids(finished: Place, fresh: Place) -> None:
     assert set(fresh.table("runs")["cell"]) == set(finished.table("runs", "tuned")["cell"])
     with pytest.raises(UserError, match=r"^grid=none is not possible: it is one of search, "):
         fresh.launch(grid="none")
-
-
-def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
-    narrow = {"method.lr": "1e-2", "seed": "00", "dataset": "small"}
-    assert fresh.launch(part="tuning", **{**narrow, "seed": "0"}) == 0
-    assert set(fresh.table("tuning")["lr"]) == {0.01}  # nor is a wanted rate extended
-
-
-def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, planned = plan._job, []
-
-    def count(*given: Any) -> plan.Job:
-        planned.append(job(*given))
-        return planned[-1]
-
-    monkeypatch.setattr(plan, "_job", count)
-    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0", plan="true") == 0
-    assert len(planned) == len({it.cell.cell for it in planned}) == 2
-
-
-def test_launches_at_the_same_time_keep_the_rows_of_one_another(
-    fresh: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    execute = run.execute_jobs
-
-    def execute_beside_another(planned: list[plan.Job]) -> int:
-        monkeypatch.setattr(run, "execute_jobs", execute)
-        # The other launch begins and ends while this one runs its cells.
-        assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0
-        return execute(planned)
-
-    monkeypatch.setattr(run, "execute_jobs", execute_beside_another)
-    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0") == 0
-    assert list(fresh.table("runs").groupby("dataset").size()) == [2, 2]
 
 
 # ---------------------------------------------------------------- interrupted
@@ -384,7 +282,7 @@ def _same_numbers(one: Place, other: Place) -> None:
         pd.testing.assert_frame_equal(first, second)
 
 
-# ---------------------------------------------------------------- mistakes
+# ---------------------------------------------------------------- damaged tables
 def _cut(text: str) -> str:
     return text[: len(text) // 2]
 
@@ -458,57 +356,3 @@ def test_bytes_that_are_no_text(place: Place) -> None:
     place.file("runs").write_bytes(b"\xff\xfe\x00\n")
     with pytest.raises(UserError, match="cannot be read"):
         place.launch(part="report")
-
-
-@pytest.mark.parametrize(
-    ("overrides", "said"),
-    [
-        ({"part": "all"}, "part=all is not possible"),
-        ({"nonsense": "1"}, "nonsense"),
-        ({"budget.nonsense": "1"}, "budget.nonsense"),
-        ({"budget.epochs": "many"}, "many"),
-        ({"budget.epochs": "-1"}, "must be greater than 0"),
-        ({"workers": "0"}, "workers=0"),
-        ({"seed": "'"}, "seed"),
-        ({"dataset": "nowhere"}, "has a point with seed=0 dataset=nowhere"),
-        ({"dataset": "digits", "dataset.synthetic.train": "9"}, "synthetic"),
-        ({"variant": "nowhere"}, "nowhere"),
-        ({"dataset.missing": "error", "data_dir": "/nowhere"}, "small"),
-    ],
-    ids=str,
-)
-def test_a_wrong_setting_is_one_sentence(
-    fresh: Place, overrides: dict[str, str], said: str
-) -> None:
-    narrow = {"seed": "0"} if "seed" not in overrides else {}
-    with pytest.raises(UserError) as caught:
-        fresh.launch(**narrow, **overrides)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_report_without_rows_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="umax has no measured rows to report; `xcbench paper um"):
-        paper(Request("paper", ["umax"], {"part": "report", "reports_dir": str(tmp_path)}))
-
-
-def test_papers_that_are_not_there(workspace: Workspace) -> None:
-    done = workspace.xcbench("paper", "nonsense")
-    assert done.code == 2, done.text
-    assert "there is no paper 'nonsense'" in done.err
-    assert done.err.count("\n") == 1, done.text
-
-
-def test_a_package_that_a_paper_lacks_is_no_missing_paper(
-    patched: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "xcbench.papers.ove.norms", None)
-    monkeypatch.delitem(sys.modules, "xcbench.papers.ove", raising=False)
-    with pytest.raises(ModuleNotFoundError, match="norms"):
-        papers.find("ove")
-
-
-def test_rows_without_data_name_no_folder_of_a_machine() -> None:
-    message = "not run: data (eurlex: eurlex_train.txt not found in /a/folder)"
-    cell = cells.Cell("0" * 16, "eurlex", "ove", 0, "numpy", 1, "missing", {}, message=message)
-    assert list(ResultsCache.of("search", [cell]).rows["message"]) == ["not run: data"]

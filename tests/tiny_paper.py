@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +18,8 @@ import pandas as pd
 
 from xcbench import options, papers
 from xcbench.cli import main
+from xcbench.cli.command import Request
+from xcbench.cli.paper import paper
 from xcbench.papers import Grid, Measured, Paper, replication
 from xcbench.run import cells
 
@@ -105,6 +108,41 @@ def module() -> ModuleType:
     made = ModuleType("xcbench.papers.tiny")
     made.paper = PAPER  # type: ignore[attr-defined]
     return made
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the tiny paper runs."""
+
+    path: Path
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "runs_dir": str(self.path / "runs"),
+            "reports_dir": str(self.path / "reports"),
+            "data_dir": str(self.path / "data"),
+        }
+
+    def launch(self, **overrides: str) -> int:
+        return paper(Request("paper", ["tiny"], {**self.settings, **overrides}))
+
+    def forget_runs(self) -> None:
+        shutil.rmtree(self.path / "runs", ignore_errors=True)
+
+    def ran(self) -> set[str]:
+        """Identities of the cells there are."""
+        return {path.parent.name for path in self.path.glob("runs/cells/*/cell.json")}
+
+    def file(self, part: str) -> Path:
+        return self.path / "reports" / "tiny" / f"{part}.csv"
+
+    def table(self, part: str, grid: str = "") -> pd.DataFrame:
+        rows = pd.read_csv(self.file(part), dtype={"cell": str})
+        return rows[rows["grid"] == grid] if grid else rows
+
+    def bytes(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.file("runs").parent.glob("*.csv")}
 
 
 def kill_at(number: int) -> None:

@@ -1,0 +1,112 @@
+"""`xcbench paper`: parts of a paper, and mistakes in one sentence. On a paper of three grids."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Workspace
+from tiny_paper import Place
+from xcbench import papers
+from xcbench.cli.command import Request
+from xcbench.cli.paper import paper
+from xcbench.errors import UserError
+from xcbench.papers import run
+from xcbench.run import plan
+
+
+def test_a_plan_writes_nothing(fresh: Place) -> None:
+    assert fresh.launch(plan="true") == 0
+    assert not fresh.file("tuning").exists()
+    assert not fresh.ran()
+
+
+def test_a_part_on_empty_tables(fresh: Place) -> None:
+    assert fresh.launch(method="ove", seed="1") == 0
+    assert set(fresh.table("tuning")["method"]) == {"ove"}
+    assert set(fresh.table("tuning")["seed"]) == {1}
+
+
+def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
+    narrow = {"method.lr": "1e-2", "seed": "00", "dataset": "small"}
+    assert fresh.launch(part="tuning", **{**narrow, "seed": "0"}) == 0
+    assert set(fresh.table("tuning")["lr"]) == {0.01}  # nor is a wanted rate extended
+
+
+def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    job, planned = plan._job, []
+
+    def count(*given: Any) -> plan.Job:
+        planned.append(job(*given))
+        return planned[-1]
+
+    monkeypatch.setattr(plan, "_job", count)
+    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0", plan="true") == 0
+    assert len(planned) == len({it.cell.cell for it in planned}) == 2
+
+
+def test_launches_at_the_same_time_keep_the_rows_of_one_another(
+    fresh: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute = run.execute_jobs
+
+    def execute_beside_another(planned: list[plan.Job]) -> int:
+        monkeypatch.setattr(run, "execute_jobs", execute)
+        # The other launch begins and ends while this one runs its cells.
+        assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0
+        return execute(planned)
+
+    monkeypatch.setattr(run, "execute_jobs", execute_beside_another)
+    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0") == 0
+    assert list(fresh.table("runs").groupby("dataset").size()) == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        ({"part": "all"}, "part=all is not possible"),
+        ({"nonsense": "1"}, "nonsense"),
+        ({"budget.nonsense": "1"}, "budget.nonsense"),
+        ({"budget.epochs": "many"}, "many"),
+        ({"budget.epochs": "-1"}, "must be greater than 0"),
+        ({"workers": "0"}, "workers=0"),
+        ({"seed": "'"}, "seed"),
+        ({"dataset": "nowhere"}, "has a point with seed=0 dataset=nowhere"),
+        ({"dataset": "digits", "dataset.synthetic.train": "9"}, "synthetic"),
+        ({"variant": "nowhere"}, "nowhere"),
+        ({"dataset.missing": "error", "data_dir": "/nowhere"}, "small"),
+    ],
+    ids=str,
+)
+def test_a_wrong_setting_is_one_sentence(
+    fresh: Place, overrides: dict[str, str], said: str
+) -> None:
+    narrow = {"seed": "0"} if "seed" not in overrides else {}
+    with pytest.raises(UserError) as caught:
+        fresh.launch(**narrow, **overrides)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_report_without_rows_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="umax has no measured rows to report; `xcbench paper um"):
+        paper(Request("paper", ["umax"], {"part": "report", "reports_dir": str(tmp_path)}))
+
+
+def test_papers_that_are_not_there(workspace: Workspace) -> None:
+    done = workspace.xcbench("paper", "nonsense")
+    assert done.code == 2, done.text
+    assert "there is no paper 'nonsense'" in done.err
+    assert done.err.count("\n") == 1, done.text
+
+
+def test_a_package_that_a_paper_lacks_is_no_missing_paper(
+    patched: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "xcbench.papers.ove.norms", None)
+    monkeypatch.delitem(sys.modules, "xcbench.papers.ove", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="norms"):
+        papers.find("ove")
