@@ -41,31 +41,20 @@ SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
 SECONDS = 180.0
 os.environ["XCBENCH_FETCH"] = "0"  # the suite needs no network; a server on this machine serves
 os.environ["NO_PROXY"] = "127.0.0.1"
+PRELOADED = os.pathsep.join(str(ROOT / part) for part in ("src", "tests"))
 Limits = tuple[tuple[int, int], ...]  # of resources, for a command
 
 # A process whose imports are done, to fork the commands from: a launch then takes a fraction of a
 # second instead of two. One in an interpreter of its own is `Workspace.run_fresh`.
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "http.server",
-        "hydra",
-        "numba",
-        "pandas",
-        "pytest",
-        "scipy.optimize",
-        "scipy.sparse",
-        "sklearn.datasets",
-        "xcbench.cli.launch",
-    ]
-)
+FORKS.set_forkserver_preload(["preload"])
 # To start a process is to ask how every other one ended; an exit code can be read only once, and
 # two threads that read at the same time got 255.
 FORKING = threading.Lock()
 
 
 # Each over a minute of processor time: they start first, so that none runs alone at the end.
-LONG = ("test_bad_inputs.py", "test_readings.py")
+LONG = ("test_bad_inputs.py", "test_variants.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -126,7 +115,7 @@ class Workspace:
             settings = (str(self.path), self.environment(), str(out), str(err), limits)
             process = FORKS.Process(target=_program, args=(program, words, *settings))
             with FORKING, pytest.MonkeyPatch.context() as patch:
-                patch.setenv("PYTHONPATH", str(ROOT / "src"))  # of the server, which starts here
+                patch.setenv("PYTHONPATH", PRELOADED)  # of the server, which starts here
                 process.start()
             if not wait([process.sentinel], SECONDS):
                 process.kill()
