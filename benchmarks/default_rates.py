@@ -128,7 +128,7 @@ def run(
     """One cell: final losses and errors at the default rate, times a factor."""
     method, settings = registry.own()[name], settings_of(name)
     try:
-        registry.check(settings, dataset.info)
+        registry.check(method, settings, dataset.info)
     except UserError as error:
         return {"status": f"refused: {error}"}
     rate = factor * default_rate(method, settings, dataset.info)

@@ -125,7 +125,7 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
     settings = OneVsEachOptions(
         name="ove", optimizer="ar", init="normal", sampler="others", lr=0.02
     )
-    registry.check(settings, small.info)
+    registry.check(registry.entry(settings), settings, small.info)
     solver = registry.entry(settings).build(settings, small.info)
     ends = []
     for seed in (0, 0, 1):
@@ -177,4 +177,4 @@ def test_the_adaptive_step_has_a_rate_of_its_own(small):
 )
 def test_steps_that_do_not_fit_are_refused(small, settings, sentence):
     with pytest.raises(UserError, match=sentence):
-        registry.check(settings, small.info)
+        registry.check(registry.entry(settings), settings, small.info)

@@ -48,7 +48,7 @@ def problem(classes: int = K, seed: int = 0) -> Dataset:
 
 
 def trained(settings: MethodOptions, dataset: Dataset, until: int = 99) -> Any:
-    registry.check(settings, dataset.info)
+    registry.check(registry.entry(settings), settings, dataset.info)
     solver = registry.own()[settings.name].build(settings, dataset.info)
     shape = dataset.info.classes, D
     model = solver.make_model("numpy", *shape, settings.bias, "float64")
@@ -218,7 +218,7 @@ def test_a_library_that_is_not_there_is_one_sentence(
     method = registry.own()[name]
     said = method.lacks(method.schema(name))
     assert said.startswith(f"method {name} needs {EXTRAS[name]}, which is not installed; pip")
-    registry.check(method.schema(name), problem().info)  # no reason to refuse the launch
+    registry.check(method, method.schema(name), problem().info)  # no reason to refuse the launch
 
 
 def test_cells_of_a_library_that_is_not_there_say_so(

@@ -63,7 +63,7 @@ VARIANTS = variants()
 def trained(variant: str, engine: str, budget: Budget) -> tuple[training.Trace, Any]:
     method, settings = VARIANTS[variant]
     dataset = problem()
-    registry.check(settings, dataset.info)
+    registry.check(registry.entry(settings), settings, dataset.info)
     solver = method.build(settings, dataset.info)
     model = solver.make_model(engine, K, D, settings.bias, "float64")
     model.link = method.link

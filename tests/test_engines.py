@@ -112,7 +112,7 @@ METHODS = {
 
 def trained(dataset, settings, engine, dtype, epochs, bias=True, l2=1.0):
     check(settings)
-    registry.check(settings, dataset.info)
+    registry.check(registry.entry(settings), settings, dataset.info)
     settings = replace(settings, l2=l2, bias=bias)
     solver = registry.entry(settings).build(settings, dataset.info)
     model = models.make(

@@ -81,8 +81,9 @@ def test_declared_classes_need_no_row(prepare):
 
 
 def test_there_is_something_to_fit(values):
+    settings = NCEOptions(name="nce", bias=False)
     with pytest.raises(UserError, match="has no features"):
-        registry.check(NCEOptions(name="nce", bias=False), values.info)
+        registry.check(registry.entry(settings), settings, values.info)
 
 
 # ---------------------------------------------------------------- evaluation

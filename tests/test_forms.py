@@ -76,7 +76,7 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
     for form in FORMS:
         dataset = problem(form)
         try:
-            registry.check(settings, dataset.info)
+            registry.check(registry.entry(settings), settings, dataset.info)
         except UserError as error:
             assert form == "featureless"
             reason = str(error)

@@ -319,8 +319,8 @@ def test_what_is_impossible_is_said() -> None:
         ({"strength": 10.0}, "method.strength"),
     ]:
         with pytest.raises(UserError, match=word):
-            registry.check(replace(L2, **more), info)
-    registry.check(L2, info)
+            registry.check(registry.entry(L2), replace(L2, **more), info)
+    registry.check(registry.entry(L2), L2, info)
 
 
 def test_a_graph_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -294,13 +294,13 @@ def test_starts_of_the_weights():
 def test_impossible_settings(method, options, words):
     entry = registry.own()[method]
     with pytest.raises(UserError, match=words):
-        registry.check(entry.schema(name=method, **options), blobs(50).info)
+        registry.check(entry, entry.schema(name=method, **options), blobs(50).info)
 
 
 def test_a_tree_needs_features():
     entry = registry.own()["negative_sampling"]
     info = replace(blobs(50).info, features=0)
     with pytest.raises(UserError, match="draws classes by features"):
-        registry.check(entry.schema(name="negative_sampling"), info)
+        registry.check(entry, entry.schema(name="negative_sampling"), info)
     other = replace(entry.schema(name="negative_sampling"), sampler="frequency")
-    registry.check(other, info)
+    registry.check(registry.entry(other), other, info)

@@ -277,8 +277,9 @@ def test_other_ways_of_drawing_are_refused(small, sampling):
     for shape in ({"batch_size": 5}, {"negatives": 3}):
         settings = DoubleSumOptions(name="implicit", sampler=sampling, **shape)
         with pytest.raises(UserError, match=r"set method\.sampler=others"):
-            registry.check(settings, small.info)
-    registry.check(DoubleSumOptions(name="implicit", sampler=sampling), small.info)
+            registry.check(registry.entry(settings), settings, small.info)
+    single = DoubleSumOptions(name="implicit", sampler=sampling)
+    registry.check(registry.entry(single), single, small.info)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])

@@ -27,7 +27,7 @@ from xcbench.run.settings import Budget, Evaluation
 
 def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
     check(settings)
-    registry.check(settings, dataset.info)
+    registry.check(registry.entry(settings), settings, dataset.info)
     solver = registry.entry(settings).build(settings, dataset.info)
     model = LinearModel(
         dataset.info.classes, dataset.info.features, settings.bias, solver.precision or dtype
@@ -240,7 +240,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
 )
 def test_what_the_formulas_do_not_cover_is_refused(small, settings, remedy):
     with pytest.raises(UserError, match=remedy):
-        registry.check(settings, small.info)
+        registry.check(registry.entry(settings), settings, small.info)
 
 
 def test_passes_and_decay_count_epochs(small):

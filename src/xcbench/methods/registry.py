@@ -94,9 +94,8 @@ def found(settings: MethodOptions) -> PluginRef:
     return there
 
 
-def check(settings: MethodOptions, info: Info) -> None:
+def check(method: Method, settings: MethodOptions, info: Info) -> None:
     """Refuse settings that are impossible for a method or a dataset, in one sentence."""
-    method = entry(settings)
     if not (info.features or settings.bias):
         raise UserError(
             f"method.bias=false leaves nothing to fit on {info.name}, which has no features; "
@@ -109,7 +108,7 @@ def check(settings: MethodOptions, info: Info) -> None:
         )
     if isinstance(settings, SampledOptions):
         if stochastic(settings):
-            _check_classes(settings, info)
+            _check_classes(method, settings, info)
         _check_l2(settings)
     reason = method.impossible(settings)
     if reason:
@@ -130,7 +129,7 @@ def _try(method: Method, settings: MethodOptions, info: Info) -> None:
     _tried[key] = method
 
 
-def check_sampling(settings: MethodOptions) -> PluginRef | None:
+def outside_sampler(method: Method, settings: MethodOptions) -> PluginRef | None:
     """Refuse a way of drawing classes that the method does not allow; find one from outside.
 
     Raises
@@ -140,7 +139,7 @@ def check_sampling(settings: MethodOptions) -> PluginRef | None:
     """
     if not isinstance(settings, SampledOptions):
         return None
-    allowed = [*entry(settings).samplers_allowed, *entry(settings).noises]
+    allowed = [*method.samplers_allowed, *method.noises]
     if settings.sampler in allowed:
         plugins.refuse_clash("sampler", settings.sampler)
         return None
@@ -192,13 +191,13 @@ def _check_l2(settings: SampledOptions) -> None:
         )
 
 
-def _check_classes(settings: SampledOptions, info: Info) -> None:
+def _check_classes(method: Method, settings: SampledOptions, info: Info) -> None:
     """Whether there are as many classes as are to be drawn."""
-    outside = check_sampling(settings)
-    if outside:
-        any_weights = "frequency" in entry(settings).samplers_allowed
+    sampler = outside_sampler(method, settings)
+    if sampler:
+        any_weights = "frequency" in method.samplers_allowed
         contract.sampler(
-            outside,
+            sampler,
             info,
             settings.negatives,
             settings.batch_size,

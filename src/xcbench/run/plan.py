@@ -117,7 +117,7 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
         settings = replace(settings, method=replace(settings.method, lr=None))
     asked = settings
     try:
-        sampler = registry.check_sampling(settings.method)
+        sampler = registry.outside_sampler(method, settings.method)
         if isinstance(info, Info):
             _check(settings, method, info)
             if has_rate and settings.method.lr is None:
@@ -156,7 +156,7 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
 
 def _check(settings: Config, method: Method, info: Info) -> None:
     """Refuse what is impossible for a method or a dataset."""
-    registry.check(settings.method, info)
+    registry.check(method, settings.method, info)
     unknown = sorted({*settings.evaluation.metrics} - {*metrics.names()})
     if unknown:
         raise UserError(
@@ -230,8 +230,8 @@ def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, 
     settings : with the rate filled in, or without one for a method that has none.
     name, digest : of the prepared dataset.
     """
-    sampler = registry.check_sampling(settings.method)
-    versions = _versions(registry.entry(settings.method), sampler)
+    method = registry.entry(settings.method)
+    versions = _versions(method, registry.outside_sampler(method, settings.method))
     return _content(settings, name, digest, engine, versions, _Shared())
 
 
