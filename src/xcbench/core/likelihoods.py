@@ -99,11 +99,11 @@ class Integrand:
             for place in range(begin, MOST):
                 e = middle[rows] + sign * place * step[rows]
                 terms = link.log_cdf(e[:, None] - difference[rows])
-                found = np.full(len(middle), -np.inf)
-                found[rows] = link.log_density(e) + terms.sum(axis=1)
-                yield found
-                np.maximum(highest, found, out=highest)
-                rows = rows[found[rows] > highest[rows] - FALL]
+                column = np.full(len(middle), -np.inf)
+                column[rows] = link.log_density(e) + terms.sum(axis=1)
+                yield column
+                np.maximum(highest, column, out=highest)
+                rows = rows[column[rows] > highest[rows] - FALL]
                 if not len(rows):
                     return
 
@@ -128,9 +128,9 @@ class Integrand:
         )
         row = np.arange(len(e))[:, None]
         with np.errstate(invalid="ignore"):
-            found = sum(b * self.values[row, cell + i - 1] for i, b in enumerate(basis))
-        inside = (place >= 0) & (place <= count - 1) & np.isfinite(found)
-        return np.where(inside, found, -np.inf)
+            value = sum(b * self.values[row, cell + i - 1] for i, b in enumerate(basis))
+        inside = (place >= 0) & (place <= count - 1) & np.isfinite(value)
+        return np.where(inside, value, -np.inf)
 
 
 def log_likelihood(link: str, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -160,8 +160,8 @@ def log_probabilities(link: str, scores: np.ndarray, classes: np.ndarray) -> np.
         return log_likelihood(link, repeated, classes.ravel()).reshape(classes.shape)
     largest = scores.max(axis=1, keepdims=True)
     log_total = np.log(np.exp(scores - largest).sum(axis=1, dtype=np.float64, keepdims=True))
-    own = np.take_along_axis(scores, classes, axis=1).astype(np.float64)
-    return np.asarray(own - largest - log_total)
+    chosen = np.take_along_axis(scores, classes, axis=1).astype(np.float64)
+    return np.asarray(chosen - largest - log_total)
 
 
 def with_importance(
@@ -186,8 +186,8 @@ def _integrands(link: str, scores: np.ndarray, y: np.ndarray) -> Iterator[Integr
     """Integrands of the rows, a few at a time."""
     size = min(CHUNK_ROWS, max(1, CHUNK // scores.shape[1]))
     for first in range(0, len(y), size):
-        part, own = scores[first : first + size].astype(np.float64), y[first : first + size]
-        row = np.arange(len(own))
-        part -= part[row, own][:, None]
-        part[row, own] = -FAR
+        part, true = scores[first : first + size].astype(np.float64), y[first : first + size]
+        row = np.arange(len(true))
+        part -= part[row, true][:, None]
+        part[row, true] = -FAR
         yield Integrand.of(LINKS[link], *MIDDLES[link](part), part)

@@ -80,9 +80,9 @@ def of(link: Link, name: str) -> Method:
         LatentAugmentReduceOptions,
         objective,
         over_square_norm(0.1),
-        samplers_allowed=("others", "all", "frequency", "tree"),
+        samplers=("others", "all", "frequency", "tree"),
         link=name,
-        grad_is_exact=False,  # mu and gamma move first
+        exact_gradient=False,  # mu and gamma move first
         impossible=impossible,
         solver=lambda settings, info: loop(settings, info, objective(settings, info)),
     )
@@ -95,8 +95,8 @@ augmented_softmax = Method(
     SoftmaxAugmentReduceOptions,
     softmax,
     over_square_norm(0.1),
-    samplers_allowed=("others", "all", "frequency", "tree"),
-    grad_is_exact=False,  # eta moves first
+    samplers=("others", "all", "frequency", "tree"),
+    exact_gradient=False,  # eta moves first
     impossible=impossible,
     solver=lambda settings, info: loop(settings, info, softmax(settings, info)),
 )

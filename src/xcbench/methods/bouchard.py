@@ -45,6 +45,6 @@ method = Method(
     BouchardOptions,
     objective,
     rate,
-    samplers_allowed=("others", "all", "frequency", "tree"),
-    steps=("sgd",),  # alpha moves by the rate of w
+    samplers=("others", "all", "frequency", "tree"),
+    optimizers=("sgd",),  # alpha moves by the rate of w
 )

@@ -101,10 +101,10 @@ def method(method: Method, settings: Any, info: Info) -> None:
             "it must be LogOdds, Pairwise or another Objective"
         )
     else:
-        _objective(who, objective, method.grad_is_exact)
+        _objective(who, objective, method.exact_gradient)
 
 
-def _objective(who: str, objective: Objective, grad_is_exact: bool) -> None:
+def _objective(who: str, objective: Objective, exact_gradient: bool) -> None:
     scores = np.random.default_rng(0).normal(size=(B, 1 + S))
 
     def call(scores: np.ndarray) -> Any:
@@ -133,7 +133,7 @@ def _objective(who: str, objective: Objective, grad_is_exact: bool) -> None:
             np.isfinite(numbers)
         ):
             raise UserError(f"{who}: its {piece} has numbers that are not finite, on {TRIAL}")
-    if grad_is_exact:
+    if exact_gradient:
         _gradient(who, scores, given[1], lambda scores: call(scores)[0])
 
 

@@ -92,8 +92,8 @@ vanilla = Method(
     DoubleSumOptions,
     objective,
     vanilla_rate,
-    samplers_allowed=("others", "any", "drop_hits", "all", "frequency", "tree"),
-    steps=("sgd",),  # u moves by the rate of w
+    samplers=("others", "any", "drop_hits", "all", "frequency", "tree"),
+    optimizers=("sgd",),  # u moves by the rate of w
     solver=solver,
     impossible=impossible,
 )
@@ -102,9 +102,9 @@ umax = Method(
     UmaxOptions,
     objective,
     umax_rate,
-    samplers_allowed=("others", "any", "drop_hits", "all", "frequency", "tree"),
-    steps=("sgd",),  # u moves by the rate of w
-    grad_is_exact=False,  # u is reset first
+    samplers=("others", "any", "drop_hits", "all", "frequency", "tree"),
+    optimizers=("sgd",),  # u moves by the rate of w
+    exact_gradient=False,  # u is reset first
     solver=solver,
     impossible=impossible,
 )

@@ -45,7 +45,7 @@ method = Method(
     GroupedOptions,
     lambda settings, info: Grouped(settings.group),
     over_drawn(32.0),
-    samplers_allowed=("others", "all"),
+    samplers=("others", "all"),
     impossible=impossible,
     sampler=sampler,
 )

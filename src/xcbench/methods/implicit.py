@@ -56,9 +56,9 @@ method = Method(
     DoubleSumOptions,
     lambda settings, info: LogOdds(implicit, True, start(settings, info)),
     default_rate,
-    samplers_allowed=("others", "any", "drop_hits"),
-    steps=("sgd",),
-    grad_is_exact=False,
+    samplers=("others", "any", "drop_hits"),
+    optimizers=("sgd",),
+    exact_gradient=False,
     impossible=impossible,
     solver=solver,
 )

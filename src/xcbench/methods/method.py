@@ -81,16 +81,15 @@ class Method:
     default_rate : the rate where none is set.
     version : of its maths and loop. A change of either raises it, which changes the identity of
         its cells.
-    samplers_allowed : ways of drawing classes it allows (`SampledOptions.sampler`). With
-        ``others``, it
+    samplers : ways of drawing classes it allows (`SampledOptions.sampler`). With ``others``, it
         also allows samplers from outside; if they weigh classes differently, with ``frequency``.
     noises : ways of drawing, named as those, that for this method are noise that may also be the
         true class (`xcbench.core.samplers.Negatives`).
-    steps : ways in which its weights move (`StochasticOptions.optimizer`).
+    optimizers : ways in which its weights move (`StochasticOptions.optimizer`).
     link : of the model whose likelihood it fits: softmax, probit or logistic; None where its scores
         give no probabilities.
-    grad_is_exact : whether the grad is the gradient of the value at the same local state;
-        not so where the local state moves first, or the step is implicit.
+    exact_gradient : whether an objective's grad is the gradient of its value at the same local
+        state; not so where the local state moves first, or the step is implicit.
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
     needs_features : whether data without features are refused.
@@ -109,7 +108,7 @@ class Method:
     objective: Callable[[Any, Info], Objective]
     default_rate: Callable[[Any, Info], float]
     version: int = 1
-    samplers_allowed: tuple[str, ...] = (
+    samplers: tuple[str, ...] = (
         "shared",
         "others",
         "any",
@@ -119,9 +118,9 @@ class Method:
         "tree",
     )
     noises: tuple[str, ...] = ()
-    steps: tuple[str, ...] = ("sgd", "ar", "adagrad")
+    optimizers: tuple[str, ...] = ("sgd", "ar", "adagrad")
     link: str | None = "softmax"
-    grad_is_exact: bool = True
+    exact_gradient: bool = True
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
     needs_features: bool = False
@@ -161,7 +160,7 @@ def minibatch(
     return (loop or usual)(
         objective=objective,
         sampler=sampler,
-        optimizer=step(settings, info),
+        optimizer=optimizer(settings, info),
         batch_size=settings.batch_size,
         order=settings.order,
         passes=settings.passes,
@@ -169,7 +168,7 @@ def minibatch(
     )
 
 
-def step(settings: StochasticOptions, info: Info) -> Optimizer:
+def optimizer(settings: StochasticOptions, info: Info) -> Optimizer:
     """How the weights move."""
     assert settings.lr is not None
     if settings.optimizer == "ar":

@@ -66,7 +66,7 @@ method = Method(
     NCEOptions,
     objective,
     over_gram(6.0),
-    samplers_allowed=("shared", "others", "all"),
+    samplers=("shared", "others", "all"),
     noises=("uniform", "frequency", "tree"),
     sampler=sampler,
     impossible=impossible,

@@ -50,7 +50,7 @@ method = Method(
     NegativeSamplingOptions,
     objective,
     over_square_norm(0.2),
-    samplers_allowed=(),
+    samplers=(),
     noises=("uniform", "frequency", "tree"),
     sampler=sampler,
 )

@@ -20,5 +20,5 @@ method = Method(
     OneVsEachOptions,
     lambda settings, info: Pairwise(one_vs_each, is_bound=True),
     over_drawn(4.0),
-    samplers_allowed=("shared", "others", "all", "frequency", "tree"),
+    samplers=("shared", "others", "all", "frequency", "tree"),
 )

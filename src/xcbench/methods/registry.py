@@ -114,7 +114,7 @@ def check(method: Method, settings: MethodOptions, info: Info) -> None:
     if reason:
         raise UserError(reason)
     if isinstance(settings, StochasticOptions):
-        _check_step(method, settings)
+        _check_optimizer(method, settings)
     _try(method, settings, info)
 
 
@@ -139,7 +139,7 @@ def outside_sampler(method: Method, settings: MethodOptions) -> PluginRef | None
     """
     if not isinstance(settings, SampledOptions):
         return None
-    allowed = [*method.samplers_allowed, *method.noises]
+    allowed = [*method.samplers, *method.noises]
     if settings.sampler in allowed:
         plugins.refuse_clash("sampler", settings.sampler)
         return None
@@ -154,12 +154,12 @@ def outside_sampler(method: Method, settings: MethodOptions) -> PluginRef | None
     )
 
 
-def _check_step(method: Method, settings: StochasticOptions) -> None:
+def _check_optimizer(method: Method, settings: StochasticOptions) -> None:
     """Whether the method's weights can move so."""
-    if settings.optimizer not in method.steps:
+    if settings.optimizer not in method.optimizers:
         raise UserError(
             f"method.optimizer={settings.optimizer} is not possible for {settings.name}: "
-            f"choose one of {', '.join(method.steps)}"
+            f"choose one of {', '.join(method.optimizers)}"
         )
     if settings.lr_root_decay and settings.optimizer != "adagrad":
         raise UserError(
@@ -195,7 +195,7 @@ def _check_classes(method: Method, settings: SampledOptions, info: Info) -> None
     """Whether there are as many classes as are to be drawn."""
     sampler = outside_sampler(method, settings)
     if sampler:
-        any_weights = "frequency" in method.samplers_allowed
+        any_weights = "frequency" in method.samplers
         contract.sampler(
             sampler,
             info,

@@ -31,5 +31,5 @@ importance_sampling = Method(
     lambda settings, info: LogOdds(softmax, is_bound=False, weighted=False),
     over_gram(4.0),
     version=2,
-    samplers_allowed=("shared", "others", "all"),
+    samplers=("shared", "others", "all"),
 )

@@ -21,20 +21,20 @@ def by_class(classes: Any, head: Any, tail: Any) -> Any:
     """
     width, pairs = classes.shape[1], classes.size
     following, distinct = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
-    found = 0
+    count = 0
     for p in range(pairs):
         k = classes[p // width, p % width]
         following[p] = -1
         if head[k] < 0:
             head[k] = p
-            distinct[found] = k
-            found += 1
+            distinct[count] = k
+            count += 1
         else:
             following[tail[k]] = p
         tail[k] = p
     order = np.empty(pairs, np.int64)
     place = 0
-    for k in distinct[:found]:
+    for k in distinct[:count]:
         p = head[k]
         head[k] = -1
         while p >= 0:

@@ -58,7 +58,7 @@ def _log_odds(scores: Any, log_weight: Any) -> tuple[float, float]:
 
 @kernel
 def _share(
-    scores: Any, log_weight: Any, log_odds: float, of_true: float, pull: float, grad: Any
+    scores: Any, log_weight: Any, log_odds: float, of_true: float, of_odds: float, grad: Any
 ) -> None:
     """Gradients in the scores: a drawn class has its share of the grad in the log-odds."""
     grad[:] = 0.0
@@ -67,7 +67,7 @@ def _share(
     grad[0] = of_true
     for c in range(scores.size - 1):
         if log_weight[c] > -np.inf:
-            grad[c + 1] = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds) * pull
+            grad[c + 1] = np.exp(scores[c + 1] - scores[0] + log_weight[c] - log_odds) * of_odds
 
 
 @kernel
@@ -122,14 +122,14 @@ def _descend(
             weights_drawn = log_weight[i]
             log_odds, log_drawn = _log_odds(scores, weights_drawn)
             if step.of_scores:
-                value, of_true, pull, u_next = scored_odds(
+                value, of_true, of_odds, u_next = scored_odds(
                     scores[0], log_odds, log_drawn, u, rate, parameter
                 )
             else:
                 norm = square_norm[i]
-                value, pull, u_next = odds(log_odds, log_drawn, u, rate, norm, parameter)
-                of_true = -pull
-            _share(scores, weights_drawn, log_odds, of_true, pull, grad)
+                value, of_odds, u_next = odds(log_odds, log_drawn, u, rate, norm, parameter)
+                of_true = -of_odds
+            _share(scores, weights_drawn, log_odds, of_true, of_odds, grad)
             local[index[i]] = u if log_odds == -np.inf else u_next
         total += value
         if step.shrinkage != 1.0:

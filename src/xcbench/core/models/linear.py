@@ -241,21 +241,21 @@ class LinearModel(Model):
         samples = (batch.index.tolist(), batch.square_norms.tolist(), batch.classes.tolist())
         for (features, values), i, norm, (y, k) in zip(batch.rows, *samples, strict=True):
             difference = self.difference(features, values, k, y)
-            value, pull, local[i] = scalar.formula(
+            value, of_odds, local[i] = scalar.formula(
                 difference + offset, difference, local[i], rate, norm, scalar.parameter
             )
             if shrinkage != 1.0:
                 self.shrink(shrinkage)
-            self.move(features, values, k, y, -rate * float(pull))
+            self.move(features, values, k, y, -rate * float(of_odds))
             total += float(value)
         return total
 
     def difference(self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int) -> float:
         """f_k - f_y of one row."""
-        found = float((self.V[k][features] - self.V[y][features]).dot(values))
+        difference = float((self.V[k][features] - self.V[y][features]).dot(values))
         if self.b is not None:
-            found += float(self.b[k] - self.b[y])
-        return found * self.scale
+            difference += float(self.b[k] - self.b[y])
+        return difference * self.scale
 
     def move(
         self, features: np.ndarray | slice, values: np.ndarray, k: int, y: int, number: float
@@ -352,9 +352,9 @@ class Corrected(LinearModel):
 def _by_class(classes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct classes (C,) and the sums (C, B) of their numbers, row by row."""
     distinct, place = np.unique(classes, return_inverse=True)
-    found = np.zeros((len(distinct), len(classes)))
-    np.add.at(found, (place.reshape(classes.shape), np.arange(len(classes))[:, None]), numbers)
-    return distinct, found
+    sums = np.zeros((len(distinct), len(classes)))
+    np.add.at(sums, (place.reshape(classes.shape), np.arange(len(classes))[:, None]), numbers)
+    return distinct, sums
 
 
 def _adapt_at(

@@ -99,12 +99,12 @@ class Model(ABC):
 
     def log_probabilities(self, X: Rows) -> np.ndarray:
         """Log p(k | x) (N, K) of every class, in float64."""
-        found = np.empty((X.shape[0], self.n_classes))
+        log_p = np.empty((X.shape[0], self.n_classes))
         every = np.arange(self.n_classes)[None]
         for block, scores in self.corrected.passes(X):
             classes = np.broadcast_to(every, scores.shape)
-            found[block] = self.log_probabilities_of(scores.astype(np.float64), classes)
-        return found
+            log_p[block] = self.log_probabilities_of(scores.astype(np.float64), classes)
+        return log_p
 
     def log_probabilities_of(self, scores: np.ndarray, classes: np.ndarray) -> np.ndarray:
         """Log p(k | x) (B, k) of some classes (B, k) of rows with these scores (B, K), in float64.

@@ -84,9 +84,9 @@ class InvertedIndex:
             return np.asarray((X @ W.T).toarray())
         from xcbench.core import kernels
 
-        found = np.zeros((X.shape[0], W.shape[0]), W.dtype)
-        kernels.scores_by_feature(X.indptr, X.indices, X.data, W.indptr, W.indices, W.data, found)
-        return found
+        scores = np.zeros((X.shape[0], W.shape[0]), W.dtype)
+        kernels.scores_by_feature(X.indptr, X.indices, X.data, W.indptr, W.indices, W.data, scores)
+        return scores
 
 
 class Mean:
@@ -230,8 +230,8 @@ class SparseModel(Model):
         scores = np.empty(classes.shape)
         for column, of_column in zip(scores.T, place.reshape(classes.shape).T, strict=True):
             wanted = of_column[row] * width + X.indices
-            found = np.minimum(np.searchsorted(keys, wanted), W.nnz - 1)
-            terms = np.where(keys[found] == wanted, W.data[found], 0.0) * X.data
+            at = np.minimum(np.searchsorted(keys, wanted), W.nnz - 1)
+            terms = np.where(keys[at] == wanted, W.data[at], 0.0) * X.data
             column[:] = np.bincount(row, terms, minlength=X.shape[0])
         return self.scale * scores
 

@@ -130,10 +130,10 @@ class LogOdds(Objective):
         if not self.weighted:
             log_weight = 0.0
         weighted, log_odds, log_drawn = _reduced(scores, log_weight)
-        value, pull, local_next = self.formula(
+        value, of_odds, local_next = self.formula(
             log_odds, log_drawn, local, rate, square_norm, self.parameter
         )
-        grad = _shares(weighted, log_odds, -pull, pull)
+        grad = _shares(weighted, log_odds, -of_odds, of_odds)
         return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
 
 
@@ -168,10 +168,10 @@ class ScoredLogOdds(Objective):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As `LogOdds`, with the true class's own grad."""
         weighted, log_odds, log_drawn = _reduced(scores, log_weight)
-        value, of_true, pull, local_next = self.formula(
+        value, of_true, of_odds, local_next = self.formula(
             scores[:, 0], log_odds, log_drawn, local, rate, self.parameter
         )
-        grad = _shares(weighted, log_odds, of_true, pull)
+        grad = _shares(weighted, log_odds, of_true, of_odds)
         return np.asarray(value), grad, np.where(np.isneginf(log_odds), local, local_next)
 
 
@@ -202,14 +202,14 @@ def log_sum_exp(terms: np.ndarray) -> np.ndarray:
 
 
 def _shares(
-    weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, pull: Numbers
+    weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, of_odds: Numbers
 ) -> np.ndarray:
     """Gradients (B, 1+S): a drawn class has its share of the grad in the log-odds."""
     empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
     share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
     grad = np.empty((weighted.shape[0], 1 + weighted.shape[1]))
     grad[:, 0] = np.where(empty, 0.0, of_true)
-    grad[:, 1:] = share * np.where(empty, 0.0, pull)[:, None]
+    grad[:, 1:] = share * np.where(empty, 0.0, of_odds)[:, None]
     return grad
 
 

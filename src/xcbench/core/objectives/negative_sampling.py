@@ -22,12 +22,12 @@ class BinaryLogistic(Objective):
     ----------
     residual : whether f is z; else it is z + log p_n.
     l2 : lambda.
-    l2_on_raw : whether g is f in the l2, as published where p_n does not see x.
+    raw_scores : whether the penalty is on f itself, as published where p_n does not see x.
     """
 
     residual: bool
     l2: float
-    l2_on_raw: bool = False
+    raw_scores: bool = False
     is_bound: bool = False
 
     def __call__(
@@ -40,7 +40,7 @@ class BinaryLogistic(Objective):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value and grad; ``log_weight`` is log p_n (B, 1+S), of the true class too."""
         z = scores if self.residual else scores - log_weight
-        g = scores + log_weight if self.residual and not self.l2_on_raw else scores
+        g = scores + log_weight if self.residual and not self.raw_scores else scores
         sign, share = np.ones(scores.shape[1]), np.full(scores.shape[1], 1 / (scores.shape[1] - 1))
         sign[0], share[0] = -1.0, 1.0
         value = share * (softplus(sign * z) + self.l2 * g**2)

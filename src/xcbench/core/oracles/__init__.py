@@ -71,15 +71,15 @@ def quality(
         with weights; ``epsilon_at_<delta>``: the (1 - delta)-quantile of the difference, infinite
         where the oracle finds no class.
     """
-    exact, found = Exact().rivals(model, X, y), oracle.rivals(model, X, y)
+    exact, inexact = Exact().rivals(model, X, y), oracle.rivals(model, X, y)
     some = exact >= 0
     if not some.any():
         return {}
-    exact, found = exact[some], found[some]
-    scores = model.at(X[some], np.column_stack([exact, np.maximum(found, 0)]))
-    difference = np.where(found < 0, np.inf, scores[:, 0] - scores[:, 1])
+    exact, inexact = exact[some], inexact[some]
+    scores = model.at(X[some], np.column_stack([exact, np.maximum(inexact, 0)]))
+    difference = np.where(inexact < 0, np.inf, scores[:, 0] - scores[:, 1])
     return {
-        "recall": float(np.mean((difference <= 0) | (exact == found))),
+        "recall": float(np.mean((difference <= 0) | (exact == inexact))),
         **{
             f"epsilon_at_{delta:g}": float(
                 np.quantile(difference, 1 - delta, method="inverted_cdf")

@@ -14,27 +14,27 @@ class Exact:
     by_score = True
 
     def __init__(self) -> None:
-        self.known: InvertedIndex | None = None
+        self.cached: InvertedIndex | None = None
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
         """Forget the index."""
-        self.known = None
+        self.cached = None
 
     def index(self, model: SparseModel) -> InvertedIndex:
         """Index of the present weights, without their scale."""
-        if self.known is None:
-            self.known = InvertedIndex(model.V.matrix(), model.engine)
-        return self.known
+        if self.cached is None:
+            self.cached = InvertedIndex(model.V.matrix(), model.engine)
+        return self.cached
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
         """The best class but y."""
         index, without = self.index(model), ~model.seen
-        found = np.empty(len(y), np.int64)
+        rivals = np.empty(len(y), np.int64)
         for block in model.parts(len(y)):
             scores = index.scores(X[block])
             scores[:, without] = -np.inf
             scores[np.arange(len(scores)), y[block]] = -np.inf
             best = scores.argmax(axis=1)
             none = scores[np.arange(len(scores)), best] == -np.inf
-            found[block] = np.where(none, -1, best)
-        return found
+            rivals[block] = np.where(none, -1, best)
+        return rivals

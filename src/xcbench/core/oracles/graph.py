@@ -32,26 +32,26 @@ class Graph:
     by_score = True
 
     def __init__(self) -> None:
-        self.known: Any = None
+        self.cached: Any = None
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
         """Forget the graph."""
-        self.known = None
+        self.cached = None
 
     def _graph(self, model: SparseModel) -> Any:
-        if self.known is None:
+        if self.cached is None:
             import nmslib
 
             seen = np.flatnonzero(model.seen)
-            self.known = nmslib.init(
+            self.cached = nmslib.init(
                 method="sw-graph",
                 space="negdotprod_sparse_fast",
                 data_type=nmslib.DataType.SPARSE_VECTOR,
             )
             points = sp.csr_matrix(model.V.take(seen), dtype=np.float32)
-            self.known.addDataPointBatch(points, seen.astype(np.int32))
-            self.known.createIndex({"indexThreadQty": 1})
-        return self.known
+            self.cached.addDataPointBatch(points, seen.astype(np.int32))
+            self.cached.createIndex({"indexThreadQty": 1})
+        return self.cached
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
         """The first of two neighbours that is not y."""

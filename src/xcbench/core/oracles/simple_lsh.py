@@ -66,7 +66,7 @@ class SimpleLSH:
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
         """A random one of the nearest codes but y's."""
         of_rows, of_classes = self.codes_of_rows(model, X), self.codes_of_classes(model)
-        without, found = ~model.seen, np.empty(len(y), np.int64)
+        without, rivals = ~model.seen, np.empty(len(y), np.int64)
         for block in model.parts(len(y)):
             distance = np.bitwise_count(of_rows[block, None] ^ of_classes)
             distance[:, without] = FAR
@@ -75,8 +75,8 @@ class SimpleLSH:
             row, equal = np.nonzero(distance == nearest[:, None])
             many = np.bincount(row, minlength=len(distance))
             place = np.cumsum(many) - many + (self.rng.random(len(many)) * many).astype(np.int64)
-            found[block] = np.where(nearest == FAR, -1, equal[place])
-        return found
+            rivals[block] = np.where(nearest == FAR, -1, equal[place])
+        return rivals
 
 
 def packed(projections: np.ndarray) -> np.ndarray:

@@ -126,10 +126,10 @@ class Adversarial(Noise):
         projection = principal.fitted(X, self.dimensions, self.pca == "whitened")
         z = projection(X)
         stale = self.discrete_step == "code"
-        made = tree.fit(z, y, len(dataset.class_counts), self.l2, stale)
+        fit = tree.fit(z, y, len(dataset.class_counts), self.l2, stale)
         blocks = (slice(i, i + BLOCK_ROWS) for i in range(0, len(y), BLOCK_ROWS))
-        log_p = np.concatenate([made.log_p(z[block], y[block]) for block in blocks])
-        return replace(self, projection=projection, tree=made, z=z, log_p=log_p)
+        log_p = np.concatenate([fit.log_p(z[block], y[block]) for block in blocks])
+        return replace(self, projection=projection, tree=fit, z=z, log_p=log_p)
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
         """Ancestral sampling."""

@@ -69,5 +69,5 @@ class Segments:
             part = slice(first, first + size)
             left = z[part] if factor is None else z[part] * factor[part, :, None]
             np.matmul(left.transpose(0, 2, 1), z[part], out=pieces[part])
-        found = self._together @ pieces.reshape(len(z), -1)
-        return np.asarray(found.reshape(-1, *pieces.shape[1:]))
+        sums = self._together @ pieces.reshape(len(z), -1)
+        return np.asarray(sums.reshape(-1, *pieces.shape[1:]))

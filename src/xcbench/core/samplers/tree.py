@@ -72,13 +72,13 @@ class Tree:
     def log_all(self, z: np.ndarray) -> np.ndarray:
         """Log p(y|x) (B, K) of every class, in float32; level after level."""
         z, weights = z.astype(np.float32), self.weights.astype(np.float32)
-        found = np.zeros((len(z), 1), np.float32)  # of the root
+        log_p = np.zeros((len(z), 1), np.float32)  # of the root
         for level in range(self.depth):
             nodes = weights[1 << level : 2 << level]
             score = z @ nodes[:, :-1].T + nodes[:, -1]
             less = softplus(score)  # log sigma(score) = score - softplus(score)
-            found = np.stack([found - less, found + (score - less)], axis=2).reshape(len(z), -1)
-        return found[:, self.leaf - len(weights)]
+            log_p = np.stack([log_p - less, log_p + (score - less)], axis=2).reshape(len(z), -1)
+        return log_p[:, self.leaf - len(weights)]
 
     def draw(
         self, rng: np.random.Generator, z: np.ndarray, m: int, other_than: np.ndarray | None = None
@@ -192,11 +192,11 @@ class Split:
         fell = np.zeros(len(self.nodes), bool)
         open_ = np.flatnonzero((self.size > 1) & has_rows)
         while len(open_):
-            weights[open_], found, moving = self.ascend(open_, right, weights[open_])
+            weights[open_], reached, moving = self.ascend(open_, right, weights[open_])
             # The text's discrete step gains at any weights; the stale one waits for the optimum.
             ready = ~moving if self.stale else np.ones(len(open_), bool)
-            fell[open_] |= ready & (found < value[open_] - FALL * np.abs(value[open_]))
-            value[open_[ready]] = found[ready]
+            fell[open_] |= ready & (reached < value[open_] - FALL * np.abs(value[open_]))
+            value[open_[ready]] = reached[ready]
             delta = along if self.stale else self.delta(weights)
             moved = self.sides(delta, self.clamped(delta))
             changed = np.zeros(len(self.nodes), bool)
@@ -297,10 +297,10 @@ def newton(
     step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
     promised = np.einsum("vk,vk->v", step, gradient) / 2
     while True:
-        found = objective(segments, z, sign, weights + step, l2)
-        worse = found < value - ROUNDING * np.abs(value)
+        stepped = objective(segments, z, sign, weights + step, l2)
+        worse = stepped < value - ROUNDING * np.abs(value)
         if not worse.any():
-            return weights + step, found, promised > CONVERGED
+            return weights + step, stepped, promised > CONVERGED
         step[worse] /= 2
 
 

@@ -49,8 +49,12 @@ class L2OnDrawn(Minibatch):
             longest = np.sqrt(square_norms(dataset.train.X).max() + (model.b is not None))
             radius = np.sqrt(2 * np.log(K) / self.optimizer.weight_decay.l2)  # l2 = mu / N
             self.highest = float(softplus(np.log(K - 1) + 2 * longest * radius))
-        l2, counted = self.optimizer.weight_decay.l2, visits(dataset.class_counts, self.negatives)
-        self.optimizer = replace(self.optimizer, weight_decay=OnVisited(l2, counted, float(radius)))
+        decay = OnVisited(
+            self.optimizer.weight_decay.l2,
+            visits(dataset.class_counts, self.negatives),
+            float(radius),
+        )
+        self.optimizer = replace(self.optimizer, weight_decay=decay)
         yield from super().fit(dataset, model, streams, stops)
 
     def _update(self, model: LinearModel, batch: Batch, local: np.ndarray, rate: float) -> float:

@@ -181,19 +181,19 @@ class Margin(Solver):
             gram = (X[block] @ X[: block.stop].T).toarray()
             for i, scores in enumerate(_before(model, oracle, X[block], y[block], rivals[block])):
                 i += first
-                pulls = -share * grads[:i] * gram[i - first, :i, None]
-                scores += np.bincount(pairs[:i].ravel(), pulls.ravel(), K)
+                moves = -share * grads[:i] * gram[i - first, :i, None]
+                scores += np.bincount(pairs[:i].ravel(), moves.ravel(), K)
                 true_score, scores[y[i]] = scores[y[i]], -np.inf
                 if not exact and rivals[i] < 0:
                     scores[had_weights] = -np.inf
-                known = not exact and rivals[i] >= 0
-                rival = int(rivals[i] if known else scores.argmax())
+                answered = not exact and rivals[i] >= 0
+                rival = int(rivals[i] if answered else scores.argmax())
                 if scores[rival] <= 0:
                     rival = fresh.other(y[i], rival)
                 if scores[rival] == -np.inf:
                     rival, scores[y[i]] = y[i], true_score
-                found = np.array([[true_score, scores[rival]]])
-                value, grad, _ = self.objective(found, 0.0, none, 0.0, none)
+                pair = np.array([[true_score, scores[rival]]])
+                value, grad, _ = self.objective(pair, 0.0, none, 0.0, none)
                 pairs[i, 1], values[i], grads[i] = rival, value[0], grad[0]
                 if grads[i].any():
                     fresh.moved(pairs[i])

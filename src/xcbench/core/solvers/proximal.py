@@ -115,15 +115,15 @@ class ProximalStep:
             return sp.csr_array((data.ravel(), columns.ravel(), begin), shape=(n * C, C * r))
 
         moved = products(np.tile(np.arange(C), n)) - products(np.repeat(self.true, C))
-        found = linprog(
+        programme = linprog(
             np.ones(2 * C * r),  # A is the difference of two parts, both at least 0
             A_ub=sp.hstack([moved, -moved]),
             b_ub=-exponents.ravel(),
             method="highs",
         )
-        if found.x is None:  # not beyond rounding; it is a start, no more
+        if programme.x is None:  # not beyond rounding; it is a start, no more
             return np.zeros((C, r))
-        return np.subtract(*found.x.reshape(2, C, r))
+        return np.subtract(*programme.x.reshape(2, C, r))
 
     def solve(self) -> np.ndarray:
         """A (C, r) of the minimum."""
@@ -131,7 +131,7 @@ class ProximalStep:
         if not start.size:
             return start
         _, gradient = self.value_and_gradient(np.zeros(start.size))
-        found = minimize(
+        minimum = minimize(
             self.value_and_gradient,
             start.ravel(),
             jac=True,
@@ -143,7 +143,7 @@ class ProximalStep:
                 "ftol": 0.0,
             },
         )
-        return np.asarray(found.x.reshape(start.shape))
+        return np.asarray(minimum.x.reshape(start.shape))
 
 
 @dataclass
@@ -267,8 +267,8 @@ def axes(inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Axes along which the rows hardly reach are left out: r is the rank.
     """
     squares, coefficients = np.linalg.eigh(inner)
-    kept = squares > RANK * max(squares[-1], 0.0)
-    return np.sqrt(squares[kept]), coefficients[:, kept]
+    long = squares > RANK * max(squares[-1], 0.0)
+    return np.sqrt(squares[long]), coefficients[:, long]
 
 
 def shares_of_l2(y: np.ndarray, batches: list[np.ndarray], n_classes: int, m: int) -> np.ndarray:
