@@ -10,11 +10,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from hydra import compose
+
 from benchmarks.table import Row
-from xcbench.data.settings import BlobsSettings, DatasetSettings
-from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, plan
-from xcbench.run.settings import Budget, Config
+from xcbench.run import cells, composing, plan, sweeps
 
 ROOT = Path(__file__).parents[1]
 TINY = ["dataset=blobs", "method=umax", "engine=numpy", "budget.epochs=1", "budget.checkpoints=1"]
@@ -40,14 +39,10 @@ def fill(runs: Path, number: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         launch(Path(folder), 1, "mlflow=false")
         (first,) = cells.load_all(Path(folder))
-        settings = Config(
-            dataset=DatasetSettings(name="blobs", reader="blobs", blobs=BlobsSettings()),
-            method=UmaxOptions(name="umax"),
-            budget=Budget(epochs=1, checkpoints=1),
-            engine="numpy",
-            runs_dir=str(runs),
-        )
+        with sweeps.hydra():
+            settings = composing.read(compose("config", overrides=[*TINY, f"runs_dir={runs}"]))
         jobs = plan.jobs([replace(settings, seed=seed) for seed in range(number)])
+        assert first.cell == jobs[0].cell.cell  # the launch that follows finds them
         for job in jobs:
             cell = replace(job.cell, status=first.status, started=first.started, curve=first.curve)
             cells.save(runs, replace(cell, seconds=first.seconds, environment=first.environment))
