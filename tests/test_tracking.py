@@ -28,6 +28,15 @@ def test_curves_arrive_whole_without_values_that_are_not_finite(pristine: Path) 
     assert content[f"{1:016x}"]["curves"]["bound"] == [(10, 1_750_000_001_375, 1.0)]
 
 
+def test_rows_without_a_clock_stand_at_the_time_of_the_row_before(runs_dir: Path) -> None:
+    cell = a_cell(9, started=STARTED, curve=curve(4, train_seconds=[0.0, np.nan, np.nan, 0.5]))
+    tracking.track(runs_dir, [cell])
+    curves = stored(runs_dir)[cell.cell]["curves"]
+    begin = round(STARTED * 1000)
+    assert [stamp for _, stamp, _ in curves["bound"]] == [begin, begin, begin, begin + 500]
+    assert [stamp for _, stamp, _ in curves["train_seconds"]] == [begin, begin + 500]
+
+
 def test_tags_params_names_and_times(pristine: Path) -> None:
     content = stored(pristine)
     first = content[f"{0:016x}"]

@@ -254,10 +254,13 @@ def _tags(cell: Cell) -> dict[str, str]:
 
 
 def _points(cell: Cell) -> Iterator[mlflow_tables.Point]:
-    """Take a curve apart: every finite number, at the time of the training clock."""
+    """Take a curve apart: every finite number, at the time of the training clock.
+
+    Iterations of L-BFGS have no clock; they stand at the time of the row before them.
+    """
     curve = dict(zip(cell.curve, cell.curve.to_numpy(object).T.tolist(), strict=True))
     steps = list(map(int, curve.pop("iteration")))
-    clock = curve["train_seconds"]  # stays a metric too, to be chosen as an axis
+    clock = cell.curve["train_seconds"].ffill().fillna(0.0)  # a metric too, to choose as an axis
     stamps = [round(1000 * (cell.started + seconds)) for seconds in clock]
     for name, column in curve.items():
         for step, stamp, value in zip(steps, stamps, column, strict=True):
