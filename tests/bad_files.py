@@ -1,117 +1,37 @@
-"""Bad files: of every format, compressed ones, and those of the user's own."""
+"""Bad files of every format, and compressed ones."""
 
 from __future__ import annotations
 
 import bz2
 import functools
 import gzip
-import io
 import lzma
 import re
-import resource
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from bad_case import THREE, Case
-from bad_settings import own
+from bad_case import Case
+from good_files import (
+    ARFF,
+    DIGITS,
+    DRAWINGS,
+    FORMATS,
+    IMAGES,
+    SPLIT,
+    idx_bytes,
+    npz_bytes,
+)
 from toy_files import TEST, TRAIN
 
-GIB = 2**30
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".xz": functools.partial(lzma.compress, preset=0),
     ".gz": functools.partial(gzip.compress, mtime=0),
     ".bz2": functools.partial(bz2.compress, compresslevel=1),
 }
-
-
-def idx_bytes(array: np.ndarray) -> bytes:
-    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
-    return head + array.tobytes()
-
-
-def npz_bytes(**named: object) -> bytes:
-    content = io.BytesIO()
-    np.savez_compressed(content, **named)  # type: ignore[arg-type]
-    return content.getvalue()
-
-
-@dataclass(frozen=True)
-class Format:
-    """A file format: the settings of a dataset of it, and good files."""
-
-    words: tuple[str, ...]
-    files: dict[str, bytes]
-
-
-CHECKED = {
-    "eurlex": (),
-    "bibtex": ("train", "test"),
-    "mnist": ("train", "train_labels", "test", "test_labels"),
-    "20news": ("train_labels", "test_labels"),
-    "citeulike": ("train", "train_labels"),
-    "omniglot": ("train",),
-}  # files whose content the catalogue knows
-
-
-def catalogue(dataset: str, names: dict[str, str], **expected: int) -> tuple[str, ...]:
-    """A dataset of the catalogue with other files, checked by nothing but ``expected``."""
-    sizes = {"train": 0, "test": 0, "features": 0, "labels": 0, **expected}
-    return (
-        f"dataset={dataset}",
-        "dataset.name=toy",
-        f"dataset.files={{{', '.join(f'{role}: {name}' for role, name in names.items())}}}",
-        *(f"dataset.sha256.{role}=[]" for role in CHECKED.get(dataset, ())),
-        f"dataset.expected={{{', '.join(f'{name}: {size}' for name, size in sizes.items())}}}",
-        "dataset.folders=[]",
-        "dataset.missing=error",
-    )
-
-
-SVMLIGHT = b"2 1:3 3:4 # remark\n-1,2 2:-2\n\n# remark\n2 1:0.5\n"
-ARFF = b"@relation t\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute c {0,1}\n@attribute d {0,1}\n@data\n"
-ARFF_ROWS = b"{0 1,2 1}\n{1 1,3 1}\n"
-IMAGES = idx_bytes(np.arange(12, dtype=np.uint8).reshape(3, 2, 2))
-DIGITS = idx_bytes(np.array([0, 1, 2], np.uint8))
-DRAWINGS = {
-    "X": np.arange(24, dtype=np.uint8).reshape(6, 2, 2),
-    "y": np.array([0, 0, 1, 1, 2, 2], np.int16),
-    "drawer": np.array([1, 17, 16, 20, 2, 18], np.uint8),
-}
-FORMATS = {
-    "repository": Format(
-        catalogue("eurlex", {"train": "a.txt", "test": "b.txt"}),
-        {"a.txt": TRAIN, "b.txt": TEST},
-    ),
-    "svmlight": Format(
-        ("dataset=file", "dataset.train={data}/a.txt", "dataset.test={data}/b.txt"),
-        {"a.txt": SVMLIGHT, "b.txt": b"-1 4:1\n2 1:2\n"},
-    ),
-    "ARFF": Format(
-        catalogue("bibtex", {"train": "a.arff", "test": "b.arff"}, features=2),
-        {"a.arff": ARFF + ARFF_ROWS, "b.arff": ARFF + ARFF_ROWS},
-    ),
-    "idx": Format(
-        catalogue("mnist", {"train": "X", "train_labels": "y", "test": "X2", "test_labels": "y2"}, labels=3),
-        {"X": IMAGES, "y": DIGITS, "X2": IMAGES, "y2": DIGITS},
-    ),
-    "bydate": Format(
-        catalogue("20news", {"train": "X", "train_labels": "y", "test": "X2", "test_labels": "y2"}, features=4, labels=2),
-        {"X": b"1 1 1\n", "y": b"1\n2\n", "X2": b"1 1 1\n", "y2": b"1\n2\n"},
-    ),
-    "citeulike": Format(
-        catalogue("citeulike", {"train": "words", "train_labels": "tags"}, features=4),
-        {"words": b"1 0:1\n1 1:1\n1 2:1\n1 3:1\n", "tags": b"2 0 1\n2 2 3\n"},
-    ),
-    "omniglot": Format(
-        catalogue("omniglot", {"train": "all.npz"}, labels=3),
-        {"all.npz": npz_bytes(**DRAWINGS)},
-    ),
-}  # fmt: skip
-SPLIT = ("dataset.protocol.split=given",)
 HTML = b"<!DOCTYPE html>\n<html></html>\n"
 PNG = b"\x89PNG\r\n\x1a\n\0\0"
 HEADER = b"2 3 4\n"
@@ -352,51 +272,4 @@ BAD_FILES = [
     )
     for i, suffix in enumerate(COMPRESS)
     for j, (how, content) in enumerate(damaged(suffix).items())
-]  # fmt: skip
-
-
-def rubbish(words: tuple[str, ...], path: str) -> Case:
-    return Case("Files of datasets", f"{path.rpartition('/')[2]} is another file", words,
-                rf"{path} is not the expected file: the SHA-256.*get the file again",
-                {path: HTML, path.replace("train", "test"): HTML})  # fmt: skip
-
-
-HUGE = b"0 1:1\n1 2147483646:1\n"
-DATASETS = [
-    rubbish(("dataset=bibtex", "data_dir=html"), "html/bibtex/bibtex-train.arff"),
-    Case("Files of datasets", "files that are not there", ("dataset=eurlex", "dataset.missing=error"),
-         "eurlex_train.txt, eurlex_test.txt not found in.*put the files there"),
-    Case("Files of datasets", "another version", ("dataset=eurlex", "data_dir=other"),
-         "dataset.expected.train is 15539, but 5 found; this is another version",
-         {"other/eurlex_train.txt": TRAIN, "other/eurlex_test.txt": TEST}),
-    Case("Files of datasets", "name too long to be looked up",
-         ("dataset=eurlex", "dataset.name=toy", "dataset.files.test=" + "x" * 300), "x cannot be looked up"),
-    Case("Own files", "no file", ("dataset=file",), "needs dataset.train=PATH"),
-    Case("Own files", "no test file", ("dataset=file", "dataset.train=own.txt"),
-         "needs dataset.test=PATH; or draw.*split=random", {"own.txt": THREE}),
-    Case("Own files", "not there", own("nowhere.txt"), "there is no file .*/nowhere.txt; correct the path"),
-    Case("Own files", "a folder", own("."), "there is no file .*; correct the path"),
-    Case("Own files", "files for a dataset of the catalogue",
-         ("dataset=bibtex", "dataset.train=own.txt"), "add dataset=file", {"own.txt": THREE}),
-    Case("Own files", "feature 2147483646, with 6 GiB of memory", own("huge.txt"),
-         "huge: out of memory while its rows are prepared.*number of a feature", {"huge.txt": HUGE},
-         limits=((resource.RLIMIT_AS, 6 * GIB),)),
-    *(Case("Rows for `xcbench predict`", f"rows-{number}.txt: {ascii(content[:44])[1:]}",
-           ("predict", "{cell}", f"rows-{number}.txt"), rf"rows-{number}.txt{says}",
-           {f"rows-{number}.txt": content}, "xcbench")
-      for number, (content, says) in enumerate([
-          (b"", " has no rows; give"),
-          (b"2 64 10\n1 0:1\n", " has 1 rows, its header says 2"),
-          (b"2 65 10\n1 0:1\n1 2:1\n", ", line 1: the header says 65 features.*trained on 64; give"),
-          (b"1 " + b"9" * 5000 + b" 3\n0 0:1\n", ", line 1: '9999.* is not a pair.*; mend"),
-          (b"1 0:1\n1,2 64:1\n", ", line 2: feature '64' is out of range.*; mend"),
-          (b"0:1\n0:1 nonsense\n", ", line 2: 'nonsense' is not a pair.*; mend"),
-          (b"0:1\n3 0:nan\n", ", line 2: '0:nan' is not a pair.*; mend"),
-          (b"0:1\nspam 0:1\n", ", line 2: 'spam' is neither.*; mend"),
-          (HTML, ", line 1: '<!DOCTYPE' is neither.*; mend"),
-          (b"0:1 0:2\n", ", line 1: feature 0 is given twice; mend"),
-          (b"0:1e99\n", ", line 1: '0:1e99' is too large.*; mend"),
-          (b"\0\1\2 \xff\n", ", line 1: .* is neither.*; mend"),
-          (PNG, ", line 1: .* is neither.*; mend"),
-      ], start=1)),
 ]  # fmt: skip

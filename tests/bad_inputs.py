@@ -1,7 +1,7 @@
 """All bad inputs: what the command says to each.
 
-How they are made, and what must be said, stands in ``bad_settings.py``, ``bad_files.py`` and
-``bad_machine.py``.
+How they are made, and what must be said, stands in ``bad_settings.py``, ``bad_files.py``,
+``bad_datasets.py`` and ``bad_machine.py``.
 
 ``python tests/bad_inputs.py`` tries them all and writes ``reports/bad-inputs.md``; with a number
 behind it, each reader also gets that many generated files, and the last section is written anew.
@@ -20,10 +20,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bad_case import BASE, ONE, Case, NotPossible, Tried
-from bad_files import BAD_FILES, DATASETS, FORMATS, SPLIT, file_case
+from bad_datasets import DATASETS
+from bad_files import BAD_FILES, file_case
 from bad_machine import MACHINE
 from bad_settings import NAMES, SETTINGS
 from conftest import ROOT, SMALL, Outcome, Workspace
+from good_files import FORMATS, SPLIT
 
 CASES = [*SETTINGS, *NAMES, *BAD_FILES, *DATASETS, *MACHINE]
 

@@ -11,9 +11,10 @@ import pytest
 
 import bad_inputs
 from bad_case import Case, NotPossible, Tried
-from bad_files import FORMATS, REMEDY
+from bad_files import REMEDY
 from bad_inputs import CASES
 from conftest import NewWorkspace, Outcome, Workspace
+from good_files import FORMATS
 
 OF_FILES = {*FORMATS, "Compressed files"}
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hydra import compose
 
-from bad_files import catalogue
+from good_files import catalogue
 from xcbench.cli import main
 from xcbench.data import inputs, new_rows
 from xcbench.errors import UserError

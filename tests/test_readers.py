@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bad_files import DRAWINGS, idx_bytes, npz_bytes
 from generated_files import (
     ARFF_HEAD,
     arff_file,
@@ -26,6 +25,7 @@ from generated_files import (
     sparse_problem,
     svmlight_file,
 )
+from good_files import DRAWINGS, idx_bytes, npz_bytes
 from reading import COMPRESS, dense, label_lists, read
 from xcbench.errors import UserError
 

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from bad_files import DRAWINGS, idx_bytes, npz_bytes
 from generated_files import (
     arff_file,
     bydate_bytes,
@@ -27,6 +26,7 @@ from generated_files import (
     sparse_problem,
     svmlight_file,
 )
+from good_files import DRAWINGS, idx_bytes, npz_bytes
 from reading import COMPRESS, dense, label_lists, read
 from xcbench.core.dataset import Raw
 from xcbench.data import files, new_rows, svmlight
