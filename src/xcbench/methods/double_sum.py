@@ -25,7 +25,11 @@ class DoubleSumOptions(SampledOptions):
     batch_size: int = option(1, "samples in a minibatch", at_least=1)
     negatives: int = option(1, "classes drawn", at_least=1)
     sampler: str = option("others", "as for sampled methods")
-    u0: str = option("log_classes", "start of u: `log_classes` is log K, `zero` is 0", choices=("log_classes", "zero"))
+    u0: str = option(
+        "log_classes",
+        "start of u: `log_classes` is log K, `zero` is 0",
+        choices=("log_classes", "zero"),
+    )
     double_sum: str = option(
         "proposed",
         "the U-max paper's own double sum (Eq. 6); the one of Raman et al. (Eq. 8); or that one "
