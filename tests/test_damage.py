@@ -23,10 +23,10 @@ from xcbench import sealed
 from xcbench.cli import clean, show, verify
 from xcbench.cli.command import Request
 from xcbench.data import cache, files, prepare
-from xcbench.data.settings import DatasetSettings
+from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, grids, plan, results, runner
+from xcbench.run import cells, execute, grids, plan, results, runner
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Budget, Config
 
@@ -356,6 +356,20 @@ def test_the_commit_of_another_project_is_not_recorded(tmp_path: Path, monkeypat
     assert runner._git_commit() is None  # not tracked there
     subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
     assert len((runner._git_commit() or "").removesuffix("-dirty")) == 40
+
+
+def test_a_plan_says_once_that_a_cell_is_damaged(tmp_path: Path, capsys) -> None:
+    blobs = DatasetSettings(name="tiny", reader="blobs", blobs=BlobsSettings(train=20, test=10))
+    settings = Config(
+        dataset=blobs, method=UmaxOptions(name="umax"), plan=True, runs_dir=str(tmp_path)
+    )
+    (job,) = plan.jobs([settings])
+    where = cells.folder(tmp_path, job.cell.cell)
+    where.mkdir(parents=True)
+    (where / cells.CELL).write_text("{}")
+    assert execute.execute([settings]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.count("is damaged") == 1 and "1 cells, 1 to run" in shown.out
 
 
 def test_a_launch_runs_a_damaged_cell_again_and_results_go_on(workspace: Workspace) -> None:

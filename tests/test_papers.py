@@ -99,6 +99,13 @@ def test_a_twin_takes_its_own_tuned_rate(fresh: Place) -> None:
     assert list(tuned["lr"]) == [best]
 
 
+@pytest.mark.parametrize("word", ["false", "no", "0"])
+def test_a_plan_that_is_not_wanted_keeps_no_report_back(place: Place, word: str) -> None:
+    place.file("replication").unlink()
+    assert place.launch(part="report", plan=word) == 0
+    assert place.file("replication").exists()
+
+
 # ---------------------------------------------------------------- what holds
 def test_nothing_runs_again(place: Place) -> None:
     before = place.bytes()

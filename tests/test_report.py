@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from file_faults import KILLED, in_child, kill
 from made_cells import grid, make
+from xcbench.core import metrics
 from xcbench.errors import UserError
 from xcbench.report import build
 
@@ -112,6 +115,16 @@ def test_a_report_whose_inputs_did_not_change_is_not_built_again(tmp_path, monke
     (out / "table.csv").unlink()
     build([make()], out, "Title")
     assert (out / "table.csv").exists()
+
+
+def test_a_metric_that_is_shown_otherwise_builds_a_report_again(tmp_path, monkeypatch):
+    build([make()], tmp_path / "report", "Title")
+    before = (tmp_path / "report" / "table.md").read_text()
+    shorter = [replace(metric, digits=1) for metric in metrics.METRICS]
+    monkeypatch.setattr(metrics, "METRICS", shorter)
+    build([make()], tmp_path / "report", "Title")
+    after = (tmp_path / "report" / "table.md").read_text()
+    assert "1.000" in before and "1.000" not in after
 
 
 def test_rates_are_chosen_by_validation_rows(tmp_path):

@@ -13,6 +13,7 @@ from xcbench.data import MAKERS, files, verify
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
 from xcbench.run import composing
+from xcbench.run.processes import INTERRUPTED
 from xcbench.units import readable
 
 WITHOUT_FILES = {
@@ -122,7 +123,7 @@ def _fetch(given: Request, names: list[str]) -> int:
             code = 1
         except KeyboardInterrupt:
             print(f"\ninterrupted: what came is kept; `xcbench data fetch {name}` goes on from it")
-            return 130
+            return INTERRUPTED
         else:
             for path in fetched:
                 print(f"{path}: {readable(path.stat().st_size)}, {_how(settings, path)}")

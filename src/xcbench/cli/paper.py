@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+
+from omegaconf import OmegaConf
 
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
-from xcbench.papers import INTERRUPTED, PARTS, Paper, replication, report, run
+from xcbench.papers import PARTS, Paper, replication, report, run
+from xcbench.run import composing, sweeps
+from xcbench.run.processes import INTERRUPTED
 from xcbench.units import duration
 
 REPORT = "report"
@@ -43,8 +48,7 @@ def paper(given: Request) -> int:
             f"no grid of the paper '{found.name}' has a point with {wanted}; "
             f"what its grids sweep is in conf/paper/{found.name}.yaml"
         )
-    planned = settings.get("plan", "false").lower() != "false"
-    if part in ("", REPORT) and code != INTERRUPTED and not planned:
+    if part in ("", REPORT) and code != INTERRUPTED and not _plans(settings):
         measured = run.measured(folder)
         if measured.results.empty:
             raise UserError(
@@ -59,6 +63,12 @@ def paper(given: Request) -> int:
         print(f"report: {given.page(folder)}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code
+
+
+def _plans(settings: Mapping[str, str]) -> bool:
+    """Whether nothing is to be run or written, in any of the words for it: true, yes, on, 1."""
+    with sweeps.hydra(settings):
+        return bool(composing.typed(OmegaConf.create({"plan": settings.get("plan", False)})).plan)
 
 
 def _grids(paper: Paper, names: str) -> tuple[str, ...]:

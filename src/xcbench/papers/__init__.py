@@ -19,7 +19,6 @@ from xcbench.run import presets
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 PARTS = ("tuning", "runs")
-INTERRUPTED = 130  # exit code
 LOSS = "train_log_loss"
 
 

@@ -17,7 +17,6 @@ import pandas as pd
 
 from xcbench.core.dataset import Info
 from xcbench.papers import (
-    INTERRUPTED,
     LOSS,
     PARTS,
     Grid,
@@ -33,6 +32,7 @@ from xcbench.report.summary import ENDED, at_best_rate, edge
 from xcbench.run import cells, plan, sweeps
 from xcbench.run.execute import execute_jobs
 from xcbench.run.plan import Job
+from xcbench.run.processes import INTERRUPTED
 from xcbench.run.settings import Config
 
 DECADES = 4  # by which a grid is extended at most, on either side

@@ -9,6 +9,7 @@ import matplotlib
 import pandas as pd
 
 from xcbench import durable, locks
+from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
 from xcbench.report import figures, page, summary, templates, variants
 from xcbench.report.formats import markdown, terminal_table
@@ -69,7 +70,8 @@ def _build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
         name: frame.to_csv(index=False, float_format="%.10g")
         for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
     }
-    inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in found))
+    shown = (f"{name} {it.direction} {it.digits} {it.axis}" for name, it in in_tables().items())
+    inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in found), *shown)
     durable.tidy([out])
     if _is_of(out, inputs):
         print(f"nothing changed since {out} was written")

@@ -18,6 +18,9 @@ from xcbench.run.plan import Job, jobs, memory_estimate
 from xcbench.run.processes import INTERRUPTED
 from xcbench.run.progress import Progress
 from xcbench.run.settings import Config
+from xcbench.units import MIB
+
+TO_RUN = "to run"
 
 
 def run(configurations: Sequence[Config], whole: bool = True) -> int:
@@ -113,21 +116,16 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     check_name("grid", configurations[0].grid)
 
 
-def _finished(runs_dir: Path, job: Job) -> str | None:
-    """Status of a cell that need not run again."""
-    return _known(runs_dir, [job]).get(job.cell.cell, (None, 0.0))[0]
-
-
 def _known(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:
     """Of the cells that are there: the status of one that need not run again, and its start."""
-    found = {}
+    known = {}
     for job in planned:
         cell = cells.usable(runs_dir, job.cell.cell)  # a damaged one runs again
         if cell is not None:
             fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
             final = fatal or cell.status in cells.FINAL
-            found[job.cell.cell] = (cell.status if final else None), cell.started
-    return found
+            known[job.cell.cell] = (cell.status if final else None), cell.started
+    return known
 
 
 def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
@@ -155,15 +153,15 @@ def _announce_twins(planned: Sequence[Job]) -> None:
 
 
 def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
+    known, states = _known(runs_dir, planned), Counter[str]()
     for job in planned:
         lacking = job.info.lacking if isinstance(job.info, Missing) else ""
-        state = lacking or _finished(runs_dir, job) or "to run"
-        memory = memory_estimate(job) / 2**20
-        print(f"{job.cell.cell}  {state:10} {memory:8.0f} MiB  {job.label}")
-    todo = sum(
-        not isinstance(job.info, Missing) and _finished(runs_dir, job) is None for job in planned
-    )
-    print(f"{len(planned)} cells, {todo} to run; nothing was run (plan=true)")
+        final, _ = known.get(job.cell.cell, (None, 0.0))
+        state = lacking or final or TO_RUN
+        states[state] += 1
+        mebibytes = memory_estimate(job) / MIB
+        print(f"{job.cell.cell}  {state:10} {mebibytes:8.0f} MiB  {job.label}")
+    print(f"{len(planned)} cells, {states[TO_RUN]} to run; nothing was run (plan=true)")
 
 
 def _summarise(planned: int, cached: int, statuses: Counter[str]) -> None:
