@@ -9,6 +9,16 @@ class UserError(Exception):
     """A mistake the user can mend: one sentence that says what is wrong, where, and what to do."""
 
 
+def one_line(error: BaseException) -> str:
+    """What an exception says, however many lines it takes."""
+    return " ".join(str(error).split())
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong, in the system's own words where it has some: these name no file."""
+    return getattr(error, "strerror", None) or one_line(error)
+
+
 @contextmanager
 def writing(path: Path, setting: str = "runs_dir") -> Iterator[None]:
     """Turn what goes wrong while something is written into a sentence that names it.
@@ -19,6 +29,6 @@ def writing(path: Path, setting: str = "runs_dir") -> Iterator[None]:
         yield
     except OSError as error:
         raise UserError(
-            f"{path} cannot be written ({error.strerror or error}); make room there, "
+            f"{path} cannot be written ({reason(error)}); make room there, "
             f"or set another {setting}; what is finished stays"
         ) from None

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from xcbench.errors import UserError
+from xcbench.errors import UserError, one_line
 
 GROUPS = {"method": "xcbench.methods", "sampler": "xcbench.samplers", "dataset": "xcbench.datasets"}
 
@@ -101,7 +101,7 @@ def find(kind: str, reference: str) -> PluginRef:
 
 def failure(error: BaseException) -> str:
     """An exception of code from outside, in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}".removesuffix(": ")
+    return f"{type(error).__name__}: {one_line(error)}".removesuffix(": ")
 
 
 def _package(entry: EntryPoint) -> str:

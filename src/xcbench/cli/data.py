@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import options
 from xcbench.cli.command import Request
-from xcbench.data import MAKERS, files, verify
+from xcbench.data import MAKERS, external, files, verify
 from xcbench.data.settings import DatasetSettings
-from xcbench.errors import UserError
+from xcbench.errors import UserError, one_line
 from xcbench.run import composing
 from xcbench.run.processes import INTERRUPTED
 from xcbench.units import readable
@@ -43,7 +42,7 @@ def _catalogue(given: Request, names: list[str]) -> tuple[dict[str, DatasetSetti
 
     from xcbench.run import sweeps
 
-    known = sorted(path.stem for path in (options.folder() / "dataset").glob("*.yaml"))
+    known = external.own()
     for name in names:
         if name not in known:
             raise UserError(f"unknown dataset '{name}'; available: {', '.join(known)}")
@@ -119,7 +118,7 @@ def _fetch(given: Request, names: list[str]) -> int:
         try:
             fetched = fetch(settings, data_dir)
         except UserError as error:
-            print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+            print(f"error: {one_line(error)}", file=sys.stderr)
             code = 1
         except KeyboardInterrupt:
             print(f"\ninterrupted: what came is kept; `xcbench data fetch {name}` goes on from it")

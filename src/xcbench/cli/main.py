@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from xcbench.cli import clean, show, usage
 from xcbench.cli.command import Request
 from xcbench.data.settings import DatasetSettings
-from xcbench.errors import UserError
+from xcbench.errors import UserError, one_line
 from xcbench.options import check_name
 from xcbench.run import cells, results
 from xcbench.run.processes import INTERRUPTED, interruptible
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except (UserError, OSError) as error:
-        print(f"error: {printable(' '.join(str(error).split()))}", file=sys.stderr)
+        print(f"error: {printable(one_line(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -10,7 +10,7 @@ from xcbench import durable
 from xcbench.cli.clean import confirmed
 from xcbench.cli.command import Request
 from xcbench.data import cache
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError, one_line, writing
 from xcbench.run import cells, grids
 from xcbench.units import printable
 
@@ -51,10 +51,10 @@ def _cells(runs_dir: Path) -> Iterator[tuple[Path, str]]:
         where, reason = cells.folder(runs_dir, name), ""
         try:
             cell = cells.read(where)
-            for name in cells.described(where)[1].keys() - {cells.CURVE}:
-                cells.saved_arrays(runs_dir, cell, name)
+            for file in cells.described(where)[1].keys() - {cells.CURVE}:
+                cells.saved_arrays(runs_dir, cell, file)
         except cells.ERRORS as error:
-            reason = f"{where} is damaged ({error})"
+            reason = f"{where} is damaged ({one_line(error)})"
         yield where, reason
 
 
@@ -75,7 +75,7 @@ def _datasets(runs_dir: Path) -> Iterator[tuple[Path, str]]:
         try:
             cache.read(path)
         except cache.ERRORS as error:
-            reason = f"{path} is damaged ({' '.join(str(error).split())})"
+            reason = f"{path} is damaged ({one_line(error)})"
         yield path, reason
 
 

@@ -17,7 +17,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 import xcbench
-from xcbench.errors import UserError
+from xcbench.errors import UserError, reason
 from xcbench.units import duration, readable
 
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and without an answer
@@ -156,7 +156,7 @@ def _reason(error: BaseException) -> str:
         return f"no answer within {TIMEOUT[1]:g} s"
     while inner := error.__cause__ or error.__context__:
         error = inner
-    return getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+    return reason(error)[:120]
 
 
 def _size(answer: requests.Response) -> int | None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from xcbench.core.dataset import Raw
 from xcbench.data.files import largest, open_content
 from xcbench.data.settings import DatasetSettings as Settings
-from xcbench.errors import UserError
+from xcbench.errors import UserError, one_line
 from xcbench.units import readable
 
 LAST_TRAINING_DRAWER = 16
@@ -53,16 +53,16 @@ def _array(path: Path, name: str) -> np.ndarray:
         if size > largest(path):
             raise ValueError(f"its arrays unpack to {readable(size)}, no data file's do")
         with np.load(content, allow_pickle=False) as arrays:
-            found = arrays[name]
+            array = arrays[name]
     except Exception as error:  # a damaged archive fails in many ways, inside NumPy and zipfile
-        reason = " ".join(str(error).split())[:120]
+        reason = one_line(error)[:120]
         raise UserError(
             f"{path}: no array {name!r} can be read ({reason!r}); it is damaged or not this file, "
             "get it again"
         ) from None
-    if found.dtype.kind not in "iu" or found.ndim == 0 or (name != "X" and found.ndim != 1):
+    if array.dtype.kind not in "iu" or array.ndim == 0 or (name != "X" and array.ndim != 1):
         raise UserError(
-            f"{path}: the array {name!r} of {found.dtype} and shape {found.shape} does not hold "
+            f"{path}: the array {name!r} of {array.dtype} and shape {array.shape} does not hold "
             "the whole numbers it should; get the file again"
         )
-    return found
+    return array

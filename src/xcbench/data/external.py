@@ -75,7 +75,7 @@ def settings(reference: str) -> DatasetSettings:
 
 def external(given: DatasetSettings) -> PluginRef | None:
     """Find the dataset that settings belong to, if it is from outside."""
-    if given.reader in READERS or given.reader == "synthetic":
+    if given.reader in READERS:
         return None
     if plugins.is_target(given.reader) or given.reader in plugins.announced("dataset"):
         return find(given.reader)

@@ -16,7 +16,7 @@ from filelock import FileLock, Timeout
 from xcbench.data import download, files, unpack, verify
 from xcbench.data.download import Unavailable
 from xcbench.data.settings import DatasetSettings, Download
-from xcbench.errors import UserError
+from xcbench.errors import UserError, one_line, reason
 from xcbench.units import readable
 
 RUN_LIMIT = 100 * 2**20  # bytes that a run fetches without being asked
@@ -35,7 +35,7 @@ def attempt(settings: DatasetSettings, data_dir: Path) -> None:
     try:
         fetch(settings, data_dir, RUN_LIMIT)
     except UserError as error:
-        print(" ".join(str(error).split()), flush=True)
+        print(one_line(error), flush=True)
 
 
 def fetch(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -> list[Path]:
@@ -71,7 +71,7 @@ def fetch(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -
     except OSError as error:
         raise UserError(
             f"{settings.name} was not fetched: {folder} cannot be written "
-            f"({error.strerror or error}); make room there, or set data_dir or XCBENCH_DATA"
+            f"({reason(error)}); make room there, or set data_dir or XCBENCH_DATA"
         ) from None
 
 

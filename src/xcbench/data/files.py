@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from xcbench import durable, locks, sealed
 from xcbench.data.settings import DatasetSettings
-from xcbench.errors import UserError
+from xcbench.errors import UserError, reason
 from xcbench.units import readable
 
 RATIO, FLOOR = 200, 2**30  # lists of few different labels shrink to a 150th, but none to a GiB
@@ -45,7 +45,7 @@ def find(data_dir: Path, folders: list[str], name: str) -> Path | None:
                 if path.is_file():
                     return path
             except OSError as error:
-                raise UserError(f"{path} cannot be looked up ({error.strerror})") from None
+                raise UserError(f"{path} cannot be looked up ({reason(error)})") from None
     return None
 
 

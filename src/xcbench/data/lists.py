@@ -16,10 +16,8 @@ import scipy.sparse as sp
 from xcbench.core.dataset import Raw
 from xcbench.data.files import open_content
 from xcbench.data.settings import DatasetSettings as Settings
-from xcbench.data.sparse_text import LARGEST, bad_line, shown, sparse_rows
+from xcbench.data.sparse_text import BOM, LARGEST, bad_line, shown, sparse_rows
 from xcbench.errors import UserError
-
-BOM = b"\xef\xbb\xbf"
 
 
 def bydate(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:

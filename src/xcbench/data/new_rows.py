@@ -13,8 +13,7 @@ from xcbench.core.dataset import Rows
 from xcbench.data import dense_text, readers, svmlight
 from xcbench.data.files import open_content
 from xcbench.data.inputs import Inputs
-from xcbench.data.readers import BOM
-from xcbench.data.sparse_text import bad_line, shown, sparse_rows
+from xcbench.data.sparse_text import BOM, bad_line, shown, sparse_rows
 from xcbench.errors import UserError
 
 HEADER = re.compile(rb"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")

@@ -24,14 +24,13 @@ from xcbench.data.drawings import omniglot
 from xcbench.data.files import open_content
 from xcbench.data.lists import bydate, citeulike
 from xcbench.data.settings import DatasetSettings as Settings
-from xcbench.data.sparse_text import LARGEST, bad_line, shown, sparse_rows
+from xcbench.data.sparse_text import BOM, LARGEST, bad_line, shown, sparse_rows
 from xcbench.errors import UserError
 
 Paths = dict[str, Path]
 
 LABELS = re.compile(rb"\d{1,18}(?:,\d{1,18})*+")
 ARFF_ROW = re.compile(rb"\{\s*+(?:\d++\s++[^\s,{}]++\s*+(?:,\s*+\d++\s++[^\s,{}]++\s*+)*+)?\}")
-BOM = b"\xef\xbb\xbf"
 
 
 def repository(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:

@@ -18,6 +18,7 @@ PAIR = re.compile(rb"\d+:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 PAIRS = re.compile(rb"(?:\d++:[-+.\deE]++\s++)*+")  # quick; the count of numbers tells the rest
 BLOCK = 2000
 LARGEST = 2**31 - 1
+BOM = b"\xef\xbb\xbf"  # with which some programs begin a text
 
 
 def sparse_rows(

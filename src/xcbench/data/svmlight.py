@@ -12,11 +12,10 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Raw
 from xcbench.data.files import open_content
-from xcbench.data.sparse_text import LARGEST, shown, sparse_rows
+from xcbench.data.sparse_text import BOM, LARGEST, shown, sparse_rows
 from xcbench.errors import UserError
 
 LABELS = re.compile(rb"[-+]?\d{1,18}(?:,[-+]?\d{1,18})*+")
-BOM = b"\xef\xbb\xbf"
 
 
 def read(paths: list[Path]) -> list[Raw]:

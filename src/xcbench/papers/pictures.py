@@ -1,4 +1,4 @@
-"""Figures of a paper's report: saved, with their captions, and the sections that show them."""
+"""Figures of a paper's report: saved, with their captions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from xcbench import options
-from xcbench.papers.section import Section
 from xcbench.report import style
 from xcbench.report.figures import Picture
 
@@ -39,10 +37,3 @@ def save(
         alt = f"{caption.split('. ')[0].removesuffix('.')}. The numbers are in the tables."
         pictures[name] = Picture(png, alt, caption)
     return pictures
-
-
-def section(title: str, pictures: Mapping[str, Picture], name: str, experiment: str) -> Section:
-    """A figure's section, or what runs the figure: the command of its experiment."""
-    if name not in pictures:
-        return Section(title, [f"Not run: `{options.program()} experiment={experiment}` runs it."])
-    return Section(title, figures=[pictures[name]])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench import durable
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError, one_line, writing
 from xcbench.papers import published, verdicts
 
 COLUMNS = [
@@ -161,9 +161,9 @@ def collect(reports: Path) -> pd.DataFrame:
             if list(there) != COLUMNS:
                 raise ValueError("its columns are not those of a replication table")
         except (OSError, ValueError) as error:
-            reason = " ".join(str(error).split())
             raise UserError(
-                f"{own} cannot be read ({reason}); `xcbench paper {name} part=report` writes it"
+                f"{own} cannot be read ({one_line(error)}); "
+                f"`xcbench paper {name} part=report` writes it"
             ) from None
         parts.append(there)
     whole = pd.concat(parts, ignore_index=True)

@@ -83,7 +83,7 @@ def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
             "± over seeds": own["spread"].map(_number),
             "seeds": own["seeds"].map(_number),
             "difference": own["difference"].map(_number),
-            "variant": own["variant"].astype(object).fillna(NONE).str.replace("_", " "),
+            "variant": own["variant"].astype(object).fillna(NONE),
             "verdict": own["verdict"],
             "why": own["reason"].astype(object).fillna(""),
         }

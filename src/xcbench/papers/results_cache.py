@@ -21,7 +21,7 @@ from pandas.api.types import is_numeric_dtype
 
 from xcbench import durable, locks
 from xcbench.core.dataset import Info
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError, one_line, writing
 from xcbench.papers import checksums
 from xcbench.run import plan, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
@@ -45,6 +45,23 @@ def save(table: pd.DataFrame, path: Path, digits: int = checksums.DIGITS) -> Non
     with writing(path, "reports_dir"):
         if not path.exists() or path.read_bytes() != content:
             durable.write(path, content)
+
+
+def load(path: Path, columns: list[str]) -> pd.DataFrame:
+    """A table that `save` wrote, empty where there is none.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, or lacks a column.
+    """
+    if not path.exists():
+        return pd.DataFrame(columns=columns)
+    try:
+        return pd.read_csv(path, dtype={"cell": str})[columns]
+    except (OSError, ValueError, KeyError) as error:
+        why = one_line(error)
+        raise UserError(f"{path} cannot be read ({why}); restore it, or remove it") from None
 
 
 def _bytes(table: pd.DataFrame, digits: int = checksums.DIGITS) -> bytes:
@@ -215,7 +232,7 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            f"{path} cannot be read ({one_line(error)}); "
             "restore it, or remove it to run its cells again"
         ) from None
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from xcbench import durable, sealed
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError, one_line, writing
 from xcbench.run import curve_file
 from xcbench.run.cell import CURVE_COLUMNS as CURVE_COLUMNS
 from xcbench.run.cell import FINAL as FINAL
@@ -94,7 +94,7 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
             return read(where)  # another launch may have exchanged the folder between two reads
     except ERRORS as error:
         raise Damaged(
-            f"{where} is damaged ({' '.join(str(error).split())}); `xcbench verify` puts it aside, "
+            f"{where} is damaged ({one_line(error)}); `xcbench verify` puts it aside, "
             "and its launch runs it again"
         ) from None
 

@@ -9,6 +9,7 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
+from xcbench.errors import one_line, reason
 from xcbench.run import overrides
 
 COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as of method=null
@@ -29,7 +30,7 @@ def explain(error: BaseException) -> str:
         known = f"available: {', '.join(choices)}"
         return f"unknown {group or 'configuration'} '{name}'{likely}; {known}"
     if isinstance(error, OverrideParseException):
-        return f"{error.override} is not understood ({' '.join(str(error).split())})"
+        return f"{error.override} is not understood ({one_line(error)})"
     if isinstance(error, HydraException | OmegaConfBaseException):
         parts = [str(error).strip().splitlines()[0]]
         if error.__cause__ is not None and str(error.__cause__).strip():
@@ -45,11 +46,9 @@ def explain(error: BaseException) -> str:
             "is read from files; leave the option out, or `xcbench options` lists what there is"
         )
     if isinstance(error, OSError) and not error.filename:
-        reason = error.strerror or error
-        return (
-            f"a file cannot be written ({reason}); make room where runs_dir is, or set another one"
-        )
-    return " ".join(str(error).split())
+        why = reason(error)
+        return f"a file cannot be written ({why}); make room where runs_dir is, or set another one"
+    return one_line(error)
 
 
 def _configurations(folder: Path) -> list[str]:

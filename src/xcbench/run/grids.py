@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from xcbench import durable, locks, sealed
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError, one_line, writing
 from xcbench.options import check_name
 
 LAST = "last"  # the name of a launch that gives none
@@ -73,7 +73,7 @@ def read(path: Path) -> list[str]:
             raise ValueError("it is no list of cells")
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(
-            f"{path} cannot be read ({' '.join(str(error).split())}); "
+            f"{path} cannot be read ({one_line(error)}); "
             "launch the grid again, finished cells stay finished"
         ) from None
     return names

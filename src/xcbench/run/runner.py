@@ -19,7 +19,7 @@ import scipy
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 import xcbench
-from xcbench import data
+from xcbench import data, plugins
 from xcbench.core import engines
 from xcbench.data import Missing
 from xcbench.methods import registry
@@ -49,7 +49,7 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
             cell, status="failed", message="out of memory", traceback=traceback.format_exc()
         )
     except Exception as error:  # one cell's failure must not cost the others
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        reason = plugins.failure(error)
         return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
 
 

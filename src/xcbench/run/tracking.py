@@ -25,7 +25,7 @@ from typing import Any
 from filelock import Timeout
 
 from xcbench import locks
-from xcbench.errors import UserError
+from xcbench.errors import UserError, one_line, reason
 from xcbench.run import cells, mlflow_tables
 from xcbench.run.cell import Cell
 from xcbench.run.processes import end_kept, interruptible, start_kept
@@ -154,7 +154,7 @@ class Recorder:
             yield
         except (UserError, OSError) as error:
             self.usable = False
-            print(f"warning: {' '.join(str(error).split())}", file=sys.stderr)
+            print(f"warning: {one_line(error)}", file=sys.stderr)
 
 
 def serve(runs_dir: Path, port: int = 5000) -> int:
@@ -179,9 +179,8 @@ def serve(runs_dir: Path, port: int = 5000) -> int:
         with socket.create_server(("127.0.0.1", port)):
             pass
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
         raise UserError(
-            f"port {port} cannot be used ({reason}); choose another one, for example 5001"
+            f"port {port} cannot be used ({reason(error)}); choose another one, for example 5001"
         ) from None
     track(runs_dir, [])
     home = runs_dir.absolute()
@@ -312,9 +311,9 @@ def _one_sentence(store: Path) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:  # a damaged store meets each layer of MLflow in its own way
-        reason = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0]
+        first = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0]
         raise UserError(
-            f"{store} cannot be used ({reason}); the cells are safe and `xcbench track` rebuilds "
+            f"{store} cannot be used ({first}); the cells are safe and `xcbench track` rebuilds "
             "the store from them"
         ) from None
 

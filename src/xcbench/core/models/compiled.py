@@ -15,7 +15,6 @@ from xcbench.core.batch import Batch
 from xcbench.core.dataset import Rows, Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
-from xcbench.core.rows import DenseRows, SparseRows, take
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class
@@ -62,10 +61,6 @@ class RowView:
         return RowView(
             self.X, index[part], self.begin[part], self.end[part], self.features, self.values
         )
-
-    def copied(self, dtype: np.dtype) -> SparseRows | DenseRows:
-        """The rows themselves, for a product with all classes."""
-        return take(self.X, self.index, dtype)
 
     @property
     def record(self) -> kernels.Rows:

@@ -18,7 +18,6 @@ METRICS = {"test_log_likelihood": "log lik", "test_accuracy": "acc"}
 LOSS = "test_log_loss"
 ACCURACY = "1 - test_error"
 BOUND = "bound * `shape.train`"  # of all training rows
-PACE = "train_seconds / epoch"
 printed = partial(published.number, "ar")  # by table, dataset, method, metric
 
 

@@ -60,7 +60,7 @@ def table3(measured: Measured) -> pd.DataFrame:
             found = scores(measured.results, dataset, method, metric)
             for variant in VARIANTS:
                 text = found[variant].text() if variant in found else NONE
-                line[f"{shown}, {variant.replace('_', ' ')}"] = text
+                line[f"{shown}, {variant}"] = text
             apart.append(abs(found["code"].mean - known[metric]))
         lines.append({**line, "as close as asked": _close(dataset, METHODS[method], apart)})
     return pd.DataFrame(lines)
@@ -136,7 +136,7 @@ def orderings(measured: Measured) -> pd.DataFrame:
     both = "A&R softmax", "OVE"
     for dataset, variant in product(DATASETS, VARIANTS):
         one, other = (cells(measured.results, dataset, method, variant) for method in both)
-        line = [dataset, variant.replace("_", " ")]
+        line = [dataset, variant]
         for metric, loss in zip(METRICS, (LOSS, "test_error"), strict=True):
             ours, theirs = (printed("Table 3", dataset, method, metric) for method in both)
             line += [f"{ours - theirs:+.3f}", compared(other, one, loss)]

@@ -72,6 +72,6 @@ def _by_classes(results: pd.DataFrame) -> Iterator[tuple[Any, tuple[str, str], p
         if variant == "code" and method != "MEMOIR-LSH":
             further = "citeulike" if method in MEMOIR else "citeulike_baselines"
             rows = pd.concat([rows, part(results, further, method=METHODS[method])])
-        shown = variant.replace("_", " ") if method in MEMOIR else NONE
+        shown = variant if method in MEMOIR else NONE
         for K, own in rows.groupby("shape.classes") if "shape.classes" in rows else ():
             yield K, (method, shown), own

@@ -33,11 +33,10 @@ from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.data import protocol, synthetic
 from xcbench.data.settings import DatasetSettings, Protocol, SyntheticSettings
-from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.memoir import MemoirL2Options, batch, memoir_l2
 from xcbench.papers import Place
-from xcbench.papers.results_cache import save
+from xcbench.papers.results_cache import load, save
 from xcbench.run import cells
 from xcbench.run.cell import Cell
 
@@ -113,13 +112,7 @@ def read(path: Path) -> pd.DataFrame:
         best rival is the class that most rows have. Synthetic rows have no ``cell``, but the
         ``version`` of MEMOIR-l2.
     """
-    if not path.exists():
-        return pd.DataFrame(columns=COLUMNS)
-    try:
-        return pd.read_csv(path, dtype={"cell": str})[COLUMNS]
-    except (OSError, ValueError, KeyError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path} cannot be read ({reason}); restore it, or remove it") from None
+    return load(path, COLUMNS)
 
 
 # ---------------------------------------------------------------- weights and rows

@@ -98,7 +98,7 @@ def table3(measured: Measured) -> pd.DataFrame:
     for dataset in AT_HAND:
         groups = (
             (
-                (dataset, method, variant.replace("_", " ") if method in MEMOIR else NONE),
+                (dataset, method, variant if method in MEMOIR else NONE),
                 of(measured.results, dataset, method, variant),
             )
             for method, variant in product(METHODS, VARIANTS)
@@ -128,7 +128,7 @@ def ratios(measured: Measured) -> pd.DataFrame:
             )
             ratio = measure(in_time(own), metric).mean / measure(in_time(other), metric).mean
             text = NONE if np.isnan(ratio) else f"{ratio:.3g}"
-            line[f"{dataset}, {variant.replace('_', ' ')}"] = text
+            line[f"{dataset}, {variant}"] = text
         lines.append(line)
     return pd.DataFrame(lines)
 

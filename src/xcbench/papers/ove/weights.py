@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcbench.errors import UserError
 from xcbench.papers import Place
-from xcbench.papers.results_cache import save
+from xcbench.papers.results_cache import load, save
 from xcbench.run import cells
 
 BIAS = -1  # in the column ``feature``
@@ -98,10 +97,4 @@ def matrix(table: pd.DataFrame, cell: str) -> np.ndarray | None:
 
 def read(path: Path) -> pd.DataFrame:
     """The table, empty where there is none."""
-    if not path.exists():
-        return pd.DataFrame({name: [] for name in COLUMNS})
-    try:
-        return pd.read_csv(path, dtype={"cell": str})[COLUMNS]
-    except (OSError, ValueError, KeyError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path} cannot be read ({reason}); restore it, or remove it") from None
+    return load(path, COLUMNS)

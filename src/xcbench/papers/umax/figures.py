@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, panels, pictures, published
 from xcbench.papers.umax import stored
-from xcbench.papers.umax.names import DATASETS, METHODS
+from xcbench.papers.umax.names import BIASED, DATASETS, METHODS, TWICE
 from xcbench.report import style
 from xcbench.report.figures import Picture
 
@@ -19,9 +19,7 @@ FIGURE1_GRIDS = ["table3_code"]
 FIGURE2_GRIDS = ["figure2"]
 FIGURE3_GRIDS = ["figure3", "figure3_one_pair"]  # and of FIGURE2_GRIDS, Raman's double sum
 
-TWICE = ["ove", "nce", "is"]  # evaluated with two softmaxes by the authors
 DASHES = {"ove": "--", "nce": "-.", "is": ":", "vanilla": (0, (8, 2))}
-RECORDED = "train_log_loss_softmax_twice"
 FIGURE2_RATES = [1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4]
 FIGURE3_RATES = [1e3, 1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3]
 DOUBLE_SUMS = {  # our name: its heading, and what the authors call the U-max they ran on it
@@ -185,7 +183,7 @@ def _methods_of_figure3(cells: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd
     )
     method, sum_ = cells["method"], double_sum(cells)
     umax = method == "umax"
-    published = {
+    code = {
         "Implicit SGD": method == "implicit",
         "NCE": (method == "nce") & ~one_pair,
         "NCE (n=1,m=1)": (method == "nce") & one_pair,
@@ -194,8 +192,8 @@ def _methods_of_figure3(cells: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd
         "U-max (Raman double sum)": umax & (sum_ == "raman_code"),
         "OVE": method == "ove",
     }
-    correct = published | {"U-max (Raman double sum)": umax & (sum_ == "raman")}
-    return {name: (cells[published[name]], cells[correct[name]]) for name in published}
+    correct = code | {"U-max (Raman double sum)": umax & (sum_ == "raman")}
+    return {name: (cells[code[name]], cells[correct[name]]) for name in code}
 
 
 def in_grids(results: pd.DataFrame, grids: Iterable[str]) -> pd.DataFrame:
@@ -212,11 +210,11 @@ def runs(cells: pd.DataFrame, curves: pd.DataFrame, twice: bool = False) -> pd.D
     curves : one row a checkpoint.
     twice : take the authors' evaluation of OVE, NCE and IS, which applies softmax twice.
     """
-    losses = curves.filter(["cell", "epoch", "train_log_loss", RECORDED])
+    losses = curves.filter(["cell", "epoch", "train_log_loss", TWICE])
     own = cells[["label", "cell", "status", "method"]].merge(losses, "left", on="cell")
     correct = own["train_log_loss"]
-    recorded = setting(own, RECORDED, float("nan"))
-    loss = correct.where(~own["method"].isin(TWICE), recorded) if twice else correct
+    recorded = setting(own, TWICE, float("nan"))
+    loss = correct.where(~own["method"].isin(BIASED), recorded) if twice else correct
     return own.assign(loss=loss)[panels.COLUMNS]
 
 

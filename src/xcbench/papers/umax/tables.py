@@ -86,7 +86,7 @@ def rates(measured: Measured) -> pd.DataFrame:
             rows = part(measured.results, f"table2_{variant}", dataset=dataset, method=method)
             rate = chosen_rate(rows, recorded(method, variant))
             shown = _at_edge(rows, rate) if np.isfinite(rate) else NO_DATA
-            line[f"ours, {variant.replace('_', ' ')}"] = shown
+            line[f"ours, {variant}"] = shown
         lines.append(line)
     return pd.DataFrame(lines)
 
