@@ -1,4 +1,4 @@
-"""Links of the documentation lead somewhere, on disk and within a page."""
+"""Links of the documentation lead somewhere, and the options that it names exist."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Workspace
 
 FRONT = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -46,3 +46,16 @@ def test_the_front_page_is_short_and_leads_to_every_page() -> None:
     text = FRONT.read_text("utf-8")
     assert len(text.split()) <= 1200
     assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
+
+
+def test_options_that_the_pages_name_exist(workspace: Workspace) -> None:
+    listed = re.findall(r"^  ([a-z][\w.]+)", workspace.xcbench("options").out, re.M)
+    groups = {name.rpartition(".")[0] for name in listed}  # method.tree
+    known = {*listed, *groups, "method.q"}  # the last is that of the example, gce.py
+    option = r"(?<![\w./])(?:method|budget|evaluation|dataset\.protocol)\.[a-z][a-z0-9_.]*\b"
+    for page in (FRONT, *DOCS):
+        text = page.read_text("utf-8")
+        if page.name == "glossary.md":  # its last column has former names
+            text = re.sub(r"\|[^|\n]*\|$", "", text, flags=re.M)
+        named = set(re.findall(option, text))
+        assert named <= known, (page.name, sorted(named - known))
