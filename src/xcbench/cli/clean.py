@@ -12,14 +12,14 @@ from xcbench.units import printable, readable
 LISTED = 20
 
 
-def clean(given: Request) -> int:
+def clean(request: Request) -> int:
     """Remove the cells that meet every filter, once that is confirmed."""
-    runs_dir = given.runs_dir()
-    if not given.settings:
+    runs_dir = request.runs_dir()
+    if not request.settings:
         raise UserError(
             "clean needs a filter, such as status=failed or dataset=bibtex; nothing was removed"
         )
-    found = results.select(runs_dir, given.settings)
+    found = results.select(runs_dir, request.settings)
     if not found:
         print("no cell meets every filter: nothing to remove")
         return 0
@@ -34,7 +34,7 @@ def clean(given: Request) -> int:
         print(f"… and {len(found) - LISTED} more")
     what = f"{len(found)} {'cell' if len(found) == 1 else 'cells'}"
     print(f"{what}, {readable(total)}, under {runs_dir / 'cells'}")
-    if not given.yes and not confirmed(f"remove {what}? [y/N] "):
+    if not request.yes and not confirmed(f"remove {what}? [y/N] "):
         print("nothing was removed")
         return 0
     for cell in found:

@@ -23,20 +23,20 @@ WITHOUT_FILES = {
 UNCHECKED = "not verified: no checksum known, and its shape needs the other files"
 
 
-def data(given: Request) -> int:
+def data(request: Request) -> int:
     """Call what the first word says."""
     actions = {"list": _list, "fetch": _fetch, "verify": _verify}
-    action, *names = given.words
+    action, *names = request.words
     if action not in actions:
         raise UserError(f"data {action} is not possible; it takes {', '.join(actions)}")
     if action == "list" and names:
         raise UserError(f"data list takes no names, so not {names[0]}")
     if action == "fetch" and not names:
         raise UserError("data fetch needs the names of datasets; `xcbench data list` lists them")
-    return actions[action](given, names)
+    return actions[action](request, names)
 
 
-def _catalogue(given: Request, names: list[str]) -> tuple[dict[str, DatasetSettings], Path]:
+def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSettings], Path]:
     """Settings of these datasets, by default of all, and where their files are looked for."""
     from hydra import compose
 
@@ -47,11 +47,11 @@ def _catalogue(given: Request, names: list[str]) -> tuple[dict[str, DatasetSetti
         if name not in known:
             raise UserError(f"unknown dataset '{name}'; available: {', '.join(known)}")
     overrides = [
-        f"{name}={given.settings.pop(name)}"
-        for name in list(given.settings)
+        f"{name}={request.settings.pop(name)}"
+        for name in list(request.settings)
         if name == "data_dir" or name.startswith("dataset.")
     ]
-    given.refuse_others("data_dir=… and dataset.…=…")
+    request.refuse_others("data_dir=… and dataset.…=…")
     for word in overrides:
         if word.startswith("dataset.") and len(names) != 1:
             raise UserError(f"{word} holds for one dataset; give the name of one")
@@ -64,8 +64,8 @@ def _catalogue(given: Request, names: list[str]) -> tuple[dict[str, DatasetSetti
 
 
 # ---------------------------------------------------------------- list
-def _list(given: Request, names: list[str]) -> int:
-    catalogue, data_dir = _catalogue(given, names)
+def _list(request: Request, names: list[str]) -> int:
+    catalogue, data_dir = _catalogue(request, names)
     table = pd.DataFrame([_row(name, item, data_dir) for name, item in catalogue.items()])
     print(table.to_markdown(index=False, tablefmt="simple", disable_numparse=True))
     notes = {name: item.source.note for name, item in catalogue.items() if item.source.note}
@@ -106,10 +106,10 @@ def _state(settings: DatasetSettings, data_dir: Path, found: int) -> str:
 
 
 # ---------------------------------------------------------------- fetch
-def _fetch(given: Request, names: list[str]) -> int:
+def _fetch(request: Request, names: list[str]) -> int:
     from xcbench.data.fetch import fetch
 
-    catalogue, data_dir = _catalogue(given, names)
+    catalogue, data_dir = _catalogue(request, names)
     code = 0
     for name, settings in catalogue.items():
         if settings.reader in WITHOUT_FILES:
@@ -140,8 +140,8 @@ def _how(settings: DatasetSettings, path: Path) -> str:
 
 
 # ---------------------------------------------------------------- verify
-def _verify(given: Request, names: list[str]) -> int:
-    catalogue, data_dir = _catalogue(given, names)
+def _verify(request: Request, names: list[str]) -> int:
+    catalogue, data_dir = _catalogue(request, names)
     wrong, absent = False, []
     for name, settings in catalogue.items():
         if settings.reader in WITHOUT_FILES:

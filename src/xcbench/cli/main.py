@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,8 @@ from xcbench.run import cells, results
 from xcbench.run.processes import INTERRUPTED, interruptible
 from xcbench.run.settings import Config
 from xcbench.units import printable
+
+Command = Callable[[Request], int]
 
 
 @interruptible()
@@ -61,42 +64,48 @@ def _command(words: list[str]) -> int:
     parser.add_argument("--yes", "-y", action="store_true")
     parser.add_argument("--self-contained", action="store_true")
     parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
-    given, rest = parser.parse_known_intermixed_args(words)
-    if given.command == "help":
+    arguments, rest = parser.parse_known_intermixed_args(words)
+    if arguments.command == "help":
         print(f"usage: {usage.OVERVIEW}", end="")
         return 0
     # Name, its function, and the words it takes besides name=value; the last may stand for many.
-    commands: dict[str, tuple[Callable[[Request], int], tuple[str, ...]]] = {
+    commands: dict[str, tuple[Command, tuple[str, ...]]] = {
         "results": (_results, ()),
         "show": (show.show, ("CELL",)),
         "compare": (show.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
-        "verify": (_verify, ()),
-        "predict": (_predict, ("CELL", "FILE")),
-        "data": (_data, ("list|fetch|verify", "NAME…")),
+        "verify": (_beside("verify.verify"), ()),
+        "predict": (_beside("predict.predict"), ("CELL", "FILE")),
+        "data": (_beside("data.data"), ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
-        "paper": (_paper, ("NAME",)),
-        "replication": (_replication, ()),
-        "versions": (_versions, ()),
+        "paper": (_beside("paper.paper"), ("NAME",)),
+        "replication": (_beside("paper.collect"), ()),
+        "versions": (_beside("paper.versions"), ()),
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),
-        "new": (_new, ("method", "NAME")),
+        "new": (_beside("new.new"), ("method", "NAME")),
     }
-    if given.command not in commands:
+    if arguments.command not in commands:
         from xcbench.run.overrides import suggestion
 
-        likely = suggestion(given.command, usage.COMMANDS)
+        likely = suggestion(arguments.command, usage.COMMANDS)
         names = ", ".join(usage.COMMANDS)
-        raise UserError(f"unknown command '{given.command}'{likely}; commands: {names}")
-    command, takes = commands[given.command]
+        raise UserError(f"unknown command '{arguments.command}'{likely}; commands: {names}")
+    command, takes = commands[arguments.command]
     many = bool(takes) and takes[-1].endswith("…")  # any number of words, or none
     plain, settings = _split(rest, len(rest) if many else len(takes))
     if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
         number = f"{len(takes)} words" if not many else "words"
-        raise UserError(f"{given.command} needs {number}: {' '.join(takes)}")
-    flags = given.curves, given.format, given.yes, given.self_contained
-    return command(Request(given.command, plain, settings, *flags))
+        raise UserError(f"{arguments.command} needs {number}: {' '.join(takes)}")
+    flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
+    return command(Request(arguments.command, plain, settings, *flags))
+
+
+def _beside(name: str) -> Command:
+    """A command of a file beside this one, which is imported when it is called."""
+    file, _, function = name.partition(".")
+    return lambda request: int(vars(import_module(f"xcbench.cli.{file}"))[function](request))
 
 
 def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
@@ -114,12 +123,12 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     return plain, settings
 
 
-def _results(given: Request) -> int:
-    found = results.select(given.runs_dir(), given.settings)
-    frame = results.frame(found, curves=given.curves)
-    if given.format == "csv":
+def _results(request: Request) -> int:
+    found = results.select(request.runs_dir(), request.settings)
+    frame = results.frame(found, curves=request.curves)
+    if request.format == "csv":
         frame.to_csv(sys.stdout, index=False)
-    elif given.format == "json":
+    elif request.format == "json":
         frame.to_json(sys.stdout, orient="records", indent=1)
         print()
     else:
@@ -127,78 +136,42 @@ def _results(given: Request) -> int:
     return 0
 
 
-def _predict(given: Request) -> int:
-    from xcbench.cli import predict
-
-    return predict.predict(given)
-
-
-def _verify(given: Request) -> int:
-    from xcbench.cli import verify
-
-    return verify.verify(given)
-
-
-def _data(given: Request) -> int:
-    from xcbench.cli import data
-
-    return data.data(given)
-
-
-def _report(given: Request) -> int:
+def _report(request: Request) -> int:
     from xcbench import report
 
-    grids = given.settings.get("grid", "")
-    name = given.settings.pop("name", grids.replace(",", "+") or "all")
+    grids = request.settings.get("grid", "")
+    name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
-    out = Path(given.settings.pop("reports_dir", "reports")) / name
-    found = results.select(given.runs_dir(), given.settings)
+    out = Path(request.settings.pop("reports_dir", "reports")) / name
+    found = results.select(request.runs_dir(), request.settings)
     table = report.build(found, out, title=name)
     print(report.terminal_table(table))
-    print(f"report: {given.page(out)}")
+    print(f"report: {request.page(out)}")
     return 0
 
 
-def _paper(given: Request) -> int:
-    from xcbench.cli import paper
-
-    return paper.paper(given)
-
-
-def _replication(given: Request) -> int:
-    from xcbench.cli import paper
-
-    return paper.collect(given)
-
-
-def _versions(given: Request) -> int:
-    from xcbench.cli import paper
-
-    return paper.versions(given)
-
-
-def _track(given: Request) -> int:
+def _track(request: Request) -> int:
     from xcbench.run import tracking
 
-    runs_dir = given.runs_dir()
-    given.refuse_others("runs_dir=… and records every cell")
+    runs_dir = request.runs_dir()
+    request.refuse_others("runs_dir=… and records every cell")
     number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
     print(f"{number} runs in {runs_dir / 'mlflow.db'}")
     return 0
 
 
-def _ui(given: Request) -> int:
+def _ui(request: Request) -> int:
     from xcbench.run import tracking
 
-    runs_dir = given.runs_dir()
-    port = given.settings.pop("port", "5000")
-    given.refuse_others("runs_dir=… and port=NUMBER")
+    runs_dir = request.runs_dir()
+    port = request.settings.pop("port", "5000")
+    request.refuse_others("runs_dir=… and port=NUMBER")
     if not re.fullmatch("[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
         raise UserError(f"port={port} is not possible: it must be a number between 1 and 65535")
     return tracking.serve(runs_dir, int(port))
 
 
-def _options(given: Request) -> int:
+def _options(request: Request) -> int:
     from xcbench.methods import registry
 
     _print_options(Config, "")
@@ -211,12 +184,6 @@ def _options(given: Request) -> int:
         except UserError as error:
             print(f"  {error}")
     return 0
-
-
-def _new(given: Request) -> int:
-    from xcbench.cli import new
-
-    return new.new(given)
 
 
 def _print_options(schema: Any, prefix: str) -> None:

@@ -99,10 +99,10 @@ def test_an_epoch_teaches_something(tmp_path):
 """
 
 
-def new(given: Request) -> int:
+def new(request: Request) -> int:
     """Write the package into a folder of its name in this folder."""
-    what, name = given.words
-    given.refuse_others("no settings")
+    what, name = request.words
+    request.refuse_others("no settings")
     if what != "method":
         raise UserError(f"new {what} is not possible; it takes: method NAME")
     _check(name)

@@ -19,7 +19,7 @@ from xcbench.units import duration
 REPORT = "report"
 
 
-def paper(given: Request) -> int:
+def paper(request: Request) -> int:
     """Run what is missing of a paper, or a part of it, and write its report.
 
     Settings: ``part=tuning|runs|report`` (else all, in this order), ``grid=table2`` (these of its
@@ -27,8 +27,8 @@ def paper(given: Request) -> int:
     again), ``workers``, ``reports_dir``, and overrides of its experiments such as
     ``dataset=eurlex`` or ``seed=0``.
     """
-    settings = dict(given.settings)
-    found = papers.find(given.words[0])
+    settings = dict(request.settings)
+    found = papers.find(request.words[0])
     only = _grids(found, settings.pop("grid", ""))
     part = settings.pop("part", "")
     if part and part not in (*PARTS, REPORT):
@@ -60,7 +60,7 @@ def paper(given: Request) -> int:
         if not part:
             replication.collect(reports)
         print(report.counted(rows))
-        print(f"report: {given.page(folder)}")
+        print(f"report: {request.page(folder)}")
     print(f"{found.name}: {duration(time.monotonic() - started)} in all")
     return code
 
@@ -80,23 +80,23 @@ def _grids(paper: Paper, names: str) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def collect(given: Request) -> int:
+def collect(request: Request) -> int:
     """``xcbench replication``: one table of the printed numbers of all papers."""
-    reports = Path(given.settings.pop("reports_dir", "reports"))
-    given.refuse_others("reports_dir=…")
+    reports = Path(request.settings.pop("reports_dir", "reports"))
+    request.refuse_others("reports_dir=…")
     rows = replication.collect(reports)
     print(rows.groupby(["paper", "verdict"], sort=False).size().to_string())
     print(f"{len(rows)} printed numbers: {reports / 'replication.csv'}")
     return 0
 
 
-def versions(given: Request) -> int:
+def versions(request: Request) -> int:
     """``xcbench versions``: versions of what identities of cells are made of, as CSV."""
     from xcbench import data
     from xcbench.data import synthetic
     from xcbench.methods import registry
 
-    given.refuse_others("no settings")
+    request.refuse_others("no settings")
     print("kind,name,version")
     for name, method in registry.own().items():
         print(f"method,{name},{method.version}")

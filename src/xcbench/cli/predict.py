@@ -22,12 +22,12 @@ from xcbench.run import cells
 from xcbench.run.cell import Cell
 
 
-def predict(given: Request) -> int:
+def predict(request: Request) -> int:
     """Print ``label:log-probability`` of the k best classes, one line a row, best first."""
-    runs_dir = given.runs_dir()
-    wanted, out = given.settings.pop("k", "1"), given.settings.pop("out", None)
-    given.refuse_others("runs_dir=…, k=NUMBER and out=FILE")
-    cell = cells.find(runs_dir, given.words[0])
+    runs_dir = request.runs_dir()
+    wanted, out = request.settings.pop("k", "1"), request.settings.pop("out", None)
+    request.refuse_others("runs_dir=…, k=NUMBER and out=FILE")
+    cell = cells.find(runs_dir, request.words[0])
     weights = cells.weights(runs_dir, cell)
     link = _link(cell)
     own = Inputs.of(cells.saved_arrays(runs_dir, cell, cells.INPUTS))
@@ -36,7 +36,7 @@ def predict(given: Request) -> int:
     if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
         raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
     reader = "" if cell.shape["twin"] else cell.config["dataset"]["reader"]
-    X = new_rows.read(Path(given.words[1]), own, reader)
+    X = new_rows.read(Path(request.words[1]), own, reader)
     lines = _lines(model, X, cell, own, int(wanted))
     if out is None:
         sys.stdout.writelines(lines)

@@ -17,11 +17,11 @@ from xcbench.run.cell import Cell
 from xcbench.units import printable, readable
 
 
-def show(given: Request) -> int:
+def show(request: Request) -> int:
     """Print what is known of a cell."""
-    runs_dir = given.runs_dir()
-    given.refuse_others("runs_dir=…")
-    cell = cells.find(runs_dir, given.words[0])
+    runs_dir = request.runs_dir()
+    request.refuse_others("runs_dir=…")
+    cell = cells.find(runs_dir, request.words[0])
     _say(f"{cell.cell}  {cell.label}\n")
     _print_table(_head(runs_dir, cell))
     _say("\nsettings")
@@ -39,11 +39,11 @@ def show(given: Request) -> int:
     return 0
 
 
-def compare(given: Request) -> int:
+def compare(request: Request) -> int:
     """Print the settings in which two cells differ, and their last checkpoints side by side."""
-    runs_dir = given.runs_dir()
-    given.refuse_others("runs_dir=…")
-    pair = [cells.find(runs_dir, word) for word in given.words]
+    runs_dir = request.runs_dir()
+    request.refuse_others("runs_dir=…")
+    pair = [cells.find(runs_dir, word) for word in request.words]
     for mark, cell in zip("ab", pair, strict=True):
         _say(f"{mark}  {cell.cell}  {cell.label}: {cell.status}")
     sides = [_compared(cell) for cell in pair]

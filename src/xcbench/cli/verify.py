@@ -15,7 +15,7 @@ from xcbench.run import cells, grids
 from xcbench.units import printable
 
 
-def verify(given: Request) -> int:
+def verify(request: Request) -> int:
     """List what is damaged, and move it to ``quarantine/`` once that is confirmed.
 
     Returns
@@ -23,8 +23,8 @@ def verify(given: Request) -> int:
     int
         1 if anything was damaged, else 0.
     """
-    runs_dir = given.runs_dir()
-    given.refuse_others("runs_dir=…")
+    runs_dir = request.runs_dir()
+    request.refuse_others("runs_dir=…")
     found = {"cells": _cells, "grids": _grids, "cache": _datasets}
     damaged = []
     for place, reasons in found.items():
@@ -37,7 +37,7 @@ def verify(given: Request) -> int:
         print("nothing is damaged")
         return 0
     what = f"{len(damaged)} damaged"
-    if not given.yes and not (sys.stdin.isatty() and confirmed(f"put {what} aside? [y/N] ")):
+    if not request.yes and not (sys.stdin.isatty() and confirmed(f"put {what} aside? [y/N] ")):
         print(f"{what}; --yes moves them to {runs_dir / 'quarantine'}")
         return 1
     for path in damaged:

@@ -70,13 +70,13 @@ class Runner:
         for number, grid in enumerate(grids, 1):
             print(f"{self.paper.name} {part} {number}/{len(grids)}: {grid.name}", flush=True)
             with sweeps.hydra(self.overrides):
-                found_sweeps = [
+                experiments = [
                     sweeps.of_experiment(f"{self.paper.name}/{name}", self.overrides)
                     for name in (grid.name, *grid.also)
                 ]
             configurations = [
                 replace(settings, grid=f"{self.paper.name}-{grid.name}")
-                for sweep in found_sweeps
+                for sweep in experiments
                 for settings in sweep.configurations
             ]
             self.points += len(configurations)
@@ -92,7 +92,7 @@ class Runner:
             if configurations[0].plan:
                 continue
             narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
-            names = dict.fromkeys(name for sweep in found_sweeps for name in sweep.swept)
+            names = dict.fromkeys(name for sweep in experiments for name in sweep.swept)
             swept = tuple(names) if narrow else ()
             new = partial(self._replaced, grid, found, swept, Path(configurations[0].runs_dir))
             known[part] = results_cache.update(self.folder, part, new)

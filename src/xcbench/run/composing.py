@@ -35,17 +35,17 @@ def read(composed: DictConfig) -> Config:
 
 def typed(composed: DictConfig) -> DictConfig:
     """Our own part of a composed configuration, with the type of every option."""
-    own = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    made = OmegaConf.merge(_schema(), own)
-    assert isinstance(made, DictConfig)
-    return made
+    ours = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
+    whole = OmegaConf.merge(_schema(), ours)
+    assert isinstance(whole, DictConfig)
+    return whole
 
 
 @cache
 def _schema() -> DictConfig:
-    made = OmegaConf.structured(Config)
-    assert isinstance(made, DictConfig)
-    return made
+    schema = OmegaConf.structured(Config)
+    assert isinstance(schema, DictConfig)
+    return schema
 
 
 def part(composed: DictConfig, entry: Field[Any]) -> Any:
@@ -56,7 +56,7 @@ def part(composed: DictConfig, entry: Field[Any]) -> Any:
     UserError
         If it is out of range.
     """
-    value = composed[entry.name]
-    made = OmegaConf.to_object(value) if OmegaConf.is_config(value) else value
-    check_value(entry, made)
-    return made
+    node = composed[entry.name]
+    value = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+    check_value(entry, value)
+    return value

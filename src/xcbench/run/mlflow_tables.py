@@ -87,17 +87,17 @@ def insert(uri: str, experiment: str, artifacts: str, runs: Sequence[Run]) -> No
         )
     }
     for run in runs:
-        own = {"run_uuid": _identity()}
-        rows[models.SqlRun].append({**own, **_head(run, experiment, artifacts, own["run_uuid"])})
+        key = {"run_uuid": _identity()}
+        rows[models.SqlRun].append({**key, **_head(run, experiment, artifacts, key["run_uuid"])})
         tags = {**run.tags, "mlflow.runName": run.name}
-        rows[models.SqlTag] += [{**own, "key": k, "value": v} for k, v in tags.items()]
-        rows[models.SqlParam] += [{**own, "key": k, "value": v} for k, v in run.params.items()]
+        rows[models.SqlTag] += [{**key, "key": k, "value": v} for k, v in tags.items()]
+        rows[models.SqlParam] += [{**key, "key": k, "value": v} for k, v in run.params.items()]
         points = list(dict.fromkeys(run.points))
         last: dict[str, Point] = {}
         for point in sorted(points, key=lambda p: (p[3], p[2], p[1])):
             last[point[0]] = point
-        rows[models.SqlMetric] += [{**own, **_metric(point)} for point in points]
-        rows[models.SqlLatestMetric] += [{**own, **_metric(point)} for point in last.values()]
+        rows[models.SqlMetric] += [{**key, **_metric(point)} for point in points]
+        rows[models.SqlLatestMetric] += [{**key, **_metric(point)} for point in last.values()]
     with _connection(uri) as connection:
         for table, values in rows.items():
             if values:

@@ -46,9 +46,9 @@ def find(group: str, name: str) -> DictConfig | None:
             "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
         }
         entry = {**defaults, **entry}
-    made = OmegaConf.create(entry)
-    assert isinstance(made, DictConfig)
-    return made
+    settings = OmegaConf.create(entry)
+    assert isinstance(settings, DictConfig)
+    return settings
 
 
 def grids(paper: str) -> dict[str, dict[str, Any]]:

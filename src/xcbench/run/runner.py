@@ -98,7 +98,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     if job.cell.engine != "numpy":
         training.warm_up(solver, model, dataset)
         cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
-    made = training.run(
+    trace = training.run(
         solver,
         model,
         dataset,
@@ -108,19 +108,19 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.method.l2,
         watch,
     )
-    keep = settings.save_weights and made.status != "diverged"
+    keep = settings.save_weights and trace.status != "diverged"
     inputs = data.inputs.load(cache_dir(settings) / job.info.digest) if keep else None
     return replace(
         cell,
         weights=model.weights() if keep else {},
         inputs=inputs.arrays() if inputs else {},
-        status=made.status,
-        message=made.message,
-        curve=made.curve,
+        status=trace.status,
+        message=trace.message,
+        curve=trace.curve,
         seconds={
             "load": load_seconds,
-            "train": made.train_seconds,
-            "evaluate": made.evaluate_seconds,
+            "train": trace.train_seconds,
+            "evaluate": trace.evaluate_seconds,
         },
     )
 

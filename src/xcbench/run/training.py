@@ -81,7 +81,7 @@ def run(
     """
     trace, clock = Trace(memory=PeakMemory(evaluation.costs)), Stopwatch()
     seen = dataset.first(budget.share)
-    judge = Evaluator(dataset, evaluation, seed, l2 / len(seen.train))
+    evaluator = Evaluator(dataset, evaluation, seed, l2 / len(seen.train))
     passes = solver.epochs or budget.epochs
     stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
     value, objective, fresh = Mean(), math.nan, True
@@ -112,7 +112,7 @@ def run(
             started = time.perf_counter()
             progress = replace(progress, objective=objective)
             due = last or checkpoint % evaluation.every == 0
-            finite = _record(trace, progress, model, solver.is_bound, judge if due else None)
+            finite = _record(trace, progress, model, solver.is_bound, evaluator if due else None)
             trace.evaluate_seconds += time.perf_counter() - started
             if not finite:
                 trace.status = "diverged"
@@ -187,17 +187,17 @@ class Evaluator:
         Where the model has a correction, the columns without it end with ``_uncorrected``.
         """
         bare = self._losses(model, iteration) if model.correction else {}
-        found = self._losses(model.corrected, iteration)
-        found |= {f"{name}_uncorrected": value for name, value in bare.items()}
+        columns = self._losses(model.corrected, iteration)
+        columns |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
-            found |= costs(model.corrected, self.test)
+            columns |= costs(model.corrected, self.test)
         if self.l2_share:
-            found["l2_term"] = self.l2_share / 2 * model.square_norm()
-        return found
+            columns["l2_term"] = self.l2_share / 2 * model.square_norm()
+        return columns
 
     def _losses(self, model: Model, iteration: int) -> dict[str, float]:
         e, rng = self.evaluation, np.random.default_rng([self.seed, iteration])
-        found: dict[str, float] = {}
+        columns: dict[str, float] = {}
         for role, (split, sampled) in self.parts.items():
             extras = Extras(
                 metrics=tuple(e.metrics),
@@ -210,8 +210,8 @@ class Evaluator:
                 standard_error=sampled,
             )
             values = evaluate(model, split, extras)
-            found |= {f"{role}_{name}": value for name, value in values.items()}
-        return found
+            columns |= {f"{role}_{name}": value for name, value in values.items()}
+        return columns
 
 
 class Mean:
@@ -236,9 +236,9 @@ class Mean:
 
 
 def _record(
-    trace: Trace, progress: Progress, model: Model, is_bound: bool, judge: Evaluator | None
+    trace: Trace, progress: Progress, model: Model, is_bound: bool, evaluator: Evaluator | None
 ) -> bool:
-    """Append a checkpoint, evaluated if someone judges; False where something is not finite."""
+    """Append a checkpoint, evaluated if there is an evaluator; False where it is not finite."""
     new = progress.observations > (trace.rows[-1]["observations"] if trace.rows else 0)
     trace.rows += [_place(step) | _value(step, is_bound) for step in progress.earlier]
     row = _place(progress) | {"train_seconds": trace.train_seconds}
@@ -246,9 +246,9 @@ def _record(
     measured = _value(progress, is_bound)
     if not model.finite() or (new and not math.isfinite(progress.objective)):
         return False
-    if judge:
-        measured |= judge.measured(model, progress.iteration)
-        if judge.evaluation.costs:
+    if evaluator:
+        measured |= evaluator.measured(model, progress.iteration)
+        if evaluator.evaluation.costs:
             measured |= trace.memory.columns()
     if not all(
         math.isfinite(v) for name, v in measured.items() if name not in ("bound", "objective")
