@@ -31,7 +31,7 @@ FUNCTIONS = (
 PIECES = {"value": (B,), "grad": (B, 1 + S), "local state": (B,)}
 
 
-def definition(found: PluginRef) -> None:
+def definition(plugin: PluginRef) -> None:
     """Refuse a method of which a piece is missing or of a wrong type.
 
     Raises
@@ -39,7 +39,7 @@ def definition(found: PluginRef) -> None:
     UserError
         Names the piece.
     """
-    method, who = found.thing, f"method {found.label}"
+    method, who = plugin.thing, f"method {plugin.label}"
     if not isinstance(method, Method):
         raise UserError(f"{who} is {_kind(method)}, it must be an xcbench.methods.method.Method")
     if not isinstance(method.name, str) or not method.name.isidentifier():
@@ -113,17 +113,17 @@ def _objective(who: str, objective: Objective, exact_gradient: bool) -> None:
             return objective(scores, 0.5, local, 0.1, np.ones(B))
 
     try:
-        bound, given = objective.is_bound, call(scores)
+        bound, result = objective.is_bound, call(scores)
     except Exception as error:
         raise UserError(f"{who}: its objective failed on {TRIAL}: {failure(error)}") from error
     if not isinstance(bound, bool | np.bool_):
         raise UserError(f"{who}: its objective's is_bound is {bound!r}, it must be true or false")
-    if not isinstance(given, tuple) or len(given) != len(PIECES):
+    if not isinstance(result, tuple) or len(result) != len(PIECES):
         raise UserError(
-            f"{who}: its objective gives {_kind(given)}, it must give three things: "
+            f"{who}: its objective gives {_kind(result)}, it must give three things: "
             f"{', '.join(PIECES)}"
         )
-    for (piece, shape), numbers in zip(PIECES.items(), given, strict=True):
+    for (piece, shape), numbers in zip(PIECES.items(), result, strict=True):
         if np.shape(numbers) != shape:
             raise UserError(
                 f"{who}: its {piece} has the shape {np.shape(numbers)} on {TRIAL}, "
@@ -134,7 +134,7 @@ def _objective(who: str, objective: Objective, exact_gradient: bool) -> None:
         ):
             raise UserError(f"{who}: its {piece} has numbers that are not finite, on {TRIAL}")
     if exact_gradient:
-        _gradient(who, scores, given[1], lambda scores: call(scores)[0])
+        _gradient(who, scores, result[1], lambda scores: call(scores)[0])
 
 
 def _gradient(who: str, scores: np.ndarray, grad: np.ndarray, value: Any) -> None:
@@ -161,17 +161,17 @@ def rate(method: Method, settings: Any, info: Info) -> float:
         If it is anything else.
     """
     try:
-        found = float(default_rate(method, settings, info))
+        default = float(default_rate(method, settings, info))
     except Exception as error:
         raise UserError(
             f"method {method.name}: its default_rate failed: {failure(error)}"
         ) from error
-    if not (math.isfinite(found) and found > 0):
-        raise UserError(f"method {method.name}: its default_rate is {found}, it must be positive")
-    return found
+    if not (math.isfinite(default) and default > 0):
+        raise UserError(f"method {method.name}: its default_rate is {default}, it must be positive")
+    return default
 
 
-def sampler(found: PluginRef, info: Info, m: int, n: int, uniform_for: str = "") -> None:
+def sampler(plugin: PluginRef, info: Info, m: int, n: int, uniform_for: str = "") -> None:
     """Refuse a sampler whose draws cannot be classes.
 
     Parameters
@@ -184,23 +184,25 @@ def sampler(found: PluginRef, info: Info, m: int, n: int, uniform_for: str = "")
         Names the sampler and what is wrong.
     """
     n_classes = info.classes
-    who, few = f"sampler {found.label}", _few(info)
-    if not callable(found.thing):
-        raise UserError(f"{who} is {_kind(found.thing)}, it must be a class or function")
+    who, few = f"sampler {plugin.label}", _few(info)
+    if not callable(plugin.thing):
+        raise UserError(f"{who} is {_kind(plugin.thing)}, it must be a class or function")
     try:
-        made = found.thing(n_classes, m)
-        if not isinstance(made, Sampler):
-            raise UserError(f"{who} is {_kind(made)}, it must be an xcbench.core.samplers.Sampler")
-        given = made.fitted(few).draw(np.random.default_rng(0), np.arange(B), few.train.y, n)
+        instance = plugin.thing(n_classes, m)
+        if not isinstance(instance, Sampler):
+            raise UserError(
+                f"{who} is {_kind(instance)}, it must be an xcbench.core.samplers.Sampler"
+            )
+        result = instance.fitted(few).draw(np.random.default_rng(0), np.arange(B), few.train.y, n)
     except UserError:
         raise
     except Exception as error:
         raise UserError(
             f"{who} failed on a trial with {n_classes} classes, {m} negatives: {failure(error)}"
         ) from error
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise UserError(f"{who} draws {_kind(given)}, it must give classes and log-weights")
-    classes, log_weight = given
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise UserError(f"{who} draws {_kind(result)}, it must give classes and log-weights")
+    classes, log_weight = result
     if classes is None:
         return
     shape = np.shape(classes)

@@ -27,13 +27,13 @@ _tried: dict[tuple[int, str, Info], Method] = {}  # what passed; the methods are
 @cache
 def own() -> dict[str, Method]:
     """Our methods by name."""
-    found = {}
+    ours = {}
     for package in (methods, baselines):
         for module in iter_modules(package.__path__, f"{package.__name__}."):
             for thing in vars(import_module(module.name)).values():
                 if isinstance(thing, Method):
-                    found[thing.name] = thing
-    return dict(sorted(found.items()))
+                    ours[thing.name] = thing
+    return dict(sorted(ours.items()))
 
 
 def names() -> list[str]:
@@ -51,22 +51,22 @@ def find(reference: str) -> PluginRef:
     """
     if reference in own():
         return PluginRef(own()[reference], reference)
-    found = plugins.find("method", reference)
-    contract.definition(found)
-    name = found.thing.name
+    plugin = plugins.find("method", reference)
+    contract.definition(plugin)
+    name = plugin.thing.name
     if not plugins.is_target(reference):
         if name != reference:
-            raise UserError(f"method {found.label} calls itself '{name}'; both must be the same")
-        return found
+            raise UserError(f"method {plugin.label} calls itself '{name}'; both must be the same")
+        return plugin
     if name in own():
-        raise UserError(f"method {found.label} calls itself '{name}', which is one of ours")
-    others = [_by_target.get(name, found)]
+        raise UserError(f"method {plugin.label} calls itself '{name}', which is one of ours")
+    others = [_by_target.get(name, plugin)]
     if name in plugins.announced("method"):
         others.append(plugins.find("method", name))
     for other in others:
-        if other.thing is not found.thing:
-            raise UserError(f"methods {found.label} and {other.label} are both called '{name}'")
-    return _by_target.setdefault(name, found)
+        if other.thing is not plugin.thing:
+            raise UserError(f"methods {plugin.label} and {other.label} are both called '{name}'")
+    return _by_target.setdefault(name, plugin)
 
 
 def entry(settings: MethodOptions) -> Method:

@@ -138,6 +138,16 @@ def pivot(
     return pd.DataFrame(lines, columns=[*names, *cells])
 
 
+def paired(difference: np.ndarray, wins: np.ndarray, digits: int) -> str:
+    """In how many seeds one wins over another, with mean and spread of what lies between them."""
+    if not len(difference):
+        return NONE
+    spread = f" ± {difference.std(ddof=1):.{digits}f}" if len(difference) > 1 else ""
+    count = int(wins.sum())
+    word = {0: "no", len(wins): "yes"}.get(count, "in part")
+    return f"{word}, {count} of {len(wins)} ({difference.mean():+.{digits}f}{spread})"
+
+
 def remark(rows: pd.DataFrame) -> str:
     """Why cells were not run or did not end as they should."""
     bad = rows[rows["status"] != "done"]

@@ -23,7 +23,7 @@ CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "
 OPTIONAL = {templates.SELF_CONTAINED}
 
 
-def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
+def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
     """Write a report folder.
 
     The folder holds ``index.html`` (everything), ``figures/`` (which it links to), ``table.csv``
@@ -34,7 +34,7 @@ def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    found : the cells, in any order.
+    cells : the cells, in any order.
     out : folder of the report.
     title : heading of the report.
 
@@ -48,30 +48,30 @@ def build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
     UserError
         If there are no cells, or ``out`` holds anything that is not part of a report.
     """
-    if not found:
+    if not cells:
         raise UserError(
             "there are no cells to report: run an experiment first, or select with wider filters"
         )
     _check_replaceable(out)
     lock = out.parent / f".{out.name}.lock"
     with writing(out, "reports_dir"), locks.alone(lock, f"writes {out}"):
-        return _build(found, out, title)
+        return _build(cells, out, title)
 
 
-def _build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
-    found = sorted(found, key=lambda cell: cell.cell)
-    rows = results.frame(found)
-    labelled = variants.label(rows, found)
-    trained, priors = summary.summarise(labelled), summary.priors(labelled, found)
+def _build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
+    cells = sorted(cells, key=lambda cell: cell.cell)
+    rows = results.frame(cells)
+    labelled = variants.label(rows, cells)
+    trained, priors = summary.summarise(labelled), summary.priors(labelled, cells)
     table = summary.beside(trained, priors)
-    curves = results.frame(found, curves=True)
+    curves = results.frame(cells, curves=True)
     curves = curves[[name for name in curves if "." not in str(name) and name != "message"]]
     texts = {
         name: frame.to_csv(index=False, float_format="%.10g")
         for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
     }
     shown = (f"{name} {it.direction} {it.digits} {it.axis}" for name, it in in_tables().items())
-    inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in found), *shown)
+    inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in cells), *shown)
     durable.tidy([out])
     if _is_of(out, inputs):
         print(f"nothing changed since {out} was written")
@@ -80,11 +80,11 @@ def _build(found: list[Cell], out: Path, title: str) -> pd.DataFrame:
     scratch = durable.sibling(out)
     try:
         scratch.mkdir()
-        own = page.by_label(labelled, found)
-        twins = [label for label, cells in own.items() if page.is_twin(cells)]
+        by_label = page.by_label(labelled, cells)
+        twins = [label for label, its in by_label.items() if page.is_twin(its)]
         texts["table.md"] = markdown(table, title, twins)
         drawn = figures.draw(labelled, curves, trained, scratch / "figures")
-        texts["index.html"] = page.render(title, own, labelled, table, drawn)
+        texts["index.html"] = page.render(title, by_label, labelled, table, drawn)
         texts[INPUTS] = inputs + "\n"
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")

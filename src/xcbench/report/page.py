@@ -18,7 +18,7 @@ UNDRAWN = f"figures are drawn for the first {DATASETS} datasets"
 
 def render(
     title: str,
-    found: Mapping[str, list[Cell]],
+    cells: Mapping[str, list[Cell]],
     rows: pd.DataFrame,
     table: pd.DataFrame,
     figures: dict[str, list[Picture]],
@@ -28,7 +28,7 @@ def render(
     Parameters
     ----------
     title : heading of the page.
-    found : the cells, by label of the dataset.
+    cells : the cells, by label of the dataset.
     rows : their labelled frame.
     table : the final table.
     figures : what `figures.draw` returned.
@@ -42,7 +42,7 @@ def render(
             cells=len(rows),
             counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
             sections=[
-                _section(str(label), found[str(label)], part, results, figures[str(label)])
+                _section(str(label), cells[str(label)], part, results, figures[str(label)])
                 for (label, results), part in zip(
                     table.groupby("dataset", sort=False), _parts(rows, table), strict=True
                 )
@@ -57,13 +57,13 @@ def render(
     )
 
 
-def by_label(rows: pd.DataFrame, found: Iterable[Cell]) -> dict[str, list[Cell]]:
+def by_label(rows: pd.DataFrame, cells: Iterable[Cell]) -> dict[str, list[Cell]]:
     """Cells by label of their dataset."""
     label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
-    own: dict[str, list[Cell]] = {}
-    for cell in found:
-        own.setdefault(label[cell.cell], []).append(cell)
-    return own
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(label[cell.cell], []).append(cell)
+    return groups
 
 
 def _parts(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -74,7 +74,7 @@ def _parts(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def _section(
     label: str,
-    own: list[Cell],
+    cells: list[Cell],
     part: pd.DataFrame,
     results: pd.DataFrame,
     figures: list[Picture],
@@ -83,8 +83,8 @@ def _section(
     return {
         "label": label,
         "anchor": slug(label),
-        "twin": is_twin(own),
-        "facts": [*_shape(own), *_settings_of_data(part)],
+        "twin": is_twin(cells),
+        "facts": [*_shape(cells), *_settings_of_data(part)],
         "columns": [name for name in words[0] if name != "dataset"],
         "results": words,
         "edge": results["edge"].any(),
@@ -93,13 +93,13 @@ def _section(
     }
 
 
-def is_twin(found: list[Cell]) -> bool:
+def is_twin(cells: list[Cell]) -> bool:
     """Whether cells of a dataset ran on a synthetic stand-in."""
-    return any(cell.dataset.endswith("-twin") or cell.shape.get("twin") for cell in found)
+    return any(cell.dataset.endswith("-twin") or cell.shape.get("twin") for cell in cells)
 
 
-def _shape(found: list[Cell]) -> list[str]:
-    shape = next((cell.shape for cell in found if cell.shape), None)
+def _shape(cells: list[Cell]) -> list[str]:
+    shape = next((cell.shape for cell in cells if cell.shape), None)
     if shape is None:
         return ["shape unknown: the data was never loaded"]
     facts = [

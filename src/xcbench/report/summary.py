@@ -63,8 +63,8 @@ def at_best_rate(
     names = ["lr", *(name for name in tuned if name in variant)]
     point = variant.groupby(names, dropna=False).ngroup()  # a method without a rate has one
     ended = variant["status"].isin(ENDED)
-    found = variant.reindex(columns=[criterion])[criterion]
-    loss = found.where(ended).groupby(point).mean().dropna()
+    values = variant.reindex(columns=[criterion])[criterion]
+    loss = values.where(ended).groupby(point).mean().dropna()
     if loss.empty:
         return variant
     seeds = ended.groupby(point).sum()[loss.index]

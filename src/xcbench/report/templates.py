@@ -22,7 +22,7 @@ SELF_CONTAINED = "self-contained.html"
 
 def environment() -> Environment:
     """Find templates by their path in the package; every text in them is escaped."""
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader("xcbench", "."),
         autoescape=True,
         trim_blocks=True,
@@ -30,8 +30,8 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    made.filters["link"] = link
-    return made
+    templates.filters["link"] = link
+    return templates
 
 
 def link(picture: Path) -> str:

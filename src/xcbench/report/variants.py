@@ -21,14 +21,14 @@ from xcbench.run.cell import Cell
 UNKNOWN = ""
 
 
-def label(rows: pd.DataFrame, found: Iterable[Cell]) -> pd.DataFrame:
+def label(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     """Add ``dataset_label`` and ``method_label`` to the frame of cells.
 
     The version of the method and the digest of the data join the settings, as
     ``method.version`` and ``dataset.digest``.
     """
-    version = {cell.cell: cell.method_version for cell in found}
-    digest = {cell.cell: cell.dataset_digest[:8] for cell in found}
+    version = {cell.cell: cell.method_version for cell in cells}
+    digest = {cell.cell: cell.dataset_digest[:8] for cell in cells}
     rows = rows.copy()
     rows["method.version"] = rows["cell"].map(version)
     rows["dataset.digest"] = rows["cell"].map(digest)

@@ -59,9 +59,9 @@ def arrival(
 ) -> Arrival:
     """When the cells of some rows reach a level (see `reached`)."""
     own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
-    found = [(reached(curve, level, measure, clock), float(curve[clock].max())) for curve in own]
-    times = tuple(at for at, _ in found if not np.isnan(at))
-    return Arrival(times, tuple(end for at, end in found if np.isnan(at)))
+    arrivals = [(reached(curve, level, measure, clock), float(curve[clock].max())) for curve in own]
+    times = tuple(at for at, _ in arrivals if not np.isnan(at))
+    return Arrival(times, tuple(end for at, end in arrivals if np.isnan(at)))
 
 
 def reached(curve: pd.DataFrame, level: float, measure: str, clock: str) -> float:
@@ -76,14 +76,14 @@ def reached(curve: pd.DataFrame, level: float, measure: str, clock: str) -> floa
     """
     known = curve.assign(height=evaluated(curve, measure)).dropna(subset=["height"])
     known = known.sort_values(clock)
-    times, found = known[clock].to_numpy(float), known["height"].to_numpy(float)
-    above = np.flatnonzero(found >= level)
+    times, heights = known[clock].to_numpy(float), known["height"].to_numpy(float)
+    above = np.flatnonzero(heights >= level)
     if not len(above):
         return float("nan")
     at = int(above[0])
     if at == 0:
         return float(times[0])
-    share = (level - found[at - 1]) / (found[at] - found[at - 1])
+    share = (level - heights[at - 1]) / (heights[at] - heights[at - 1])
     return float(times[at - 1] + share * (times[at] - times[at - 1]))
 
 
@@ -96,7 +96,7 @@ class Level:
     judged : whether the claim is judged at it.
     measure : ``accuracy`` or ``log likelihood``.
     what : where the level comes from.
-    found : training seconds by method.
+    seconds : training seconds by method.
     epochs : passes over the data by method, the tree's fit left out.
     """
 
@@ -105,7 +105,7 @@ class Level:
     measure: str
     what: str
     value: float
-    found: dict[str, Arrival]
+    seconds: dict[str, Arrival]
     epochs: dict[str, Arrival]
 
 
@@ -152,7 +152,7 @@ def sentences(measured: Measured) -> list[str]:
     return verdict(levels(measured.results, measured.curves))
 
 
-def race(found: list[Level]) -> pd.DataFrame:
+def race(levels: list[Level]) -> pd.DataFrame:
     """Training seconds to given levels, and how many times as long as the proposed method."""
     lines = [
         {
@@ -162,11 +162,11 @@ def race(found: list[Level]) -> pd.DataFrame:
             "value": f"{level.value:.3f}",
             "method": name,
             "seconds": own.text(),
-            "times the proposed": _text(times(own, level.found.get(PROPOSED))),
+            "times the proposed": _text(times(own, level.seconds.get(PROPOSED))),
             "epochs": level.epochs[name].text(),
         }
-        for level in found
-        for name, own in level.found.items()
+        for level in levels
+        for name, own in level.seconds.items()
     ]
     return pd.DataFrame(lines)
 
@@ -179,19 +179,19 @@ def times(own: Arrival, first: Arrival | None) -> tuple[str, float] | None:
     return sign, own.mean / first.mean
 
 
-def _text(found: tuple[str, float] | None) -> str:
-    return f"{found[0]}{found[1]:.2f}" if found else NONE
+def _text(ratio: tuple[str, float] | None) -> str:
+    return f"{ratio[0]}{ratio[1]:.2f}" if ratio else NONE
 
 
-def verdict(found: list[Level]) -> list[str]:
+def verdict(levels: list[Level]) -> list[str]:
     """What the race says about the claim, a sentence a level at which it is judged."""
     said = []
-    for level in found:
-        others = {name: own for name, own in level.found.items() if name != PROPOSED}
-        if level.judged and PROPOSED in level.found and others:
+    for level in levels:
+        others = {name: own for name, own in level.seconds.items() if name != PROPOSED}
+        if level.judged and PROPOSED in level.seconds and others:
             article = "an" if level.measure == "accuracy" else "a"
             to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
-            said.append(f"{SHOWN[level.dataset]}, {to}: {_said(level.found[PROPOSED], others)}")
+            said.append(f"{SHOWN[level.dataset]}, {to}: {_said(level.seconds[PROPOSED], others)}")
     return said
 
 
@@ -199,20 +199,20 @@ def _said(proposed: Arrival, others: dict[str, Arrival]) -> str:
     """The claim at one level, plainly."""
     there = {name: own for name, own in others.items() if own.complete} or others
     name = min(there, key=lambda it: there[it].mean)
-    found = times(there[name], proposed)
-    factor = f": {_text(found)} times as long" if found else ""
+    ratio = times(there[name], proposed)
+    factor = f": {_text(ratio)} times as long" if ratio else ""
     return (
         f"seconds of adversarial negative sampling: {proposed.text()}; of the best other method, "
         f"{name}: {there[name].text()}{factor}. The claim of an order of magnitude "
-        f"{_judged(found)}."
+        f"{_judged(ratio)}."
     )
 
 
-def _judged(found: tuple[str, float] | None) -> str:
+def _judged(ratio: tuple[str, float] | None) -> str:
     """A bound judges only on its own side of the claim."""
-    if found is None:
+    if ratio is None:
         return "cannot be judged: not every seed of either arrives"
-    sign, factor = found
+    sign, factor = ratio
     if factor >= ORDER and sign != AT_MOST:
         return "is confirmed"
     if factor < ORDER and sign != AT_LEAST:

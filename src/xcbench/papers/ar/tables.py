@@ -23,7 +23,7 @@ from xcbench.papers.ar.names import (
     scores,
     seconds,
 )
-from xcbench.papers.frames import difference, ended, mean, number, once, part, pivot, values
+from xcbench.papers.frames import difference, ended, mean, number, once, paired, part, pivot, values
 from xcbench.report.formats import NONE
 
 CLOSE = {  # asked of both numbers, with the code's settings
@@ -150,12 +150,8 @@ def compared(higher: pd.DataFrame, lower: pd.DataFrame, column: str) -> str:
     """In how many of the common seeds a column of the first is above that of the second."""
     one, other = (ended(rows).set_index("seed") for rows in (higher, lower))
     common = one.index.intersection(other.index)
-    if common.empty:
-        return NONE
     apart = (one.loc[common, column] - other.loc[common, column]).to_numpy(float)
-    spread = f" ± {apart.std(ddof=1):.4f}" if len(apart) > 1 else ""
-    word = {0: "no", len(apart): "yes"}.get(int((apart > 0).sum()), "in part")
-    return f"{word}, {(apart > 0).sum()} of {len(apart)} ({apart.mean():+.4f}{spread})"
+    return paired(apart, apart > 0, 4)
 
 
 def synthetic(measured: Measured) -> pd.DataFrame:

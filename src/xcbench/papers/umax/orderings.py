@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 
 from xcbench.papers import LOSS, Measured
-from xcbench.papers.frames import ended, number, part
+from xcbench.papers.frames import ended, number, paired, part
 from xcbench.papers.umax.names import BIASED, DATASET_NAMES, PUBLISHED_NAME
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate
@@ -45,14 +45,10 @@ def order(measured: Measured) -> pd.DataFrame:
 
 def _compared(first: pd.DataFrame, second: pd.DataFrame) -> str:
     common = first.index.intersection(second.index)
-    if common.empty:
-        return NONE
     difference = (first.loc[common, LOSS] - second.loc[common, LOSS]).to_numpy(float)
-    spread = f" ± {difference.std(ddof=1):.3f}" if len(difference) > 1 else ""
-    if not difference.any():
+    if len(common) and not difference.any():
         return f"the same, {len(common)} of {len(common)}"
-    word = {0: "no", len(difference): "yes"}.get(int((difference < 0).sum()), "in part")
-    return f"{word}, {(difference < 0).sum()} of {len(common)} ({difference.mean():+.3f}{spread})"
+    return paired(difference, difference < 0, 3)
 
 
 def plateaus(measured: Measured) -> pd.DataFrame:
