@@ -72,7 +72,7 @@ class XcbenchSource(ConfigSource):
             return []
         if group == "method":
             return registry.names()
-        return sorted(set(plugins.announced("dataset")) - set(external.own()))
+        return sorted(set(plugins.announced("dataset")) - set(external.catalogue()))
 
     def is_group(self, config_path: str) -> bool:
         """Whether there are such things at all."""

@@ -42,7 +42,7 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
 
     from xcbench.run import sweeps
 
-    known = external.own()
+    known = external.catalogue()
     for name in names:
         if name not in known:
             raise UserError(f"unknown dataset '{name}'; available: {', '.join(known)}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xcbench import options, plugins
+from xcbench.data import external
 from xcbench.errors import UserError
 from xcbench.run import composing, results
 from xcbench.run.cell import Cell
@@ -51,10 +52,10 @@ def _dataset(wanted: dict[str, Any]) -> str | None:
     from omegaconf import DictConfig, OmegaConf
 
     known = {}
-    for path in sorted((options.folder() / "dataset").glob("*.yaml")):
+    for name, path in external.catalogue().items():
         content = OmegaConf.load(path)
         if isinstance(content, DictConfig):
-            known[path.stem] = content
+            known[name] = content
     for key in ("name", "reader"):
         for stem, content in known.items():
             if key in wanted and content.get(key) == wanted[key]:

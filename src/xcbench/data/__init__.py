@@ -16,7 +16,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import durable, locks, options, plugins
+from xcbench import durable, locks, plugins
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import (
@@ -131,7 +131,7 @@ def _check_settings(settings: Settings) -> None:
             f"dataset.reader={settings.reader} is unknown; "
             f"readers: {', '.join((*READERS, *MAKERS))}"
         )
-    if known and settings.name in external.own():
+    if known and settings.name in external.catalogue():
         plugins.refuse_clash("dataset", settings.name)
     if settings.reader in MAKERS and getattr(settings, settings.reader) is None:
         raise UserError(
@@ -157,17 +157,17 @@ def _check_name(settings: Settings) -> None:
             f"dataset.name={settings.name} is not possible: '-twin' marks synthetic stand-ins; "
             "choose another dataset.name"
         )
-    for path in (options.folder() / "dataset").glob("*.yaml"):
-        if path.stem != settings.name.lower() or path.stem == "file":
-            continue
-        known = OmegaConf.load(path)
-        assert isinstance(known, DictConfig)
-        its = (path.stem, known.reader, known.get("files", {}))
-        if (settings.name, settings.reader, settings.files) != its:
-            raise UserError(
-                f"dataset.name={settings.name} is a dataset of the catalogue, and these are other "
-                "files; choose another dataset.name"
-            )
+    path = external.catalogue().get(settings.name.lower())
+    if path is None or path.stem == "file":
+        return
+    known = OmegaConf.load(path)
+    assert isinstance(known, DictConfig)
+    its = (path.stem, known.reader, known.get("files", {}))
+    if (settings.name, settings.reader, settings.files) != its:
+        raise UserError(
+            f"dataset.name={settings.name} is a dataset of the catalogue, and these are other "
+            "files; choose another dataset.name"
+        )
 
 
 def _check_own(settings: Settings) -> None:

@@ -40,9 +40,9 @@ class External:
         return self.settings.name
 
 
-def own() -> list[str]:
-    """Names of our datasets."""
-    return sorted(path.stem for path in (options.folder() / "dataset").glob("*.yaml"))
+def catalogue() -> dict[str, Path]:
+    """Configuration files of our datasets, by their names in order."""
+    return {path.stem: path for path in sorted((options.folder() / "dataset").glob("*.yaml"))}
 
 
 def find(reference: str) -> PluginRef:
@@ -61,7 +61,7 @@ def find(reference: str) -> PluginRef:
         raise UserError(f"{who}: its settings must be a DatasetSettings, its read a function")
     if not isinstance(thing.version, int):
         raise UserError(f"{who}: its version is {thing.version!r}, it must be a whole number")
-    if thing.name in own():
+    if thing.name in catalogue():
         raise UserError(f"{who} calls itself '{thing.name}', which is one of ours")
     if not plugins.is_target(reference) and thing.name != reference:
         raise UserError(f"{who} calls itself '{thing.name}'; both must be the same")

@@ -13,7 +13,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
-from xcbench.data import MAKERS, files
+from xcbench.data import MAKERS, external, files
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -151,13 +151,13 @@ def _expanded(word: str, words: Sequence[str]) -> str:
 
 def _here(data_dir: Path) -> Iterator[str]:
     """Datasets that need no files, or whose files are here."""
-    for path in sorted((folder() / "dataset").glob("*.yaml")):
+    for name, path in external.catalogue().items():
         content = OmegaConf.to_container(OmegaConf.load(path))
         assert isinstance(content, dict)
         folders = content.get("folders") or ["."]
-        found = [files.find(data_dir, folders, name) for name in content.get("files", {}).values()]
+        found = [files.find(data_dir, folders, it) for it in content.get("files", {}).values()]
         if content["reader"] in (*MAKERS, "digits") or (found and all(found)):
-            yield path.stem
+            yield name
 
 
 def _left_to_points(word: str) -> str:
