@@ -31,7 +31,7 @@ from xcbench.methods import registry
 from xcbench.run import training
 
 dataset = amazoncat()
-solver = registry.entry(SETTINGS).build(SETTINGS, dataset.info)
+solver = registry.method_of(SETTINGS).build(SETTINGS, dataset.info)
 model = models.make("numba", dataset.info.classes, dataset.info.features, True, "float32")
 training.warm_up(solver, model, dataset)
 few = Split(dataset.train.X[:2000], dataset.train.y[:2000])

@@ -116,7 +116,7 @@ def shipped(name: str, data: str, rows: int) -> Dataset:
 
 def settings_of(name: str, **more: Any) -> Any:
     """Default settings of a method, trained by minibatches."""
-    schema = registry.own()[name].schema
+    schema = registry.builtin()[name].schema
     if issubclass(schema, FullBatchOptions):
         more = {"solver": "minibatch"} | more
     return schema(name=name, **more)
@@ -126,7 +126,7 @@ def run(
     name: str, dataset: Dataset, epochs: float, factor: float = 1.0, seconds: float | None = None
 ) -> dict[str, Any]:
     """One cell: final losses and errors at the default rate, times a factor."""
-    method, settings = registry.own()[name], settings_of(name)
+    method, settings = registry.builtin()[name], settings_of(name)
     try:
         registry.check(method, settings, dataset.info)
     except UserError as error:

@@ -41,7 +41,7 @@ from xcbench.run import training
 
 dataset = with_constant(twin(*{shape}))
 settings = {settings}
-solver = registry.entry(settings).build(settings, dataset.info)
+solver = registry.method_of(settings).build(settings, dataset.info)
 info, engine = dataset.info, resolve("auto")
 model = solver.make_model(engine, info.classes, info.features, False, "float32")
 training.warm_up(solver, model, dataset)

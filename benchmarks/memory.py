@@ -125,7 +125,7 @@ from xcbench.run.settings import Budget, Evaluation
 
 dataset = shapes.uniform_rows()
 settings = {settings}
-solver = registry.entry(settings).build(settings, dataset.info)
+solver = registry.method_of(settings).build(settings, dataset.info)
 model = models.make("{engine}", dataset.info.classes, dataset.info.features, True, "float32")
 training.warm_up(solver, model, dataset)
 X, W = dataset.train.X, model.V

@@ -106,7 +106,7 @@ class Work:
         cls, dataset: Dataset, settings: Any, engine: str, bias: bool = False, rows: int = 0
     ) -> Work:
         """Prepare; the draws depend on dataset and settings alone."""
-        solver = registry.entry(settings).build(settings, dataset.info)
+        solver = registry.method_of(settings).build(settings, dataset.info)
         assert isinstance(solver, Minibatch)
         info = dataset.info
         model = models.make(engine, info.classes, info.features, bias, "float32")

@@ -37,7 +37,7 @@ settings = NegativeSamplingOptions(
     name="negative_sampling", lr=0.01, sampling="{sampling}", score_l2=1e-3, start="glorot"
 )
 dataset = shapes.dense({train}, {features}, {classes}, Path({path!r}))
-solver = registry.entry(settings).build(settings, dataset.info)
+solver = registry.method_of(settings).build(settings, dataset.info)
 model = models.make("numba", dataset.info.classes, dataset.info.features, True, "float32")
 training.warm_up(solver, model, dataset)
 few = Split(dataset.train.X[:{evaluated}], dataset.train.y[:{evaluated}])

@@ -272,7 +272,7 @@ def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
     )
     if name != "softmax":
         settings = replace(settings, entropy=entropy)
-    solver = registry.entry(settings).build(settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     model = LinearModel(8, 40, True, "float64")
     progress = list(solver.fit(small, model, Streams.of(4), [1.0, 3.0]))
     again = Streams.of(4)
@@ -338,7 +338,7 @@ def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digit
 
 
 def test_methods_say_their_link():
-    links = {name: method.link for name, method in registry.own().items()}
+    links = {name: method.link for name, method in registry.builtin().items()}
     assert links["ar_probit"] == "probit" and links["ar_logistic"] == "logistic"
     none = {name for name, link in links.items() if link is None}
     assert none == {

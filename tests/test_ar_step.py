@@ -125,8 +125,8 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
     settings = OneVsEachOptions(
         name="ove", optimizer="ar", init="normal", sampler="others", lr=0.02
     )
-    registry.check(registry.entry(settings), settings, small.info)
-    solver = registry.entry(settings).build(settings, small.info)
+    registry.check(registry.method_of(settings), settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     ends = []
     for seed in (0, 0, 1):
         model = LinearModel(8, 40, True, "float64")
@@ -148,7 +148,7 @@ def test_every_fit_begins_anew_and_takes_its_start_from_the_seed(small):
 
 def test_the_adaptive_step_has_a_rate_of_its_own(small):
     settings = OneVsEachOptions(name="ove", optimizer="ar")
-    method = registry.entry(settings)
+    method = registry.method_of(settings)
     assert default_rate(method, settings, small.info) == 0.04
     assert default_rate(method, replace(settings, optimizer="sgd"), small.info) != 0.02
 
@@ -177,4 +177,4 @@ def test_the_adaptive_step_has_a_rate_of_its_own(small):
 )
 def test_steps_that_do_not_fit_are_refused(small, settings, sentence):
     with pytest.raises(UserError, match=sentence):
-        registry.check(registry.entry(settings), settings, small.info)
+        registry.check(registry.method_of(settings), settings, small.info)

@@ -32,4 +32,4 @@ def test_readings_of_the_methods(variant: str) -> None:
             if name in ("ar_probit", "ar_logistic"):
                 assert own.local_lr == (0.01 if text else 0.001)
                 assert own.entropy is text
-            assert isinstance(own, registry.own()[name].schema)
+            assert isinstance(own, registry.builtin()[name].schema)

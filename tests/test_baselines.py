@@ -48,8 +48,8 @@ def problem(classes: int = K, seed: int = 0) -> Dataset:
 
 
 def trained(settings: MethodOptions, dataset: Dataset, until: int = 99) -> Any:
-    registry.check(registry.entry(settings), settings, dataset.info)
-    solver = registry.own()[settings.name].build(settings, dataset.info)
+    registry.check(registry.method_of(settings), settings, dataset.info)
+    solver = registry.builtin()[settings.name].build(settings, dataset.info)
     shape = dataset.info.classes, D
     model = solver.make_model("numpy", *shape, settings.bias, "float64")
     stops = [solver.epochs * share for share in (0.25, 0.5, 0.75, 1.0)]  # type: ignore[attr-defined]
@@ -118,7 +118,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch, tick: float = 1.0) -> None:
 
 
 def traced(settings: MethodOptions, dataset: Dataset, seconds: float) -> tuple[training.Trace, Any]:
-    solver = registry.own()[settings.name].build(settings, dataset.info)
+    solver = registry.builtin()[settings.name].build(settings, dataset.info)
     model = solver.make_model("numpy", dataset.info.classes, D, settings.bias, "float64")
     budget = Budget(checkpoints=1, seconds=seconds)
     found = training.run(solver, model, dataset, 0, budget, Evaluation(), 0.0)
@@ -186,7 +186,7 @@ def test_crammer_and_singers_objective_is_lowest(classes: int) -> None:
 @pytest.mark.parametrize("name", EXTRAS)
 def test_a_library_learns(name: str) -> None:
     pytest.importorskip(EXTRAS[name])
-    schema = registry.own()[name].schema
+    schema = registry.builtin()[name].schema
     settings = schema(name)
     if isinstance(settings, RecallTreeOptions):
         settings = replace(settings, bits=12)
@@ -215,7 +215,7 @@ def test_a_library_that_is_not_there_is_one_sentence(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(baselines, "find_spec", lambda package: None)
-    method = registry.own()[name]
+    method = registry.builtin()[name]
     said = method.lacks(method.schema(name))
     assert said.startswith(f"method {name} needs {EXTRAS[name]}, which is not installed; pip")
     registry.check(method, method.schema(name), problem().info)  # no reason to refuse the launch

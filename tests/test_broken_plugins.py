@@ -32,8 +32,8 @@ def gives(*given):
     return replace(gce.method, name="mine", objective=lambda s, info: Request(*given))
 def draws(*given):
     class Mine(Sampler):
-        def __init__(self, n_classes, m): pass
-        def draw(self, rng, rows, y, n): return given
+        def __init__(self, n_classes, negatives): pass
+        def draw(self, rng, rows, y, batch_size): return given
     return Mine
 def data(*given):
     return External(DatasetSettings(name="mine"), lambda paths, settings: given)

@@ -46,7 +46,7 @@ def problem() -> Dataset:
 def variants() -> dict[str, tuple[Method, Any]]:
     """Every method that visits rows, with its default minibatch and others."""
     found = {}
-    for name, method in registry.own().items():
+    for name, method in registry.builtin().items():
         settings = method.schema(name=name)
         if isinstance(settings, FullBatchOptions):
             settings = replace(settings, solver="minibatch")
@@ -63,7 +63,7 @@ VARIANTS = variants()
 def trained(variant: str, engine: str, budget: Budget) -> tuple[training.Trace, Any]:
     method, settings = VARIANTS[variant]
     dataset = problem()
-    registry.check(registry.entry(settings), settings, dataset.info)
+    registry.check(registry.method_of(settings), settings, dataset.info)
     solver = method.build(settings, dataset.info)
     model = solver.make_model(engine, K, D, settings.bias, "float64")
     model.link = method.link

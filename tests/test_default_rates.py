@@ -54,7 +54,7 @@ LONG = counts(300.0)
     ],
 )
 def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str) -> None:
-    method = registry.own()[name]
+    method = registry.builtin()[name]
     settings: Any = method.schema(name=name, sampler=sampling)  # type: ignore[call-arg]
     settings = replace(settings, lr=default_rate(method, settings, LONG.info))
     model = models.make("numpy", K, D, True, "float64")
@@ -68,7 +68,7 @@ def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str
 @pytest.mark.parametrize("step", ["ar", "adagrad"])
 def test_an_adaptive_step_moves_a_row_by_at_most_about_1(step: str) -> None:
     settings = OneVsEachOptions(name="ove", optimizer=step)
-    method = registry.entry(settings)
+    method = registry.method_of(settings)
     short, long = (default_rate(method, settings, counts(scale).info) for scale in (1e-6, 1e3))
     assert long < short <= 0.1
     length = np.abs(counts(1e3).train.X).sum(axis=1)

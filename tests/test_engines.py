@@ -112,9 +112,9 @@ METHODS = {
 
 def trained(dataset, settings, engine, dtype, epochs, bias=True, l2=1.0):
     check(settings)
-    registry.check(registry.entry(settings), settings, dataset.info)
+    registry.check(registry.method_of(settings), settings, dataset.info)
     settings = replace(settings, l2=l2, bias=bias)
-    solver = registry.entry(settings).build(settings, dataset.info)
+    solver = registry.method_of(settings).build(settings, dataset.info)
     model = models.make(
         engine, dataset.info.classes, dataset.info.features, bias, solver.precision or dtype
     )

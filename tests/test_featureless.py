@@ -83,7 +83,7 @@ def test_declared_classes_need_no_row(prepare):
 def test_there_is_something_to_fit(values):
     settings = NCEOptions(name="nce", bias=False)
     with pytest.raises(UserError, match="has no features"):
-        registry.check(registry.entry(settings), settings, values.info)
+        registry.check(registry.method_of(settings), settings, values.info)
 
 
 # ---------------------------------------------------------------- evaluation

@@ -57,13 +57,13 @@ def pairs(X: Any, y: np.ndarray) -> Split:
 
 
 def cases() -> list[tuple[str, Any]]:
-    found = [(name, method.schema(name=name)) for name, method in registry.own().items()]
+    found = [(name, method.schema(name=name)) for name, method in registry.builtin().items()]
     found += [
         ("ove", OneVsEachOptions(name="ove", sampler="tree")),
         ("softmax", SoftmaxOptions(name="softmax", solver="minibatch")),
     ]
     return [
-        (name, settings) for name, settings in found if not registry.own()[name].lacks(settings)
+        (name, settings) for name, settings in found if not registry.builtin()[name].lacks(settings)
     ]
 
 
@@ -72,11 +72,11 @@ def cases() -> list[tuple[str, Any]]:
     ("name", "settings"), cases(), ids=lambda case: case if isinstance(case, str) else ""
 )
 def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str) -> None:
-    method, reason = registry.own()[name], ""
+    method, reason = registry.builtin()[name], ""
     for form in FORMS:
         dataset = problem(form)
         try:
-            registry.check(registry.entry(settings), settings, dataset.info)
+            registry.check(registry.method_of(settings), settings, dataset.info)
         except UserError as error:
             assert form == "featureless"
             reason = str(error)

@@ -134,7 +134,7 @@ def test_samplers_without_knowledge_of_the_data_stay_as_they_are():
 class MostFrequent(Sampler):
     """A sampler from outside that has seen the data: the class of most rows, but for its own."""
 
-    def __init__(self, n_classes, m):
+    def __init__(self, n_classes, negatives):
         self.n_classes, self.best = n_classes, None
 
     def fitted(self, dataset):
@@ -142,7 +142,7 @@ class MostFrequent(Sampler):
         made.best = np.argsort(-dataset.class_counts)[:2]
         return made
 
-    def draw(self, rng, rows, y, n):
+    def draw(self, rng, rows, y, batch_size):
         drawn = np.where(y == self.best[0], self.best[1], self.best[0])[:, None]
         return drawn, np.log(1.0 + np.arange(len(y)))[:, None]
 
@@ -150,7 +150,7 @@ class MostFrequent(Sampler):
 def test_a_sampler_from_outside_may_see_the_data(small):
     found = PluginRef(MostFrequent, "mine")
     contract.sampler(found, small.info, 1, 1)
-    solver = registry.entry(UmaxOptions(name="umax")).build(
+    solver = registry.method_of(UmaxOptions(name="umax")).build(
         UmaxOptions(name="umax", lr=0.1), small.info
     )
     solver.sampler = MostFrequent(8, 1)
@@ -165,5 +165,5 @@ def test_a_sampler_from_outside_may_see_the_data(small):
 
 def test_a_group_has_a_sampler_of_its_own():
     settings = GroupedOptions(name="ove_grouped", sampler="repeat.WithRepetition")
-    reason = registry.entry(settings).impossible(settings)
+    reason = registry.method_of(settings).impossible(settings)
     assert "method.sampler=others or all" in reason

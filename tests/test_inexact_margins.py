@@ -59,7 +59,7 @@ def test_measurements_of_cells_whose_weights_are_gone_stay(
 
     def measured(cell: str) -> Iterator[dict[str, Any]]:
         asked.append(cell)
-        where = {"cell": cell} if cell else {"version": registry.own()["memoir_l2"].version}
+        where = {"cell": cell} if cell else {"version": registry.builtin()["memoir_l2"].version}
         return iter([where | {"oracle": it, "recall": recall[cell]} for it in names if cell != "c"])
 
     monkeypatch.setattr(margins, "on_synthetic_rows", lambda: measured(""))

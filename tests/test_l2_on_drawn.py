@@ -60,7 +60,7 @@ def test_the_bounds_of_algorithm_1_hold_at_a_rate_that_would_break_them(small, l
     settings = DoubleSumOptions(
         name="vanilla", lr=100.0, l2=l2, l2_on="drawn", u0="zero", order="file"
     )
-    solver = registry.entry(settings).build(settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     model = LinearModel(8, 40, True, "float64")
     next(solver.fit(small, model, Streams.of(0), [1.0]))
     longest = np.sqrt(np.square(small.train.X.toarray()).sum(axis=1).max() + 1)

@@ -47,7 +47,7 @@ def trained(
     settings: MemoirOptions, dataset: Dataset, engine: str = "numpy", steps: int = 30, seed: int = 0
 ) -> SparseModel:
     settings = replace(settings, lr=settings.lr or 0.1)
-    method = registry.own()[settings.name]
+    method = registry.builtin()[settings.name]
     solver = method.build(replace(settings, iterations=steps), dataset.info)
     model = solver.make_model(engine, K, D, False, "float64")
     assert isinstance(model, SparseModel)
@@ -280,7 +280,7 @@ def test_published_lsh_takes_classes_without_weights_first(
 def test_a_warm_up_has_small_batches(told: list[tuple[np.ndarray, np.ndarray]]) -> None:
     dataset = problem()
     settings = MemoirL2Options("memoir_l2", lr=0.1, batch_size=5000, iterations=3)
-    solver = registry.own()["memoir_l2"].build(settings, dataset.info)
+    solver = registry.builtin()["memoir_l2"].build(settings, dataset.info)
     training.warm_up(solver, solver.make_model("numpy", K, D, False, "float32"), dataset)
     assert [len(batch) for batch, _ in told] == [4]
 
@@ -300,7 +300,7 @@ def test_an_observation_without_a_rival_moves_nothing(monkeypatch: pytest.Monkey
     W = np.arange(1.0, 1 + K * D).reshape(K, D)
     for margins in ("before", "current"):
         asked = replace(settings, margins=margins, oracle="random", lr=0.1, strength=0.0)
-        solver = registry.own()["memoir_l2"].build(asked, dataset.info)
+        solver = registry.builtin()["memoir_l2"].build(asked, dataset.info)
         model = solver.make_model("numpy", K, D, False, "float64")
         assert isinstance(model, SparseModel)
         model.move(np.arange(K), sp.csr_array(W))
@@ -319,12 +319,12 @@ def test_what_is_impossible_is_said() -> None:
         ({"strength": 10.0}, "method.strength"),
     ]:
         with pytest.raises(UserError, match=word):
-            registry.check(registry.entry(L2), replace(L2, **more), info)
-    registry.check(registry.entry(L2), L2, info)
+            registry.check(registry.method_of(L2), replace(L2, **more), info)
+    registry.check(registry.method_of(L2), L2, info)
 
 
 def test_a_graph_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xcbench.core.oracles.graph.installed", lambda: False)
-    method = registry.own()["memoir_l2"]
+    method = registry.builtin()["memoir_l2"]
     assert "nmslib" in method.lacks(replace(L2, oracle="graph"))
     assert not method.lacks(L2)

@@ -131,7 +131,7 @@ def blobs(n: int = 1500, classes: int = 12) -> Dataset:
 
 
 def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
-    entry = registry.own()[method]
+    entry = registry.builtin()[method]
     settings = entry.schema(name=method, **{"lr": 0.1, **options})
     model = models.make(engine, dataset.info.classes, dataset.info.features, True, "float64")
     made = training.run(
@@ -153,7 +153,7 @@ def test_with_weights_of_0_the_tree_alone_predicts(step):
     dataset = blobs(classes=40)
     wanted = TreeOptions(dimensions=4, pca="plain", discrete_step=step)
     settings = NegativeSamplingOptions("negative_sampling", 0.1, init="zero", tree=wanted)
-    solver = registry.own()["negative_sampling"].build(settings, dataset.info)
+    solver = registry.builtin()["negative_sampling"].build(settings, dataset.info)
     model = models.make("numpy", 40, 4, True, "float64")
     budget, asked = Budget(epochs=1, checkpoints=1), Evaluation()
     first = training.run(solver, model, dataset, 0, budget, asked, 0.0).curve.iloc[0]
@@ -292,15 +292,15 @@ def test_starts_of_the_weights():
     ],
 )
 def test_impossible_settings(method, options, words):
-    entry = registry.own()[method]
+    entry = registry.builtin()[method]
     with pytest.raises(UserError, match=words):
         registry.check(entry, entry.schema(name=method, **options), blobs(50).info)
 
 
 def test_a_tree_needs_features():
-    entry = registry.own()["negative_sampling"]
+    entry = registry.builtin()["negative_sampling"]
     info = replace(blobs(50).info, features=0)
     with pytest.raises(UserError, match="draws classes by features"):
         registry.check(entry, entry.schema(name="negative_sampling"), info)
     other = replace(entry.schema(name="negative_sampling"), sampler="frequency")
-    registry.check(registry.entry(other), other, info)
+    registry.check(registry.method_of(other), other, info)

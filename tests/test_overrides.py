@@ -71,7 +71,7 @@ def test_words_for_many(tmp_path: Path) -> None:
         ["method=all", "dataset=here", "-m", f"data_dir={tmp_path}"]
     )
     names = methods.removeprefix("method=").split(",")
-    assert set(names) <= set(registry.own()) and {"ove", "umax", "softmax"} <= set(names)
+    assert set(names) <= set(registry.builtin()) and {"ove", "umax", "softmax"} <= set(names)
     here = datasets.removeprefix("dataset=").split(",")
     assert {"bibtex", "digits", "zipf"} <= set(here)
     assert not {"eurlex", "file", "delicious"} & set(here)

@@ -112,7 +112,7 @@ def test_what_numba_cannot_compile_runs_in_numpy(workspace: Workspace) -> None:
 
 
 def test_ours_pass_the_trial_of_a_definition() -> None:
-    for name, method in registry.own().items():
+    for name, method in registry.builtin().items():
         contract.definition(PluginRef(method, name))
 
 

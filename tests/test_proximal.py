@@ -125,7 +125,7 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):
     """With two classes both must draw the same."""
     data = problem(small, small.train.X, small.train.y % 2, 2)
     settings = DoubleSumOptions(name="implicit", lr=rate, lr_decay=1.0, order="file")
-    single = registry.entry(settings).build(settings, data.info)
+    single = registry.method_of(settings).build(settings, data.info)
     assert isinstance(single, Sequential)
     several = Proximal(sgd(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
     weights, values = [], []
@@ -277,9 +277,9 @@ def test_other_ways_of_drawing_are_refused(small, sampling):
     for shape in ({"batch_size": 5}, {"negatives": 3}):
         settings = DoubleSumOptions(name="implicit", sampler=sampling, **shape)
         with pytest.raises(UserError, match=r"set method\.sampler=others"):
-            registry.check(registry.entry(settings), settings, small.info)
+            registry.check(registry.method_of(settings), settings, small.info)
     single = DoubleSumOptions(name="implicit", sampler=sampling)
-    registry.check(registry.entry(single), single, small.info)
+    registry.check(registry.method_of(single), single, small.info)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
@@ -287,7 +287,7 @@ def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):
     if engine == "numba":
         pytest.importorskip("numba")
     settings = DoubleSumOptions(name="implicit", batch_size=10, negatives=5, lr=1.0, l2=1.0)
-    solver = registry.entry(settings).build(settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     model = models.make(engine, 8, 40, True, "float32")
     training.warm_up(solver, model, small)
     assert not model.V.any()

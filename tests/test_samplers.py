@@ -25,7 +25,7 @@ def test_weighted_sums_are_unbiased(sampling, m):
     rng = np.random.default_rng(1)
     g = rng.normal(size=K)
     y = rng.integers(0, K, size=120_000)
-    classes, log_weight = samplers.make(sampling, K, m).draw(rng, None, y, n=3)
+    classes, log_weight = samplers.make(sampling, K, m).draw(rng, None, y, batch_size=3)
     term = np.where(classes == y[:, None], 0.0, g[classes])
     estimate = (np.exp(log_weight) * term).sum(axis=1)
     exact = g.sum() - g[y]
@@ -36,14 +36,14 @@ def test_weighted_sums_are_unbiased(sampling, m):
 def test_others_never_hit_the_true_class():
     rng = np.random.default_rng(2)
     y = rng.integers(0, K, size=5000)
-    classes, log_weight = samplers.make("others", K, K - 1).draw(rng, None, y, n=1)
+    classes, log_weight = samplers.make("others", K, K - 1).draw(rng, None, y, batch_size=1)
     assert (classes != y[:, None]).all() and log_weight == 0.0
     assert (np.sort(classes, axis=1)[:, :-1] < np.sort(classes, axis=1)[:, 1:]).all()
 
 
 def test_shared_draws_once_a_minibatch():
     rng = np.random.default_rng(3)
-    classes, _ = samplers.make("shared", K, 2).draw(rng, None, np.zeros(10, int), n=4)
+    classes, _ = samplers.make("shared", K, 2).draw(rng, None, np.zeros(10, int), batch_size=4)
     assert (classes[0:4] == classes[0]).all() and (classes[8:] == classes[8]).all()
     assert not (classes == classes[0]).all()
 
@@ -51,7 +51,7 @@ def test_shared_draws_once_a_minibatch():
 def test_a_kept_hit_is_what_is_published_not_unbiased():
     rng = np.random.default_rng(4)
     y = np.zeros(10_000, int)
-    classes, log_weight = samplers.make("any", K, 1).draw(rng, None, y, n=1)
+    classes, log_weight = samplers.make("any", K, 1).draw(rng, None, y, batch_size=1)
     assert abs((classes == 0).mean() - 1 / K) < 0.02
     assert log_weight == pytest.approx(np.log(K - 1))
 

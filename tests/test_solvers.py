@@ -27,8 +27,8 @@ from xcbench.run.settings import Budget, Evaluation
 
 def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
     check(settings)
-    registry.check(registry.entry(settings), settings, dataset.info)
-    solver = registry.entry(settings).build(settings, dataset.info)
+    registry.check(registry.method_of(settings), settings, dataset.info)
+    solver = registry.method_of(settings).build(settings, dataset.info)
     model = LinearModel(
         dataset.info.classes, dataset.info.features, settings.bias, solver.precision or dtype
     )
@@ -130,7 +130,7 @@ def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling
     dataset = request.getfixturevalue(data)
     schema = {"umax": UmaxOptions, "is": SampledOptions}.get(name, DoubleSumOptions)
     settings = schema(name=name, batch_size=1, negatives=1, sampler=sampling, lr=0.02, l2=1.0)
-    solver = registry.entry(settings).build(settings, dataset.info)
+    solver = registry.method_of(settings).build(settings, dataset.info)
     assert isinstance(solver, Sequential)
     general = Minibatch(
         solver.objective,
@@ -154,7 +154,7 @@ def test_a_minibatch_step_is_the_papers_formula(small):
     settings = UmaxOptions(
         name="umax", batch_size=2, negatives=3, lr=0.05, order="file", bias=False
     )
-    solver = registry.entry(settings).build(settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     rng = np.random.default_rng(9)
     model = LinearModel(8, 40, False, "float64")
     start = rng.normal(size=(8, 40))
@@ -191,7 +191,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
     X.data[...] = np.random.default_rng(8).normal(size=X.nnz)
     X.data[0] = 0.0
     dataset = replace(small, train=Split(X, small.train.y))
-    solver = registry.entry(settings).build(settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     drawn = solver.sampler.draw(Streams.of(0).classes, np.arange(300), small.train.y[:300], 1)[0]
     for engine in ("numpy", "numba") if find_spec("numba") else ("numpy",):
         model = models.make(engine, 8, 40, True, "float64")
@@ -240,7 +240,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
 )
 def test_what_the_formulas_do_not_cover_is_refused(small, settings, remedy):
     with pytest.raises(UserError, match=remedy):
-        registry.check(registry.entry(settings), settings, small.info)
+        registry.check(registry.method_of(settings), settings, small.info)
 
 
 def test_passes_and_decay_count_epochs(small):
@@ -248,7 +248,7 @@ def test_passes_and_decay_count_epochs(small):
     _, run = fit(small, settings, epochs=2, checkpoints=2)
     assert run.curve["observations"].tolist() == [0, 900, 1800]
     assert run.curve["epoch"].tolist() == [0, 1, 2]
-    solver = registry.entry(settings).build(settings, small.info)
+    solver = registry.method_of(settings).build(settings, small.info)
     assert [solver.optimizer.rate(e) for e in (0, 1, 2)] == pytest.approx([0.1, 0.09, 0.081])
 
 
@@ -256,7 +256,7 @@ def test_orders_of_rows(small):
     seen = {}
     for order in ("shuffled", "file", "iid"):
         settings = OneVsEachOptions(name="ove", order=order, lr=0.1)
-        solver = registry.entry(settings).build(settings, small.info)
+        solver = registry.method_of(settings).build(settings, small.info)
         seen[order] = solver._order(np.random.default_rng(0), 300)
     assert sorted(seen["shuffled"]) == list(range(300)) == seen["file"].tolist()
     assert len(set(seen["iid"].tolist())) < 300

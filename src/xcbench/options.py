@@ -98,18 +98,18 @@ def changed(settings: Any) -> dict[str, Any]:
     What makes an identity: an option that is added later leaves the identities of old cells alone.
     A default, once in use, must not change its meaning: raise the version of what it belongs to.
     """
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for entry in fields(settings):
         value = getattr(settings, entry.name)
         if is_dataclass(value) and not isinstance(value, type):
             value = changed(value)
             if value:
-                found[entry.name] = value
+                content[entry.name] = value
             continue
         default = entry.default if entry.default_factory is MISSING else entry.default_factory()
         if value != default and entry.metadata.get("identity", True):
-            found[entry.name] = value
-    return found
+            content[entry.name] = value
+    return content
 
 
 def _problem(value: Any, limits: dict[str, Any]) -> str:

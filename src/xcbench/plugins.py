@@ -43,10 +43,10 @@ class PluginRef:
 @cache
 def announced(kind: str) -> dict[str, list[EntryPoint]]:
     """Entry points of installed packages by name, not yet loaded."""
-    found: dict[str, list[EntryPoint]] = {}
+    entries: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUPS[kind]):
-        found.setdefault(entry.name, []).append(entry)
-    return found
+        entries.setdefault(entry.name, []).append(entry)
+    return entries
 
 
 def is_target(reference: str) -> bool:

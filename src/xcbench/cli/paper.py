@@ -98,7 +98,7 @@ def versions(request: Request) -> int:
 
     request.refuse_others("no settings")
     print("kind,name,version")
-    for name, method in registry.own().items():
+    for name, method in registry.builtin().items():
         print(f"method,{name},{method.version}")
     print(f"data,readers and protocols,{data.VERSION}")
     print(f"data,synthetic,{synthetic.VERSION}")

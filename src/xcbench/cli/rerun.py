@@ -40,7 +40,7 @@ def _ours(method: str, dataset: dict[str, Any]) -> bool:
     """Whether composing imports nothing from outside, which a cell must not make us do."""
     from xcbench.methods import registry
 
-    return method in registry.own() and not _outside(str(dataset.get("reader", "")))
+    return method in registry.builtin() and not _outside(str(dataset.get("reader", "")))
 
 
 def _outside(reader: str) -> bool:

@@ -157,13 +157,22 @@ def names() -> list[str]:
 
 def in_tables() -> dict[str, Metric]:
     """Columns of the final table, with their metrics."""
-    return {f"{role}_{it.name}": it for role in BOTH for it in METRICS if role in it.roles}
+    return {
+        f"{role}_{metric.name}": metric
+        for role in BOTH
+        for metric in METRICS
+        if role in metric.roles
+    }
 
 
 def axes() -> dict[str, str]:
     """Titles of the axes of figures, by column."""
     drawn = [metric for metric in METRICS if metric.axis]
-    return {f"{role}_{it.name}": f"{role} {it.axis}" for it in drawn for role in it.roles}
+    return {
+        f"{role}_{metric.name}": f"{role} {metric.axis}"
+        for metric in drawn
+        for role in metric.roles
+    }
 
 
 def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:

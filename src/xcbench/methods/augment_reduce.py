@@ -53,8 +53,8 @@ class LatentAugmentReduceOptions(AugmentReduceOptions):
 
 def loop(settings: AugmentReduceOptions, info: Info, objective: Objective) -> Solver:
     """The loop over minibatches that moves the local variables by a step size of their own."""
-    made = partial(AugmentReduce, clock=settings.local_clock, local_lr=settings.local_lr)
-    return minibatch(objective, sampler(settings, info), settings, info, made)
+    solver = partial(AugmentReduce, clock=settings.local_clock, local_lr=settings.local_lr)
+    return minibatch(objective, sampler(settings, info), settings, info, solver)
 
 
 def impossible(settings: AugmentReduceOptions) -> str:

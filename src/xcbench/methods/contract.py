@@ -61,8 +61,8 @@ def definition(plugin: PluginRef) -> None:
 def _schema(schema: type, who: str) -> None:
     """A setting must be a field with an annotation and a type that configuration files have."""
     assert is_dataclass(schema)
-    known = {entry.name for entry in fields(schema)}
-    lost = [name for name in vars(schema).get("__annotations__", {}) if name not in known]
+    names = {entry.name for entry in fields(schema)}
+    lost = [name for name in vars(schema).get("__annotations__", {}) if name not in names]
     if lost:
         raise UserError(f"{who}: put @dataclass before its settings; {lost[0]} is no field of them")
     try:
@@ -171,7 +171,9 @@ def rate(method: Method, settings: Any, info: Info) -> float:
     return default
 
 
-def sampler(plugin: PluginRef, info: Info, m: int, n: int, uniform_for: str = "") -> None:
+def sampler(
+    plugin: PluginRef, info: Info, negatives: int, batch_size: int, uniform_for: str = ""
+) -> None:
     """Refuse a sampler whose draws cannot be classes.
 
     Parameters
@@ -188,17 +190,20 @@ def sampler(plugin: PluginRef, info: Info, m: int, n: int, uniform_for: str = ""
     if not callable(plugin.thing):
         raise UserError(f"{who} is {_kind(plugin.thing)}, it must be a class or function")
     try:
-        instance = plugin.thing(n_classes, m)
+        instance = plugin.thing(n_classes, negatives)
         if not isinstance(instance, Sampler):
             raise UserError(
                 f"{who} is {_kind(instance)}, it must be an xcbench.core.samplers.Sampler"
             )
-        result = instance.fitted(few).draw(np.random.default_rng(0), np.arange(B), few.train.y, n)
+        result = instance.fitted(few).draw(
+            np.random.default_rng(0), np.arange(B), few.train.y, batch_size
+        )
     except UserError:
         raise
     except Exception as error:
         raise UserError(
-            f"{who} failed on a trial with {n_classes} classes, {m} negatives: {failure(error)}"
+            f"{who} failed on a trial with {n_classes} classes, {negatives} negatives: "
+            f"{failure(error)}"
         ) from error
     if not isinstance(result, tuple) or len(result) != 2:
         raise UserError(f"{who} draws {_kind(result)}, it must give classes and log-weights")

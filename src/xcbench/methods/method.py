@@ -38,7 +38,7 @@ def stochastic(settings: MethodOptions) -> bool:
 def sampler(settings: MethodOptions, info: Info) -> Sampler:
     """What draws classes as the settings say; every class where nothing is to be drawn."""
     if isinstance(settings, SampledOptions) and stochastic(settings):
-        if settings.sampler not in (*samplers.OWN, *samplers.NOISES):
+        if settings.sampler not in (*samplers.BUILTIN, *samplers.NOISES):
             outside: Sampler = plugins.find("sampler", settings.sampler).thing(
                 info.classes, settings.negatives
             )

@@ -25,7 +25,7 @@ _tried: dict[tuple[int, str, Info], Method] = {}  # what passed; the methods are
 
 
 @cache
-def own() -> dict[str, Method]:
+def builtin() -> dict[str, Method]:
     """Our methods by name."""
     ours = {}
     for package in (methods, baselines):
@@ -38,7 +38,7 @@ def own() -> dict[str, Method]:
 
 def names() -> list[str]:
     """Names of our methods, and of those that packages announce."""
-    return [*own(), *sorted(set(plugins.announced("method")) - set(own()))]
+    return [*builtin(), *sorted(set(plugins.announced("method")) - set(builtin()))]
 
 
 def find(reference: str) -> PluginRef:
@@ -49,8 +49,8 @@ def find(reference: str) -> PluginRef:
     UserError
         If there is none, its name is taken, or a piece of it is missing.
     """
-    if reference in own():
-        return PluginRef(own()[reference], reference)
+    if reference in builtin():
+        return PluginRef(builtin()[reference], reference)
     plugin = plugins.find("method", reference)
     contract.definition(plugin)
     name = plugin.thing.name
@@ -58,7 +58,7 @@ def find(reference: str) -> PluginRef:
         if name != reference:
             raise UserError(f"method {plugin.label} calls itself '{name}'; both must be the same")
         return plugin
-    if name in own():
+    if name in builtin():
         raise UserError(f"method {plugin.label} calls itself '{name}', which is one of ours")
     others = [_by_target.get(name, plugin)]
     if name in plugins.announced("method"):
@@ -69,13 +69,13 @@ def find(reference: str) -> PluginRef:
     return _by_target.setdefault(name, plugin)
 
 
-def entry(settings: MethodOptions) -> Method:
+def method_of(settings: MethodOptions) -> Method:
     """Give the method that settings are for."""
-    method: Method = found(settings).thing
+    method: Method = plugin_of(settings).thing
     return method
 
 
-def found(settings: MethodOptions) -> PluginRef:
+def plugin_of(settings: MethodOptions) -> PluginRef:
     """Find the method that settings are for, and where it comes from.
 
     Raises
@@ -86,7 +86,7 @@ def found(settings: MethodOptions) -> PluginRef:
     name = settings.name
     if name not in _by_target and name not in names():
         raise UserError(f"method.name={name} is unknown; methods: {', '.join(names())}")
-    if name in own():
+    if name in builtin():
         plugins.refuse_clash("method", name)
     there = _by_target.get(name) or find(name)
     if not isinstance(settings, there.thing.schema):
@@ -143,7 +143,7 @@ def outside_sampler(method: Method, settings: MethodOptions) -> PluginRef | None
     if settings.sampler in allowed:
         plugins.refuse_clash("sampler", settings.sampler)
         return None
-    taken = {*samplers.OWN, *samplers.NOISES}
+    taken = {*samplers.BUILTIN, *samplers.NOISES}
     if "others" in allowed and settings.sampler not in taken:
         allowed += sorted(set(plugins.announced("sampler")) - taken)
         if settings.sampler in allowed or plugins.is_target(settings.sampler):
@@ -182,8 +182,8 @@ def _check_l2(settings: SampledOptions) -> None:
             "method.l2_on=drawn is for steps on drawn classes; set method.solver=minibatch, or "
             "method.l2_on=all"
         )
-    known = settings.batch_size == 1 and settings.sampler in ("others", "all")
-    if settings.l2_on == "drawn" and not known:
+    exact = settings.batch_size == 1 and settings.sampler in ("others", "all")
+    if settings.l2_on == "drawn" and not exact:
         raise UserError(
             "method.l2_on=drawn needs the probability that a step visits a class, known for one "
             "observation and other classes; set method.batch_size=1 and method.sampler=others "

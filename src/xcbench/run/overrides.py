@@ -112,7 +112,7 @@ def options(schema: Any, prefix: str = "") -> Iterator[str]:
 def all_options() -> set[str]:
     """Names of the options of every method and of a launch."""
     names = {*options(Config), *options(DatasetSettings, "dataset.")}
-    return names.union(*(options(it.schema, "method.") for it in registry.own().values()))
+    return names.union(*(options(it.schema, "method.") for it in registry.builtin().values()))
 
 
 def _refuse_flags(words: Sequence[str]) -> None:
@@ -140,7 +140,9 @@ def _targets_as_choices(words: Sequence[str]) -> list[str]:
 def _expanded(word: str, words: Sequence[str]) -> str:
     """``method=all``: those that can run; ``dataset=here``: those whose data are here."""
     if word == "method=all":
-        names = [name for name, it in registry.own().items() if not it.lacks(it.schema(name=name))]
+        names = [
+            name for name, it in registry.builtin().items() if not it.lacks(it.schema(name=name))
+        ]
         return f"method={','.join(names)}"
     if word == "dataset=here":
         given = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]

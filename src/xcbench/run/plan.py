@@ -109,7 +109,7 @@ def _prepared(settings: Config) -> Info | Missing:
 
 
 def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
-    found = registry.found(settings.method)
+    found = registry.plugin_of(settings.method)
     method, sampler, problem = found.thing, None, ""
     engine = engines.resolve(settings.engine)
     has_rate = method.has_rate(settings.method)
@@ -230,7 +230,7 @@ def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, 
     settings : with the rate filled in, or without one for a method that has none.
     name, digest : of the prepared dataset.
     """
-    method = registry.entry(settings.method)
+    method = registry.method_of(settings.method)
     versions = _versions(method, registry.outside_sampler(method, settings.method))
     return _content(settings, name, digest, engine, versions, _Shared())
 
@@ -315,7 +315,7 @@ def memory_estimate(job: Job) -> float:
     per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features
     rows = (info.train + info.test) * per_row
     settings = job.settings
-    method = registry.found(settings.method).thing
+    method = registry.plugin_of(settings.method).thing
     itemsize = np.dtype(settings.dtype).itemsize
     weights = method.memory(settings.method, info, itemsize, settings.budget.epochs)
     return float(rows + weights + 3 * 4 * 2**22)

@@ -57,8 +57,8 @@ def private(path: Path) -> bool:
     """Whether a folder, created if it is not there, is this user's and nobody else writes in it."""
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
-    own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-    return own and not status.st_mode & 0o022 and os.access(path, os.W_OK)
+    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return ours and not status.st_mode & 0o022 and os.access(path, os.W_OK)
 
 
 class Files(IndexDataCacheFile):

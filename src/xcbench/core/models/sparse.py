@@ -229,9 +229,9 @@ class SparseModel(Model):
         row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         scores = np.empty(classes.shape)
         for column, of_column in zip(scores.T, place.reshape(classes.shape).T, strict=True):
-            wanted = of_column[row] * width + X.indices
-            at = np.minimum(np.searchsorted(keys, wanted), W.nnz - 1)
-            terms = np.where(keys[at] == wanted, W.data[at], 0.0) * X.data
+            sought = of_column[row] * width + X.indices
+            at = np.minimum(np.searchsorted(keys, sought), W.nnz - 1)
+            terms = np.where(keys[at] == sought, W.data[at], 0.0) * X.data
             column[:] = np.bincount(row, terms, minlength=X.shape[0])
         return self.scale * scores
 

@@ -30,11 +30,13 @@ class Noise(ABC):
         """The distribution that knows the data; on the training clock."""
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, negatives: int) -> Drawn:
         """Classes (B, m) for training rows, with replacement, and log p_n of each."""
 
     @abstractmethod
-    def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
+    def others(
+        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, negatives: int
+    ) -> Drawn:
         """Classes (B, m) other than y, by p_n / (1 - p_n(y)), and the logs of these numbers."""
 
     @abstractmethod
@@ -66,17 +68,19 @@ class Marginal(Noise):
         size = (dataset.class_counts + 1.0) ** self.exponent
         return replace(self, cumulative=np.concatenate([[0.0], np.cumsum(size / size.sum())]))
 
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, negatives: int) -> Drawn:
         """Draws by the inverse of the distribution function."""
-        place = self.cumulative[-1] * rng.random((len(rows), m))
+        place = self.cumulative[-1] * rng.random((len(rows), negatives))
         drawn = np.searchsorted(self.cumulative, place, side="right") - 1
         return drawn, self._log_p(drawn)
 
-    def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
+    def others(
+        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, negatives: int
+    ) -> Drawn:
         """Draws by the inverse of the distribution function, from which y's piece is cut out."""
         below, above = self.cumulative[y, None], self.cumulative[y + 1, None]
         rest = below + self.cumulative[-1] - above
-        place = rest * rng.random((len(y), m))
+        place = rest * rng.random((len(y), negatives))
         left = place < below
         place += np.where(left, 0.0, above - below)
         drawn = np.searchsorted(self.cumulative, place, side="right") - 1
@@ -131,15 +135,17 @@ class Adversarial(Noise):
         log_p = np.concatenate([fit.log_p(z[block], y[block]) for block in blocks])
         return replace(self, projection=projection, tree=fit, z=z, log_p=log_p)
 
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, m: int) -> Drawn:
+    def draw(self, rng: np.random.Generator, rows: np.ndarray, negatives: int) -> Drawn:
         """Ancestral sampling."""
         assert self.tree is not None
-        return self.tree.draw(rng, self.z[rows], m)
+        return self.tree.draw(rng, self.z[rows], negatives)
 
-    def others(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, m: int) -> Drawn:
+    def others(
+        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, negatives: int
+    ) -> Drawn:
         """Ancestral sampling that never ends at y."""
         assert self.tree is not None
-        return self.tree.draw(rng, self.z[rows], m, y)
+        return self.tree.draw(rng, self.z[rows], negatives, y)
 
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
         """As computed once."""
@@ -159,7 +165,7 @@ class Adversarial(Noise):
 
 @dataclass(frozen=True)
 class Negatives(Sampler):
-    """m classes an observation from a noise, the true one not excepted.
+    """m classes a sample from a noise, the true one not excepted.
 
     In place of log-weights it gives log p_n(y|x), (B, 1+m), the true class first.
 
@@ -186,7 +192,9 @@ class Negatives(Sampler):
         """The sampler whose noise is fitted."""
         return replace(self, noise=self.noise.fitted(dataset))
 
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Drawn:
+    def draw(
+        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
+    ) -> Drawn:
         """Draws of each observation by itself."""
         drawn, log_p = self.noise.draw(rng, rows, self.negatives)
         return drawn, np.column_stack([self.noise.log_true(rows, y), log_p])
@@ -194,7 +202,7 @@ class Negatives(Sampler):
 
 @dataclass(frozen=True)
 class Weighted(Sampler):
-    """m classes an observation from a noise, never the true one; a draw stands for 1 / (m q)."""
+    """m classes a sample from a noise, never the true one; a draw stands for 1 / (m q)."""
 
     noise: Noise
     negatives: int
@@ -208,7 +216,9 @@ class Weighted(Sampler):
         """The sampler whose noise is fitted."""
         return replace(self, noise=self.noise.fitted(dataset))
 
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Drawn:
+    def draw(
+        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
+    ) -> Drawn:
         """Draws of each observation by itself."""
         drawn, log_q = self.noise.others(rng, rows, y, self.negatives)
         return drawn, -log_q - np.log(self.negatives)

@@ -23,7 +23,9 @@ class Sampler(ABC):
     version: int = 1
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, n: int) -> Draw:
+    def draw(
+        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
+    ) -> Draw:
         """Classes (B, S), or None for every class, and log-weights, a number or (B, S)."""
 
     def fitted(self, dataset: Dataset) -> Sampler:

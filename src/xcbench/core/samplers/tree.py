@@ -81,7 +81,11 @@ class Tree:
         return log_p[:, self.leaf - len(weights)]
 
     def draw(
-        self, rng: np.random.Generator, z: np.ndarray, m: int, other_than: np.ndarray | None = None
+        self,
+        rng: np.random.Generator,
+        z: np.ndarray,
+        negatives: int,
+        other_than: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Classes (B, m) by ancestral sampling, with replacement, and the log-probability of each.
 
@@ -89,7 +93,7 @@ class Tree:
         ----------
         other_than : (B,) a class of each row that is never drawn; the others keep their ratios.
         """
-        node, log_p = np.ones((len(z), m), np.int64), np.zeros((len(z), m))
+        node, log_p = np.ones((len(z), negatives), np.int64), np.zeros((len(z), negatives))
         off, rest = (None, 1.0) if other_than is None else self._off(z, other_than)
         for level in range(self.depth):
             score = self.right(z, node)

@@ -42,9 +42,9 @@ class LabelTree(baselines.ByLibrary):
         tree.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
         model.size = sum(path.stat().st_size for path in Path(folder.name).rglob("*.*"))
 
-        def predictor(X: Rows, _kept: TemporaryDirectory[str] = folder) -> np.ndarray:
-            found = tree.predict(sp.csr_matrix(X), top_k=1)
-            return np.array([classes[0] if classes else 0 for classes in found])
+        def predictor(X: Rows, _folder: TemporaryDirectory[str] = folder) -> np.ndarray:
+            ranked = tree.predict(sp.csr_matrix(X), top_k=1)
+            return np.array([classes[0] if classes else 0 for classes in ranked])
 
         model.predictor = predictor
 

@@ -32,7 +32,7 @@ class MarginScores(LinearModel):
         self.trained = np.zeros(n_classes, bool)
 
     @classmethod
-    def made(
+    def zeros(
         cls, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> MarginScores:
         """Weights 0; those of classes that are not trained stay so."""
@@ -44,11 +44,11 @@ class MarginScores(LinearModel):
             scores[:, ~self.trained] = -np.inf
             yield block, scores
 
-    def put(self, classes: Any, found: Any, signs: Any = 1.0) -> None:
+    def put(self, classes: Any, fit: Any, signs: Any = 1.0) -> None:
         """Take the weights of classes over from the library."""
-        self.V[classes] = signs * found.coef_
+        self.V[classes] = signs * fit.coef_
         if self.b is not None:
-            self.b[classes] = np.ravel(signs * found.intercept_[:, None])
+            self.b[classes] = np.ravel(signs * fit.intercept_[:, None])
         self.trained[classes] = True
 
 
@@ -79,7 +79,7 @@ class OneVsRest(Solver):
     settings: LiblinearOptions
     epochs = 1.0
     compiles = False
-    make_model = MarginScores.made
+    make_model = MarginScores.zeros
 
     def fit(
         self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]
@@ -96,10 +96,10 @@ class OneVsRest(Solver):
             while done < round(stop * len(classes)):
                 k = classes[done]
                 if len(classes) > 1:
-                    own = np.bincount(place[y == k], minlength=len(rows))
-                    inside, outside = np.flatnonzero(own), np.flatnonzero(rows - own)
+                    positive = np.bincount(place[y == k], minlength=len(rows))
+                    inside, outside = np.flatnonzero(positive), np.flatnonzero(rows - positive)
                     index = np.concatenate([inside, outside])
-                    weight = np.concatenate([own[inside], (rows - own)[outside]])
+                    weight = np.concatenate([positive[inside], (rows - positive)[outside]])
                     target = np.arange(len(index)) < len(inside)
                     one = svm(self.settings, streams.classes, "ovr")
                     model.put([k], one.fit(X[index], target, sample_weight=weight))
@@ -116,8 +116,8 @@ def distinct(X: Rows) -> tuple[Rows, np.ndarray]:
         keys = [row.tobytes() for row in X]
     else:
         keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
-    known: dict[Any, int] = {}
-    place = np.array([known.setdefault(key, len(known)) for key in keys])
+    places: dict[Any, int] = {}
+    place = np.array([places.setdefault(key, len(places)) for key in keys])
     first = np.unique(place, return_index=True)[1]
     return X[first].astype(np.float64), place
 
@@ -127,7 +127,7 @@ class CrammerSinger(baselines.Once):
     """The multi-class SVM of Crammer and Singer."""
 
     settings: LiblinearOptions
-    make_model = MarginScores.made
+    make_model = MarginScores.zeros
 
     def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
         """One call of the library; of two classes scikit-learn gives w_1 - w_0 alone."""
@@ -135,9 +135,9 @@ class CrammerSinger(baselines.Once):
         classes = np.unique(y)
         if len(classes) == 1:
             return
-        found = svm(self.settings, rng, "crammer_singer").fit(X, y)
-        signs = np.array([[-0.5], [0.5]]) if len(found.coef_) == 1 else 1.0
-        model.put(classes, found, signs)
+        fit = svm(self.settings, rng, "crammer_singer").fit(X, y)
+        signs = np.array([[-0.5], [0.5]]) if len(fit.coef_) == 1 else 1.0
+        model.put(classes, fit, signs)
 
 
 def weights(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:

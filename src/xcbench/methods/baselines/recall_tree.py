@@ -51,7 +51,7 @@ class RecallTree(Solver):
         )
         examples, y = list(lines(dataset.train.X)), (dataset.train.y + 1).tolist()
         model.size = 4 * learner.num_weights() * learner.get_stride()
-        model.predictor = lambda X: np.array([learner.predict(it) - 1 for it in lines(X)])
+        model.predictor = lambda X: np.array([learner.predict(line) - 1 for line in lines(X)])
         rows = chain.from_iterable(rng.permutation(len(y)) for _ in count())
         visited = 0
         for stop in stops:

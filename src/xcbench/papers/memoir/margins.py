@@ -169,7 +169,7 @@ def problem(constant: float) -> Dataset:
 def trained(dataset: Dataset, batches: int) -> SparseModel:
     """MEMOIR-l2 with the code's settings, by the exact oracle."""
     settings = MemoirL2Options("memoir_l2", lr=0.1, iterations=batches)
-    solver = registry.entry(settings).build(settings, dataset.info)
+    solver = registry.method_of(settings).build(settings, dataset.info)
     model = solver.make_model("numpy", *_shape(dataset), False, "float64")
     assert isinstance(model, SparseModel)
     stops = [batches * batch(settings, dataset.info) / len(dataset.train)]
