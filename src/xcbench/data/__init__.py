@@ -125,13 +125,13 @@ def prepare(
 
 
 def _check_settings(settings: Settings) -> None:
-    known = settings.reader in READERS or settings.reader in MAKERS
-    if not known and not external.external(settings):
+    builtin = settings.reader in READERS or settings.reader in MAKERS
+    if not builtin and not external.external(settings):
         raise UserError(
             f"dataset.reader={settings.reader} is unknown; "
             f"readers: {', '.join((*READERS, *MAKERS))}"
         )
-    if known and settings.name in external.catalogue():
+    if builtin and settings.name in external.catalogue():
         plugins.refuse_clash("dataset", settings.name)
     if settings.reader in MAKERS and getattr(settings, settings.reader) is None:
         raise UserError(
@@ -160,9 +160,9 @@ def _check_name(settings: Settings) -> None:
     path = external.catalogue().get(settings.name.lower())
     if path is None or path.stem == "file":
         return
-    known = OmegaConf.load(path)
-    assert isinstance(known, DictConfig)
-    its = (path.stem, known.reader, known.get("files", {}))
+    entry = OmegaConf.load(path)
+    assert isinstance(entry, DictConfig)
+    its = (path.stem, entry.reader, entry.get("files", {}))
     if (settings.name, settings.reader, settings.files) != its:
         raise UserError(
             f"dataset.name={settings.name} is a dataset of the catalogue, and these are other "
@@ -225,8 +225,8 @@ def made_by(settings: Settings, twin: bool) -> tuple[str, Any] | None:
 def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
     if settings.reader == "synthetic":
         # Word counts need no division by a pixel's range, and every class has a training row.
-        made = replace(settings.protocol, divide_by=1.0, classes="train")
-        settings = replace(settings, protocol=made)
+        protocol = replace(settings.protocol, divide_by=1.0, classes="train")
+        settings = replace(settings, protocol=protocol)
     if settings.reader in MAKERS:
         return _made(settings, settings.name, False, cache_dir)
     content = {}
@@ -253,14 +253,14 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
 
 def _external(settings: Settings) -> dict[str, Any]:
     """Name and version of a dataset from outside, wherever it was found."""
-    found = external.external(settings)
-    return {"reader": found.thing.name, "version": found.thing.version} if found else {}
+    plugin = external.external(settings)
+    return {"reader": plugin.thing.name, "version": plugin.thing.version} if plugin else {}
 
 
 def _twin(settings: Settings, cache_dir: Path) -> Info:
     """Word counts of the size that the real rows have once they are chosen and split."""
-    made = replace(settings.protocol, divide_by=1.0, classes="train", split="given", min_rows=1)
-    return _made(replace(settings, protocol=made), f"{settings.name}-twin", True, cache_dir)
+    protocol = replace(settings.protocol, divide_by=1.0, classes="train", split="given", min_rows=1)
+    return _made(replace(settings, protocol=protocol), f"{settings.name}-twin", True, cache_dir)
 
 
 def _made(settings: Settings, name: str, twin: bool, cache_dir: Path) -> Info:
@@ -288,16 +288,14 @@ def _prepared(
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     where = cache_dir / digest
     with locks.alone(cache_dir / f"{digest}.lock", f"prepares {name}"):
-        known = cache.info(where)
-        if known is None:
+        info = cache.info(where)
+        if info is None:
             raw = read()
             try:
                 train, test, fitted, dropped = protocol.problem(*raw, settings.protocol)
             except UserError as error:
                 raise UserError(f"{name}: {error}") from None
-            known = statistics.describe(
-                name, digest, twin, train, test, len(fitted.labels), dropped
-            )
-            cache.save(where, known, train, test)
+            info = statistics.describe(name, digest, twin, train, test, len(fitted.labels), dropped)
+            cache.save(where, info, train, test)
             inputs.save(where, fitted)
-    return known
+    return info

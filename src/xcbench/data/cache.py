@@ -76,13 +76,13 @@ def read(where: Path) -> Info:
         If it is missing or damaged.
     """
     content = sealed.loads((where / INFO).read_bytes())
-    known = Info(**content["info"])
-    if known.digest != where.name:
-        raise ValueError(f"these are the files of {known.digest}")
+    info = Info(**content["info"])
+    if info.digest != where.name:
+        raise ValueError(f"these are the files of {info.digest}")
     for name, checksum in content["checksums"].items():
         if _checksum(where / name) != checksum:
             raise ValueError(f"{name} is not what was written")
-    return known
+    return info
 
 
 def _checksum(path: Path) -> int:
@@ -93,7 +93,7 @@ def _checksum(path: Path) -> int:
     return checksum
 
 
-def load(where: Path, known: Info) -> Dataset:
+def load(where: Path, info: Info) -> Dataset:
     """Map a cached dataset into memory.
 
     Raises
@@ -102,21 +102,21 @@ def load(where: Path, known: Info) -> Dataset:
         If the cache was removed or damaged since `info` looked at it.
     """
     try:
-        return _load(where, known)
+        return _load(where, info)
     except (OSError, ValueError, EOFError) as error:
         raise UserError(
             f"the prepared dataset {where} cannot be read ({error}); run again to rebuild it"
         ) from None
 
 
-def _load(where: Path, known: Info) -> Dataset:
+def _load(where: Path, info: Info) -> Dataset:
     splits = {}
     for role in ("train", "test"):
-        rows = known.train if role == "train" else known.test
-        shape = (rows, known.features)
+        rows = info.train if role == "train" else info.test
+        shape = (rows, info.features)
         y = np.load(where / f"{role}.y.npy")
-        sets = _sets(where, role) if known.multi_label else None
-        if known.sparse:
+        sets = _sets(where, role) if info.multi_label else None
+        if info.sparse:
             parts = tuple(
                 np.load(where / f"{role}.{part}.npy", mmap_mode="r")
                 for part in ("data", "indices", "indptr")
@@ -124,8 +124,8 @@ def _load(where: Path, known: Info) -> Dataset:
             splits[role] = Split(sp.csr_array(parts, shape=shape), y, sets)
         else:
             splits[role] = Split(np.load(where / f"{role}.X.npy", mmap_mode="r"), y, sets)
-    counts = np.bincount(splits["train"].y, minlength=known.classes)
-    return Dataset(known, splits["train"], splits["test"], counts)
+    counts = np.bincount(splits["train"].y, minlength=info.classes)
+    return Dataset(info, splits["train"], splits["test"], counts)
 
 
 def _sets(where: Path, role: str) -> LabelSets:

@@ -53,8 +53,8 @@ def find(reference: str) -> PluginRef:
     UserError
         If there is none, its name is taken, or a piece of it is missing.
     """
-    found = plugins.find("dataset", reference)
-    thing, who = found.thing, f"dataset {found.label}"
+    plugin = plugins.find("dataset", reference)
+    thing, who = plugin.thing, f"dataset {plugin.label}"
     if not isinstance(thing, External):
         raise UserError(f"{who} is a {type(thing).__name__}, it must be xcbench.data.External")
     if not isinstance(thing.settings, DatasetSettings) or not callable(thing.read):
@@ -65,7 +65,7 @@ def find(reference: str) -> PluginRef:
         raise UserError(f"{who} calls itself '{thing.name}', which is one of ours")
     if not plugins.is_target(reference) and thing.name != reference:
         raise UserError(f"{who} calls itself '{thing.name}'; both must be the same")
-    return found
+    return plugin
 
 
 def settings(reference: str) -> DatasetSettings:
@@ -73,16 +73,16 @@ def settings(reference: str) -> DatasetSettings:
     return replace(find(reference).thing.settings, reader=reference)
 
 
-def external(given: DatasetSettings) -> PluginRef | None:
+def external(settings: DatasetSettings) -> PluginRef | None:
     """Find the dataset that settings belong to, if it is from outside."""
-    if given.reader in READERS:
+    if settings.reader in READERS:
         return None
-    if plugins.is_target(given.reader) or given.reader in plugins.announced("dataset"):
-        return find(given.reader)
+    if plugins.is_target(settings.reader) or settings.reader in plugins.announced("dataset"):
+        return find(settings.reader)
     return None
 
 
-def read(found: PluginRef, paths: dict[str, Path], given: DatasetSettings) -> tuple[Raw, Raw]:
+def read(plugin: PluginRef, paths: dict[str, Path], settings: DatasetSettings) -> tuple[Raw, Raw]:
     """Rows of a dataset from outside.
 
     Raises
@@ -90,9 +90,9 @@ def read(found: PluginRef, paths: dict[str, Path], given: DatasetSettings) -> tu
     UserError
         If its reader fails, or gives anything but two `Raw` that can be right.
     """
-    who = f"dataset {found.label}"
+    who = f"dataset {plugin.label}"
     try:
-        parts = found.thing.read(paths, given)
+        parts = plugin.thing.read(paths, settings)
     except UserError:
         raise
     except Exception as error:

@@ -102,20 +102,20 @@ def _survey(
     downloads: list[Download], limit: int | None, name: str
 ) -> list[tuple[Download, list[str]]]:
     """Each download with its addresses, from the first that answers; nothing is written yet."""
-    found, total, known = [], 0, True
+    sources, total, announced = [], 0, True
     for item in downloads:
         start, size = _first_answer(item.urls)
-        found.append((item, item.urls[start:]))
+        sources.append((item, item.urls[start:]))
         total += size or item.bytes
-        known = known and bool(size or item.bytes)
-    what = readable(total) if known else "a size that is not announced"
-    if limit is not None and (total > limit or not known):
+        announced = announced and bool(size or item.bytes)
+    what = readable(total) if announced else "a size that is not announced"
+    if limit is not None and (total > limit or not announced):
         raise UserError(
             f"it has {what}, a run fetches at most {readable(limit)} by itself; "
             f"`xcbench data fetch {name}` fetches it"
         )
     print(f"fetching {name}, {what}", flush=True)
-    return found
+    return sources
 
 
 def _first_answer(urls: list[str]) -> tuple[int, int | None]:
@@ -165,9 +165,9 @@ def _fetch(
             else:
                 unchecked[role] = path
     if unchecked:
-        here = {role: path for role, path in files.find_all(data_dir, settings).items() if path}
+        present = {role: path for role, path in files.find_all(data_dir, settings).items() if path}
         try:
-            verify.read(settings, {role: (here | unchecked)[role] for role in settings.files})
+            verify.read(settings, {role: (present | unchecked)[role] for role in settings.files})
         except UserError:
             shutil.rmtree(work)  # any of them may be the wrong one
             raise

@@ -158,24 +158,24 @@ def fresh_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def content_digest(path: Path, known: Path) -> str:
-    """SHA-256 of the uncompressed content, remembered in the file ``known`` while nobody writes it.
+def content_digest(path: Path, digests: Path) -> str:
+    """SHA-256 of the uncompressed content, remembered in ``digests`` while nobody writes it.
 
     One process at a time: the others wait, then find the digest remembered.
     """
-    with locks.alone(known.with_suffix(".lock"), f"reads {path.name}"):
-        return _content_digest(path, known)
+    with locks.alone(digests.with_suffix(".lock"), f"reads {path.name}"):
+        return _content_digest(path, digests)
 
 
-def _content_digest(path: Path, known: Path) -> str:
+def _content_digest(path: Path, digests: Path) -> str:
     stat = path.stat()
     state = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
     try:
-        remembered = sealed.loads(known.read_bytes())
+        remembered = sealed.loads(digests.read_bytes())
     except (OSError, ValueError):
         remembered = {}
     entry = remembered.get(str(path.resolve()), {})
     if entry.get("state") != state:
         entry = {"state": state, "digest": fresh_digest(path)}
-        durable.write(known, sealed.dumps({**remembered, str(path.resolve()): entry}))
+        durable.write(digests, sealed.dumps({**remembered, str(path.resolve()): entry}))
     return str(entry["digest"])

@@ -46,10 +46,10 @@ def _table(path: Path, columns: int) -> np.ndarray:
     with open_content(path) as handle:
         text = handle.read().removeprefix(BOM).replace(b"\r\n", b"\n").rstrip(b"\n")
     if not re.fullmatch(rb"(?:" + line + rb"\n)*+" + line, text):
-        for number, found in enumerate(text.split(b"\n"), start=1):
-            if not re.fullmatch(line, found):
+        for number, text_line in enumerate(text.split(b"\n"), start=1):
+            if not re.fullmatch(line, text_line):
                 what = "a whole number" if columns == 1 else f"{columns} whole numbers"
-                raise bad_line(path, number, f"here must stand {what}, not {shown(found)}")
+                raise bad_line(path, number, f"here must stand {what}, not {shown(text_line)}")
     return np.array(text.split(), np.int64).reshape(-1, columns)
 
 
@@ -123,18 +123,18 @@ def _tags(path: Path, n_articles: int) -> tuple[np.ndarray, np.ndarray, int]:
             words = text.split()
             if not all(word.isdigit() and len(word) < 16 for word in words):
                 raise bad_line(path, number, f"{shown(text)} is not a list of articles")
-            own = np.array(words, np.int64)
-            if own.max(initial=0) >= n_articles:
+            articles = np.array(words, np.int64)
+            if articles.max(initial=0) >= n_articles:
                 raise bad_line(
                     path,
                     number,
-                    f"article {own.max()} is out of range, "
+                    f"article {articles.max()} is out of range, "
                     f"there are {n_articles} articles counted from 0",
                 )
-            if len(np.unique(own)) < len(own):
+            if len(np.unique(articles)) < len(articles):
                 raise bad_line(path, number, "an article is given twice")
-            article.append(own)
-            tag.append(np.full(len(own), n_tags))
+            article.append(articles)
+            tag.append(np.full(len(articles), n_tags))
             n_tags += 1
     flat = np.concatenate(article)
     order = np.argsort(flat, kind="stable")

@@ -21,7 +21,7 @@ LABELS = re.compile(rb"\d+(?:,\d+)*+")
 DENSE = {"idx": readers.images, "dense_text": dense_text.rows}
 
 
-def read(path: Path, own: Inputs, reader: str = "") -> Rows:
+def read(path: Path, inputs: Inputs, reader: str = "") -> Rows:
     """Rows of a file in the format of a cell's reader: ARFF, idx, dense text, or svmlight.
 
     Rows of any other reader are in the repository's format. Labels may be missing, and the header
@@ -33,14 +33,14 @@ def read(path: Path, own: Inputs, reader: str = "") -> Rows:
         With file and line, if a line is malformed or a feature is none of the cell's.
     """
     if reader in DENSE or reader == "mulan_arff":
-        X = DENSE[reader](path) if reader in DENSE else readers.arff(path, own.width)[0].X
-        if X.shape[1] != own.width:
+        X = DENSE[reader](path) if reader in DENSE else readers.arff(path, inputs.width)[0].X
+        if X.shape[1] != inputs.width:
             raise UserError(
-                f"{path} has {X.shape[1]} features a row, the cell was trained on {own.width}; "
+                f"{path} has {X.shape[1]} features a row, the cell was trained on {inputs.width}; "
                 "give rows with the same features"
             )
         return _some(X, path)
-    return _repository(path, own.width) if own.first < 0 else _svmlight(path, own)
+    return _repository(path, inputs.width) if inputs.first < 0 else _svmlight(path, inputs)
 
 
 def _some(X: Rows, path: Path) -> Rows:
@@ -49,16 +49,16 @@ def _some(X: Rows, path: Path) -> Rows:
     return X
 
 
-def _svmlight(path: Path, own: Inputs) -> sp.csr_array:
+def _svmlight(path: Path, inputs: Inputs) -> sp.csr_array:
     X, _, _ = svmlight.rows(path, unlabelled=True)
-    last = own.first + own.width - 1
-    strange = X.indices[(X.indices < own.first) | (X.indices > last)]
+    last = inputs.first + inputs.width - 1
+    strange = X.indices[(X.indices < inputs.first) | (X.indices > last)]
     if len(strange):
         raise UserError(
             f"{path} has a feature {strange[0]}; the cell was trained on svmlight files with the "
-            f"features {own.first} to {last}; give rows with the same features"
+            f"features {inputs.first} to {last}; give rows with the same features"
         )
-    return sp.csr_array((X.data, X.indices - own.first, X.indptr), (X.shape[0], own.width))
+    return sp.csr_array((X.data, X.indices - inputs.first, X.indptr), (X.shape[0], inputs.width))
 
 
 def _repository(path: Path, n_features: int) -> Rows:

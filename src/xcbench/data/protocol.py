@@ -60,25 +60,25 @@ def problem(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, In
     X_test, second = _one_label(test, protocol.label, *rank)
     seen = np.concatenate([first, second]) if protocol.classes == "train_and_test" else first
     classes = np.arange(train.n_labels) if protocol.classes == "declared" else np.unique(seen)
-    known = np.isin(second, classes)
+    usable = np.isin(second, classes)
     if len(np.unique(first)) < 2:
         raise UserError(
             f"the classes in the training rows are {len(np.unique(first))}, "
             "at least two are needed; get other data, or change dataset.protocol"
         )
-    if not known.any():
+    if not usable.any():
         raise UserError(
             "no test row has a label that is a class; get other data, "
             "or change dataset.protocol (split=random draws a test part)"
         )
-    X_test, second = X_test[known], second[known]
+    X_test, second = X_test[usable], second[usable]
     factors = column_factors(X_train, protocol)
     sets: list[LabelSets | None] = [None, None]
     if any(raw.label_counts.max(initial=0) > 1 for raw in (train, test)):
         trained = np.ones(len(first), bool)
         sets = [
             _label_sets(raw, rows, classes, protocol.label)
-            for raw, rows in ((train, trained), (test, known))
+            for raw, rows in ((train, trained), (test, usable))
         ]
     X_train, X_test = (scaled(X, factors, protocol) for X in (X_train, X_test))
     axes = np.zeros((X_train.shape[1], 0))
@@ -100,8 +100,8 @@ def _frequent_labels(train: Raw, test: Raw, min_rows: int) -> tuple[Raw, Raw]:
     if min_rows == 1:
         return train, test
     labels, counts = np.unique(np.concatenate([train.labels, test.labels]), return_counts=True)
-    kept = labels[counts >= min_rows]
-    train, test = (raw.keep_labels(np.isin(raw.labels, kept)) for raw in (train, test))
+    frequent = labels[counts >= min_rows]
+    train, test = (raw.keep_labels(np.isin(raw.labels, frequent)) for raw in (train, test))
     return train, test
 
 
@@ -178,18 +178,18 @@ def _one_label(
     return raw.X, labels[np.argsort(rank)[best]]
 
 
-def _label_sets(raw: Raw, known: np.ndarray, classes: np.ndarray, rule: str) -> LabelSets:
-    """All classes of the rows, or with ``each`` of the (row, label) pairs, that are known."""
+def _label_sets(raw: Raw, usable: np.ndarray, classes: np.ndarray, rule: str) -> LabelSets:
+    """All classes of the rows, or with ``each`` of the (row, label) pairs, that are usable."""
     row = np.repeat(np.arange(len(raw)), raw.label_counts)
     chosen = np.isin(raw.labels, classes)
-    own = np.searchsorted(classes, raw.labels[chosen])
-    own_count = np.bincount(row[chosen], minlength=len(raw))
-    rows = row[known] if rule == "each" else np.flatnonzero(known)
-    count = own_count[rows]
+    place = np.searchsorted(classes, raw.labels[chosen])
+    row_count = np.bincount(row[chosen], minlength=len(raw))
+    rows = row[usable] if rule == "each" else np.flatnonzero(usable)
+    count = row_count[rows]
     start = np.concatenate([[0], np.cumsum(count)])
-    first = (np.cumsum(own_count) - own_count)[rows]
-    place = np.arange(start[-1]) + np.repeat(first - start[:-1], count)
-    return LabelSets(start, own[place], 1 / count if rule == "each" else np.ones(len(rows)))
+    first = (np.cumsum(row_count) - row_count)[rows]
+    positions = np.arange(start[-1]) + np.repeat(first - start[:-1], count)
+    return LabelSets(start, place[positions], 1 / count if rule == "each" else np.ones(len(rows)))
 
 
 # ---------------------------------------------------------------- the values of the features

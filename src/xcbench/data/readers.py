@@ -111,7 +111,7 @@ def svmlight_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     return train, test
 
 
-def own(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
+def user_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     """Files of the user's own: repository format if they begin with its header, else svmlight.
 
     Without a test file all rows are training rows.
@@ -273,7 +273,7 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "omniglot": omniglot,
     "citeulike": citeulike,
     "svmlight": svmlight_files,
-    "own": own,
+    "own": user_files,
 }
 
 ROLES = {

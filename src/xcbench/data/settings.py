@@ -160,10 +160,12 @@ class DatasetSettings:
 
     def __post_init__(self) -> None:
         """Take files of the user's own as they are given, by default under the first one's name."""
-        own = {"train": self.train, "test": self.test}
+        paths = {"train": self.train, "test": self.test}
         if self.reader == "own":
             self.files = {
-                role: str(Path(path).expanduser().absolute()) for role, path in own.items() if path
+                role: str(Path(path).expanduser().absolute())
+                for role, path in paths.items()
+                if path
             }
             stem = Path(self.train).name.split(".")[0]
             self.name = self.name or re.sub(r"[^\w+-]+", "-", stem)

@@ -29,8 +29,8 @@ def read(paths: list[Path]) -> list[Raw]:
     """  # noqa: D205
     parts = [rows(path) for path in paths]
     used = [X.indices for X, _, _ in parts if X.nnz]
-    first = min(1, min((int(own.min()) for own in used), default=0))
-    n_features = max(1, max((int(own.max()) for own in used), default=0) + 1 - first)
+    first = min(1, min((int(indices.min()) for indices in used), default=0))
+    n_features = max(1, max((int(indices.max()) for indices in used), default=0) + 1 - first)
     names = np.unique(np.concatenate([labels for _, _, labels in parts]))
     return [
         Raw(

@@ -35,21 +35,21 @@ def make(spec: SyntheticSettings) -> tuple[Raw, Raw]:
         )
     rng = np.random.default_rng(spec.seed)
     law = power_law(spec.classes, spec.class_exponent)
-    own = np.array(
+    class_features = np.array(
         [
             rng.choice(spec.features, min(OWN_FEATURES, spec.features), replace=False)
             for _ in range(spec.classes)
         ]
     )
-    words = words_for(spec, own.shape[1])
+    words = words_for(spec, class_features.shape[1])
     y = np.concatenate(
         [np.arange(spec.classes), rng.choice(spec.classes, spec.train - spec.classes, p=law)]
     )
     rng.shuffle(y)
     y_test = rng.choice(spec.classes, spec.test, p=law)
     return (
-        Raw.single(_rows(rng, y, own, words, spec), y, spec.classes),
-        Raw.single(_rows(rng, y_test, own, words, spec), y_test, spec.classes),
+        Raw.single(_rows(rng, y, class_features, words, spec), y, spec.classes),
+        Raw.single(_rows(rng, y_test, class_features, words, spec), y_test, spec.classes),
     )
 
 
@@ -80,7 +80,11 @@ def words_for(spec: SyntheticSettings, n_own: int) -> int:
 
 
 def _rows(
-    rng: np.random.Generator, y: np.ndarray, own: np.ndarray, words: int, spec: SyntheticSettings
+    rng: np.random.Generator,
+    y: np.ndarray,
+    class_features: np.ndarray,
+    words: int,
+    spec: SyntheticSettings,
 ) -> sp.csr_array:
     """Word counts of rows of the given classes."""
     cumulative = np.cumsum(power_law(spec.features, spec.feature_exponent))
@@ -90,8 +94,10 @@ def _rows(
         label = y[start : start + step]
         shape = (len(label), words)
         word = np.searchsorted(cumulative, rng.random(shape) * cumulative[-1])
-        mine = np.take_along_axis(own[label], rng.integers(own.shape[1], size=shape), axis=1)
-        word = np.where(rng.random(shape) < spec.signal, mine, word)
+        feature = np.take_along_axis(
+            class_features[label], rng.integers(class_features.shape[1], size=shape), axis=1
+        )
+        word = np.where(rng.random(shape) < spec.signal, feature, word)
         cell, count = np.unique(
             word + spec.features * np.arange(len(label))[:, None], return_counts=True
         )

@@ -23,13 +23,13 @@ DAMAGE = (
 )
 
 
-def unpack(archive: Path, wanted: dict[str, Path]) -> None:
+def unpack(archive: Path, targets: dict[str, Path]) -> None:
     """Copy members of a zip or tar archive, compressed or not, to new files.
 
     Parameters
     ----------
     archive : its kind is told by its content.
-    wanted : member → file to write. A member may lie below folders that are not named.
+    targets : member → file to write. A member may lie below folders that are not named.
 
     Raises
     ------
@@ -42,14 +42,14 @@ def unpack(archive: Path, wanted: dict[str, Path]) -> None:
         if zipfile.is_zipfile(archive):
             with zipfile.ZipFile(archive) as opened:
                 entries = [(entry.filename, entry) for entry in opened.infolist()]
-                _copy_all(archive, entries, opened.open, _is_zipped_file, wanted)
+                _copy_all(archive, entries, opened.open, _is_zipped_file, targets)
         elif tarfile.is_tarfile(archive):
             with (
                 files.decompressed(archive, files.compression(archive), _most(archive)) as whole,
                 tarfile.open(fileobj=whole, mode="r:") as bundle,
             ):
                 members = [(member.name, member) for member in bundle.getmembers()]
-                _copy_all(archive, members, bundle.extractfile, tarfile.TarInfo.isfile, wanted)
+                _copy_all(archive, members, bundle.extractfile, tarfile.TarInfo.isfile, targets)
         else:
             raise UserError("it is neither a zip nor a tar archive")
     except DAMAGE as error:
@@ -65,10 +65,10 @@ def _copy_all(
     entries: list[tuple[str, Any]],
     opened: Callable[[Any], IO[bytes] | None],
     is_file: Callable[[Any], bool],
-    wanted: dict[str, Path],
+    targets: dict[str, Path],
 ) -> None:
     left = _most(archive)
-    for member, target in wanted.items():
+    for member, target in targets.items():
         entry = _only(entries, member)
         source = opened(entry) if is_file(entry) else None
         if source is None:
@@ -100,10 +100,10 @@ def _only(entries: list[tuple[str, Any]], member: str) -> Any:
         for path, entry in inside
         if ".." not in path.parts and path.parts[-len(tail) :] == tail
     ]
-    found = exact or ending
-    if len(found) != 1:
-        raise UserError(f"the archive holds {len(found) or 'no'} files {member}")
-    return found[0]
+    matches = exact or ending
+    if len(matches) != 1:
+        raise UserError(f"the archive holds {len(matches) or 'no'} files {member}")
+    return matches[0]
 
 
 def _is_zipped_file(entry: zipfile.ZipInfo) -> bool:

@@ -47,7 +47,7 @@ def read(settings: DatasetSettings, paths: dict[str, Path]) -> tuple[Raw, Raw]:
 
 def _check_shape(settings: DatasetSettings, paths: dict[str, Path], train: Raw, test: Raw) -> None:
     source = ", ".join(str(path) for path in paths.values()) or settings.reader
-    found = {
+    shape = {
         "train": train.X.shape[0],
         "test": test.X.shape[0],
         "features": train.X.shape[1],
@@ -60,8 +60,8 @@ def _check_shape(settings: DatasetSettings, paths: dict[str, Path], train: Raw, 
             "get files that belong together"
         )
     for name, number in asdict(settings.expected).items():
-        if number and found[name] != number:
+        if number and shape[name] != number:
             raise UserError(
-                f"{settings.name}: dataset.expected.{name} is {number}, but {found[name]} found; "
+                f"{settings.name}: dataset.expected.{name} is {number}, but {shape[name]} found; "
                 f"this is another version of the data ({source})"
             )
