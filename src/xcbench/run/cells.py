@@ -169,8 +169,10 @@ def names(runs_dir: Path) -> list[str]:
     """Names of the folders under ``cells/``, in order; a name says nothing about what is there."""
     durable.recover(runs_dir / "cells")
     try:
-        with os.scandir(runs_dir / "cells") as found:
-            return sorted(it.name for it in found if it.is_dir() and not it.name.startswith("."))
+        with os.scandir(runs_dir / "cells") as entries:
+            return sorted(
+                entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
+            )
     except FileNotFoundError:
         return []
 
@@ -251,16 +253,16 @@ def find(runs_dir: Path, prefix: str) -> Cell:
     UserError
         If none does, or several do.
     """
-    there = names(runs_dir)
-    found = [name for name in there if prefix and name.startswith(prefix.lower())]
-    if len(found) > 1:
-        shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        raise UserError(f"{len(found)} cells begin with '{prefix}': {shown}; give more of it")
-    cell = load(runs_dir, found[0]) if found else None
+    stored = names(runs_dir)
+    matches = [name for name in stored if prefix and name.startswith(prefix.lower())]
+    if len(matches) > 1:
+        shown = ", ".join(matches[:5]) + (", …" if len(matches) > 5 else "")
+        raise UserError(f"{len(matches)} cells begin with '{prefix}': {shown}; give more of it")
+    cell = load(runs_dir, matches[0]) if matches else None
     if cell is None:
         shown = prefix if len(prefix) <= 32 else f"{prefix[:32]}…"
         raise UserError(
-            f"no cell '{shown}' among the {len(there)} under {runs_dir}; "
+            f"no cell '{shown}' among the {len(stored)} under {runs_dir}; "
             "`xcbench results` lists them, runs_dir=… looks elsewhere"
         )
     return cell

@@ -29,7 +29,7 @@ def parse(text: bytes) -> pd.DataFrame:
         return pd.DataFrame(columns=names)
     columns = list(zip(*rows, strict=True))
     return pd.DataFrame(
-        {name: _column(it) for name, it in zip(names, columns, strict=True)}, copy=False
+        {name: _column(values) for name, values in zip(names, columns, strict=True)}, copy=False
     )
 
 

@@ -27,8 +27,8 @@ def explain(error: BaseException) -> str:
         group, _, name = str(error.missing_cfg_file).rpartition("/")
         choices = error.options or _configurations(options.folder() / group)
         likely = overrides.suggestion(name, choices)
-        known = f"available: {', '.join(choices)}"
-        return f"unknown {group or 'configuration'} '{name}'{likely}; {known}"
+        available = f"available: {', '.join(choices)}"
+        return f"unknown {group or 'configuration'} '{name}'{likely}; {available}"
     if isinstance(error, OverrideParseException):
         return f"{error.override} is not understood ({one_line(error)})"
     if isinstance(error, HydraException | OmegaConfBaseException):
@@ -53,5 +53,5 @@ def explain(error: BaseException) -> str:
 
 def _configurations(folder: Path) -> list[str]:
     """Names of the configuration files in a folder and below it."""
-    found = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.yaml"))
-    return sorted(path.as_posix() for path in found)
+    names = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.yaml"))
+    return sorted(path.as_posix() for path in names)

@@ -58,18 +58,18 @@ def execute_jobs(planned: Sequence[Job], whole: bool = True) -> int:
     cells.sweep_leftovers(runs_dir)
     if whole:
         grids.add(runs_dir, launch.grid, [job.cell.cell for job in planned])
-    old = _known(runs_dir, planned)
-    known = {} if launch.force else {name: status for name, (status, _) in old.items() if status}
+    old = _stored(runs_dir, planned)
+    finished = {} if launch.force else {name: status for name, (status, _) in old.items() if status}
     absent = {job.cell.cell: job.info.reason for job in planned if isinstance(job.info, Missing)}
-    here = [job for job in planned if job.cell.cell not in absent]
-    todo = [job for job in here if job.cell.cell not in known]
+    runnable = [job for job in planned if job.cell.cell not in absent]
+    todo = [job for job in runnable if job.cell.cell not in finished]
     progress = Progress(
         len(planned) - len(absent),
         todo,
         alone=whole and launch.workers == 1,
         workers=launch.workers,
     )
-    statuses = Counter(known.values())
+    statuses = Counter(finished.values())
     statuses["skipped"] += _skip(runs_dir, [job for job in planned if job.cell.cell in absent])
     for reason, number in Counter(absent.values()).items():
         print(f"{number} cells skipped: {reason}")
@@ -92,10 +92,10 @@ def execute_jobs(planned: Sequence[Job], whole: bool = True) -> int:
         code = INTERRUPTED
     finally:
         queue.claims.release_all()
-    recorder.finish({name: old[name][1] for name in known})  # recording that was cut off earlier
-    if any(status == "failed" for status in known.values()):
+    recorder.finish({name: old[name][1] for name in finished})  # recording that was cut off earlier
+    if any(status == "failed" for status in finished.values()):
         print("a cell for which memory did not suffice is not tried again (force=true tries)")
-    _summarise(len(planned), len(here) - len(todo), statuses)
+    _summarise(len(planned), len(runnable) - len(todo), statuses)
     return code
 
 
@@ -116,16 +116,16 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     check_name("grid", configurations[0].grid)
 
 
-def _known(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:
+def _stored(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:
     """Of the cells that are there: the status of one that need not run again, and its start."""
-    known = {}
+    states = {}
     for job in planned:
         cell = cells.usable(runs_dir, job.cell.cell)  # a damaged one runs again
         if cell is not None:
             fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
             final = fatal or cell.status in cells.FINAL
-            known[job.cell.cell] = (cell.status if final else None), cell.started
-    return known
+            states[job.cell.cell] = (cell.status if final else None), cell.started
+    return states
 
 
 def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
@@ -153,10 +153,10 @@ def _announce_twins(planned: Sequence[Job]) -> None:
 
 
 def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
-    known, states = _known(runs_dir, planned), Counter[str]()
+    statuses, states = _stored(runs_dir, planned), Counter[str]()
     for job in planned:
         lacking = job.info.lacking if isinstance(job.info, Missing) else ""
-        final, _ = known.get(job.cell.cell, (None, 0.0))
+        final, _ = statuses.get(job.cell.cell, (None, 0.0))
         state = lacking or final or TO_RUN
         states[state] += 1
         mebibytes = memory_estimate(job) / MIB

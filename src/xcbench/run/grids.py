@@ -51,12 +51,12 @@ def members(runs_dir: Path, words: str) -> list[str]:
     for name in names:
         check_name("grid", name)
         if not _path(runs_dir, name).exists():
-            known = sorted(entry.stem for entry in (runs_dir / "grids").glob("*.json"))
+            grids = sorted(entry.stem for entry in (runs_dir / "grids").glob("*.json"))
             raise UserError(
-                f"no grid '{name}' under {runs_dir}; known: {', '.join(known) or 'none'}"
+                f"no grid '{name}' under {runs_dir}; known: {', '.join(grids) or 'none'}"
             )
-    found = [cell for name in names for cell in read(_path(runs_dir, name))]
-    return list(dict.fromkeys(found))
+    cells = [cell for name in names for cell in read(_path(runs_dir, name))]
+    return list(dict.fromkeys(cells))
 
 
 def read(path: Path) -> list[str]:

@@ -33,8 +33,8 @@ def _groups() -> Iterator[Path]:
             _, controllers, path = line.split(":", 2)
             if controllers in ("", "memory"):
                 root = GROUPS / controllers
-                own = root / path.lstrip("/")
-                yield from (own, *(at for at in own.parents if at.is_relative_to(root)))
+                group = root / path.lstrip("/")
+                yield from (group, *(at for at in group.parents if at.is_relative_to(root)))
 
 
 def _left_in(group: Path) -> float:
@@ -80,20 +80,20 @@ class PeakMemory:
 
     Parameters
     ----------
-    wanted : else nothing is measured, which saves most of the time of a tiny cell.
+    enabled : else nothing is measured, which saves most of the time of a tiny cell.
 
     Attributes
     ----------
     start, peak : bytes when training began, and at most; 0 where nothing is known.
     """
 
-    def __init__(self, wanted: bool = True) -> None:
-        self.wanted = wanted
+    def __init__(self, enabled: bool = True) -> None:
+        self.enabled = enabled
         self.start = self.peak = 0
 
     def begin(self) -> None:
         """Go on; before the first time, give back what earlier work of the process left free."""
-        if not self.wanted:
+        if not self.enabled:
             return
         if not self.start:
             _trim()
@@ -103,7 +103,7 @@ class PeakMemory:
 
     def end(self) -> None:
         """Stop."""
-        if not self.wanted:
+        if not self.enabled:
             return
         with suppress(OSError):
             self.peak = max(self.peak, _bytes("VmHWM"))

@@ -64,7 +64,7 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
         name = _method(point)
         if name in names and name not in schemas:
             continue
-        own, last = [], []
+        words, last = [], []
         for word in point:
             key, _, value = word.partition("=")
             if key.startswith(ONLY):
@@ -75,24 +75,26 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
             elif name is not None and name in schemas and key.startswith("method."):
                 has = key.removeprefix("method.") in set(options(schemas[name]))
                 holders[key][has][name] = None
-                own += [word] if has else []
+                words += [word] if has else []
             else:
-                own.append(word)
-        chosen.append((*own, *last))
+                words.append(word)
+        chosen.append((*words, *last))
     for key, by in holders.items():
         if not by[True]:
-            known = {
+            possible = {
                 f"method.{option}" for schema in schemas.values() for option in options(schema)
             }
-            raise UserError(f"{key} is no option of {', '.join(by[False])}{suggestion(key, known)}")
+            raise UserError(
+                f"{key} is no option of {', '.join(by[False])}{suggestion(key, possible)}"
+            )
         if by[False]:
             print(f"{key} holds for {', '.join(by[True])}; {', '.join(by[False])}: no such option")
     return [list(point) for point in dict.fromkeys(chosen)]
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, possible: Iterable[str]) -> str:
     """The known name that is likely meant, as the end of a sentence; or nothing."""
-    names = sorted(set(known))
+    names = sorted(set(possible))
     last = [name for name in names if name.rpartition(".")[2] == word]
     close = last or difflib.get_close_matches(word, names, 1, 0.7)
     return f"; did you mean {close[0]}" if close else ""
@@ -112,7 +114,9 @@ def options(schema: Any, prefix: str = "") -> Iterator[str]:
 def all_options() -> set[str]:
     """Names of the options of every method and of a launch."""
     names = {*options(Config), *options(DatasetSettings, "dataset.")}
-    return names.union(*(options(it.schema, "method.") for it in registry.builtin().values()))
+    return names.union(
+        *(options(method.schema, "method.") for method in registry.builtin().values())
+    )
 
 
 def _refuse_flags(words: Sequence[str]) -> None:
@@ -141,13 +145,15 @@ def _expanded(word: str, words: Sequence[str]) -> str:
     """``method=all``: those that can run; ``dataset=here``: those whose data are here."""
     if word == "method=all":
         names = [
-            name for name, it in registry.builtin().items() if not it.lacks(it.schema(name=name))
+            name
+            for name, method in registry.builtin().items()
+            if not method.lacks(method.schema(name=name))
         ]
         return f"method={','.join(names)}"
     if word == "dataset=here":
-        given = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]
+        data_dirs = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]
         default = OmegaConf.load(folder() / "config.yaml").data_dir
-        return f"dataset={','.join(_here(Path(given[-1] if given else default)))}"
+        return f"dataset={','.join(_here(Path(data_dirs[-1] if data_dirs else default)))}"
     return word
 
 
@@ -157,8 +163,8 @@ def _here(data_dir: Path) -> Iterator[str]:
         content = OmegaConf.to_container(OmegaConf.load(path))
         assert isinstance(content, dict)
         folders = content.get("folders") or ["."]
-        found = [files.find(data_dir, folders, it) for it in content.get("files", {}).values()]
-        if content["reader"] in (*MAKERS, "digits") or (found and all(found)):
+        paths = [files.find(data_dir, folders, file) for file in content.get("files", {}).values()]
+        if content["reader"] in (*MAKERS, "digits") or (paths and all(paths)):
             yield name
 
 
@@ -203,6 +209,6 @@ def _check_only(key: str, method: str, option: str, schemas: dict[str, Any]) -> 
     swept = [str(name) for name in schemas]
     if method not in swept:
         raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, swept)}")
-    known = set(options(schemas[method]))
-    if option not in known:
-        raise UserError(f"{key}: {method} has no option {option}{suggestion(option, known)}")
+    possible = set(options(schemas[method]))
+    if option not in possible:
+        raise UserError(f"{key}: {method} has no option {option}{suggestion(option, possible)}")

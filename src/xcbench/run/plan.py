@@ -109,8 +109,8 @@ def _prepared(settings: Config) -> Info | Missing:
 
 
 def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
-    found = registry.plugin_of(settings.method)
-    method, sampler, problem = found.thing, None, ""
+    plugin = registry.plugin_of(settings.method)
+    method, sampler, problem = plugin.thing, None, ""
     engine = engines.resolve(settings.engine)
     has_rate = method.has_rate(settings.method)
     if not has_rate:  # whatever is swept collapses
@@ -138,18 +138,18 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
         dataset_digest=info.digest,
         config=_shown(settings, info, shared),
         shape=info.shape() if isinstance(info, Info) else {},
-        launch=_launch(settings, found.reference, shared),
+        launch=_launch(settings, plugin.reference, shared),
         content=whole,
         curve=NO_CURVE,
     )
-    outside = {"method": found, "sampler": sampler, "dataset": shared(external, settings.dataset)}
+    outside = {"method": plugin, "sampler": sampler, "dataset": shared(external, settings.dataset)}
     return Job(
         settings=settings,
         info=_lacking(problem, method.lacks(settings.method), info) or info,
         cell=cell,
         as_skipped=cells.identity(as_missing),
-        method=found.reference,
-        origins={f"{kind}_from": it.origin for kind, it in outside.items() if it and it.origin},
+        method=plugin.reference,
+        origins={f"{kind}_from": ref.origin for kind, ref in outside.items() if ref and ref.origin},
         label=cell.label,
     )
 
@@ -237,8 +237,12 @@ def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, 
 
 def _versions(method: Method, sampler: PluginRef | None) -> dict[str, int]:
     """Versions of the code that a cell's numbers come from."""
-    own = {"version": method.version}
-    return own | {"sampler_version": getattr(sampler.thing, "version", 1)} if sampler else own
+    versions = {"version": method.version}
+    return (
+        versions | {"sampler_version": getattr(sampler.thing, "version", 1)}
+        if sampler
+        else versions
+    )
 
 
 def _content(
@@ -280,27 +284,28 @@ def _labelled(planned: Sequence[Job]) -> list[Job]:
     """Jobs that say in what they differ from others of the same dataset and method."""
     groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
     for job in planned:
-        own = {**job.cell.config, "engine": job.cell.engine}
-        groups[job.cell.dataset, job.cell.method][job.cell.cell] = results.flatten(own)
+        settings = {**job.cell.config, "engine": job.cell.engine}
+        groups[job.cell.dataset, job.cell.method][job.cell.cell] = results.flatten(settings)
     labels = {}
     for group in groups.values():
-        columns = dict.fromkeys(name for own in group.values() for name in own)
+        columns = dict.fromkeys(name for settings in group.values() for name in settings)
         differ = [
             name
             for name in columns
-            if name not in IN_LABEL and len({str(own.get(name)) for own in group.values()}) > 1
+            if name not in IN_LABEL
+            and len({str(settings.get(name)) for settings in group.values()}) > 1
         ]
-        for cell, own in group.items():
-            shown = (f" {name.removeprefix('method.')}={own.get(name)}" for name in differ)
+        for cell, settings in group.items():
+            shown = (f" {name.removeprefix('method.')}={settings.get(name)}" for name in differ)
             labels[cell] = "".join(shown)
     return [replace(job, label=job.label + labels[job.cell.cell]) for job in planned]
 
 
-def _refuse_useless_rate(configurations: Sequence[Config], made: list[Job]) -> None:
+def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -> None:
     """A rate for methods of which none has one is a mistake; beside others it collapses."""
-    given = any(settings.method.lr is not None for settings in configurations)
-    rateless = [job for job in made if isinstance(job.info, Info) and job.cell.lr is None]
-    if given and rateless and len(rateless) == len(made):
+    asked = any(settings.method.lr is not None for settings in configurations)
+    rateless = [job for job in planned if isinstance(job.info, Info) and job.cell.lr is None]
+    if asked and rateless and len(rateless) == len(planned):
         raise UserError(
             f"method {rateless[0].cell.method} with these settings has no learning rate; "
             "leave method.lr out"

@@ -24,8 +24,8 @@ GROUPS = (*PARTS, *BELOW)
 
 def names(group: str, paper: str = "") -> list[str]:
     """What can be chosen of a group, such as ``umax/figure2``; of a paper, without its name."""
-    own = f"{paper}/" if paper else ""
-    return sorted(name.removeprefix(own) for name, _ in _entries(group, paper))
+    prefix = f"{paper}/" if paper else ""
+    return sorted(name.removeprefix(prefix) for name, _ in _entries(group, paper))
 
 
 def find(group: str, name: str) -> DictConfig | None:
@@ -33,7 +33,7 @@ def find(group: str, name: str) -> DictConfig | None:
     paper, _, preset = name.partition("/")
     if not preset:
         return None
-    entry = next((entry for own, entry in _entries(group, paper) if own == name), None)
+    entry = next((entry for key, entry in _entries(group, paper) if key == name), None)
     if entry is None:
         return None
     entry = entry.copy()
@@ -56,9 +56,9 @@ def grids(paper: str) -> dict[str, dict[str, Any]]:
     path = options.folder() / "paper" / f"{paper}.yaml"
     listed = _content(path, path.stat().st_mtime_ns)["grids"]
     return {
-        str(name): own
-        for it in listed
-        for name, own in (it if isinstance(it, dict) else {it: {}}).items()
+        str(name): attributes
+        for entry in listed
+        for name, attributes in (entry if isinstance(entry, dict) else {entry: {}}).items()
     }
 
 
@@ -80,5 +80,5 @@ def _entries(group: str, paper: str) -> Iterator[tuple[str, dict[str, Any]]]:
             if group in PARTS:
                 yield f"{path.stem}/{name}", entry
             else:
-                for own, below in entry.get(BELOW[group], {}).items():
-                    yield f"{path.stem}/{name}/{own}", below
+                for preset, below in entry.get(BELOW[group], {}).items():
+                    yield f"{path.stem}/{name}/{preset}", below

@@ -21,12 +21,12 @@ HEAD = ["cell", "status", "dataset", "method", "lr", "seed", "engine"]
 COLUMNS = [*HEAD, *CURVE_COLUMNS]
 
 
-def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
+def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     """Tidy frame of cells.
 
     Parameters
     ----------
-    found : the cells.
+    cells : the cells.
     curves : one row a checkpoint instead of one row a cell (its last checkpoint).
 
     Returns
@@ -38,7 +38,7 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
         empty metrics.
     """
     rows: list[dict[str, Any]] = []
-    for cell in found:
+    for cell in cells:
         head = {name: getattr(cell, name) for name in HEAD}
         tail = {**settings(cell), "message": cell.message}
         points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
@@ -50,10 +50,10 @@ def frame(found: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     whole = pd.DataFrame(rows)
     whole["lr"] = whole["lr"].astype(float)
     whole["message"] = pd.Series([row["message"] for row in rows], dtype=object)  # None stays None
-    known = {*COLUMNS, "message"}
-    own = [name for name in whole if name not in known and "." not in str(name)]
+    common = {*COLUMNS, "message"}
+    columns = [name for name in whole if name not in common and "." not in str(name)]
     options = [name for name in whole if "." in str(name)]
-    whole = whole.reindex(columns=[*COLUMNS, *own, *options, "message"])
+    whole = whole.reindex(columns=[*COLUMNS, *columns, *options, "message"])
     return whole.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
 
 
@@ -84,12 +84,12 @@ def completed(cell: Cell) -> dict[str, Any]:
 
 @cache
 def _defaults() -> dict[str, Any]:
-    known = {
+    defaults = {
         "dataset": {"protocol": asdict(Protocol())},
         "budget": asdict(Budget()),
         "evaluation": asdict(Evaluation()),
     }
-    return flatten(known)
+    return flatten(defaults)
 
 
 def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -117,14 +117,14 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
     UserError
         If a filter names no column or an unknown grid.
     """
-    wanted = dict(filters)
-    names = grids.members(runs_dir, wanted.pop("grid")) if "grid" in wanted else None
-    found = list(cells.load_all(runs_dir, names))
-    if not wanted:
-        return found
-    rows = frame(found)
+    remaining = dict(filters)
+    names = grids.members(runs_dir, remaining.pop("grid")) if "grid" in remaining else None
+    candidates = list(cells.load_all(runs_dir, names))
+    if not remaining:
+        return candidates
+    rows = frame(candidates)
     keep = pd.Series(True, index=rows.index)
-    for column, accepted in wanted.items():
+    for column, accepted in remaining.items():
         if column not in rows.columns:
             raise UserError(
                 f"no column '{column}' to filter by; columns are: "
@@ -132,7 +132,7 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
             )
         keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))
     chosen = set(rows.loc[keep, "cell"])
-    return [cell for cell in found if cell.cell in chosen]
+    return [cell for cell in candidates if cell.cell in chosen]
 
 
 def _matches(value: Any, accepted: list[str]) -> bool:

@@ -147,8 +147,8 @@ def _git_commit() -> str | None:
 
     None where the package lies in the repository of another project.
     """
-    here = Path(__file__)
-    if _git("ls-files", "--full-name", here.name) != f"src/xcbench/{here.name}":
+    file = Path(__file__)
+    if _git("ls-files", "--full-name", file.name) != f"src/xcbench/{file.name}":
         return None
     return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or None
 

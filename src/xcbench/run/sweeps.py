@@ -57,11 +57,12 @@ class _Base:
         refers = {name: {name} | _references(content[name]) for name in PARTS}
         for _ in PARTS:
             refers = {
-                name: own.union(*(refers[other] for other in own)) for name, own in refers.items()
+                name: sources.union(*(refers[other] for other in sources))
+                for name, sources in refers.items()
             }
         return cls(typed, refers)
 
-    def read(self, values: Sequence[Override], wanted: Iterable[str]) -> dict[str, Any]:
+    def read(self, values: Sequence[Override], parts: Iterable[str]) -> dict[str, Any]:
         """Checked parts of the configuration with these values.
 
         Points of a base set the same names, so that nothing is left of the point before.
@@ -72,7 +73,7 @@ class _Base:
             except (OmegaConfBaseException, OverflowError) as error:
                 reason = str(error).splitlines()[0]
                 raise UserError(f"{value.input_line} is not possible: {reason}") from None
-        return {name: composing.part(self.typed, PARTS[name]) for name in wanted}
+        return {name: composing.part(self.typed, PARTS[name]) for name in parts}
 
 
 class Composer:
@@ -111,8 +112,8 @@ class Composer:
         keys = {name: _part(name, key, base.refers[name], values) for name in PARTS}
         missing = [name for name, part in keys.items() if part not in self.parts]
         if missing:
-            for name, made in base.read(values, missing).items():
-                self.parts[keys[name]] = made
+            for name, part in base.read(values, missing).items():
+                self.parts[keys[name]] = part
         return Config(**{name: self.parts[part] for name, part in keys.items()})
 
     def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
@@ -147,12 +148,12 @@ def _part(
     name: str, choices: tuple[str, ...], refers: set[str], values: Sequence[Override]
 ) -> tuple[str, ...]:
     """What a part of a configuration is made of, as far as it can differ between points."""
-    own = [value for value in values if _head(value) in refers]
-    if any("${" in str(value.input_line) for value in own):
-        own = list(values)
-    elif name in PLAIN and len(refers) == 1 and own:  # a number or word, whatever the choices
+    relevant = [value for value in values if _head(value) in refers]
+    if any("${" in str(value.input_line) for value in relevant):
+        relevant = list(values)
+    elif name in PLAIN and len(refers) == 1 and relevant:  # a number or word, whatever the choices
         choices = ()
-    return name, *choices, *(str(value.input_line) for value in own)
+    return name, *choices, *(str(value.input_line) for value in relevant)
 
 
 def _head(value: Override) -> str:
@@ -263,8 +264,8 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     swept = {key: str(value) for key, value in (whole.hydra.sweeper.params or {}).items()}
     composer = Composer(lambda point: compose("config", overrides=[chosen, *point]))
     for key in swept.keys() & overrides.keys():
-        wanted = _values(key, overrides[key])
-        left = [text for value, text in _values(key, swept[key]).items() if value in wanted]
+        selected = _values(key, overrides[key])
+        left = [text for value, text in _values(key, swept[key]).items() if value in selected]
         if not left:
             return Sweep(tuple(swept), [])
         swept[key] = ",".join(left)

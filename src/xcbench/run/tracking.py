@@ -53,7 +53,7 @@ SERVER_ENVIRONMENT = {
 }
 
 
-def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
+def track(runs_dir: Path, cells: Iterable[Cell], rebuild: bool = False) -> int:
     """Log the cells that are not in the store yet and return how many these are.
 
     A cell that was run again replaces its run. A run is ``FINISHED`` where the cell is done or met
@@ -63,7 +63,7 @@ def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
     Parameters
     ----------
     runs_dir : where the store goes.
-    found : the cells.
+    cells : the cells.
     rebuild : write a new store of these cells alone. It takes the place of the old one, whatever
         state that one is in, when it is complete.
 
@@ -74,7 +74,7 @@ def track(runs_dir: Path, found: Iterable[Cell], rebuild: bool = False) -> int:
     """
     home = runs_dir.absolute()
     store = home / "mlflow.db"
-    ended = (cell for cell in found if cell.status in ENDINGS)
+    ended = (cell for cell in cells if cell.status in ENDINGS)
     with _alone(store), _one_sentence(store):
         if store.exists() and not rebuild:
             with closing(sqlite3.connect(store, BUSY_SECONDS, isolation_level=None)) as probe:
@@ -105,9 +105,9 @@ def behind(runs_dir: Path, started: Mapping[str, float]) -> list[str]:
         return list(started)
     with _alone(store), _one_sentence(store):
         uri = _uri(store)
-        found = mlflow_tables.entries(uri, _experiment(_client(uri), home))
-        known = {entry.cell: entry for entry in found}
-        return [name for name, at in started.items() if not _is_logged(known.get(name), at)]
+        entries = mlflow_tables.entries(uri, _experiment(_client(uri), home))
+        by_cell = {entry.cell: entry for entry in entries}
+        return [name for name, at in started.items() if not _is_logged(by_cell.get(name), at)]
 
 
 class Recorder:
@@ -117,11 +117,11 @@ class Recorder:
 
     Parameters
     ----------
-    wanted : whether anything is recorded.
+    enabled : whether anything is recorded.
     """
 
-    def __init__(self, runs_dir: Path, wanted: bool) -> None:
-        self.runs_dir, self.usable = runs_dir, wanted
+    def __init__(self, runs_dir: Path, enabled: bool) -> None:
+        self.runs_dir, self.usable = runs_dir, enabled
         self.pending: list[Cell] = []
         self.last = time.monotonic()
 
@@ -142,11 +142,11 @@ class Recorder:
                 names = behind(self.runs_dir, started)
                 track(self.runs_dir, filter(None, (cells.usable(self.runs_dir, n) for n in names)))
 
-    def record(self, found: Sequence[Cell]) -> None:
+    def record(self, cells: Sequence[Cell]) -> None:
         """Record cells; if that fails, they are no less finished."""
         with self._one_warning():
-            if self.usable and found:
-                track(self.runs_dir, found)
+            if self.usable and cells:
+                track(self.runs_dir, cells)
 
     @contextmanager
     def _one_warning(self) -> Iterator[None]:
@@ -199,24 +199,24 @@ def serve(runs_dir: Path, port: int = 5000) -> int:
             end_kept(server)
 
 
-def _log_missing(store: Path, found: Iterable[Cell], home: Path) -> int:
+def _log_missing(store: Path, cells: Iterable[Cell], home: Path) -> int:
     """Log the cells without a run; runs that were cut off or are out of date make way."""
     uri = _uri(store)
     experiment = _experiment(_client(uri), home)
-    known = {entry.cell: entry for entry in mlflow_tables.entries(uri, experiment)}
+    by_cell = {entry.cell: entry for entry in mlflow_tables.entries(uri, experiment)}
     logged = 0
-    for batch in _batches(found):
-        new = [cell for cell in batch if not _is_logged(known.get(cell.cell), cell.started)]
+    for batch in _batches(cells):
+        new = [cell for cell in batch if not _is_logged(by_cell.get(cell.cell), cell.started)]
         for cell in new:
-            if cell.cell in known:
-                _client(uri).delete_run(known[cell.cell].run)
+            if cell.cell in by_cell:
+                _client(uri).delete_run(by_cell[cell.cell].run)
         _log(uri, experiment, home, new)
         logged += len(new)
     return logged
 
 
-def _batches(found: Iterable[Cell]) -> Iterator[list[Cell]]:
-    rest = iter(found)
+def _batches(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
+    rest = iter(cells)
     return iter(lambda: list(itertools.islice(rest, BATCH)), [])
 
 
@@ -225,8 +225,8 @@ def _is_logged(entry: mlflow_tables.Entry | None, started: float) -> bool:
     return entry is not None and entry.status != "RUNNING" and entry.started == repr(started)
 
 
-def _log(uri: str, experiment: str, home: Path, found: Sequence[Cell]) -> None:
-    mlflow_tables.insert(uri, experiment, _artifacts(home), [_run(cell) for cell in found])
+def _log(uri: str, experiment: str, home: Path, cells: Sequence[Cell]) -> None:
+    mlflow_tables.insert(uri, experiment, _artifacts(home), [_run(cell) for cell in cells])
 
 
 def _run(cell: Cell) -> mlflow_tables.Run:
@@ -276,9 +276,9 @@ def _client(uri: str) -> Any:
 
 def _experiment(client: Any, home: Path) -> str:
     """Identity of the one experiment; the empty one that MLflow creates is put away."""
-    known = client.get_experiment_by_name(EXPERIMENT)
-    if known is not None:
-        return str(known.experiment_id)
+    experiment = client.get_experiment_by_name(EXPERIMENT)
+    if experiment is not None:
+        return str(experiment.experiment_id)
     client.delete_experiment("0")
     return str(client.create_experiment(EXPERIMENT, _artifacts(home)))
 
