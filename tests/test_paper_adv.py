@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from declared_tables import table
 from xcbench.papers import Measured, claims, published, replication, run, verdicts
 from xcbench.papers.adv import figures, race, tables
 from xcbench.papers.adv.frames import (
@@ -156,20 +157,12 @@ def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     assert own["epochs"] == "0.50 ± 0.00"
 
 
-TABLES = (
-    tables.table1,
-    tables.methods,
-    tables.bias,
-    tables.crossed,
-    tables.variants,
-    tables.pairs,
-    tables.trees,
-)
+TABLES = ("table1", "methods", "bias", "crossed", "variants", "pairs", "trees")
 
 
 def test_a_report_of_nothing(tmp_path: Path) -> None:
     nothing = run.measured(tmp_path)
-    assert all(table(nothing).empty for table in TABLES)
+    assert all(table("adv", name, nothing).empty for name in TABLES)
     assert set(replicated(nothing.results)["verdict"]) == {verdicts.NOT_YET, verdicts.SETTING}
     levels = race.levels(nothing.results, nothing.curves)
     assert race.verdict(levels) == [] and race.race(levels).empty
@@ -225,14 +218,15 @@ def test_a_loss_and_an_error_stop_for_themselves() -> None:
     best = at_best(Measured(rows, curves)).iloc[0]
     assert (best[VALIDATION], best[LOSS], best["epoch"], best["train_seconds"]) == (2, 3, 2, 2)
     assert (best[VALIDATION_ERROR], best[ERROR], best["error_epoch"]) == (0.3, 0.25, 1)
-    first = at_start(rows, curves).iloc[0]
+    first = at_start(Measured(rows, curves)).iloc[0]
     assert (first["train_seconds"], first[LOSS]) == (0.5, 5.0)
 
 
 def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
     rows, curves = [], []
     for l2, loss in ((0.01, 6.0), (0.1, 5.0)):
-        settings = {tables.L2: l2, tables.PCA: "plain", tables.STEP: "paper"}
+        settings = {"l2": l2, "pca": "plain", "discrete_step": "paper"}
+        settings = {f"method.tree.{name}": value for name, value in settings.items()}
         made = line("tree", "citeulike", "negative_sampling", "tree", 0, **settings)
         made |= {"cell": str(l2), LOSS: 1.0, ERROR: 0.1, "tree_nodes_fell": math.nan}
         rows.append(made)
@@ -240,20 +234,23 @@ def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
             known = {LOSS: loss, ERROR: 0.75, "tree_nodes_fell": 7} if not epoch else {LOSS: 1.0}
             seconds = {"epoch": epoch, "train_seconds": 2.5 + epoch}
             curves.append({"cell": str(l2), **seconds, **known})
-    (own,) = tables.trees(Measured(pd.DataFrame(rows), pd.DataFrame(curves))).to_dict("records")
+    measured = Measured(pd.DataFrame(rows), pd.DataFrame(curves))
+    (own,) = table("adv", "trees", measured).to_dict("records")
     assert (own["log lik, 0.01"], own["log lik, 0.1"]) == ("-6.0000", "-5.0000")
     assert (own["acc"], own["nodes that fell"], own["fit, s"]) == ("0.2500", "7", "2.5")
 
 
 def test_what_the_tables_compute() -> None:
     results, _ = figure1(3.0)
-    removed = tables.bias(Measured(results, NONE)).set_index("noise").loc["uniform"]
+    removed = table("adv", "bias", Measured(results, NONE)).set_index("noise").loc["uniform"]
     assert removed["log lik, removed"] == "-3.0000 ± 0.0000"
     assert (removed["log lik, gain"], removed["acc, gain"]) == ("+2.0000", "+0.1000")
     more = pd.DataFrame(
         [line("crossed", "citeulike", "ove", "tree", 0, **{ERROR: 0.25, LOSS: 2.0})]
     )
-    both = tables.crossed(Measured(pd.concat([results, more]), NONE)).set_index("objective")
+    both = table("adv", "crossed", Measured(pd.concat([results, more]), NONE)).set_index(
+        "objective"
+    )
     assert both.loc["OVE", "acc, adversarial tree"] == "0.7500"
     assert both.loc["OVE", "acc, uniform"].startswith("0.4000")
     assert both.loc["OVE", "acc, frequency"] == tables.NONE

@@ -11,6 +11,7 @@ import pytest
 from hydra import compose
 from scipy.optimize import minimize
 
+from declared_tables import table
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, ar, claims, published, replication, verdicts
@@ -209,7 +210,7 @@ def test_what_the_tables_compute() -> None:
     assert paces.loc[("MNIST", "OVE"), "seconds an epoch"].startswith("2.000")
     assert paces.loc[("MNIST", "A&R softmax"), "ratio to OVE"] == "1.50"
     assert paces.loc[("Omniglot", "A&R softmax"), "printed ratio"] == "1.04"  # 4.65 / 4.47
-    three = tables.evaluations(measured).set_index(["dataset", "method"])
+    three = table("ar", "evaluations", measured).set_index(["dataset", "method"])
     own = three.loc[("MNIST", "A&R multinomial probit")]
     assert own["what the clip adds"] == "+0.0800"  # losses 0.402 and 0.322
     assert own["what it adds"] == "+0.0200"  # importance sampling: 0.302

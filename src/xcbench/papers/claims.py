@@ -23,7 +23,7 @@ a whole paper, ``prepared`` is one that adds columns to the rows, ``more`` one t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
@@ -33,6 +33,7 @@ from typing import Any
 import pandas as pd
 from omegaconf import OmegaConf
 
+from xcbench.errors import UserError
 from xcbench.papers import published, verdicts
 from xcbench.papers.frames import Values, part, remark, values
 from xcbench.papers.replication import Claim, Key, Variant, absent, command
@@ -213,7 +214,23 @@ def _text(paper: str, it: Number, said: Any, *arguments: object) -> str:
 def function(paper: str, name: str) -> Any:
     """A function of a paper's own files; of its ``tables``, where no file is named."""
     file, _, own = name.removesuffix("()").rpartition(".")
-    return vars(import_module(f"xcbench.papers.{paper}.{file or 'tables'}"))[own]
+    try:
+        return vars(import_module(f"xcbench.papers.{paper}.{file or 'tables'}"))[own]
+    except (ImportError, KeyError) as error:
+        text = f"papers/{paper}/paper.yaml names '{name}', which is not in {file or 'tables'}.py"
+        raise UserError(text) from error
+
+
+def declared(kind: Any, spec: Mapping[str, Any], paper: str, place: str) -> Any:
+    """An entry of a ``paper.yaml``, as what it describes."""
+    known = [it.name for it in fields(kind)]
+    where = f"papers/{paper}/paper.yaml, {place}"
+    if unknown := [name for name in spec if name not in known]:
+        raise UserError(f"{where}: there is no '{unknown[0]}'; there are {', '.join(known)}")
+    try:
+        return kind(**spec)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{where}: {error}") from error
 
 
 @cache
@@ -226,6 +243,8 @@ def described(paper: str) -> dict[str, Any]:
 def of(paper: str) -> Claims:
     """Names and claims of a paper."""
     spec = described(paper)
-    entries = [Entry(**entry) for entry in spec["claims"]]
+    entries = [
+        declared(Entry, entry, paper, f"claim {i}") for i, entry in enumerate(spec["claims"], 1)
+    ]
     code = {name: spec[name] for name in ("prepared", "more") if name in spec}
     return Claims(paper, spec["datasets"], spec["methods"], entries, **code)

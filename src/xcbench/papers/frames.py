@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,10 +54,16 @@ class Values:
 
 def part(results: pd.DataFrame, grid: str, **wanted: object) -> pd.DataFrame:
     """Rows of a grid with these values, such as ``dataset="mnist"``."""
-    keep = results["grid"] == grid
+    return having(results, {"grid": grid, **wanted})
+
+
+def having(rows: pd.DataFrame, wanted: Mapping[str, object]) -> pd.DataFrame:
+    """Rows with these values, or any of a list of values."""
+    keep = pd.Series(True, index=rows.index)
     for name, value in wanted.items():
-        keep &= results[name] == value if name in results else False
-    return results[keep]
+        among = value if isinstance(value, list) else [value]
+        keep &= rows[name].isin(among) if name in rows else False
+    return rows[keep]
 
 
 def ended(rows: pd.DataFrame) -> pd.DataFrame:
@@ -91,63 +97,6 @@ def evaluated(rows: pd.DataFrame, expression: str) -> pd.Series:
     return pd.Series(rows[list(used)].astype(float).eval(expression, engine="python"))
 
 
-Cell = Callable[[pd.DataFrame], str]  # of the rows of a line
-
-
-def mean(column: str, digits: int = 4) -> Cell:
-    """Cell with mean and spread of a column, or an expression of columns."""
-    return lambda rows: values(rows, column).text(digits)
-
-
-def once(column: str, form: str = ",.0f", missing: float = np.nan) -> Cell:
-    """Cell with what a column, or an expression of columns, has in all rows."""
-
-    def cell(rows: pd.DataFrame) -> str:
-        value = next(iter(evaluated(rows, column).dropna()), missing)
-        return NONE if pd.isna(value) else f"{value:{form}}"
-
-    return cell
-
-
-def difference(one: str, other: str, digits: int = 4, sign: str = "+") -> Cell:
-    """Cell with how far the mean of a column is above that of another."""
-    return lambda rows: number(values(rows, one).mean - values(rows, other).mean, digits, sign)
-
-
-def pivot(
-    names: Sequence[str],
-    groups: Iterable[tuple[Sequence[object], pd.DataFrame]],
-    cells: Mapping[str, Cell],
-    *,
-    every: bool = False,
-) -> pd.DataFrame:
-    """A table of cells made of groups of rows, a line for each that has a cell that ended.
-
-    Parameters
-    ----------
-    names : columns of the labels.
-    groups : labels, and rows.
-    cells : what the other columns show.
-    every : whether groups of which no cell ended have a line too.
-    """
-    lines = [
-        [*labels, *(cell(rows) for cell in cells.values())]
-        for labels, rows in groups
-        if len(rows if every else ended(rows))
-    ]
-    return pd.DataFrame(lines, columns=[*names, *cells])
-
-
-def paired(difference: np.ndarray, wins: np.ndarray, digits: int) -> str:
-    """In how many seeds one wins over another, with mean and spread of what lies between them."""
-    if not len(difference):
-        return NONE
-    spread = f" ± {difference.std(ddof=1):.{digits}f}" if len(difference) > 1 else ""
-    count = int(wins.sum())
-    word = {0: "no", len(wins): "yes"}.get(count, "in part")
-    return f"{word}, {count} of {len(wins)} ({difference.mean():+.{digits}f}{spread})"
-
-
 def remark(rows: pd.DataFrame) -> str:
     """Why cells were not run or did not end as they should."""
     bad = rows[rows["status"] != "done"]
@@ -168,6 +117,22 @@ def _skipped(rows: pd.DataFrame) -> str:
     skipped = rows[rows["status"] == "skipped"]
     said = skipped["message"].dropna() if "message" in skipped else skipped["status"][:0]
     return str(said.iloc[0]) if len(said) else verdicts.NO_DATA if len(skipped) else ""
+
+
+def compared(
+    rows: pd.DataFrame, others: pd.DataFrame, column: str, digits: int = 4, *, below: bool = False
+) -> str:
+    """In how many of the common seeds a column is above (or below) that of other rows."""
+    one, other = (ended(it).set_index("seed")[column] for it in (rows, others))
+    apart = (one - other).loc[one.index.intersection(other.index)].to_numpy(float)
+    if not len(apart):
+        return NONE
+    if not apart.any():
+        return f"the same, {len(apart)} of {len(apart)}"
+    count = int((apart < 0 if below else apart > 0).sum())
+    spread = f" ± {apart.std(ddof=1):.{digits}f}" if len(apart) > 1 else ""
+    word = {0: "no", len(apart): "yes"}.get(count, "in part")
+    return f"{word}, {count} of {len(apart)} ({apart.mean():+.{digits}f}{spread})"
 
 
 def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -5,8 +5,10 @@
 ``sections``:
 
 - ``title``, and ``text``: a function that gives paragraphs.
-- ``tables``: ``table``, a function that gives its cells; ``words``, its columns of words, else all;
-  ``caption``. Or ``verdicts``: a printed table, number by number.
+- ``tables``: ``table``, a function that gives its cells; or a name, and a ``pivot`` (see `pivots`)
+  of all rows or those that the function ``rows`` gives, below the lines that ``above`` gives.
+  ``words``, its columns of words, else all. ``caption``, with what the function ``said`` tells of
+  the numbers. Or ``verdicts``: a printed table, number by number.
 - ``figures``: a pattern of their names; where none was drawn, ``run`` is the command that runs it.
 - ``code``: a function of what was measured and a folder, which gives whole sections.
 
@@ -25,8 +27,9 @@ import pandas as pd
 
 from xcbench import options
 from xcbench.papers import Measured, claims, report
-from xcbench.papers.claims import described, function
+from xcbench.papers.claims import declared, described, function
 from xcbench.papers.frames import without_twins
+from xcbench.papers.pivots import Pivot
 from xcbench.papers.section import Section, Table
 from xcbench.report.figures import Picture
 
@@ -56,18 +59,34 @@ class Page:
             text = [f"Not run: `{run}` runs it.", *text]
         return Section(title, text, [self.table(**it) for it in spec.get("tables", [])], figures)
 
-    def table(
-        self, caption: str, table: str = "", words: list[str] | None = None, verdicts: str = ""
-    ) -> Table:
+    def table(self, caption: str, words: list[str] | None = None, **spec: Any) -> Table:
         """Make a table of its entry."""
-        if verdicts:
-            return report.of_rows(self.rows, verdicts, caption)
-        frame, said = function(self.paper, table)(self.measured), ""
-        if isinstance(frame, tuple):  # with what a caption says of the numbers
-            frame, said = frame
+        if "verdicts" in spec:
+            return report.of_rows(self.rows, spec["verdicts"], caption)
+        frame = cells(self.paper, self.measured, **spec)
         right = () if words is None else report.all_but(frame, *words)
         verdict = "verdict" if "verdict" in frame else None
-        return Table(caption.replace("{said}", said), frame, right, verdict)
+        if "said" in spec:
+            caption = caption.format(said=function(self.paper, spec["said"])(self.measured))
+        return Table(caption, frame, right, verdict)
+
+
+def cells(
+    paper: str,
+    measured: Measured,
+    table: str,
+    pivot: Mapping[str, Any] | None = None,
+    rows: str = "",
+    above: str = "",
+    said: str = "",
+) -> pd.DataFrame:
+    """Cells of a table, as its entry says."""
+    if pivot is None:
+        frame: pd.DataFrame = function(paper, table)(measured)
+        return frame
+    results = function(paper, rows)(measured) if rows else measured.results
+    frame = declared(Pivot, {**pivot, "paper": paper}, paper, f"table '{table}'").table(results)
+    return pd.concat([function(paper, above)(measured), frame]) if above else frame
 
 
 def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:

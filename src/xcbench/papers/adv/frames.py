@@ -24,18 +24,19 @@ def at_best(measured: Measured) -> pd.DataFrame:
     """Rows of which every measure stops early by its own validation rows (see `stopped`).
 
     Losses, times and ``epoch`` are those of the lowest validation log loss; errors, precisions and
-    ``error_epoch`` those of the lowest validation error.
+    ``error_epoch`` those of the lowest validation error. ``fit_seconds`` are before the first step.
     """
     losses, errors = (
         stopped(measured.results, measured.curves, name) for name in (VALIDATION, VALIDATION_ERROR)
     )
-    own = errors.filter(regex=ERRORS)
-    return losses.assign(**{str(name): own[name] for name in own}, error_epoch=errors.get("epoch"))
+    own = {str(name): column for name, column in errors.filter(regex=ERRORS).items()}
+    start = at_start(measured).get("train_seconds")
+    return losses.assign(**own, error_epoch=errors.get("epoch"), fit_seconds=start)
 
 
-def at_start(rows: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+def at_start(measured: Measured) -> pd.DataFrame:
     """Rows as they stand before the first step: the tree is fitted, the weights have begun."""
-    return stopped(rows, curves, "epoch")
+    return stopped(measured.results, measured.curves, "epoch")
 
 
 def cells(rows: pd.DataFrame, method: str, sampling: str) -> pd.DataFrame:

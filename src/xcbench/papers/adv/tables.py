@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
-from typing import Any
-
 import pandas as pd
 
 from xcbench.papers import Measured
@@ -16,9 +12,6 @@ from xcbench.papers.adv.frames import (
     TUNED,
     VALIDATION,
     VALIDATION_ERROR,
-    at_start,
-    cells,
-    compared,
     printed,
     run,
 )
@@ -32,16 +25,10 @@ from xcbench.papers.adv.names import (
     SAMPLERS,
     SHOWN,
 )
-from xcbench.papers.frames import Cell, difference, ended, mean, number, once, part, pivot, values
+from xcbench.papers.frames import ended, number, part, values
 from xcbench.papers.run import searches
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate, edge
-
-CROSSED = "citeulike"
-LAMBDA_N = 0.1  # of the paper's trees
-PCA, STEP, L2 = (f"method.tree.{name}" for name in ("pca", "discrete_step", "l2"))
-SCORES = {"log lik": LIKELIHOOD, "acc": ACCURACY}
-ENDS = {name: mean(column) for name, column in SCORES.items()}
 
 
 def table1(measured: Measured) -> pd.DataFrame:
@@ -105,131 +92,6 @@ def _label(method: str, sampling: str, start: str = "") -> str:
     drawn = SAMPLERS.get(sampling, "uniform")  # `others` is uniform without the true class
     begun = ", from -log K" if start == "normalised" else ""
     return f"{OBJECTIVES[method]}, {drawn}{begun}" if method in OBJECTIVES else method
-
-
-def methods(measured: Measured) -> pd.DataFrame:
-    """Where the methods of Figure 1 end, each cell at its best checkpoint."""
-    return pivot(
-        ("dataset", "method"),
-        (
-            ((SHOWN[dataset], name), rows)
-            for dataset in HERE
-            for name, rows in compared(measured.results, dataset).items()
-        ),
-        {
-            "log lik": ENDS["log lik"],
-            "at epoch": mean("epoch", 1),
-            "after seconds": mean("train_seconds", 1),
-            "acc": ENDS["acc"],
-            "its epoch": mean("error_epoch", 1),
-        },
-    )
-
-
-def bias(measured: Measured) -> pd.DataFrame:
-    """Predictions with and without log p_n, at the same checkpoint."""
-    shown: dict[str, Cell] = {}
-    for name, column in SCORES.items():
-        bare = f"{column}_uncorrected"
-        shown[f"{name}, removed"] = mean(column)
-        shown[f"{name}, bare"] = mean(bare)
-        shown[f"{name}, gain"] = difference(column, bare, sign="+z")
-    groups = (
-        (
-            (SHOWN[dataset], name),
-            run(measured.results, "figure1", dataset, "negative_sampling", sampling),
-        )
-        for dataset, (sampling, name) in product(HERE, SAMPLERS.items())
-    )
-    return pivot(("dataset", "noise"), groups, shown)
-
-
-def crossed(measured: Measured) -> pd.DataFrame:
-    """Every objective with every sampler."""
-    lines = []
-    for method, name in OBJECTIVES.items():
-        line, ran = {"objective": name}, 0
-        for sampling, drawn in SAMPLERS.items():
-            own = "others" if sampling == "uniform" and method in PRIORS else sampling
-            grids = (
-                run(measured.results, grid, CROSSED, method, own) for grid in ("figure1", "crossed")
-            )
-            rows = pd.concat(grids)
-            line |= {f"{what}, {drawn}": cell(rows) for what, cell in ENDS.items()}
-            ran += len(ended(rows))
-        if ran:
-            lines.append(line)
-    columns = [f"{what}, {drawn}" for what in ENDS for drawn in SAMPLERS.values()]
-    return pd.DataFrame(lines, columns=["objective", *columns])
-
-
-def variants(measured: Measured) -> pd.DataFrame:
-    """The text beside the published code, and NCE from normalised scores."""
-    wanted = [
-        (grid, "negative_sampling", sampling, how)
-        for grid, how in (("figure1", "paper"), ("table1_code", "code"))
-        for sampling in SAMPLERS
-    ]
-    wanted += [
-        ("figure1", "nce", "tree", "biases start near 0"),
-        ("nce_normalised", "nce", "tree", "biases start at -log K"),
-    ]
-    groups = (
-        (
-            (SHOWN[dataset], _label(method, sampling), how),
-            run(measured.results, grid, dataset, method, sampling),
-        )
-        for dataset, (grid, method, sampling, how) in product(HERE, wanted)
-    )
-    frame = pivot(("dataset", "method", "settings"), groups, ENDS)
-    return frame.sort_values(["dataset", "method"], kind="stable")
-
-
-def pairs(measured: Measured) -> pd.DataFrame:
-    """Rows made of an article and a tag each."""
-    every = ended(part(measured.results, "pairs", dataset="citeulike"))
-    names = {"": "log lik", "_uncorrected": "log lik, bare"}
-    shown: dict[str, Cell] = {
-        "K": once("shape.classes", ".0f"),
-        "training rows": once("shape.train", ".0f"),
-        **{name: mean(LIKELIHOOD + suffix) for suffix, name in names.items()},
-        "precision at 1": mean("test_precision_at_1"),
-        "bare": mean("test_precision_at_1_uncorrected"),
-        "fit, s": lambda rows: mean("train_seconds", 1)(at_start(rows, measured.curves)),
-        "training seconds": mean("train_seconds", 0),
-    }
-    groups = (
-        ((name,), rows)
-        for sampling, name in SAMPLERS.items()
-        for _, rows in _by(cells(every, "negative_sampling", sampling), "shape.classes")
-    )
-    return pivot(("noise",), groups, shown).sort_values(
-        "K", key=lambda column: column.astype(int), kind="stable"
-    )
-
-
-def trees(measured: Measured) -> pd.DataFrame:
-    """The tree's own predictions, nothing learnt on top of it."""
-    every = ended(at_start(part(measured.results, "tree"), measured.curves))
-    strengths = sorted(every[L2].unique()) if len(every) else []
-
-    def at(l2: float, cell: Cell) -> Cell:
-        return lambda rows: cell(rows[rows[L2] == l2])
-
-    shown = {f"log lik, {l2:g}": at(l2, ENDS["log lik"]) for l2 in strengths}
-    shown["acc"] = at(LAMBDA_N, ENDS["acc"])
-    shown["nodes that fell"] = at(LAMBDA_N, mean("tree_nodes_fell", 0))
-    shown["fit, s"] = at(LAMBDA_N, mean("train_seconds", 1))
-    groups = (
-        ((SHOWN[dataset], str(pca), str(step).replace("_", " ")), rows)
-        for dataset in HERE
-        for (pca, step), rows in _by(every[every["dataset"] == dataset], [PCA, STEP])
-    )
-    return pivot(("dataset", "components", "discrete step"), groups, shown)
-
-
-def _by(rows: pd.DataFrame, columns: str | list[str]) -> Iterable[tuple[Any, pd.DataFrame]]:
-    return rows.groupby(columns) if len(rows) else ()
 
 
 def appendix(measured: Measured) -> pd.DataFrame:

@@ -10,7 +10,6 @@ import pandas as pd
 from xcbench.papers import Measured
 from xcbench.papers.ar import oracles
 from xcbench.papers.ar.names import (
-    ACCURACY,
     CLAIMS,
     DATASETS,
     LOSS,
@@ -23,7 +22,7 @@ from xcbench.papers.ar.names import (
     scores,
     seconds,
 )
-from xcbench.papers.frames import difference, ended, mean, number, once, paired, part, pivot, values
+from xcbench.papers.frames import compared, ended, number, part, values
 from xcbench.report.formats import NONE
 
 CLOSE = {  # asked of both numbers, with the code's settings
@@ -39,11 +38,6 @@ STEPS = {  # grid: what it changes, one after the other
     "steps_accumulator": "averages of touched coordinates",
     "table3_code": "code: labels of the code",
 }
-OMNIGLOT = {
-    "table3_omniglot": "16 of 20 drawings drawn at random, others for every seed",
-    "table3_omniglot_drawers": "drawers 17 to 20 are the test part",
-}
-CITEULIKE = {"citeulike": "smallest tag of an article"}
 PAIRS = tuple(product(DATASETS, METHODS))
 
 
@@ -75,28 +69,9 @@ def _close(dataset: str, method: str, apart: list[float]) -> str:
     return "yes" if apart[0] <= likelihood and apart[1] <= share else "no"
 
 
-def evaluations(measured: Measured) -> pd.DataFrame:
-    """The same weights evaluated in three ways."""
-    clipped, drawn = f"{LOSS}_clipped", f"{LOSS}_importance"
-
-    def error(rows: pd.DataFrame) -> str:
-        return number(values(rows, f"{LOSS}_standard_error").mean, 4).replace(NONE, "all rows")
-
-    return pivot(
-        ("dataset", "method"),
-        (
-            ((dataset, method), cells(measured.results, dataset, method))
-            for dataset, method in PAIRS
-        ),
-        {
-            "log likelihood": mean(f"-{LOSS}"),
-            "clipped at -26": mean(f"-{clipped}"),
-            "what the clip adds": difference(LOSS, clipped),
-            "by importance sampling": mean(f"-{drawn}"),
-            "what it adds": difference(clipped, drawn),
-            "standard error of the rows": error,
-        },
-    )
+def standard_error(rows: pd.DataFrame) -> str:
+    """Standard error of a loss that some of the rows were drawn for."""
+    return number(values(rows, f"{LOSS}_standard_error").mean, 4).replace(NONE, "all rows")
 
 
 def steps(measured: Measured) -> pd.DataFrame:
@@ -106,7 +81,8 @@ def steps(measured: Measured) -> pd.DataFrame:
         exact = "_exact" if METHODS[method] == "softmax" else ""
         first = measured.results[measured.results["seed"] == 0]
         own = {"dataset": DATASETS[dataset], "method": METHODS[method]}
-        line = {STEPS[name]: mean(f"-{LOSS}")(part(first, name + exact, **own)) for name in STEPS}
+        steps = {text: part(first, name + exact, **own) for name, text in STEPS.items()}
+        line = {text: values(rows, f"-{LOSS}").text() for text, rows in steps.items()}
         last = scores(first, dataset, method, "test_log_likelihood")["code"]
         line["and its evaluation"] = last.text()
         if {*line.values()} != {NONE}:
@@ -146,14 +122,6 @@ def orderings(measured: Measured) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["dataset", "variant", *names])
 
 
-def compared(higher: pd.DataFrame, lower: pd.DataFrame, column: str) -> str:
-    """In how many of the common seeds a column of the first is above that of the second."""
-    one, other = (ended(rows).set_index("seed") for rows in (higher, lower))
-    common = one.index.intersection(other.index)
-    apart = (one.loc[common, column] - other.loc[common, column]).to_numpy(float)
-    return paired(apart, apart > 0, 4)
-
-
 def synthetic(measured: Measured) -> pd.DataFrame:
     """Bounds beside their maximum on the same draw, errors beside the printed ones."""
     lines = []
@@ -183,37 +151,3 @@ def synthetic(measured: Measured) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines, columns=None if lines else ["method", "within 15 %"])
-
-
-def omniglot(measured: Measured) -> pd.DataFrame:
-    """Two splits of the drawings."""
-    return _variants(measured, OMNIGLOT, "omniglot")
-
-
-def citeulike(measured: Measured) -> pd.DataFrame:
-    """Thousands of classes."""
-    return _variants(measured, CITEULIKE, "citeulike")
-
-
-def _variants(measured: Measured, grids: dict[str, str], dataset: str) -> pd.DataFrame:
-    """Other grids of a dataset, such as another split: both numbers, with the code's settings."""
-
-    def code(rows: pd.DataFrame) -> str:
-        drawn, clipped = (values(rows, f"-{LOSS}_{how}") for how in ("importance", "clipped"))
-        return (drawn if drawn.values else clipped).text()
-
-    return pivot(
-        ("variant", "method"),
-        (
-            ((heading, name), part(measured.results, grid, dataset=dataset, method=method))
-            for (grid, heading), (name, method) in product(grids.items(), METHODS.items())
-        ),
-        {
-            "K": once("shape.classes", ".0f"),
-            "log lik": mean(f"-{LOSS}"),
-            "code": code,
-            "acc": mean(ACCURACY),
-            "bound": mean("bound", 3),
-            "training seconds": mean("train_seconds", 0),
-        },
-    )

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import Cell, once, part, pivot, remark, values
+from xcbench.papers.frames import part
 from xcbench.papers.memoir.names import (
     AT_HAND,
-    BESIDE,
     BEYOND,
     DATASETS,
     FACTORS,
     MEASURES,
     MEMOIR,
-    METHODS,
     VARIANTS,
     WITHOUT_PACKAGE,
     in_time,
@@ -27,6 +24,7 @@ from xcbench.papers.memoir.names import (
     of,
     printed,
 )
+from xcbench.papers.verdicts import NO_PACKAGE
 from xcbench.report.formats import NONE
 
 SHOWN = {
@@ -35,10 +33,7 @@ SHOWN = {
     "total_memory": "weights MB",
     "accuracy": "accuracy %",
     "macro_f1": "macro-F1 %",
-    "macro_f1_of_means": "macro-F1 of means %",
-    "precision_at_1": "precision@1 %",
 }
-DIGITS = {"train_time": 1, "predict_time": 1, "total_memory": 1}  # of the others: 2
 QUALITY = ("accuracy", "macro_f1")
 RATIOS = (  # method, relative to
     *(("MEMOIR-l2", base) for base in ("OVR", "RecallTree", *BEYOND)),
@@ -54,59 +49,26 @@ CURVES = {  # of Table 4
 }
 
 
-def cell(column: str, digits: int = 2) -> Cell:
-    """Mean and spread; what was not run, or did not end, is a remark."""
-
-    def text(rows: pd.DataFrame) -> str:
-        found = values(rows, column)
-        return found.text(digits) if found.values else NONE
-
-    return text
+def with_lacking(measured: Measured) -> pd.DataFrame:
+    """Rows, with those of the methods that no package has."""
+    known = pd.MultiIndex.from_product([AT_HAND, WITHOUT_PACKAGE], names=["dataset", "method"])
+    lacking = known.to_frame(index=False).assign(grid="lacking", status="skipped")
+    return pd.concat([measured.results, lacking.assign(message=NO_PACKAGE)])
 
 
-def cells(metrics: Iterable[str]) -> dict[str, Cell]:
-    """Measures by their headings."""
-    every = {**MEASURES, **BESIDE}
-    return {SHOWN[name]: cell(every[name], DIGITS.get(name, 2)) for name in metrics}
+def by_oracle(measured: Measured) -> pd.DataFrame:
+    """Rows with the margin oracle and the constant feature in one column."""
+    rows = part(measured.results, "oracles")
+    if rows.empty:
+        return rows
+    constant = rows["dataset.protocol.constant"].map("{:g}".format)
+    return rows.assign(oracle=rows["method.oracle"].str.cat(constant, sep=", constant "))
 
 
-def sizes(measured: Measured) -> pd.DataFrame:
-    """Sizes of the data at hand, with the accuracy that no classifier can exceed."""
-    rows = measured.results[measured.results["dataset"].isin(AT_HAND)]
-    rows = rows[rows["grid"].isin(["table1", "citeulike"])]
-    groups = rows.groupby(["dataset", "shape.classes"]) if "shape.classes" in rows else ()
-    shown = {
-        "K": once("shape.classes"),
-        "N": once("shape.train"),
-        "test rows": once("shape.test"),
-        "D": once("shape.features"),
-        "test rows dropped": once("shape.test_dropped", missing=0),
-        "ceiling of accuracy %": once("100 * `shape.accuracy_ceiling`", ".2f", missing=100),
-    }
-    return pivot(["dataset"], (((dataset,), own) for (dataset, _), own in groups), shown)
-
-
-def table3(measured: Measured) -> pd.DataFrame:
-    """The five measures of every method on the data at hand, and what each row leaves open."""
-    shown = {
-        **cells(SHOWN),
-        "peak MiB beyond the rows": cell("train_mib", 0),
-        "non-zeros": cell("nonzeros", 0),
-        "remark": remark,
-    }
-    parts = []
-    for dataset in AT_HAND:
-        groups = (
-            (
-                (dataset, method, variant if method in MEMOIR else NONE),
-                of(measured.results, dataset, method, variant),
-            )
-            for method, variant in product(METHODS, VARIANTS)
-        )
-        parts.append(pivot(("dataset", "method", "variant"), groups, shown, every=True))
-        lacking = {"dataset": dataset, "remark": "not run: no package"}
-        parts.append(pd.DataFrame([{**lacking, "method": method} for method in WITHOUT_PACKAGE]))
-    return pd.concat(parts)
+def ends(rows: pd.DataFrame) -> str:
+    """Lowest and highest accuracy over seeds."""
+    found = measure(rows, "accuracy").values
+    return f"{min(found):.2f} to {max(found):.2f}" if found else NONE
 
 
 def ratios(measured: Measured) -> pd.DataFrame:
@@ -145,33 +107,16 @@ def dense_memory(measured: Measured) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=columns)
 
 
-def table2(measured: Measured) -> pd.DataFrame:
-    """Batches of another size on the data at hand, beside the printed row of LSHTC1."""
-    lines = []
-    for factor in FACTORS:
-        name = f"MEMOIR |b|={factor}*sqrt(C)"
-        T, *known = (
-            printed("Table 2", "LSHTC1", name, metric)
-            for metric in ("iterations_T", "train_time", *QUALITY)
-        )
-        texts = (f"{value:g}" for value in known)
-        lines.append(["LSHTC1, printed", f"{factor} sqrt K", f"{T:.0f}", *texts, ""])
-    names = ("dataset", "batch")
-    shown = {
-        "batches T": cell("iteration", 0),
-        **cells(("train_time", *QUALITY)),
-        "remark": remark,
-    }
-    rows = part(measured.results, "table2")
-    rows = rows[rows["dataset"].isin(AT_HAND)]
-    groups = (
-        ((dataset, f"{n:.0f}"), own)
-        for (dataset, n), own in (
-            rows.groupby(["dataset", "method.batch_size"]) if len(rows) else ()
-        )
-    )
-    there = pd.DataFrame(lines, columns=[*names, *shown])
-    return pd.concat([there, pivot(names, groups, shown, every=True)])
+def printed_batches(measured: Measured) -> pd.DataFrame:
+    """Batches of another size, as printed of LSHTC1."""
+    names = ("iterations_T", "train_time", *QUALITY)
+    lines = [
+        ["LSHTC1, printed", f"{factor} sqrt K"]
+        + [f"{printed('Table 2', 'LSHTC1', f'MEMOIR |b|={factor}*sqrt(C)', it):g}" for it in names]
+        for factor in FACTORS
+    ]
+    shown = ("batches T", *(SHOWN[name] for name in names[1:]))
+    return pd.DataFrame(lines, columns=["dataset", "batch", *shown]).assign(remark="")
 
 
 # ---------------------------------------------------------------- T

@@ -8,7 +8,7 @@ from itertools import product
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import mean, number, part, pivot, values
+from xcbench.papers.frames import number, part, values
 from xcbench.papers.ove.names import (
     DATASETS,
     METHODS,
@@ -25,7 +25,6 @@ from xcbench.report.formats import NONE
 SHOWN = {"param_norm": "norm", "test_error": "error", "test_nlpd": "nlpd"}
 DIGITS = {"param_norm": 3, "test_error": 4, "test_nlpd": 4}
 CLOSE = {"param_norm": 0.05, "test_error": 0.005, "test_nlpd": 0.02}  # asked of the optima
-CELLS = {SHOWN[metric]: mean(column, DIGITS[metric]) for metric, column in TABLE2.items()}
 
 
 def table2(found: Measured) -> pd.DataFrame:
@@ -78,7 +77,7 @@ def early(found: Measured) -> pd.DataFrame:
     lines: list[dict[str, str]] = []
     for dataset in SMALL:
         for where, rows in _stops(found.results, DATASETS[dataset]):
-            cells = {name: cell(rows) for name, cell in CELLS.items()}
+            cells = {name: values(rows, TABLE2[it]).text(DIGITS[it]) for it, name in SHOWN.items()}
             lines.append({"dataset": dataset, "BOUCHARD": where, **cells})
         there = {name: number(printed(dataset, "BOUCHARD", it), 3) for it, name in SHOWN.items()}
         lines.append({"dataset": dataset, "BOUCHARD": "printed", **there})
@@ -106,21 +105,3 @@ def bounds(found: Measured) -> pd.DataFrame:
         texts = [value.text(0) for value in here.values()]
         lines.append([dataset, *texts, word if known else NONE])
     return pd.DataFrame(lines, columns=["dataset", *METHODS, "SOFT > OVE > BOUCHARD"])
-
-
-def grouped(found: Measured) -> pd.DataFrame:
-    """One-vs-each with a group handled exactly, between one-vs-each and exact softmax."""
-
-    def groups() -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-        for name in SMALL:
-            dataset = DATASETS[name]
-            own = part(found.results, "grouped", dataset=dataset, status="done")
-            if len(own):
-                ends = part(found.results, "table2", dataset=dataset)
-                yield (name, "0 (OVE)"), ends[ends["method"] == "ove"]
-                for size, rows in own.groupby("method.group"):
-                    yield (name, f"{size:.0f}"), rows
-                yield (name, "all (SOFT)"), ends[ends["method"] == "softmax"]
-
-    cells = {"bound": mean("bound"), "objective": mean(OBJECTIVE, 0), **CELLS}
-    return pivot(("dataset", "group"), groups(), cells)

@@ -7,7 +7,7 @@ from itertools import product
 import pandas as pd
 
 from xcbench.papers import LOSS, Measured
-from xcbench.papers.frames import ended, number, paired, part
+from xcbench.papers.frames import compared, ended, number, part
 from xcbench.papers.umax.names import BIASED, DATASET_NAMES, PUBLISHED_NAME
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate
@@ -23,32 +23,24 @@ LATE = 40.0  # epoch from which a curve should not move any more if it has reach
 
 
 def best(results: pd.DataFrame, grid: str, dataset: str, method: str) -> pd.DataFrame:
-    """Cells of a method that ended, at its best rate, by seed."""
+    """Cells of a method that ended, at its best rate."""
     rows = part(results, grid, dataset=dataset, method=method)
     rows = rows[rows["status"] != "skipped"]
-    return ended(at_best_rate(rows) if len(rows) else rows).set_index("seed")
+    return ended(at_best_rate(rows) if len(rows) else rows)
 
 
 def order(measured: Measured) -> pd.DataFrame:
     """Whether one method ends below another, seed by seed."""
     lines = []
     for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), VARIANTS.items()):
+        ends = {it: best(measured.results, grid, dataset, it) for pair in CLAIMS for it in pair}
         line = [
-            _compared(*(best(measured.results, grid, dataset, method) for method in pair))
-            for pair in CLAIMS
+            compared(ends[lower], ends[higher], LOSS, 3, below=True) for lower, higher in CLAIMS
         ]
         if {*line} != {NONE}:
             lines.append([shown, variant, *line])
     claims = (f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}" for lower, higher in CLAIMS)
     return pd.DataFrame(lines, columns=["dataset", "variant", *claims])
-
-
-def _compared(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    common = first.index.intersection(second.index)
-    difference = (first.loc[common, LOSS] - second.loc[common, LOSS]).to_numpy(float)
-    if len(common) and not difference.any():
-        return f"the same, {len(common)} of {len(common)}"
-    return paired(difference, difference < 0, 3)
 
 
 def plateaus(measured: Measured) -> pd.DataFrame:

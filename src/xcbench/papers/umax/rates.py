@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcbench.papers import LOSS
 from xcbench.papers.claims import Number
-from xcbench.papers.frames import Values, ended, mean, values
+from xcbench.papers.frames import Values, ended, values
 from xcbench.papers.umax.names import METHODS, recorded
 from xcbench.report.summary import at_best_rate
 
@@ -38,5 +38,5 @@ def neighbours(rows: pd.DataFrame, column: str) -> str:
     for rate in (best / 10, best, best * 10):
         own = rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
         if len(own):
-            shown.append(f"{rate:g}: {mean(column, 3)(own)}")
+            shown.append(f"{rate:g}: {values(own, column).text(3)}")
     return "losses of the search: " + ", ".join(shown)

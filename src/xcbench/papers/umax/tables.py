@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import LOSS, Measured, published
-from xcbench.papers.frames import Cell, ended, mean, once, part, pivot, values
-from xcbench.papers.umax import averages, figures
+from xcbench.papers.frames import ended, part, values
+from xcbench.papers.umax import averages
 from xcbench.papers.umax.names import (
     BIASED,
     DATASET_NAMES,
@@ -126,18 +126,18 @@ def steps(measured: Measured) -> pd.DataFrame:
                 grid = ""
             column = TWICE if "twice" in step else LOSS
             rows = part(measured.results, grid, dataset=DATASETS[printed], method=method)
-            line[step] = mean(column, 3)(rows) if grid else ""
+            line[step] = values(rows, column).text(3) if grid else ""
         line["stored by the authors"] = f"{stored.get((printed, name), np.nan):.3f}"
         lines.append(line)
     return pd.DataFrame(lines)
 
 
 # ---------------------------------------------------------------- beyond the paper
-ENDS = {
-    "log loss": mean(LOSS, 3),
-    "train error": mean(ERROR),
-    "test log loss": mean("test_log_loss", 3),
-    "test error": mean("test_error"),
+ENDS = {  # column and digits
+    "log loss": (LOSS, 3),
+    "train error": (ERROR, 4),
+    "test log loss": ("test_log_loss", 3),
+    "test error": ("test_error", 4),
 }
 
 
@@ -160,16 +160,20 @@ def beyond(measured: Measured) -> pd.DataFrame:
                     "dataset": shown,
                     "method": name,
                     "tuned rate": _rate(tuned["lr"]),
-                    "log loss, tuned": mean(LOSS, 3)(tuned),
+                    "log loss, tuned": values(tuned, LOSS).text(3),
                     "best rate": _at_edge(whole, best["lr"].iloc[0]) if one else NONE,
-                    **{heading: cell(best) for heading, cell in ENDS.items()},
+                    **_ends(best),
                 }
             )
         optimum = ended(part(measured.results, "optimum", dataset=dataset)).head(1)
         if len(optimum):
-            ends = {heading: cell(optimum) for heading, cell in ENDS.items()}
-            lines.append({"dataset": shown, "method": _solver(optimum.iloc[0]), **ends})
+            name = _solver(optimum.iloc[0])
+            lines.append({"dataset": shown, "method": name, **_ends(optimum)})
     return pd.DataFrame(lines)
+
+
+def _ends(rows: pd.DataFrame) -> dict[str, str]:
+    return {name: values(rows, column).text(digits) for name, (column, digits) in ENDS.items()}
 
 
 def _solver(row: pd.Series) -> str:
@@ -179,56 +183,10 @@ def _solver(row: pd.Series) -> str:
     return "exact softmax, L-BFGS" + (f" ({said})" if said else "")
 
 
-def double_sums(measured: Measured) -> tuple[pd.DataFrame, str]:
-    """Final losses on the two double sums, and the means of their ratios."""
-
-    def on(which: str) -> Cell:
-        return lambda rows: mean(LOSS, 3)(rows[figures.double_sum(rows) == which])
-
-    rows = part(measured.results, "figure2")
-    rows = rows[rows["status"] != "skipped"]
-    groups = (
-        ((dataset, f"{rate:g}"), own) for (dataset, rate), own in rows.groupby(["dataset", "lr"])
-    )
-    sums = {heading: on(which) for which, (heading, _) in figures.DOUBLE_SUMS.items()}
+def factors(measured: Measured) -> str:
+    """Means over the rates of the losses on the two double sums, relative to the paper's."""
     factors = "; ".join(
         f"{dataset}: {comparator:.2f} for the published comparator, {right:.2f} for the correct one"
         for dataset, (comparator, right) in averages.raman_factors(measured.results).items()
     )
-    return pivot(("dataset", "rate"), groups, sums, every=True), factors or "not run"
-
-
-def several(measured: Measured) -> pd.DataFrame:
-    """Several rows and classes a step."""
-
-    def at(rate: float) -> Cell:
-        return lambda rows: mean(LOSS, 3)(rows[rows["lr"] == rate])
-
-    rows = part(measured.results, "several")
-    rows = rows[rows["status"] != "skipped"]
-    pairs = rows.groupby(["method.batch_size", "method.negatives"]) if len(rows) else ()
-    cells = {f"log loss at rate {rate:g}": at(rate) for rate in sorted(rows["lr"].unique())}
-    return pivot(
-        ("observations n", "classes m"),
-        (((f"{n:.0f}", f"{m:.0f}"), own) for (n, m), own in pairs),
-        {**cells, "training seconds": mean("train_seconds", 1)},
-        every=True,
-    )
-
-
-def pairs(measured: Measured) -> pd.DataFrame:
-    """Tens of thousands of classes."""
-    sizes = {"K": once("shape.classes"), "training rows": once("shape.train")}
-    groups = []
-    for grid, (method, name) in product(("table3_tuned", "pairs"), PUBLISHED_NAME.items()):
-        own = part(measured.results, grid, dataset="citeulike", method=method)
-        if len(own):
-            groups.append(((*(cell(own) for cell in sizes.values()), name), own))
-    cells = {
-        "rate": once("lr", "g"),
-        "train log loss": mean(LOSS, 3),
-        "train error": mean(ERROR),
-        "test precision at 1": mean("test_precision_at_1"),
-        "training seconds": mean("train_seconds", 0),
-    }
-    return pivot((*sizes, "method"), groups, cells, every=True)
+    return factors or "not run"

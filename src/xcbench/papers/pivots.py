@@ -1,0 +1,121 @@
+"""Tables as data: groups of measured rows, and what is shown of each.
+
+A ``pivot`` in a paper's ``paper.yaml`` has
+
+- ``where``: what its rows have, a value or a list of values: ``{grid: [figure1, crossed]}``.
+- ``by``: by heading, what tells its lines apart, the slowest first. Either a column, whose values
+  are labels in ascending order (numbers with a format: ``shape.classes ,.0f``); or labels, each
+  with what its rows have: ``tree: {method.sampler: tree}``, or a mere value, of the column that is
+  named as the heading. A label without rows has no line.
+- ``columns``: by heading, what is shown of the rows of a line. Mean and spread over seeds of a
+  column, or an expression of columns, with four digits or its own: ``train_seconds .1f``. What all
+  of them have: ``once shape.classes``. How far one mean is above another: ``a less b``. Why cells
+  did not end: ``remark``. A function of the rows: ``tables.error()``. Or a mapping with one of
+  these, ``of``, and what the rows have besides: ``{of: train_log_loss .3f, lr: 10}``.
+- ``order``: headings of ``by``, if lines are in another order than their labels.
+
+Lines of which no cell was run are left out, unless a remark says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from xcbench.papers.claims import function
+from xcbench.papers.frames import evaluated, having, number, remark, values
+from xcbench.report.formats import NONE
+
+FORM = re.compile(r" (,?\.\d+f|g)$")
+REMARK, ONCE, LESS = "remark", "once ", " less "
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """A table, as the head of this file has it.
+
+    Attributes
+    ----------
+    paper : whose functions are meant.
+    """
+
+    by: Mapping[str, Any]
+    columns: Mapping[str, Any]
+    where: Mapping[str, object] = field(default_factory=dict)
+    order: Sequence[str] = ()
+    paper: str = ""
+
+    def __post_init__(self) -> None:
+        if self.order and {*self.order} != {*self.by}:
+            raise ValueError(f"'order' has other headings than 'by': {', '.join(self.order)}")
+        for heading, said in self.columns.items():
+            if not isinstance(said.get("of") if isinstance(said, Mapping) else said, str):
+                raise ValueError(f"the column '{heading}' does not say what it is 'of'")
+
+    def table(self, results: pd.DataFrame) -> pd.DataFrame:
+        """Table of measured rows."""
+        groups = self._groups(having(results, self.where), self.order or [*self.by])
+        lines = [
+            [labels[heading] for heading in self.by]
+            + [self._cell(said, rows) for said in self.columns.values()]
+            for labels, rows in groups
+            if self._remarked or (rows["status"] != "skipped").any()
+        ]
+        return pd.DataFrame(lines, columns=[*self.by, *self.columns])
+
+    @property
+    def _remarked(self) -> bool:
+        return REMARK in self.columns.values()
+
+    def _groups(
+        self, rows: pd.DataFrame, headings: Sequence[str]
+    ) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+        if not headings:
+            yield {}, rows
+            return
+        for label, own in _split(rows, headings[0], self.by[headings[0]]):
+            for labels, last in self._groups(own, headings[1:]):
+                yield {headings[0]: label, **labels}, last
+
+    def _cell(self, said: Any, rows: pd.DataFrame) -> str:
+        if isinstance(said, Mapping):
+            rows = having(rows, {name: value for name, value in said.items() if name != "of"})
+            said = said["of"]
+        if said == REMARK:
+            return remark(rows)
+        if said.endswith("()"):
+            return str(function(self.paper, said)(rows))
+        if said.startswith(ONCE):
+            column, form = _formed(said.removeprefix(ONCE), ",.0f")
+            known = evaluated(rows, column).dropna()
+            return f"{known.iloc[0]:{form}}" if len(known) else NONE
+        column, form = _formed(said, ".4f")
+        digits = int(form[1:-1])
+        if LESS in column:
+            one, other = (values(rows, own).mean for own in column.split(LESS))
+            return number(one - other, digits, "+z")
+        found = values(rows, column)
+        return NONE if self._remarked and not found.values else found.text(digits)
+
+
+def _split(rows: pd.DataFrame, heading: str, said: Any) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Rows by the labels of a heading."""
+    if isinstance(said, Mapping):
+        for label, value in said.items():
+            own = having(rows, value if isinstance(value, Mapping) else {heading: value})
+            if len(own):
+                yield label, own
+    else:
+        column, form = _formed(said, "")
+        for value, own in rows.groupby(column) if column in rows else ():
+            yield format(value, form), own
+
+
+def _formed(said: str, form: str) -> tuple[str, str]:
+    """A column and its format."""
+    known = FORM.search(said)
+    return (said[: known.start()], known[1]) if known else (said, form)
