@@ -70,7 +70,10 @@ def _build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
         name: frame.to_csv(index=False, float_format="%.10g")
         for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
     }
-    shown = (f"{name} {it.direction} {it.digits} {it.axis}" for name, it in in_tables().items())
+    shown = (
+        f"{name} {metric.direction} {metric.digits} {metric.axis}"
+        for name, metric in in_tables().items()
+    )
     inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in cells), *shown)
     durable.tidy([out])
     if _is_of(out, inputs):
@@ -96,19 +99,19 @@ def _build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
 
 def _digest(*inputs: str) -> str:
     """Hash of what a report is made of, the code that makes it included."""
-    own = hashlib.sha256(matplotlib.__version__.encode())
-    here = Path(__file__).parent
-    for path in sorted(path for path in here.iterdir() if path.suffix in (".py", ".html")):
-        own.update(path.read_bytes())
+    digest = hashlib.sha256(matplotlib.__version__.encode())
+    folder = Path(__file__).parent
+    for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".html")):
+        digest.update(path.read_bytes())
     for text in inputs:
-        own.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
-    return own.hexdigest()
+        digest.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
+    return digest.hexdigest()
 
 
 def _is_of(out: Path, inputs: str) -> bool:
     """Whether a whole report of these inputs is there."""
-    there = all((out / name).exists() for name in CONTENT)
-    return there and (out / INPUTS).read_text(encoding="utf-8").strip() == inputs
+    whole = all((out / name).exists() for name in CONTENT)
+    return whole and (out / INPUTS).read_text(encoding="utf-8").strip() == inputs
 
 
 def _check_replaceable(out: Path) -> None:

@@ -31,8 +31,8 @@ def draw_curves(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) 
         None where no cell ended.
     """
     chosen = _chosen(rows, curves)
-    known = [name for name in style.AXIS if name in curves]
-    metrics = [name for name in known if any(p[name].notna().any() for p in chosen.values())]
+    names = [name for name in style.AXIS if name in curves]
+    metrics = [name for name in names if any(p[name].notna().any() for p in chosen.values())]
     if not metrics:
         return None
     fig = Figure(figsize=(10, 0.5 + 2.3 * len(metrics)), layout="constrained")

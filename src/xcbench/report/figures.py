@@ -64,7 +64,7 @@ def draw(
         methods = table[table["dataset"] == dataset].reset_index()
         shown = methods.sort_values("train_log_loss", kind="stable").head(LINES)["method"]
         part = part[part["method_label"].isin(shown)]
-        own = curves[curves["cell"].isin(part["cell"])]
+        part_curves = curves[curves["cell"].isin(part["cell"])]
         styles = style.line_styles(rows if len(table) <= LINES else part)
         notes = [OUTSIDE]
         if len(methods) > LINES:
@@ -79,7 +79,7 @@ def draw(
                 ("curves", draw_curves, CURVES),
                 ("rates", draw_rates, RATES),
             ):
-                figure = make(part, own, styles)
+                figure = make(part, part_curves, styles)
                 if figure is None:
                     continue
                 png = folder / f"{slug(dataset)}-{kind}.png"

@@ -141,9 +141,9 @@ def _settings_of_methods(rows: pd.DataFrame) -> list[dict[str, str]]:
     _, of_method, _ = split(rows)
     settings: dict[str, str] = {}
     for _, row in rows.drop_duplicates("method_label").iterrows():
-        own = [name for name in of_method if text(row[name]) != "none"]
+        names = [name for name in of_method if text(row[name]) != "none"]
         label = row["method_label"]
-        settings[label] = ", ".join(pairs(row, own))
+        settings[label] = ", ".join(pairs(row, names))
     return [{"method": label, "settings": settings[label]} for label in settings]
 
 

@@ -94,8 +94,8 @@ def differing(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
 def _differences(rows: pd.DataFrame, by: list[str], columns: list[str]) -> pd.Series:
     """For each row, the settings in which the rows that agree with it in ``by`` differ."""
     shown = rows[columns].map(text)
-    known = shown.where(shown != UNKNOWN)
-    several = known.groupby([rows[name] for name in by]).nunique() > 1
+    values = shown.where(shown != UNKNOWN)
+    several = values.groupby([rows[name] for name in by]).nunique() > 1
     parts = []
     for key, group in shown.groupby([rows[name] for name in by]):
         names = [name for name in columns if several.at[key if len(by) > 1 else key[0], name]]
