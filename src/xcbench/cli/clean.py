@@ -19,25 +19,25 @@ def clean(request: Request) -> int:
         raise UserError(
             "clean needs a filter, such as status=failed or dataset=bibtex; nothing was removed"
         )
-    found = results.select(runs_dir, request.settings)
-    if not found:
+    selected = results.select(runs_dir, request.settings)
+    if not selected:
         print("no cell meets every filter: nothing to remove")
         return 0
     total = 0
-    for number, cell in enumerate(found):
+    for number, cell in enumerate(selected):
         size = cells.size(runs_dir, cell.cell)
         total += size
         if number < LISTED:
             line = f"{cell.cell}  {cell.status:8}  {readable(size):>10}  {cell.label}"
             print(printable(line))
-    if len(found) > LISTED:
-        print(f"… and {len(found) - LISTED} more")
-    what = f"{len(found)} {'cell' if len(found) == 1 else 'cells'}"
+    if len(selected) > LISTED:
+        print(f"… and {len(selected) - LISTED} more")
+    what = f"{len(selected)} {'cell' if len(selected) == 1 else 'cells'}"
     print(f"{what}, {readable(total)}, under {runs_dir / 'cells'}")
     if not request.yes and not confirmed(f"remove {what}? [y/N] "):
         print("nothing was removed")
         return 0
-    for cell in found:
+    for cell in selected:
         cells.remove(runs_dir, cell.cell)
     print(f"removed {what}")
     if (runs_dir / "mlflow.db").exists():

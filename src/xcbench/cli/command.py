@@ -40,7 +40,7 @@ class Request:
 
         return templates.self_contained(folder) if self.self_contained else folder / "index.html"
 
-    def refuse_others(self, known: str) -> None:
+    def refuse_others(self, options: str) -> None:
         """Refuse the settings that were not taken out.
 
         Raises
@@ -50,5 +50,5 @@ class Request:
         """
         if self.settings:
             raise UserError(
-                f"{self.command} takes {known}; {', '.join(self.settings)} is not a setting of it"
+                f"{self.command} takes {options}; {', '.join(self.settings)} is not a setting of it"
             )

@@ -42,10 +42,10 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
 
     from xcbench.run import sweeps
 
-    known = external.catalogue()
+    available = external.catalogue()
     for name in names:
-        if name not in known:
-            raise UserError(f"unknown dataset '{name}'; available: {', '.join(known)}")
+        if name not in available:
+            raise UserError(f"unknown dataset '{name}'; available: {', '.join(available)}")
     overrides = [
         f"{name}={request.settings.pop(name)}"
         for name in list(request.settings)
@@ -55,12 +55,12 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
     for word in overrides:
         if word.startswith("dataset.") and len(names) != 1:
             raise UserError(f"{word} holds for one dataset; give the name of one")
-    made, data_dir = {}, "data"
+    catalogue, data_dir = {}, "data"
     with sweeps.hydra(dict(word.split("=", 1) for word in overrides)):
-        for name in names or known:
+        for name in names or available:
             settings = composing.read(compose("config", overrides=[f"dataset={name}", *overrides]))
-            made[name], data_dir = settings.dataset, settings.data_dir
-    return made, Path(data_dir)
+            catalogue[name], data_dir = settings.dataset, settings.data_dir
+    return catalogue, Path(data_dir)
 
 
 # ---------------------------------------------------------------- list
@@ -81,28 +81,28 @@ def _row(name: str, settings: DatasetSettings, data_dir: Path) -> dict[str, str]
     if settings.reader in WITHOUT_FILES:
         state = WITHOUT_FILES[settings.reader]
         return {"dataset": name, "state": state, "folder": "", "size": "", "source": source.page}
-    found = [path for path in files.find_all(data_dir, settings).values() if path]
-    known = sum(item.bytes for item in source.downloads)
+    paths = [path for path in files.find_all(data_dir, settings).values() if path]
+    announced = sum(item.bytes for item in source.downloads)
     if not source.downloads or not all(item.bytes for item in source.downloads):
-        known = 0
-    size = sum(path.stat().st_size for path in found) if found else known
-    folder = found[0].parent if found else destination(settings, data_dir)
+        announced = 0
+    size = sum(path.stat().st_size for path in paths) if paths else announced
+    folder = paths[0].parent if paths else destination(settings, data_dir)
     return {
         "dataset": name,
-        "state": _state(settings, data_dir, len(found)),
+        "state": _state(settings, data_dir, len(paths)),
         "folder": str(folder),
         "size": readable(size) if size else "not known",
         "source": ("" if source.downloads else "by hand: ") + source.page,
     }
 
 
-def _state(settings: DatasetSettings, data_dir: Path, found: int) -> str:
+def _state(settings: DatasetSettings, data_dir: Path, present: int) -> str:
     from xcbench.data.fetch import WORK, destination
 
-    if found == len(settings.files):
+    if present == len(settings.files):
         return "here"
     begun = any((destination(settings, data_dir) / WORK).glob("*.download*"))
-    return "part" if found or begun else "missing"
+    return "part" if present or begun else "missing"
 
 
 # ---------------------------------------------------------------- fetch
@@ -148,22 +148,22 @@ def _verify(request: Request, names: list[str]) -> int:
             if names:
                 print(f"{name}: no files to verify, it is {WITHOUT_FILES[settings.reader]}")
             continue
-        found = files.find_all(data_dir, settings)
-        if not any(found.values()) and not names:
+        paths = files.find_all(data_dir, settings)
+        if not any(paths.values()) and not names:
             absent.append(name)
             continue
-        for role, sentence in _verified(settings, found).items():
-            print(f"{found[role] or settings.files[role]}: {sentence}", flush=True)
+        for role, sentence in _verified(settings, paths).items():
+            print(f"{paths[role] or settings.files[role]}: {sentence}", flush=True)
             wrong = wrong or not sentence.startswith("ok")
     if absent:
         print(f"not here: {', '.join(absent)}")
     return 1 if wrong else 0
 
 
-def _verified(settings: DatasetSettings, found: dict[str, Path | None]) -> dict[str, str]:
+def _verified(settings: DatasetSettings, paths: dict[str, Path | None]) -> dict[str, str]:
     """What is to be said of the file of each role; it begins with ok, if the file is right."""
     said = {}
-    for role, path in found.items():
+    for role, path in paths.items():
         if path is None:
             said[role] = f"missing; `xcbench data fetch {settings.name}`"
             continue
@@ -172,11 +172,11 @@ def _verified(settings: DatasetSettings, found: dict[str, Path | None]) -> dict[
         except UserError as error:
             said[role] = _without_path(str(error), path)
     if not said:
-        return _read(settings, {role: path for role, path in found.items() if path})
-    for role in found:
+        return _read(settings, {role: path for role, path in paths.items() if path})
+    for role in paths:
         checked = bool(settings.sha256.get(role))
         said.setdefault(role, "ok" if checked else UNCHECKED)
-    return {role: said[role] for role in found}
+    return {role: said[role] for role in paths}
 
 
 def _read(settings: DatasetSettings, paths: dict[str, Path]) -> dict[str, str]:

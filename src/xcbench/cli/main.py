@@ -124,8 +124,8 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _results(request: Request) -> int:
-    found = results.select(request.runs_dir(), request.settings)
-    frame = results.frame(found, curves=request.curves)
+    selected = results.select(request.runs_dir(), request.settings)
+    frame = results.frame(selected, curves=request.curves)
     if request.format == "csv":
         frame.to_csv(sys.stdout, index=False)
     elif request.format == "json":
@@ -143,8 +143,8 @@ def _report(request: Request) -> int:
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(request.settings.pop("reports_dir", "reports")) / name
-    found = results.select(request.runs_dir(), request.settings)
-    table = report.build(found, out, title=name)
+    selected = results.select(request.runs_dir(), request.settings)
+    table = report.build(selected, out, title=name)
     print(report.terminal_table(table))
     print(f"report: {request.page(out)}")
     return 0

@@ -28,40 +28,40 @@ def paper(request: Request) -> int:
     ``dataset=eurlex`` or ``seed=0``.
     """
     settings = dict(request.settings)
-    found = papers.find(request.words[0])
-    only = _grids(found, settings.pop("grid", ""))
+    paper = papers.find(request.words[0])
+    only = _grids(paper, settings.pop("grid", ""))
     part = settings.pop("part", "")
     if part and part not in (*PARTS, REPORT):
         raise UserError(f"part={part} is not possible: it is one of {', '.join((*PARTS, REPORT))}")
     reports = Path(settings.pop("reports_dir", "reports"))
-    folder = reports / found.name
+    folder = reports / paper.name
     started = time.monotonic()
     code = 0
-    runner = run.Runner(found, folder, settings, only)
+    runner = run.Runner(paper, folder, settings, only)
     for name in PARTS:
         if part in ("", name) and code != INTERRUPTED:
             code = max(code, runner.run(name))
     if part != REPORT and not runner.points:
-        wanted = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
-        wanted = wanted or f"part={part} grid={','.join(only)}"
+        filters = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
+        filters = filters or f"part={part} grid={','.join(only)}"
         raise UserError(
-            f"no grid of the paper '{found.name}' has a point with {wanted}; "
-            f"what its grids sweep is in conf/paper/{found.name}.yaml"
+            f"no grid of the paper '{paper.name}' has a point with {filters}; "
+            f"what its grids sweep is in conf/paper/{paper.name}.yaml"
         )
     if part in ("", REPORT) and code != INTERRUPTED and not _plans(settings):
         measured = run.measured(folder)
         if measured.results.empty:
             raise UserError(
-                f"{folder} has no measured rows to report; `xcbench paper {found.name}` measures "
+                f"{folder} has no measured rows to report; `xcbench paper {paper.name}` measures "
                 "them, or set reports_dir to a folder that has them"
             )
-        rows = found.report(measured, folder)
+        rows = paper.report(measured, folder)
         replication.write(folder, rows)
         if not part:
             replication.collect(reports)
         print(report.counted(rows))
         print(f"report: {request.page(folder)}")
-    print(f"{found.name}: {duration(time.monotonic() - started)} in all")
+    print(f"{paper.name}: {duration(time.monotonic() - started)} in all")
     return code
 
 
@@ -73,11 +73,11 @@ def _plans(settings: Mapping[str, str]) -> bool:
 
 def _grids(paper: Paper, names: str) -> tuple[str, ...]:
     """Names of a paper's grids, separated by commas, if they are."""
-    wanted, known = names.split(",") if names else [], [grid.name for grid in paper.grids]
-    for name in wanted:
-        if name not in known:
-            raise UserError(f"grid={name} is not possible: it is one of {', '.join(known)}")
-    return tuple(wanted)
+    chosen, possible = names.split(",") if names else [], [grid.name for grid in paper.grids]
+    for name in chosen:
+        if name not in possible:
+            raise UserError(f"grid={name} is not possible: it is one of {', '.join(possible)}")
+    return tuple(chosen)
 
 
 def collect(request: Request) -> int:

@@ -25,19 +25,19 @@ from xcbench.run.cell import Cell
 def predict(request: Request) -> int:
     """Print ``label:log-probability`` of the k best classes, one line a row, best first."""
     runs_dir = request.runs_dir()
-    wanted, out = request.settings.pop("k", "1"), request.settings.pop("out", None)
+    k, out = request.settings.pop("k", "1"), request.settings.pop("out", None)
     request.refuse_others("runs_dir=…, k=NUMBER and out=FILE")
     cell = cells.find(runs_dir, request.words[0])
     weights = cells.weights(runs_dir, cell)
     link = _link(cell)
-    own = Inputs.of(cells.saved_arrays(runs_dir, cell, cells.INPUTS))
+    inputs = Inputs.of(cells.saved_arrays(runs_dir, cell, cells.INPUTS))
     model = LinearModel.of(weights["W"], weights.get("b"), link)
-    n_classes = len(own.labels)
-    if not re.fullmatch("[0-9]+", wanted) or not 1 <= int(wanted) <= n_classes:
-        raise UserError(f"k={wanted} is not possible: it must lie between 1 and {n_classes}")
+    n_classes = len(inputs.labels)
+    if not re.fullmatch("[0-9]+", k) or not 1 <= int(k) <= n_classes:
+        raise UserError(f"k={k} is not possible: it must lie between 1 and {n_classes}")
     reader = "" if cell.shape["twin"] else cell.config["dataset"]["reader"]
-    X = new_rows.read(Path(request.words[1]), own, reader)
-    lines = _lines(model, X, cell, own, int(wanted))
+    X = new_rows.read(Path(request.words[1]), inputs, reader)
+    lines = _lines(model, X, cell, inputs, int(k))
     if out is None:
         sys.stdout.writelines(lines)
         sys.stdout.flush()
@@ -47,11 +47,11 @@ def predict(request: Request) -> int:
     return 0
 
 
-def _lines(model: LinearModel, X: Rows, cell: Cell, own: Inputs, k: int) -> Iterator[str]:
-    for _, scores in model.passes(protocol.applied(X, own, _protocol(cell))):
+def _lines(model: LinearModel, X: Rows, cell: Cell, inputs: Inputs, k: int) -> Iterator[str]:
+    for _, scores in model.passes(protocol.applied(X, inputs, _protocol(cell))):
         best = top_classes(scores, k)
         log_probability = model.log_probabilities_of(scores, best)
-        for labels, row in zip(own.labels[best].tolist(), log_probability.tolist(), strict=True):
+        for labels, row in zip(inputs.labels[best].tolist(), log_probability.tolist(), strict=True):
             pairs = (f"{label}:{value:.6g}" for label, value in zip(labels, row, strict=True))
             yield " ".join(pairs) + "\n"
 

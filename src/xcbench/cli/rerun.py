@@ -22,15 +22,15 @@ def command(cell: Cell, runs_dir: Path) -> str:
     dataset = {**cell.config["dataset"], **cell.launch.get("dataset", {})}
     if cell.shape.get("twin"):
         dataset["name"] = dataset["name"].removesuffix("-twin")
-    wanted = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
-    wanted["engine"] = cell.engine
-    method = wanted.pop("method_target", wanted["method"]["name"])
+    settings = {**cell.config, **cell.launch, "dataset": dataset, "runs_dir": str(runs_dir)}
+    settings["engine"] = cell.engine
+    method = settings.pop("method_target", settings["method"]["name"])
     groups = [f"dataset={_dataset(dataset)}"] if _dataset(dataset) else []
     groups.append(f"method={method}")
     default = results.flatten(asdict(_composed(groups) if _ours(method, dataset) else Config()))
     words = [
         _word(name, value)
-        for name, value in results.flatten(wanted).items()
+        for name, value in results.flatten(settings).items()
         if name not in default or default[name] != value
     ]
     return shlex.join([*options.program().split(), *groups, *words, "force=true"])
@@ -47,20 +47,20 @@ def _outside(reader: str) -> bool:
     return plugins.is_target(reader) or reader in plugins.announced("dataset")
 
 
-def _dataset(wanted: dict[str, Any]) -> str | None:
+def _dataset(settings: dict[str, Any]) -> str | None:
     """Choice of a dataset: the file under ``conf/`` of its name, else of its reader."""
     from omegaconf import DictConfig, OmegaConf
 
-    known = {}
+    configurations = {}
     for name, path in external.catalogue().items():
         content = OmegaConf.load(path)
         if isinstance(content, DictConfig):
-            known[name] = content
+            configurations[name] = content
     for key in ("name", "reader"):
-        for stem, content in known.items():
-            if key in wanted and content.get(key) == wanted[key]:
+        for stem, content in configurations.items():
+            if key in settings and content.get(key) == settings[key]:
                 return stem
-    reader = str(wanted.get("reader", ""))
+    reader = str(settings.get("reader", ""))
     return reader if _outside(reader) else None
 
 

@@ -25,9 +25,9 @@ def verify(request: Request) -> int:
     """
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
-    found = {"cells": _cells, "grids": _grids, "cache": _datasets}
+    checks = {"cells": _cells, "grids": _grids, "cache": _datasets}
     damaged = []
-    for place, reasons in found.items():
+    for place, reasons in checks.items():
         checked = list(reasons(runs_dir))
         damaged += [path for path, reason in checked if reason]
         for reason in filter(None, (reason for _, reason in checked)):
