@@ -359,3 +359,14 @@ def test_sweep_flag_may_stand_behind_overrides(workspace: Workspace) -> None:
     done = workspace.run(*SMALL, *ZIPF, "method=ove", "-m", "seed=0,1")
     assert done.code == 0, done.text
     assert "2 cells: 2 done" in done.out
+
+
+@pytest.mark.parametrize("words", [("-sc", "install=bash"), ("plan=true", "-m", "seed=range(400)")])
+def test_a_reader_that_has_seen_enough_is_no_error(
+    workspace: Workspace, words: tuple[str, ...]
+) -> None:
+    with workspace.start(*words) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode != 2

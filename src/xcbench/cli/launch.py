@@ -14,6 +14,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
+from xcbench.cli.output import UNREAD, end_unread
 from xcbench.errors import UserError
 from xcbench.run import composing, overrides
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
@@ -35,6 +36,9 @@ def main() -> None:
         hydra.main(version_base="1.3", config_path=str(options.folder()), config_name="config")(
             _task
         )()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        end_unread(UNREAD)
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
         if own_choice:
             raise
@@ -57,6 +61,8 @@ def _task(composed: DictConfig) -> None:
         end_with_parent()
     try:
         code = run([composing.read(composed)], whole)
+    except BrokenPipeError:
+        raise
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
         print(f"error: {explain(error)}", file=sys.stderr)
         code = 2

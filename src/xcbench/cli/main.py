@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ from typing import Any, NoReturn
 
 from xcbench.cli import clean, show, usage
 from xcbench.cli.command import Request
+from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line
 from xcbench.options import check_name
@@ -40,10 +40,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         launch.main()
         return
     try:
-        sys.exit(_command(words))
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        code = _command(words)
+        sys.stdout.flush()
+        sys.exit(code)
+    except BrokenPipeError:
+        end_unread(0)
     except (UserError, OSError) as error:
         print(f"error: {printable(one_line(error))}", file=sys.stderr)
         sys.exit(2)

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 
@@ -87,7 +87,8 @@ class Worker:
                 self.process.start()
             other.close()
         self.job, self.started, self.kills = job, time.perf_counter(), memory.kills()
-        self.pipe.send(job)
+        with suppress(BrokenPipeError):  # of one that died on its way here: `finish` says so
+            self.pipe.send(job)
 
     @property
     def handles(self) -> list[Connection | int]:
