@@ -16,7 +16,7 @@ from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, ar, claims, published, replication, verdicts
 from xcbench.papers.ar import figures, oracles, tables
-from xcbench.papers.ar.names import DATASETS, LOSS, METHODS, METRICS, printed, scores
+from xcbench.papers.ar.names import CLAIMS, DATASETS, LOSS, METHODS, METRICS, printed
 from xcbench.run import composing, presets, sweeps
 from xcbench.run.settings import Config
 
@@ -184,7 +184,7 @@ def test_which_evaluation_a_reading_has() -> None:
     losses = {LOSS: 1.0, f"{LOSS}_clipped": 2.0, f"{LOSS}_importance": 3.0}
     results = as_printed().assign(**losses)
     for method, published_one in (("OVE", -2), ("A&R multinomial logistic", -3)):
-        found = scores(results, "MNIST", method, "test_log_likelihood")
+        found = CLAIMS.values(results, "Table 3", "MNIST", method, "test_log_likelihood")
         assert (found["paper"].mean, found["code"].mean) == (-1, published_one)
 
 
@@ -197,7 +197,7 @@ def test_whether_numbers_are_as_close_as_asked() -> None:
     logistic = (results["dataset"] == "bibtex") & (results["method"] == "ar_logistic")
     results.loc[logistic, "test_error"] += 0.0121
     measured = Measured(results, pd.DataFrame())
-    asked = tables.table3(measured).set_index(["dataset", "method"])["as close as asked"]
+    asked = table("ar", "table3", measured).set_index(["dataset", "method"])["as close as asked"]
     assert asked["MNIST", "exact softmax"] == asked["Bibtex", "A&R multinomial logistic"] == "no"
     assert asked["MNIST", "OVE"] == asked["Bibtex", "A&R multinomial probit"] == "yes"
     assert asked["Omniglot", "OVE"] == tables.NONE

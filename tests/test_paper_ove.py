@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hydra import compose
 
+from declared_tables import table
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, Place, claims, ove, published, replication, verdicts
@@ -142,7 +143,7 @@ def test_whether_optima_are_as_close_as_asked() -> None:
     results.loc[soft, "test_error"] += 0.0051
     ove_ = (results["dataset"] == "20news") & (results["method"] == "ove")
     results.loc[ove_ & (results["grid"] == "table2"), norms.NORM] += 0.049
-    frame = tables.table2(Measured(results, NONE)).set_index(["dataset", "method"])
+    frame = table("ove", "table2", Measured(results, NONE)).set_index(["dataset", "method"])
     asked = frame["as close as asked"]
     assert asked["MNIST", "SOFT"] == "no"
     assert asked["20NEWS", "SOFT"] == asked["20NEWS", "OVE"] == asked["MNIST", "OVE"] == "yes"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from xcbench.errors import UserError
-from xcbench.papers import Measured, page
+from xcbench.papers import Measured, frames, page
 from xcbench.papers.pivots import Pivot
 
 ROWS = pd.DataFrame(
@@ -81,6 +81,38 @@ def test_with_a_remark_no_line_is_left_out() -> None:
     lines = made(by={"method": METHODS}, columns=columns)
     assert lines[0] == ["OVE", "4.0000", ""]
     assert lines[2] == ["exact", "–", "skipped"]
+
+
+def test_what_is_printed_stands_beside_what_was_measured() -> None:
+    """Table 2 of the one-vs-each paper: OVE on MNIST has an error of 0.082 and a norm of 0.50."""
+    rows = pd.DataFrame({"dataset": ["mnist"], "method": "ove", "seed": 0, "status": "skipped"})
+    columns = {
+        "printed": "printed Table 2 test_error .3f",
+        "apart": "test_error less printed Table 2 test_error .3f",
+        "norm": "printed Table 2 param_norm .3f",
+    }
+    by = {"dataset": {"MNIST": "mnist"}, "method": {"OVE": "ove"}}
+    assert Pivot(by, columns, paper="ove").table(rows).empty
+    table = Pivot(by, columns, every=True, paper="ove").table
+    assert table(rows).iloc[0].tolist() == ["MNIST", "OVE", "0.082", "–", "0.500"]
+    run = rows.assign(status="done", test_error=0.08)
+    assert table(run).loc[0, "apart"] == "-0.002"
+
+
+def test_whether_differences_are_as_small_as_asked() -> None:
+    assert frames.within([0.1, -0.2], [0.1, 0.2]) == "yes"
+    assert frames.within([0.1, -0.21], [0.1, 0.2]) == "no"
+    assert frames.within([0.1, math.nan], [0.1, 0.2]) == frames.within([], []) == "–"
+
+
+def test_in_how_many_seeds_one_is_above_another() -> None:
+    one = pd.DataFrame({"seed": [0, 1, 2], "status": "done", "loss": [1.0, 2.0, 9.0]})
+    other = pd.DataFrame({"seed": [1, 0, 3], "status": "done", "loss": [4.0, 0.5, 9.0]})
+    # of seeds 0 and 1: 0.5 and -2, mean -0.75, deviation 2.5 over the root of 2
+    assert frames.compared(one, other, "loss", 2) == "in part, 1 of 2 (-0.75 ± 1.77)"
+    assert frames.compared(one[1:], other, "loss", 1, below=True) == "yes, 1 of 1 (-2.0)"
+    assert frames.compared(one, one, "loss") == "the same, 3 of 3"
+    assert frames.compared(one[2:], other, "loss") == "–"
 
 
 @pytest.mark.parametrize(

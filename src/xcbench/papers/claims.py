@@ -16,8 +16,9 @@ entries, of which the first that speaks of a number counts.
   fits.
 - ``command``: instead of the grid's own.
 
-Where a value is code, it is a function of the paper's, named with its file: ``rates.chosen()``. Of
-a whole paper, ``prepared`` is one that adds columns to the rows, ``more`` one that adds claims.
+Where a value is code, it is a function of the paper's, named with its file:
+``columns.chosen()``. Of a whole paper, ``prepared`` is one that adds columns to the rows, ``more``
+one that adds claims.
 """
 
 from __future__ import annotations
@@ -138,8 +139,8 @@ class Claims:
         """Measurements of a number by variant; its table, dataset, method and metric as printed."""
         it = Number(*key)
         entry = self._of(it) or Entry("")
-        every = self.rows(results, *key)
-        return {variant: self._values(it, entry, variant, rows) for variant, rows in every.items()}
+        every = self.rows(results, *key).items()
+        return {variant: self._values(it, entry, variant, rows) for variant, rows in every}
 
     def _of(self, it: Number) -> Entry | None:
         return next((entry for entry in self.entries if entry.speaks_of(it)), None)

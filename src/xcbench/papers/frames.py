@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,6 +117,13 @@ def _skipped(rows: pd.DataFrame) -> str:
     skipped = rows[rows["status"] == "skipped"]
     said = skipped["message"].dropna() if "message" in skipped else skipped["status"][:0]
     return str(said.iloc[0]) if len(said) else verdicts.NO_DATA if len(skipped) else ""
+
+
+def within(apart: Sequence[float], allowed: Sequence[float]) -> str:
+    """Whether differences are as small as asked; a dash where nothing is, or one is not known."""
+    if not len(apart) or np.isnan(apart).any():
+        return NONE
+    return "yes" if (np.abs(apart) <= allowed).all() else "no"
 
 
 def compared(

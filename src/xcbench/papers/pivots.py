@@ -9,12 +9,12 @@ A ``pivot`` in a paper's ``paper.yaml`` has
   named as the heading. A label without rows has no line.
 - ``columns``: by heading, what is shown of the rows of a line. Mean and spread over seeds of a
   column, or an expression of columns, with four digits or its own: ``train_seconds .1f``. What all
-  of them have: ``once shape.classes``. How far one mean is above another: ``a less b``. Why cells
-  did not end: ``remark``. A function of the rows: ``tables.error()``. Or a mapping with one of
-  these, ``of``, and what the rows have besides: ``{of: train_log_loss .3f, lr: 10}``.
+  of them have: ``once shape.classes``. What the paper prints of the dataset and the method that are
+  the labels: ``printed Table 2 test_error .3f``. How far one mean, or print, is above another:
+  ``a less b``. Why cells did not end: ``remark``. A function of the rows: ``tables.error()``. Or a
+  mapping with one of these, ``of``, and what the rows have besides: ``{of: test_error, lr: 10}``.
 - ``order``: headings of ``by``, if lines are in another order than their labels.
-
-Lines of which no cell was run are left out, unless a remark says why.
+- ``every``: whether there are lines of which no cell was run; else where a remark says why.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from xcbench.papers import published
 from xcbench.papers.claims import function
-from xcbench.papers.frames import evaluated, having, number, remark, values
+from xcbench.papers.frames import Values, evaluated, having, number, remark, values
 from xcbench.report.formats import NONE
 
 FORM = re.compile(r" (,?\.\d+f|g)$")
-REMARK, ONCE, LESS = "remark", "once ", " less "
+REMARK, ONCE, LESS, PRINTED = "remark", "once ", " less ", "printed "
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,14 @@ class Pivot:
 
     Attributes
     ----------
-    paper : whose functions are meant.
+    paper : whose functions and printed numbers are meant.
     """
 
     by: Mapping[str, Any]
     columns: Mapping[str, Any]
     where: Mapping[str, object] = field(default_factory=dict)
     order: Sequence[str] = ()
+    every: bool = False
     paper: str = ""
 
     def __post_init__(self) -> None:
@@ -61,9 +64,9 @@ class Pivot:
         groups = self._groups(having(results, self.where), self.order or [*self.by])
         lines = [
             [labels[heading] for heading in self.by]
-            + [self._cell(said, rows) for said in self.columns.values()]
+            + [self._cell(said, labels, rows) for said in self.columns.values()]
             for labels, rows in groups
-            if self._remarked or (rows["status"] != "skipped").any()
+            if self.every or self._remarked or (rows["status"] != "skipped").any()
         ]
         return pd.DataFrame(lines, columns=[*self.by, *self.columns])
 
@@ -81,7 +84,7 @@ class Pivot:
             for labels, last in self._groups(own, headings[1:]):
                 yield {headings[0]: label, **labels}, last
 
-    def _cell(self, said: Any, rows: pd.DataFrame) -> str:
+    def _cell(self, said: Any, labels: Mapping[str, str], rows: pd.DataFrame) -> str:
         if isinstance(said, Mapping):
             rows = having(rows, {name: value for name, value in said.items() if name != "of"})
             said = said["of"]
@@ -95,11 +98,17 @@ class Pivot:
             return f"{known.iloc[0]:{form}}" if len(known) else NONE
         column, form = _formed(said, ".4f")
         digits = int(form[1:-1])
-        if LESS in column:
-            one, other = (values(rows, own).mean for own in column.split(LESS))
-            return number(one - other, digits, "+z")
-        found = values(rows, column)
-        return NONE if self._remarked and not found.values else found.text(digits)
+        found = [self._values(it, labels, rows) for it in column.split(LESS)]
+        if len(found) == 2:
+            return number(found[0].mean - found[1].mean, digits, "+z")
+        return NONE if self._remarked and not found[0].values else found[0].text(digits)
+
+    def _values(self, said: str, labels: Mapping[str, str], rows: pd.DataFrame) -> Values:
+        if not said.startswith(PRINTED):
+            return values(rows, said)
+        table, _, metric = said.removeprefix(PRINTED).rpartition(" ")
+        known = published.number(self.paper, table, labels["dataset"], labels["method"], metric)
+        return Values(() if np.isnan(known) else (known,))
 
 
 def _split(rows: pd.DataFrame, heading: str, said: Any) -> Iterator[tuple[str, pd.DataFrame]]:

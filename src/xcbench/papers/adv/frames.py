@@ -8,7 +8,7 @@ import pandas as pd
 
 from xcbench.papers import Measured, published
 from xcbench.papers.adv.names import METHODS
-from xcbench.papers.frames import ended, part, stopped
+from xcbench.papers.frames import ended, having, part, stopped
 
 VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
@@ -39,18 +39,11 @@ def at_start(measured: Measured) -> pd.DataFrame:
     return stopped(measured.results, measured.curves, "epoch")
 
 
-def cells(rows: pd.DataFrame, method: str, sampling: str) -> pd.DataFrame:
-    """Rows of a method that draws its classes in a certain way; of one that draws none, ``""``."""
-    drawn = rows.reindex(columns=[SAMPLING])[SAMPLING].fillna("")
-    return rows[(rows["method"] == method) & (drawn == sampling)]
-
-
-def run(results: pd.DataFrame, grid: str, dataset: str, method: str, sampling: str) -> pd.DataFrame:
-    """Rows of a grid, a dataset, a method and its sampler."""
-    return cells(part(results, grid, dataset=dataset), method, sampling)
-
-
 def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
     """Cells of Figure 1 that ended, by the printed name of their method."""
-    every = {name: ended(run(results, "figure1", dataset, *own)) for name, own in METHODS.items()}
-    return {name: rows for name, rows in every.items() if len(rows)}
+    rows = ended(part(results, "figure1", dataset=dataset))
+    every = {
+        name: having(rows, {"method": method, SAMPLING: sampler})
+        for name, (method, sampler) in METHODS.items()
+    }
+    return {name: own for name, own in every.items() if len(own)}

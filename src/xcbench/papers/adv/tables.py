@@ -9,11 +9,11 @@ from xcbench.papers.adv import paper
 from xcbench.papers.adv.frames import (
     ACCURACY,
     LIKELIHOOD,
+    SAMPLING,
     TUNED,
     VALIDATION,
     VALIDATION_ERROR,
     printed,
-    run,
 )
 from xcbench.papers.adv.names import (
     DATASETS,
@@ -25,7 +25,7 @@ from xcbench.papers.adv.names import (
     SAMPLERS,
     SHOWN,
 )
-from xcbench.papers.frames import ended, number, part, values
+from xcbench.papers.frames import ended, having, number, part, values
 from xcbench.papers.run import searches
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate, edge
@@ -100,10 +100,9 @@ def appendix(measured: Measured) -> pd.DataFrame:
     columns = ["dataset", *(f"{what}, {name}" for what in ("acc", "log lik") for name in how)]
     lines: list[list[str]] = []
     for dataset in ("20news", "citeulike", "eurlex"):
-        both = [
-            run(measured.results, "appendix_a2", dataset, *own)
-            for own in (("softmax", ""), ("negative_sampling", "uniform"))
-        ]
+        rows = part(measured.results, "appendix_a2", dataset=dataset)
+        drawn = {"method": "negative_sampling", SAMPLING: "uniform"}
+        both = [having(rows, own) for own in ({"method": "softmax"}, drawn)]
         line = [SHOWN.get(dataset, EURLEX)]
         for column in (ACCURACY, LIKELIHOOD):
             exact, uniform = (values(rows, column) for rows in both)

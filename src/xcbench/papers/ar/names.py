@@ -16,7 +16,6 @@ VARIANTS = ("paper", "code")
 METRICS = {"test_log_likelihood": "log lik", "test_accuracy": "acc"}
 
 LOSS = "test_log_loss"
-ACCURACY = "1 - test_error"
 BOUND = "bound * `shape.train`"  # of all training rows
 printed = partial(published.number, "ar")  # by table, dataset, method, metric
 
@@ -25,11 +24,6 @@ def cells(results: pd.DataFrame, dataset: str, method: str, variant: str = "code
     """Rows of Table 3, dataset and method as printed; large datasets have one variant alone."""
     rows = CLAIMS.rows(results, "Table 3", dataset, method, "test_accuracy")
     return rows.get(variant, results[:0])
-
-
-def scores(results: pd.DataFrame, dataset: str, method: str, metric: str) -> dict[str, Values]:
-    """Numbers of Table 3 by variant, dataset and method as printed."""
-    return CLAIMS.values(results, "Table 3", dataset, method, metric)
 
 
 def seconds(results: pd.DataFrame, dataset: str, method: str) -> Values:

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import part
 from xcbench.papers.memoir.names import (
     AT_HAND,
     BEYOND,
@@ -54,15 +53,6 @@ def with_lacking(measured: Measured) -> pd.DataFrame:
     known = pd.MultiIndex.from_product([AT_HAND, WITHOUT_PACKAGE], names=["dataset", "method"])
     lacking = known.to_frame(index=False).assign(grid="lacking", status="skipped")
     return pd.concat([measured.results, lacking.assign(message=NO_PACKAGE)])
-
-
-def by_oracle(measured: Measured) -> pd.DataFrame:
-    """Rows with the margin oracle and the constant feature in one column."""
-    rows = part(measured.results, "oracles")
-    if rows.empty:
-        return rows
-    constant = rows["dataset.protocol.constant"].map("{:g}".format)
-    return rows.assign(oracle=rows["method.oracle"].str.cat(constant, sep=", constant "))
 
 
 def ends(rows: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import LOSS, published
+from xcbench.papers import LOSS, Measured, published
 from xcbench.papers.claims import Number
 from xcbench.papers.frames import part, values
 from xcbench.papers.replication import Claim, Key, Variant, command
@@ -88,3 +88,12 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
         over = loss.div(loss["proposed"], axis="index").mean()
         made[str(dataset)] = float(over["raman_code"]), float(over["raman"])
     return made
+
+
+def factors(measured: Measured) -> str:
+    """Means over the rates of the losses on the two double sums, relative to the paper's."""
+    factors = "; ".join(
+        f"{dataset}: {comparator:.2f} for the published comparator, {right:.2f} for the correct one"
+        for dataset, (comparator, right) in raman_factors(measured.results).items()
+    )
+    return factors or "not run"

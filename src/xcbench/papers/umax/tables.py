@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcbench.papers import LOSS, Measured, published
 from xcbench.papers.frames import ended, part, values
-from xcbench.papers.umax import averages
+from xcbench.papers.umax.columns import chosen_rate
 from xcbench.papers.umax.names import (
     BIASED,
     DATASET_NAMES,
@@ -21,7 +21,6 @@ from xcbench.papers.umax.names import (
     VARIANTS,
     recorded,
 )
-from xcbench.papers.umax.rates import chosen_rate
 from xcbench.papers.umax.stored import TUNED
 from xcbench.papers.verdicts import DEVIATES, NO_DATA, REPRODUCED, agrees
 from xcbench.report.formats import NONE
@@ -181,12 +180,3 @@ def _solver(row: pd.Series) -> str:
         return "exact softmax, minibatches"
     said = isinstance(row["message"], str) and row["message"]
     return "exact softmax, L-BFGS" + (f" ({said})" if said else "")
-
-
-def factors(measured: Measured) -> str:
-    """Means over the rates of the losses on the two double sums, relative to the paper's."""
-    factors = "; ".join(
-        f"{dataset}: {comparator:.2f} for the published comparator, {right:.2f} for the correct one"
-        for dataset, (comparator, right) in averages.raman_factors(measured.results).items()
-    )
-    return factors or "not run"
