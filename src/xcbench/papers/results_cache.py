@@ -56,7 +56,7 @@ def load(path: Path, columns: list[str]) -> pd.DataFrame:
         If it cannot be read, or lacks a column.
     """
     if not path.exists():
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame({name: [] for name in columns})  # of numbers: others are joined to it
     try:
         return pd.read_csv(path, dtype={"cell": str})[columns]
     except (OSError, ValueError, KeyError) as error:
