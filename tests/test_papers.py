@@ -119,7 +119,7 @@ def test_a_new_version_of_a_method_runs_its_cells_alone(
 ) -> None:
     ove = registry.builtin()["ove"]
     known = registry.builtin() | {"ove": replace(ove, version=ove.version + 1)}
-    monkeypatch.setattr(registry, "own", lambda: known)
+    monkeypatch.setattr(registry, "builtin", lambda: known)
     before = pd.concat([place.table("tuning"), place.table("runs")])
     assert place.launch() == 0
     after = pd.concat([place.table("tuning"), place.table("runs")])
