@@ -130,10 +130,11 @@ def compared(
     rows: pd.DataFrame, others: pd.DataFrame, column: str, digits: int = 4, *, below: bool = False
 ) -> str:
     """In how many of the common seeds a column is above (or below) that of other rows."""
-    one, other = (ended(it).set_index("seed")[column] for it in (rows, others))
-    apart = (one - other).loc[one.index.intersection(other.index)].to_numpy(float)
-    if not len(apart):
+    one, other = (ended(it).set_index("seed") for it in (rows, others))
+    common = one.index.intersection(other.index)
+    if common.empty:
         return NONE
+    apart = (one.loc[common, column] - other.loc[common, column]).to_numpy(float)
     if not apart.any():
         return f"the same, {len(apart)} of {len(apart)}"
     count = int((apart < 0 if below else apart > 0).sum())

@@ -77,6 +77,8 @@ def early(found: Measured) -> pd.DataFrame:
 
 def _stops(results: pd.DataFrame, dataset: str) -> Iterator[tuple[str, pd.DataFrame]]:
     wanted = {"dataset": dataset, "method": "bouchard"}
+    settings = ["method.iterations", "lr", "budget.epochs"]  # no column where nothing was run
+    results = results.reindex(columns=results.columns.union(settings))
     for limit, rows in part(results, "table2_early", **wanted).groupby("method.iterations"):
         yield f"L-BFGS, {limit:.0f} iterations", rows
     steps = part(results, "table2_ascent", **wanted)
