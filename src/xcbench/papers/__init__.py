@@ -109,8 +109,11 @@ def declared(name: str, measures: Mapping[str, Measure] | None = None) -> Paper:
     ----------
     measures : by grid, what fills columns that need the weights of cells.
     """
-    known = measures or {}
-    grids = (Grid(it, **own, measure=known.get(it)) for it, own in presets.grids(name).items())
+    by_grid = measures or {}
+    grids = (
+        Grid(grid, **attributes, measure=by_grid.get(grid))
+        for grid, attributes in presets.grids(name).items()
+    )
 
     def report(measured: Measured, folder: Path) -> pd.DataFrame:
         page = import_module(f"{__name__}.page")  # drawing takes a second to import

@@ -35,7 +35,7 @@ def of_curves(curves: pd.DataFrame) -> dict[str, str]:
     names = sorted(name for name in map(str, curves) if name != "cell")
     values = curves[names].astype(float).to_numpy() + 0.0  # -0 is 0
     for cell, line in zip(curves["cell"], values, strict=True):
-        known = zip(names, line, strict=True)
-        text = ",".join(f"{name}={value:.{DIGITS}g}" for name, value in known if value == value)
+        pairs = zip(names, line, strict=True)
+        text = ",".join(f"{name}={value:.{DIGITS}g}" for name, value in pairs if value == value)
         sums[cell] = zlib.crc32(text.encode(), sums.get(cell, 0))
     return {cell: f"{number:08x}" for cell, number in sums.items()}

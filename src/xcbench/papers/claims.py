@@ -62,9 +62,9 @@ class Number:
         """The first of some texts that is meant for it, or the only one."""
         if isinstance(said, str):
             return said
-        own = {self.dataset, self.method, self.metric}
-        own |= {f"{self.dataset} {it}" for it in (self.method, self.metric)}
-        return next((text for word, text in said.items() if word in own), "")
+        words = {self.dataset, self.method, self.metric}
+        words |= {f"{self.dataset} {name}" for name in (self.method, self.metric)}
+        return next((text for word, text in said.items() if word in words), "")
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,20 @@ class Entry:
     note: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
 
-    def speaks_of(self, it: Number) -> bool:
+    def speaks_of(self, number: Number) -> bool:
         """Whether it says how a number is measured, or that it is none to measure."""
         fits = (
-            any(fnmatchcase(own, pattern) for pattern in _list(patterns))
-            for own, patterns in (
-                (it.table, self.table),
-                (it.dataset, self.dataset),
-                (it.method, self.method),
-                (it.metric, self.metric),
+            any(fnmatchcase(printed, pattern) for pattern in _list(patterns))
+            for printed, patterns in (
+                (number.table, self.table),
+                (number.dataset, self.dataset),
+                (number.method, self.method),
+                (number.metric, self.metric),
             )
         )
-        return all(fits) and bool(it.metric in self.columns or self.verdict or unmeasured(it))
+        return all(fits) and bool(
+            number.metric in self.columns or self.verdict or unmeasured(number)
+        )
 
 
 @dataclass(frozen=True)
@@ -124,80 +126,90 @@ class Claims:
         printed = printed[(printed["paper"] == self.paper) & (printed["value"] != "NA")]
         numbers = (Number(*record) for record in printed[list(FIELDS)].itertuples(index=False))
         results = function(self.paper, self.prepared)(results) if self.prepared else results
-        known = {
-            it.key: self._claim(results, it, entry) for it in numbers if (entry := self._of(it))
+        claims = {
+            number.key: self._claim(results, number, entry)
+            for number in numbers
+            if (entry := self._of(number))
         }
-        return function(self.paper, self.more)(results, known) if self.more else known
+        return function(self.paper, self.more)(results, claims) if self.more else claims
 
     def rows(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
         """Rows of a number by variant; its table, dataset, method and metric as printed."""
-        it = Number(*key)
-        entry = self._of(it) or Entry("")
-        return {variant: self._rows(results, it, entry, variant) for variant in entry.rows}
+        number = Number(*key)
+        entry = self._of(number) or Entry("")
+        return {variant: self._rows(results, number, entry, variant) for variant in entry.rows}
 
     def values(self, results: pd.DataFrame, *key: str) -> dict[str, Values]:
         """Measurements of a number by variant; its table, dataset, method and metric as printed."""
-        it = Number(*key)
-        entry = self._of(it) or Entry("")
+        number = Number(*key)
+        entry = self._of(number) or Entry("")
         every = self.rows(results, *key).items()
-        return {variant: self._values(it, entry, variant, rows) for variant, rows in every}
+        return {variant: self._values(number, entry, variant, rows) for variant, rows in every}
 
-    def _of(self, it: Number) -> Entry | None:
-        return next((entry for entry in self.entries if entry.speaks_of(it)), None)
+    def _of(self, number: Number) -> Entry | None:
+        return next((entry for entry in self.entries if entry.speaks_of(number)), None)
 
-    def _ours(self, it: Number, entry: Entry) -> tuple[str, str]:
+    def _ours(self, number: Number, entry: Entry) -> tuple[str, str]:
         """Our dataset and method."""
-        data, own = self.datasets.get(it.dataset, ""), self.methods.get(it.method, "")
-        return data if entry.data is None else entry.data, own if entry.own is None else entry.own
+        data, method = self.datasets.get(number.dataset, ""), self.methods.get(number.method, "")
+        return (
+            data if entry.data is None else entry.data,
+            method if entry.own is None else entry.own,
+        )
 
-    def _rows(self, results: pd.DataFrame, it: Number, entry: Entry, variant: str) -> pd.DataFrame:
-        named = zip(("dataset", "method"), self._ours(it, entry), strict=True)
-        wanted = {name: value for name, value in named if value} | dict(entry.where)
-        return part(results, entry.rows[variant], **wanted)
+    def _rows(
+        self, results: pd.DataFrame, number: Number, entry: Entry, variant: str
+    ) -> pd.DataFrame:
+        named = zip(("dataset", "method"), self._ours(number, entry), strict=True)
+        conditions = {name: value for name, value in named if value} | dict(entry.where)
+        return part(results, entry.rows[variant], **conditions)
 
-    def _values(self, it: Number, entry: Entry, variant: str, rows: pd.DataFrame) -> Values:
-        column = entry.columns[it.metric]
+    def _values(self, number: Number, entry: Entry, variant: str, rows: pd.DataFrame) -> Values:
+        column = entry.columns[number.metric]
         column = column if isinstance(column, str) else column[variant]
         rows = rows[rows["status"] != "timeout"] if entry.in_time else rows
         rows = rows.head(1) if entry.once else rows
         if column.endswith("()"):
-            found: Values = function(self.paper, column)(it, variant, rows)
-            return found
-        unit = next((own for name, own in entry.units.items() if it.unit.split()[:1] == [name]), 1)
+            measurements: Values = function(self.paper, column)(number, variant, rows)
+            return measurements
+        unit = next(
+            (divisor for name, divisor in entry.units.items() if number.unit.split()[:1] == [name]),
+            1,
+        )
         return values(rows, column if unit == 1 else f"({column}) / {unit}")
 
-    def _command(self, it: Number, entry: Entry, variant: str) -> str:
-        data, own = self._ours(it, entry)
+    def _command(self, number: Number, entry: Entry, variant: str) -> str:
+        data, method = self._ours(number, entry)
         if entry.command:
-            return entry.command.format(data=data, own=own, variant=variant)
+            return entry.command.format(data=data, own=method, variant=variant)
         settings = [f" {name}={value}" for name, value in entry.where.items() if "." in name]
-        return command(f"{self.paper}/{entry.rows[variant]}", data, own) + "".join(settings)
+        return command(f"{self.paper}/{entry.rows[variant]}", data, method) + "".join(settings)
 
-    def _claim(self, results: pd.DataFrame, it: Number, entry: Entry) -> Claim:
-        reason = _text(self.paper, it, entry.reason, it)
-        last = next((self._command(it, entry, name) for name in reversed(list(entry.rows))), "")
-        if entry.verdict or it.metric not in entry.columns:
-            return Claim((), reason, entry.verdict or unmeasured(it), last)
-        every, variants, why = self.rows(results, *it.key), [], ""
+    def _claim(self, results: pd.DataFrame, number: Number, entry: Entry) -> Claim:
+        reason = _text(self.paper, number, entry.reason, number)
+        last = next((self._command(number, entry, name) for name in reversed(list(entry.rows))), "")
+        if entry.verdict or number.metric not in entry.columns:
+            return Claim((), reason, entry.verdict or unmeasured(number), last)
+        every, variants, why = self.rows(results, *number.key), [], ""
         for variant, rows in every.items():
-            found = self._values(it, entry, variant, rows)
-            why = why or found.skipped
-            if found.values:
-                note = _text(self.paper, it, entry.note.get(variant, ""), it, variant, rows)
-                run = self._command(it, entry, variant)
-                variants.append(Variant(variant, found.values, run, note))
-        if variants or unmeasured(it) == verdicts.TIME:
-            return Claim(variants, reason, unmeasured(it), last)
+            measurements = self._values(number, entry, variant, rows)
+            why = why or measurements.skipped
+            if measurements.values:
+                note = _text(self.paper, number, entry.note.get(variant, ""), number, variant, rows)
+                run = self._command(number, entry, variant)
+                variants.append(Variant(variant, measurements.values, run, note))
+        if variants or unmeasured(number) == verdicts.TIME:
+            return Claim(variants, reason, unmeasured(number), last)
         if why == verdicts.NO_DATA:
-            return Claim((), absent(self._ours(it, entry)[0]), why, last)
+            return Claim((), absent(self._ours(number, entry)[0]), why, last)
         if why == verdicts.NO_PACKAGE:
             return Claim((), "an extra that is not installed", why, last)
         return Claim((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last)
 
 
-def unmeasured(it: Number) -> str:
+def unmeasured(number: Number) -> str:
     """What a number is that is no result: a setting, or a time; else empty."""
-    verdict = verdicts.without_run(it.metric, it.value)
+    verdict = verdicts.without_run(number.metric, number.value)
     return verdict if verdict in (verdicts.SETTING, verdicts.TIME) else ""
 
 
@@ -205,18 +217,18 @@ def _list(patterns: str | Sequence[str]) -> Sequence[str]:
     return [patterns] if isinstance(patterns, str) else patterns
 
 
-def _text(paper: str, it: Number, said: Any, *arguments: object) -> str:
+def _text(paper: str, number: Number, said: Any, *arguments: object) -> str:
     """A text that is told, or that a function makes."""
     if isinstance(said, str) and said.endswith("()"):
         return str(function(paper, said)(*arguments))
-    return it.told(said)
+    return number.told(said)
 
 
 def function(paper: str, name: str) -> Any:
     """A function of a paper's own files; of its ``tables``, where no file is named."""
-    file, _, own = name.removesuffix("()").rpartition(".")
+    file, _, attribute = name.removesuffix("()").rpartition(".")
     try:
-        return vars(import_module(f"xcbench.papers.{paper}.{file or 'tables'}"))[own]
+        return vars(import_module(f"xcbench.papers.{paper}.{file or 'tables'}"))[attribute]
     except (ImportError, KeyError) as error:
         text = f"papers/{paper}/paper.yaml names '{name}', which is not in {file or 'tables'}.py"
         raise UserError(text) from error
@@ -224,10 +236,10 @@ def function(paper: str, name: str) -> Any:
 
 def declared(kind: Any, spec: Mapping[str, Any], paper: str, place: str) -> Any:
     """An entry of a ``paper.yaml``, as what it describes."""
-    known = [it.name for it in fields(kind)]
+    names = [field.name for field in fields(kind)]
     where = f"papers/{paper}/paper.yaml, {place}"
-    if unknown := [name for name in spec if name not in known]:
-        raise UserError(f"{where}: there is no '{unknown[0]}'; there are {', '.join(known)}")
+    if unknown := [name for name in spec if name not in names]:
+        raise UserError(f"{where}: there is no '{unknown[0]}'; there are {', '.join(names)}")
     try:
         return kind(**spec)
     except (TypeError, ValueError) as error:

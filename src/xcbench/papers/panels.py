@@ -62,9 +62,9 @@ def lines(runs: pd.DataFrame, labels: Iterable[str]) -> dict[str, pd.DataFrame]:
 
 def top(runs: pd.DataFrame, times: float) -> float:
     """Where an axis ends: at a multiple of the typical first value, or of the lowest value."""
-    known = runs.dropna(subset=["loss"])
-    first = known.groupby("cell")["loss"].first().median()
-    return times * float(np.fmax(first, known["loss"].min())) if len(known) else np.inf
+    losses = runs.dropna(subset=["loss"])
+    first = losses.groupby("cell")["loss"].first().median()
+    return times * float(np.fmax(first, losses["loss"].min())) if len(losses) else np.inf
 
 
 def fit(axes: Iterable[Axes], frames: Iterable[pd.DataFrame], end: float, log: bool) -> None:
@@ -141,7 +141,7 @@ def notes(runs: pd.DataFrame, labels: Iterable[str]) -> list[str]:
 
 def _write_above(ax: Axes, text: str) -> int:
     """Write a note above a panel and return its number of lines."""
-    whole = re.sub(r" \([^)]*\)", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    whole = re.sub(r" \([^)]*\)", lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
     folded = textwrap.wrap(whole, FOLD, break_on_hyphens=False)
     ax.annotate(
         "\n".join(folded).replace("\N{NO-BREAK SPACE}", " "),

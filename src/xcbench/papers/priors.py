@@ -34,15 +34,15 @@ def update(folder: Path, jobs: Iterable[Job]) -> None:
     """Add the datasets of jobs, those that are here, to the table of a paper."""
     path = folder / FILE
     with writing(path, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
-        known = read(folder)
-        digests = set(known["dataset_digest"])
+        priors = read(folder)
+        digests = set(priors["dataset_digest"])
         new = {
             job.info.digest: job
             for job in jobs
             if isinstance(job.info, Info) and not job.info.twin and job.info.digest not in digests
         }
         if new:
-            lines = known.values.tolist() + [_line(job) for job in new.values()]
+            lines = priors.values.tolist() + [_line(job) for job in new.values()]
             table = pd.DataFrame(lines, columns=COLUMNS).sort_values([*SHAPE, "dataset_digest"])
             durable.write(path, table.to_csv(index=False, float_format="%.6g"))
 
@@ -56,9 +56,9 @@ def read(folder: Path) -> pd.DataFrame:
 
 def section(folder: Path) -> Iterator[Section]:
     """The part of a report that shows them, where there are any."""
-    known = read(folder)
-    if len(known):
-        means = known.groupby(SHAPE, as_index=False)[REACHED].mean()
+    priors = read(folder)
+    if len(priors):
+        means = priors.groupby(SHAPE, as_index=False)[REACHED].mean()
         shown = means.rename(columns=lambda name: str(name).replace("_", " "))
         right = tuple(str(name) for name in shown if name != "dataset")
         yield Section("Class prior", tables=[Table(CAPTION, shown, right)])
@@ -67,8 +67,8 @@ def section(folder: Path) -> Iterator[Section]:
 def _line(job: Job) -> list[Any]:
     info = job.info
     assert isinstance(info, Info)
-    found = data.load(info, plan.cache_dir(job.settings))
-    reached = [train_log_loss(found), info.prior_log_loss, info.majority_error]
+    dataset = data.load(info, plan.cache_dir(job.settings))
+    reached = [train_log_loss(dataset), info.prior_log_loss, info.majority_error]
     return [info.name, info.train, info.classes, info.digest, *reached]
 
 

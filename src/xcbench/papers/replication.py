@@ -82,12 +82,12 @@ def command(experiment: str, dataset: str = "", method: str = "") -> str:
 
 def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     """Row of a printed number; of the variants that agree, the text's comes first."""
-    made = {name: printed[name] for name in KEY} | {"published": printed["value"]}
+    common = {name: printed[name] for name in KEY} | {"published": printed["value"]}
     if claim is None:
-        return made | {"verdict": verdicts.without_run(printed["metric"], printed["value"])}
+        return common | {"verdict": verdicts.without_run(printed["metric"], printed["value"])}
     run = [variant for variant in claim.variants if len(variant.values)]
     if not run:
-        return made | {
+        return common | {
             "verdict": claim.verdict,
             "reason": claim.reason,
             "command": claim.command,
@@ -109,7 +109,7 @@ def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
     mean = float(np.mean(shown.values))
     bound = verdicts.is_bound(printed["value"])
     several = len(shown.values) > 1
-    return made | {
+    return common | {
         "measured": mean,
         "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
         "seeds": len(shown.values),
@@ -125,19 +125,19 @@ def rows(paper: str, claims: Mapping[Key, Claim]) -> pd.DataFrame:
     """Rows of a paper; claims by table, dataset, method and metric as printed."""
     printed = published.numbers()
     printed = printed[printed["paper"] == paper]
-    made = [
+    lines = [
         row(
             {str(name): value for name, value in record.items()},
             claims.get((record["table"], record["dataset"], record["method"], record["metric"])),
         )
         for record in printed.to_dict("records")
     ]
-    return pd.DataFrame(made).reindex(columns=COLUMNS)
+    return pd.DataFrame(lines).reindex(columns=COLUMNS)
 
 
-def write(folder: Path, own: pd.DataFrame) -> None:
+def write(folder: Path, rows: pd.DataFrame) -> None:
     """Write the rows of a paper into its folder."""
-    _write(folder / "replication.csv", _as_text(own))
+    _write(folder / "replication.csv", _as_text(rows))
 
 
 def collect(reports: Path) -> pd.DataFrame:
@@ -152,20 +152,20 @@ def collect(reports: Path) -> pd.DataFrame:
     """
     parts = []
     for name in published.numbers()["paper"].unique():
-        own = reports / str(name) / "replication.csv"
-        if not own.exists():
+        path = reports / str(name) / "replication.csv"
+        if not path.exists():
             parts.append(_as_text(rows(str(name), {})))
             continue
         try:
-            there = pd.read_csv(own, dtype=str, keep_default_na=False)
-            if list(there) != COLUMNS:
+            table = pd.read_csv(path, dtype=str, keep_default_na=False)
+            if list(table) != COLUMNS:
                 raise ValueError("its columns are not those of a replication table")
         except (OSError, ValueError) as error:
             raise UserError(
-                f"{own} cannot be read ({one_line(error)}); "
+                f"{path} cannot be read ({one_line(error)}); "
                 f"`xcbench paper {name} part=report` writes it"
             ) from None
-        parts.append(there)
+        parts.append(table)
     whole = pd.concat(parts, ignore_index=True)
     _write(reports / "replication.csv", whole)
     return whole
@@ -178,8 +178,8 @@ def _write(target: Path, frame: pd.DataFrame) -> None:
 
 def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Numbers in the digits of the file."""
-    made = frame.copy()
+    texts = frame.copy()
     for name in ("measured", "spread", "difference"):
-        made[name] = made[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
-    made["seeds"] = made["seeds"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}")
-    return made.astype(object).where(made.notna(), "").astype(str)
+        texts[name] = texts[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
+    texts["seeds"] = texts["seeds"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}")
+    return texts.astype(object).where(texts.notna(), "").astype(str)

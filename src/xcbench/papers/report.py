@@ -72,20 +72,20 @@ def paragraphs(path: Path) -> list[str]:
 
 def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
     """A printed table, number by number, with verdicts."""
-    own = rows[rows["table"] == table]
+    selected = rows[rows["table"] == table]
     frame = pd.DataFrame(
         {
-            "dataset": own["dataset"],
-            "method": own["method"].replace("", NONE),
-            "metric": own["metric"].str.replace("_", " "),
-            "published": own["published"],
-            "measured": own["measured"].map(_number),
-            "± over seeds": own["spread"].map(_number),
-            "seeds": own["seeds"].map(_number),
-            "difference": own["difference"].map(_number),
-            "variant": own["variant"].astype(object).fillna(NONE),
-            "verdict": own["verdict"],
-            "why": own["reason"].astype(object).fillna(""),
+            "dataset": selected["dataset"],
+            "method": selected["method"].replace("", NONE),
+            "metric": selected["metric"].str.replace("_", " "),
+            "published": selected["published"],
+            "measured": selected["measured"].map(_number),
+            "± over seeds": selected["spread"].map(_number),
+            "seeds": selected["seeds"].map(_number),
+            "difference": selected["difference"].map(_number),
+            "variant": selected["variant"].astype(object).fillna(NONE),
+            "verdict": selected["verdict"],
+            "why": selected["reason"].astype(object).fillna(""),
         }
     )
     for name in ("metric", "method"):

@@ -102,9 +102,9 @@ class ResultsCache:
         return cls(pd.DataFrame(columns=HEAD), pd.DataFrame(columns=["cell", *CURVE_COLUMNS]))
 
     @classmethod
-    def of(cls, grid: str, found: list[Cell]) -> ResultsCache:
+    def of(cls, grid: str, cells: list[Cell]) -> ResultsCache:
         """Tables of the cells of a grid."""
-        return cls(_rows(grid, found), _curves(found))
+        return cls(_rows(grid, cells), _curves(cells))
 
     def write(self, folder: Path, part: str) -> None:
         """Write the tables, both or neither of them, unless they are what is there."""
@@ -119,24 +119,26 @@ class ResultsCache:
     def holds(self, job: Job, grid: str) -> str | None:
         """Identity of the row of a job of a grid, if there is one that holds."""
         settings, cell = job.settings, job.cell
-        known = isinstance(job.info, Info)
+        prepared = isinstance(job.info, Info)
         for row in self.finished.get((cell.dataset, cell.method, cell.seed), []):
             rate = None if pd.isna(row["lr"]) else float(row["lr"])
-            unknown = not known and cell.lr is None and row["grid"] == grid  # a rule needs the data
+            unknown = (
+                not prepared and cell.lr is None and row["grid"] == grid
+            )  # a rule needs the data
             if rate != cell.lr and not unknown:
                 continue
-            own = replace(settings, method=replace(settings.method, lr=rate))
-            digest = cell.dataset_digest if known else row["dataset_digest"]
-            if row["cell"] == plan.identity(own, cell.dataset, digest, row["engine"]):
+            candidate = replace(settings, method=replace(settings.method, lr=rate))
+            digest = cell.dataset_digest if prepared else row["dataset_digest"]
+            if row["cell"] == plan.identity(candidate, cell.dataset, digest, row["engine"]):
                 return str(row["cell"])
         return None
 
     @cached_property
     def whole(self) -> pd.Series:
         """Whether the curve of each row is there, all of its checkpoints as they were measured."""
-        known = self.rows.reindex(columns=[CURVE_CHECKSUM])[CURVE_CHECKSUM]
+        expected = self.rows.reindex(columns=[CURVE_CHECKSUM])[CURVE_CHECKSUM]
         sums = self.rows["cell"].map(checksums.of_curves(self.curves))
-        return (known == sums) | (known.isna() & sums.isna())
+        return (expected == sums) | (expected.isna() & sums.isna())
 
     @property
     def lost(self) -> int:
@@ -152,12 +154,12 @@ class ResultsCache:
     @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
         """Rows of finished cells, with their curves, by dataset, method and seed."""
-        found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        finished: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         final = self.rows["status"].isin(FINAL) & self.whole
         for row in self.rows.loc[final, HEAD].to_dict("records"):
-            own = found.setdefault((row["dataset"], row["method"], row["seed"]), [])
-            own.append({str(name): value for name, value in row.items()})
-        return found
+            same = finished.setdefault((row["dataset"], row["method"], row["seed"]), [])
+            same.append({str(name): value for name, value in row.items()})
+        return finished
 
     @cached_property
     def skipped(self) -> set[str]:
@@ -275,10 +277,10 @@ def _stacked(*frames: pd.DataFrame) -> pd.DataFrame:
 
 def _points(rows: pd.DataFrame, swept: Sequence[str]) -> pd.Series:
     """Where in a sweep each row stands."""
-    own = {"method.lr": "lr"}
-    names = [own.get(name, name) for name in swept]
-    known = rows.reindex(columns=names).astype(object)
-    points = known.where(known.notna(), None).itertuples(index=False, name=None)
+    renamed = {"method.lr": "lr"}
+    names = [renamed.get(name, name) for name in swept]
+    values = rows.reindex(columns=names).astype(object)
+    points = values.where(values.notna(), None).itertuples(index=False, name=None)
     return pd.Series(list(points), rows.index, dtype=object)
 
 
@@ -298,35 +300,35 @@ def _pending(folder: Path, part: str) -> Path:
     return folder / f".{part}-new"
 
 
-def _rows(grid: str, found: list[Cell]) -> pd.DataFrame:
+def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
-    frame = results.frame(found)
-    if not found:
+    frame = results.frame(cells)
+    if not cells:
         return ResultsCache.empty().rows
     absent = frame["status"] == "skipped"  # a message may name folders of this machine
     said = frame["message"].astype(object)
     frame["message"] = said.mask(absent, said.astype(str).str.partition(" (")[0])
-    known: dict[str, dict[str, Any]] = {
+    by_cell: dict[str, dict[str, Any]] = {
         cell.cell: {
             "method_version": cell.method_version,
             "dataset_digest": cell.dataset_digest,
             "commit": str(cell.environment.get("git_commit") or "")[:12],
             **{f"shape.{name}": value for name, value in cell.shape.items()},
         }
-        for cell in found
+        for cell in cells
     }
-    more = pd.DataFrame([known[name] for name in frame["cell"]], index=frame.index)
+    more = pd.DataFrame([by_cell[name] for name in frame["cell"]], index=frame.index)
     frame = pd.concat([frame, more], axis=1)
-    frame[CURVE_CHECKSUM] = frame["cell"].map(checksums.of_curves(_curves(found)))
+    frame[CURVE_CHECKSUM] = frame["cell"].map(checksums.of_curves(_curves(cells)))
     frame.insert(0, "grid", grid)
     return frame
 
 
-def _curves(found: list[Cell]) -> pd.DataFrame:
+def _curves(cells: list[Cell]) -> pd.DataFrame:
     """Checkpoints of cells, without their settings."""
-    frame = results.frame(found, curves=True)
-    if not found:
+    frame = results.frame(cells, curves=True)
+    if not cells:
         return ResultsCache.empty().curves
     apart = {*results.COLUMNS, "message"}
-    own = [name for name in frame if "." not in str(name) and name not in apart]
-    return frame[["cell", *CURVE_COLUMNS, *own]]
+    columns = [name for name in frame if "." not in str(name) and name not in apart]
+    return frame[["cell", *CURVE_COLUMNS, *columns]]

@@ -60,7 +60,7 @@ class Runner:
 
     def run(self, part: str) -> int:
         """Run the grids of a part and write its tables; returns the exit code."""
-        known = tables(self.folder)
+        caches = tables(self.folder)
         grids = [
             grid
             for grid in self.paper.grids
@@ -82,20 +82,20 @@ class Runner:
             self.points += len(configurations)
             if grid.rates_from:
                 tuning = self._named(grid.rates_from)
-                best = best_settings(tuning, known["tuning"])
+                best = best_settings(tuning, caches["tuning"])
                 configurations = with_best(configurations, best, tuning)
             if not configurations:
                 print("it has no such points")
                 continue
-            found, exit_code = self._grid(grid, configurations, known[part])
+            outcome, exit_code = self._grid(grid, configurations, caches[part])
             code = max(code, exit_code)
             if configurations[0].plan:
                 continue
             narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
             names = dict.fromkeys(name for sweep in experiments for name in sweep.swept)
             swept = tuple(names) if narrow else ()
-            new = partial(self._replaced, grid, found, swept, Path(configurations[0].runs_dir))
-            known[part] = results_cache.update(self.folder, part, new)
+            new = partial(self._replaced, grid, outcome, swept, Path(configurations[0].runs_dir))
+            caches[part] = results_cache.update(self.folder, part, new)
             if code == INTERRUPTED:
                 break
         return code
@@ -103,13 +103,13 @@ class Runner:
     def _replaced(
         self,
         grid: Grid,
-        found: ResultsCache,
+        new_rows: ResultsCache,
         swept: Sequence[str],
         runs_dir: Path,
         tables: ResultsCache,
     ) -> ResultsCache:
         """Tables with new rows of a grid, and with what is measured of their weights."""
-        new = tables.replaced(grid.name, found, swept)
+        new = tables.replaced(grid.name, new_rows, swept)
         place = Place(grid.name, runs_dir, self.folder)
         return replace(new, rows=grid.measure(new.rows, place)) if grid.measure else new
 
@@ -117,24 +117,24 @@ class Runner:
         return next(grid for grid in self.paper.grids if grid.name == name)
 
     def _grid(
-        self, grid: Grid, configurations: list[Config], known: ResultsCache
+        self, grid: Grid, configurations: list[Config], cache: ResultsCache
     ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
         jobs = plan.jobs(configurations)
-        found, code = _points(grid.name, jobs, known)
+        outcome, code = _points(grid.name, jobs, cache)
         extended = grid.extended and "method.lr" not in self.overrides
         steps = DECADES * (2 if grid.tuned else 1)
         for _ in range(steps if extended else 0):
-            more = plan.jobs(_beyond(grid, found, jobs))
+            more = plan.jobs(_beyond(grid, outcome, jobs))
             if not more or code == INTERRUPTED:
                 break
             print(f"{len(more)} points further, where the best ones lack neighbours")
             jobs += more
-            further, exit_code = _points(grid.name, more, known)
-            found, code = found.joined(further), max(code, exit_code)
+            further, exit_code = _points(grid.name, more, cache)
+            outcome, code = outcome.joined(further), max(code, exit_code)
         if grid.part == "runs" and not configurations[0].plan:
             priors.update(self.folder, jobs)
-        return found, code
+        return outcome, code
 
 
 def narrows(key: str) -> bool:
@@ -142,10 +142,10 @@ def narrows(key: str) -> bool:
     return key == "seed" or key not in sweeps.PLAIN
 
 
-def _points(name: str, planned: list[Job], known: ResultsCache) -> tuple[ResultsCache, int]:
+def _points(name: str, planned: list[Job], cache: ResultsCache) -> tuple[ResultsCache, int]:
     """Run the points for which no row holds; gives the rows of all."""
     launch = planned[0].settings
-    candidates = {} if launch.force else {job.cell.cell: known.holds(job, name) for job in planned}
+    candidates = {} if launch.force else {job.cell.cell: cache.holds(job, name) for job in planned}
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
@@ -153,9 +153,9 @@ def _points(name: str, planned: list[Job], known: ResultsCache) -> tuple[Results
     code = execute_jobs(todo) if todo else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
-    same = [cell.cell for cell in ran if cell.cell in known.skipped and cell.status == "skipped"]
+    same = [cell.cell for cell in ran if cell.cell in cache.skipped and cell.status == "skipped"]
     new = [cell for cell in ran if cell.cell not in same]
-    return known.only(name, [*held.values(), *same]).joined(ResultsCache.of(name, new)), code
+    return cache.only(name, [*held.values(), *same]).joined(ResultsCache.of(name, new)), code
 
 
 def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFrame]]:
@@ -176,8 +176,8 @@ def best_settings(grid: Grid, tables: ResultsCache) -> Best:
         names = ["lr", *(name for name in grid.tuned if name in chosen)]
         points = chosen[names].drop_duplicates().dropna(axis="columns", how="all")
         if chosen["status"].isin(ENDED).any() and len(points) == 1 and "lr" in points:
-            found = points.rename(columns={"lr": "method.lr"}).iloc[0]
-            best[key] = {str(name): float(value) for name, value in found.items()}
+            settings = points.rename(columns={"lr": "method.lr"}).iloc[0]
+            best[key] = {str(name): float(value) for name, value in settings.items()}
     return best
 
 
@@ -187,16 +187,16 @@ def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Co
     Those that have none are left out, unless they cannot run anyway: a number at another rate
     would not be what the grid is for.
     """
-    made, without = [], []
+    tuned, without = [], []
     for job in plan.jobs(configurations):
-        found = best.get(_search(tuning, job))
-        if found is None and isinstance(job.info, Info):
+        settings = best.get(_search(tuning, job))
+        if settings is None and isinstance(job.info, Info):
             without.append(" ".join(_search(tuning, job)))
         else:
-            made.append(_with(job.settings, found or {"method.lr": None}))
+            tuned.append(_with(job.settings, settings or {"method.lr": None}))
     if without:
         print(f"left out, as no rate was found: {', '.join(dict.fromkeys(without))}")
-    return made
+    return tuned
 
 
 def _search(grid: Grid, job: Job) -> Search:
@@ -210,8 +210,10 @@ def _setting(job: Job, name: str, default: object = None) -> object:
 
 
 def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
-    own: dict[str, Any] = {name.removeprefix("method."): it for name, it in values.items()}
-    return replace(settings, method=replace(settings.method, **own))
+    options: dict[str, Any] = {
+        name.removeprefix("method."): value for name, value in values.items()
+    }
+    return replace(settings, method=replace(settings.method, **options))
 
 
 def _beyond(grid: Grid, tables: ResultsCache, jobs: list[Job]) -> list[Config]:
@@ -223,11 +225,11 @@ def _beyond(grid: Grid, tables: ResultsCache, jobs: list[Job]) -> list[Config]:
     more: list[Config] = []
     rows = dict(searches(grid, tables.rows))
     for key, best in best_settings(grid, tables).items():
-        own = [job for job in jobs if _search(grid, job) == key]
-        there = [{name: _setting(job, name) for name in best} for job in own]
-        at_best = [job for job, point in zip(own, there, strict=True) if point == best]
+        same = [job for job in jobs if _search(grid, job) == key]
+        points = [{name: _setting(job, name) for name in best} for job in same]
+        at_best = [job for job, point in zip(same, points, strict=True) if point == best]
         aside = _half_decades(best) if grid.tuned else _a_decade(best, rows[key])
-        missing = [point for point in aside if point not in there]  # one that failed is there
+        missing = [point for point in aside if point not in points]  # one that failed is there
         more += [_with(job.settings, point) for point in missing for job in at_best]
     return more
 
@@ -252,11 +254,11 @@ def _half_decades(best: dict[str, float]) -> list[dict[str, float]]:
 def tables(folder: Path) -> dict[str, ResultsCache]:
     """The committed tables of a paper, and a warning of what is damaged in them."""
     parts = {part: ResultsCache.read(folder, part) for part in PARTS}
-    for part, own in parts.items():
+    for part, cache in parts.items():
         rows, curves = results_cache.paths(folder, part)
         for path, what, number in (
-            (rows, "rows", own.lost),
-            (curves, "curves", int((~own.whole).sum())),
+            (rows, "rows", cache.lost),
+            (curves, "curves", int((~cache.whole).sum())),
         ):
             if number:
                 print(

@@ -36,8 +36,8 @@ BELOW = 1.5  # an axis of log likelihoods ends at so many times the lowest start
 def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     """Draw Figure 1, if anything of it ran, and save it in a folder, which exists."""
     with style.look():
-        made = {"figure1": figure1(measured.results, measured.curves)}
-    return pictures.save(made, {"figure1": CAPTION}, folder)
+        figures = {"figure1": figure1(measured.results, measured.curves)}
+    return pictures.save(figures, {"figure1": CAPTION}, folder)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
@@ -51,11 +51,11 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     panels = fig.subplots(len(shown), 2, squeeze=False)
     for dataset, pair in zip(shown, panels, strict=True):
         for ax, (measure, label) in zip(pair, measures.items(), strict=True):
-            known = curves.assign(value=evaluated(curves, measure))
+            heights = curves.assign(value=evaluated(curves, measure))
             starts = []
             for name, cells in chosen[dataset].items():
                 line = over_seeds(
-                    known[known["cell"].isin(cells["cell"])], "value", "train_seconds"
+                    heights[heights["cell"].isin(cells["cell"])], "value", "train_seconds"
                 )
                 if len(line):
                     draw_line(ax, line, LOOKS[name])

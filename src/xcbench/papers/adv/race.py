@@ -58,8 +58,10 @@ def arrival(
     rows: pd.DataFrame, curves: pd.DataFrame, level: float, measure: str, clock: str
 ) -> Arrival:
     """When the cells of some rows reach a level (see `reached`)."""
-    own = [curves[curves["cell"] == cell] for cell in rows["cell"]]
-    arrivals = [(reached(curve, level, measure, clock), float(curve[clock].max())) for curve in own]
+    cell_curves = [curves[curves["cell"] == cell] for cell in rows["cell"]]
+    arrivals = [
+        (reached(curve, level, measure, clock), float(curve[clock].max())) for curve in cell_curves
+    ]
     times = tuple(at for at, _ in arrivals if not np.isnan(at))
     return Arrival(times, tuple(end for at, end in arrivals if np.isnan(at)))
 
@@ -74,9 +76,9 @@ def reached(curve: pd.DataFrame, level: float, measure: str, clock: str) -> floa
     measure : `ACCURACY` or `LIKELIHOOD`.
     clock : ``train_seconds`` or ``epoch``.
     """
-    known = curve.assign(height=evaluated(curve, measure)).dropna(subset=["height"])
-    known = known.sort_values(clock)
-    times, heights = known[clock].to_numpy(float), known["height"].to_numpy(float)
+    points = curve.assign(height=evaluated(curve, measure)).dropna(subset=["height"])
+    points = points.sort_values(clock)
+    times, heights = points[clock].to_numpy(float), points["height"].to_numpy(float)
     above = np.flatnonzero(heights >= level)
     if not len(above):
         return float("nan")
@@ -161,22 +163,22 @@ def race(levels: list[Level]) -> pd.DataFrame:
             "level": level.what,
             "value": f"{level.value:.3f}",
             "method": name,
-            "seconds": own.text(),
-            "times the proposed": _text(times(own, level.seconds.get(PROPOSED))),
+            "seconds": time.text(),
+            "times the proposed": _text(times(time, level.seconds.get(PROPOSED))),
             "epochs": level.epochs[name].text(),
         }
         for level in levels
-        for name, own in level.seconds.items()
+        for name, time in level.seconds.items()
     ]
     return pd.DataFrame(lines)
 
 
-def times(own: Arrival, first: Arrival | None) -> tuple[str, float] | None:
+def times(time: Arrival, first: Arrival | None) -> tuple[str, float] | None:
     """How many times as long; with a sign, a bound; nothing where neither wholly arrives."""
-    if not first or not (own.complete or first.complete):
+    if not first or not (time.complete or first.complete):
         return None
-    sign = "" if own.complete and first.complete else AT_LEAST if first.complete else AT_MOST
-    return sign, own.mean / first.mean
+    sign = "" if time.complete and first.complete else AT_LEAST if first.complete else AT_MOST
+    return sign, time.mean / first.mean
 
 
 def _text(ratio: tuple[str, float] | None) -> str:
@@ -187,7 +189,7 @@ def verdict(levels: list[Level]) -> list[str]:
     """What the race says about the claim, a sentence a level at which it is judged."""
     said = []
     for level in levels:
-        others = {name: own for name, own in level.seconds.items() if name != PROPOSED}
+        others = {name: time for name, time in level.seconds.items() if name != PROPOSED}
         if level.judged and PROPOSED in level.seconds and others:
             article = "an" if level.measure == "accuracy" else "a"
             to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
@@ -197,13 +199,13 @@ def verdict(levels: list[Level]) -> list[str]:
 
 def _said(proposed: Arrival, others: dict[str, Arrival]) -> str:
     """The claim at one level, plainly."""
-    there = {name: own for name, own in others.items() if own.complete} or others
-    name = min(there, key=lambda it: there[it].mean)
-    ratio = times(there[name], proposed)
+    arrived = {name: time for name, time in others.items() if time.complete} or others
+    name = min(arrived, key=lambda method: arrived[method].mean)
+    ratio = times(arrived[name], proposed)
     factor = f": {_text(ratio)} times as long" if ratio else ""
     return (
         f"seconds of adversarial negative sampling: {proposed.text()}; of the best other method, "
-        f"{name}: {there[name].text()}{factor}. The claim of an order of magnitude "
+        f"{name}: {arrived[name].text()}{factor}. The claim of an order of magnitude "
         f"{_judged(ratio)}."
     )
 

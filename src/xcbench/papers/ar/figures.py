@@ -47,11 +47,11 @@ CAPTIONS = {
 def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     """Draw the figures for which something ran, and save them in a folder, which exists."""
     with style.look():
-        made = {
+        figures = {
             name: figure(measured.results, measured.curves)
             for name, figure in (("figure2", figure2), ("unification", unification))
         }
-    return pictures.save(made, CAPTIONS, folder)
+    return pictures.save(figures, CAPTIONS, folder)
 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
@@ -68,15 +68,15 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     for ax, printed in zip(fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         ends = []
         for method in FIGURE2:
-            own = ended(cells(results, printed, NAME[method]))
-            if own.empty:
+            runs = ended(cells(results, printed, NAME[method]))
+            if runs.empty:
                 continue
             if method == "softmax":
-                whole = values(own, BOUND).mean
+                whole = values(runs, BOUND).mean
                 ax.axhline(whole, **LOOKS[method])
                 ends.append(whole)
                 continue
-            merged = curves.merge(own[["cell", "shape.train"]], on="cell")
+            merged = curves.merge(runs[["cell", "shape.train"]], on="cell")
             merged["whole"] = evaluated(merged, BOUND)
             merged["seconds"] = merged["epoch"] * seconds(results, printed, NAME[method]).mean
             line = over_seeds(merged, "whole", "seconds")
@@ -97,8 +97,8 @@ def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     rows = part(results, "unification")
     chosen = {}
     for method, name in ONE_OBJECTIVE.items():
-        own = rows[rows["method"] == method]
-        best = ended(at_best_rate(own)) if len(ended(own)) else own[:0]
+        runs = rows[rows["method"] == method]
+        best = ended(at_best_rate(runs)) if len(ended(runs)) else runs[:0]
         if len(best):
             chosen[f"{name}, rate {best['lr'].iloc[0]:g}"] = (best, LOOKS[method])
     adaptive = ended(part(results, "unification_adaptive"))

@@ -43,12 +43,12 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     """Draw the figures for which something ran, and save them in a folder, which exists."""
     results = measured.results
     with style.look():
-        made = {
+        figures = {
             "figure1": figure1(results),
             "figure2": figure2(results),
             "batches": batches(results, measured.curves),
         }
-    return pictures.save(made, CAPTIONS, folder)
+    return pictures.save(figures, CAPTIONS, folder)
 
 
 def figure1(results: pd.DataFrame) -> Figure | None:
@@ -68,15 +68,17 @@ def figure1(results: pd.DataFrame) -> Figure | None:
             (size, "nonzeros", {"color": "black"}),
         )
         for ax, metric, look in lines:
-            found = {
-                at: values(own, metric) if metric == "nonzeros" else measure(own, metric)
-                for at, own in by
+            measurements = {
+                at: values(group, metric) if metric == "nonzeros" else measure(group, metric)
+                for at, group in by
             }
-            found = {at: own for at, own in found.items() if own.values}
-            at = list(found)
-            means = [own.mean or np.nan for own in found.values()]  # no 0 on a log axis
+            measurements = {at: value for at, value in measurements.items() if value.values}
+            at = list(measurements)
+            means = [value.mean or np.nan for value in measurements.values()]  # no 0 on a log axis
             ax.plot(at, means, marker="o", markersize=3, **look)
-            low, high = ([end(own.values) for own in found.values()] for end in (min, max))
+            low, high = (
+                [end(value.values) for value in measurements.values()] for end in (min, max)
+            )
             ax.fill_between(at, low, high, color=look["color"], alpha=0.2)
         quality.set(title=dataset, xscale="log", ylabel="per cent")
         size.set(xlabel="strength", yscale="log", ylabel="non-zeros")
@@ -86,33 +88,33 @@ def figure1(results: pd.DataFrame) -> Figure | None:
 
 def figure2(results: pd.DataFrame) -> Figure | None:
     """Draw a row of panels a dataset, a panel a measure, a bar a method."""
-    found = {
+    means = {
         (dataset, method, metric): measure(in_time(of(results, dataset, method)), metric).mean
         for dataset in AT_HAND
         for method in METHODS
         for metric in PANELS
     }
-    known = [name for name in METHODS if any(_known(found, it, name) for it in AT_HAND)]
-    names = [name for name in AT_HAND if any(_known(found, name, it) for it in METHODS)]
-    if not known:
+    methods = [name for name in METHODS if any(_measured(means, other, name) for other in AT_HAND)]
+    names = [name for name in AT_HAND if any(_measured(means, name, other) for other in METHODS)]
+    if not methods:
         return None
     fig = Figure(figsize=(10, 2.2 * len(names) + 1), layout="constrained")
-    colours = [LOOKS[method]["color"] for method in known]
+    colours = [LOOKS[method]["color"] for method in methods]
     for axes, dataset in zip(fig.subplots(len(names), 4, squeeze=False), names, strict=True):
         for ax, (metric, label) in zip(axes, PANELS.items(), strict=True):
-            heights = [found[dataset, method, metric] for method in known]
-            ax.bar(range(len(known)), heights, color=colours)
+            heights = [means[dataset, method, metric] for method in methods]
+            ax.bar(range(len(methods)), heights, color=colours)
             ax.set_axisbelow(True)
             ax.set_xticks([])
             ax.set(title=label, yscale="log" if metric in COSTS else "linear")
         axes[0].set_ylabel(dataset)
-    looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in known}
+    looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in methods}
     style.legend(fig, "", looks)
     return fig
 
 
-def _known(found: dict[tuple[str, str, str], float], dataset: str, method: str) -> bool:
-    return not np.isnan(found[dataset, method, "accuracy"])
+def _measured(means: dict[tuple[str, str, str], float], dataset: str, method: str) -> bool:
+    return not np.isnan(means[dataset, method, "accuracy"])
 
 
 def batches(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
@@ -125,9 +127,9 @@ def batches(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     axes = fig.subplots(1, len(panels), squeeze=False)[0]
     for ax, ((dataset, variant), rows) in zip(axes, panels, strict=True):
         for row in rows.to_dict("records"):
-            own = curves[curves["cell"] == row["cell"]]
-            own = own.reindex(columns=["iteration", "validation_macro_f1"]).dropna()
-            ax.plot(own["iteration"], 100 * own["validation_macro_f1"], **looks[row["method"]])
+            curve = curves[curves["cell"] == row["cell"]]
+            curve = curve.reindex(columns=["iteration", "validation_macro_f1"]).dropna()
+            ax.plot(curve["iteration"], 100 * curve["validation_macro_f1"], **looks[row["method"]])
         ax.set(title=f"{dataset}, {variant}", xlabel="batches")
     fig.axes[0].set_ylabel("held-out macro-F1 (%)")
     style.legend(fig, "", looks)

@@ -31,29 +31,29 @@ CAPTION = (
 
 def problems(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Measurements by dataset, with and without the constant feature."""
-    for (dataset, constant), own in frame.groupby(["dataset", "constant"], sort=False):
-        yield f"{dataset}, {constant} the constant", own
+    for (dataset, constant), group in frame.groupby(["dataset", "constant"], sort=False):
+        yield f"{dataset}, {constant} the constant", group
 
 
 def section(measured: Measured, folder: Path) -> list[Section]:
     """The theory made visible, from the committed table."""
     title = "How inexact the margins of an oracle are"
-    kept = without_twins(read(measured.folder / FILE))
-    if kept.empty:
+    rows = without_twins(read(measured.folder / FILE))
+    if rows.empty:
         said = "Not measured: `xcbench paper memoir grid=margins` measures it."
         return [Section(title, [said])]
     with style.look():
-        made = {"inexact": draw(kept)}
-    drawn = pictures.save(made, {"inexact": CAPTION}, folder)
-    return [Section(title, tables=[table(kept)], figures=[drawn["inexact"]])]
+        figures = {"inexact": draw(rows)}
+    drawn = pictures.save(figures, {"inexact": CAPTION}, folder)
+    return [Section(title, tables=[table(rows)], figures=[drawn["inexact"]])]
 
 
 def table(frame: pd.DataFrame) -> Table:
     """Recall and epsilon by weights and oracle, means over the oracles' random numbers."""
     lines = []
-    for title, own in problems(frame):
-        for (batches, oracle), here in own.groupby(["batches", "oracle"], sort=False):
-            mean = here.mean(numeric_only=True)
+    for title, rows in problems(frame):
+        for (batches, oracle), group in rows.groupby(["batches", "oracle"], sort=False):
+            mean = group.mean(numeric_only=True)
             lines.append(
                 {
                     "rows": title,
@@ -62,10 +62,13 @@ def table(frame: pd.DataFrame) -> Table:
                     "rows of one rival %": f"{100 * mean['commonest']:.1f}",
                     "oracle": oracle,
                     "recall": f"{mean['recall']:.3f}",
-                    **{f"epsilon at {it:g}": f"{mean[f'epsilon_at_{it:g}']:.3g}" for it in DELTAS},
+                    **{
+                        f"epsilon at {delta:g}": f"{mean[f'epsilon_at_{delta:g}']:.3g}"
+                        for delta in DELTAS
+                    },
                 }
             )
-        if GRAPH not in set(own["oracle"]):
+        if GRAPH not in set(rows["oracle"]):
             lines.append({"rows": title, "oracle": GRAPH, "recall": "not run: no package"})
     caption = (
         "Recall of margin oracles, and the epsilon that the error of a margin exceeds with a "
@@ -91,11 +94,11 @@ def draw(frame: pd.DataFrame) -> Figure:
     for (left, right), (title, at) in zip(
         fig.subplots(len(titled), 2, squeeze=False), titled, strict=True
     ):
-        for name, own in at.groupby("oracle", sort=False):
-            look, by = looks[str(name)], own.groupby("batches")["recall"]
+        for name, group in at.groupby("oracle", sort=False):
+            look, by = looks[str(name)], group.groupby("batches")["recall"]
             left.plot(by.mean().index, by.mean(), marker="o", markersize=3, **look)
             left.fill_between(by.min().index, by.min(), by.max(), color=look["color"], alpha=0.2)
-            last = own[own["batches"] == own["batches"].max()].mean(numeric_only=True)
+            last = group[group["batches"] == group["batches"].max()].mean(numeric_only=True)
             right.plot([last[f"epsilon_at_{delta:g}"] for delta in DELTAS], DELTAS, **look)
         batches = sorted(at["batches"].unique())
         left.set(ylabel="recall", xscale="log", ylim=(0, 1), title=title)

@@ -76,28 +76,30 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
         If the table cannot be read or written.
     """
     path = place.folder / FILE
-    known = read(path)
-    own = rows[(rows["grid"] == place.grid) & (rows["status"] == "done")]
-    made = known[known["cell"].isna() & (known["version"] == memoir_l2.version)]
-    parts = [_complete(made, on_synthetic_rows)]
-    for name in own["cell"]:
-        found = _complete(known[known["cell"] == name], partial(on_cell, name, place.runs_dir))
-        if found.empty:
+    previous = read(path)
+    cells = rows[(rows["grid"] == place.grid) & (rows["status"] == "done")]
+    synthetic = previous[previous["cell"].isna() & (previous["version"] == memoir_l2.version)]
+    parts = [_complete(synthetic, on_synthetic_rows)]
+    for name in cells["cell"]:
+        margins = _complete(
+            previous[previous["cell"] == name], partial(on_cell, name, place.runs_dir)
+        )
+        if margins.empty:
             print(
                 f"no margins of cell {name}: its weights were not kept; force=true trains it again"
             )
-        parts.append(found)
+        parts.append(margins)
     table = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
     save(table, path)
     return rows
 
 
-def _complete(known: pd.DataFrame, measured: Callable[[], Iterator[Any]]) -> pd.DataFrame:
+def _complete(previous: pd.DataFrame, measured: Callable[[], Iterator[Any]]) -> pd.DataFrame:
     """What is known, if it lacks no oracle; else what is measured, if that can be."""
-    if {*ORACLES, *([GRAPH] if installed() else [])} <= set(known["oracle"]):
-        return known
-    found = pd.DataFrame(measured())
-    return found if len(found) else known
+    if {*ORACLES, *([GRAPH] if installed() else [])} <= set(previous["oracle"]):
+        return previous
+    new = pd.DataFrame(measured())
+    return new if len(new) else previous
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -149,8 +151,8 @@ def on_cell(name: str, runs_dir: Path) -> Iterator[dict[str, Any]]:
 def rows_of(cell: Cell, cache: Path) -> Dataset | None:
     """The dataset that a cell was trained on; None where it is not here as it was."""
     name = cell.dataset.removesuffix("-twin")
-    wanted = {**cell.config["dataset"], **cell.launch["dataset"], "name": name}
-    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(DatasetSettings), wanted))
+    content = {**cell.config["dataset"], **cell.launch["dataset"], "name": name}
+    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(DatasetSettings), content))
     assert isinstance(settings, DatasetSettings)
     info = data.prepare(settings, Path(cell.launch["data_dir"]), cache)
     if not isinstance(info, Info) or info.digest != cell.dataset_digest:
@@ -196,9 +198,9 @@ def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, Any]]:
     for name, make, seed in runs:
         oracle = make(np.random.default_rng(seed))
         oracle.moved(model, np.arange(model.n_classes))
-        found = oracles.quality(oracle, model, X, y, DELTAS)
-        told = {it: x if it == "recall" else x / scale for it, x in found.items()}
-        yield {"oracle": name, "seed": seed, **same, **told}
+        quality = oracles.quality(oracle, model, X, y, DELTAS)
+        values = {metric: x if metric == "recall" else x / scale for metric, x in quality.items()}
+        yield {"oracle": name, "seed": seed, **same, **values}
 
 
 def longest(model: SparseModel) -> float:

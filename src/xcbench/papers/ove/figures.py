@@ -35,11 +35,11 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     results, curves = measured.results, measured.curves
     large = part(results, "figure3d", status="done")
     with style.look():
-        made = {
+        figures = {
             "figure3": figure3(results, curves),
             "figure3d": figure3d(large, curves) if len(large) else None,
         }
-    return pictures.save(made, CAPTIONS, folder)
+    return pictures.save(figures, CAPTIONS, folder)
 
 
 def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
@@ -77,20 +77,20 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
 
 def _optima(ax: Axes, rows: pd.DataFrame) -> list[float]:
     """Draw the optima of a dataset, and give them."""
-    found = []
+    optima = []
     for method in NAMES:
         value = values(rows[rows["method"] == method], OBJECTIVE)
         if value.values:
             ax.axhline(value.mean, color=COLOURS[method])
-            found.append(value.mean)
-    return found
+            optima.append(value.mean)
+    return optima
 
 
 def _ways(ax: Axes, rows: pd.DataFrame, curves: pd.DataFrame) -> None:
     """Draw the way of every method to its optimum."""
     for method in NAMES:
-        own = _penalised(rows[rows["method"] == method], curves)
-        ax.plot(own["epoch"], own["objective"], color=COLOURS[method])
+        path = _penalised(rows[rows["method"] == method], curves)
+        ax.plot(path["epoch"], path["objective"], color=COLOURS[method])
 
 
 def _stochastic(ax: Axes, cells: pd.DataFrame, curves: pd.DataFrame, at: str) -> None:
@@ -99,16 +99,16 @@ def _stochastic(ax: Axes, cells: pd.DataFrame, curves: pd.DataFrame, at: str) ->
 
 def _penalised(cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
     """Checkpoints of cells with the bound of the whole sum less the penalty."""
-    own = curves.merge(cells[["cell", "shape.train"]], on="cell")
-    return own.assign(objective=evaluated(own, OBJECTIVE))
+    checkpoints = curves.merge(cells[["cell", "shape.train"]], on="cell")
+    return checkpoints.assign(objective=evaluated(checkpoints, OBJECTIVE))
 
 
 def figure3d(cells: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     """Draw the bound per observation over the iterations."""
     fig = Figure(figsize=(5.4, 3.4), layout="constrained")
     ax = fig.subplots()
-    own = curves[curves["cell"].isin(cells["cell"])]
-    draw_line(ax, over_seeds(own, "bound", "iteration"), STOCHASTIC)
+    runs = curves[curves["cell"].isin(cells["cell"])]
+    draw_line(ax, over_seeds(runs, "bound", "iteration"), STOCHASTIC)
     ax.set(xlabel="iterations", ylabel="bound per observation (nats)")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     return fig

@@ -54,26 +54,26 @@ CAPTIONS = {
 def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     """Draw what ran of ``figure1a`` to ``figure2``, and save it in a folder, which exists."""
     results, curves = measured.results, measured.curves
-    kept = read(measured.folder / FILE)
+    weights = read(measured.folder / FILE)
     makers = {
-        "figure1a": lambda: figure1a(results, kept),
-        "figure1b": lambda: figure1b(results, kept),
+        "figure1a": lambda: figure1a(results, weights),
+        "figure1b": lambda: figure1b(results, weights),
         "figure1c": lambda: figure1c(results, curves),
-        "figure2": lambda: figure2(results, curves, kept),
+        "figure2": lambda: figure2(results, curves, weights),
     }
-    there = {name: rows for name in makers if len(rows := _grid(results, name))}
+    grids = {name: rows for name in makers if len(rows := _grid(results, name))}
     with style.look():
-        made = {name: makers[name]() for name in there}
-    captions = {name: CAPTIONS[name].format(**_facts(there[name], curves)) for name in there}
-    return pictures.save(made, captions, folder)
+        figures = {name: makers[name]() for name in grids}
+    captions = {name: CAPTIONS[name].format(**_facts(grids[name], curves)) for name in grids}
+    return pictures.save(figures, captions, folder)
 
 
 def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     """Draw Figure 1a: a group of bars a value, one bar a method."""
     fig = Figure(figsize=(6, 3.4), layout="constrained")
     ax = fig.subplots()
-    found = _by_method(_grid(results, "figure1a"), weights)
-    for place, (method, W) in enumerate(found.items()):
+    matrices = _by_method(_grid(results, "figure1a"), weights)
+    for place, (method, W) in enumerate(matrices.items()):
         at = 1 + np.arange(len(W)) + 0.27 * (place - 1)
         ax.bar(at, probabilities(W), width=0.25, color=COLOURS[method], label=NAMES[method])
         ax.set_xticks(1 + np.arange(len(W)))
@@ -81,8 +81,8 @@ def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     ax.grid(axis="x", visible=False)
     ax.set_xlabel("value")
     ax.set_ylabel("estimated probability")
-    _legend(fig, {method: {"linewidth": 6} for method in found})
-    _say_missing(ax, found)
+    _legend(fig, {method: {"linewidth": 6} for method in matrices})
+    _say_missing(ax, matrices)
     return fig
 
 
@@ -94,18 +94,18 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     fig = Figure(figsize=(5.4, 5), layout="constrained")
     ax = fig.subplots()
     for k in np.unique(y):
-        own = X[y == k]
+        points = X[y == k]
         marker = MARKERS[k % len(MARKERS)]
-        ax.scatter(own[:, 0], own[:, 1], s=16, marker=marker, color="#8a8a8a", linewidths=0)
+        ax.scatter(points[:, 0], points[:, 1], s=16, marker=marker, color="#8a8a8a", linewidths=0)
     low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
-    found = _by_method(cells, weights)
-    for method, W in found.items():
+    matrices = _by_method(cells, weights)
+    for method, W in matrices.items():
         _boundaries(ax, W, low, high, COLOURS[method], WIDTHS[method])
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     ax.set_xlabel("feature 1")
     ax.set_ylabel("feature 2")
-    _legend(fig, {method: {"linewidth": WIDTHS[method]} for method in found})
-    _say_missing(ax, found)
+    _legend(fig, {method: {"linewidth": WIDTHS[method]} for method in matrices})
+    _say_missing(ax, matrices)
     return fig
 
 
@@ -185,8 +185,8 @@ def _boundaries(
 
 def _grid(results: pd.DataFrame, name: str) -> pd.DataFrame:
     """Cells of a grid that ended."""
-    own = results[results["grid"] == name]
-    return own[own["status"] == "done"]
+    cells = results[results["grid"] == name]
+    return cells[cells["status"] == "done"]
 
 
 def _first_seed(cells: pd.DataFrame) -> pd.DataFrame:
@@ -196,8 +196,8 @@ def _first_seed(cells: pd.DataFrame) -> pd.DataFrame:
 def _by_method(cells: pd.DataFrame, weights: pd.DataFrame) -> dict[str, np.ndarray]:
     """Weights by method, in the order of the paper, of the methods that kept them."""
     names = dict(zip(cells["method"], cells["cell"], strict=True))
-    found = {method: matrix(weights, names[method]) for method in NAMES if method in names}
-    return {method: W for method, W in found.items() if W is not None}
+    matrices = {method: matrix(weights, names[method]) for method in NAMES if method in names}
+    return {method: W for method, W in matrices.items() if W is not None}
 
 
 def _settings(cell: pd.Series, kind: str, schema: Any) -> Any:
@@ -224,12 +224,12 @@ def _facts(cells: pd.DataFrame, curves: pd.DataFrame) -> dict[str, Any]:
 def _legend(
     fig: Figure, looks: dict[str, dict[str, Any]], more: style.Styles | None = None
 ) -> None:
-    own = {NAMES[method]: {"color": COLOURS[method], **look} for method, look in looks.items()}
-    style.legend(fig, "", own | (more or {}))
+    entries = {NAMES[method]: {"color": COLOURS[method], **look} for method, look in looks.items()}
+    style.legend(fig, "", entries | (more or {}))
 
 
-def _say_missing(ax: Axes, found: dict[str, Any]) -> None:
-    lacking = [name for method, name in NAMES.items() if method not in found]
+def _say_missing(ax: Axes, weights: dict[str, Any]) -> None:
+    lacking = [name for method, name in NAMES.items() if method not in weights]
     if lacking:
         _say(ax, f"not run, or weights not kept: {', '.join(lacking)}")
 

@@ -58,11 +58,11 @@ def param_norm(reference: Weights, weights: Weights, biases: bool = True) -> flo
     for part in parts:
         if any(part not in side for side in (reference, weights)):
             raise ValueError(f"one of two models has no {part}")
-        there, here = (np.asarray(side[part], np.float64) for side in (reference, weights))
-        if there.shape != here.shape:
-            raise ValueError(f"{part} has the shapes {there.shape} and {here.shape}")
-        apart += float(np.abs(there - here).sum())
-        size += float(np.abs(there).sum())
+        w_soft, w = (np.asarray(side[part], np.float64) for side in (reference, weights))
+        if w_soft.shape != w.shape:
+            raise ValueError(f"{part} has the shapes {w_soft.shape} and {w.shape}")
+        apart += float(np.abs(w_soft - w).sum())
+        size += float(np.abs(w_soft).sum())
     return apart / size
 
 

@@ -54,15 +54,15 @@ def collect(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.DataFrame:
     UserError
         If the table cannot be read or written.
     """
-    known = read(path)
-    parts = [known[:0]]
+    previous = read(path)
+    parts = [previous[:0]]
     for name in dict.fromkeys(results["cell"]):
         cell = cells.load(runs_dir, name)
         saved = cell is not None and (cells.folder(runs_dir, name) / cells.WEIGHTS).exists()
         if cell is not None and saved:
             parts.append(rows(name, **cells.weights(runs_dir, cell)))
         else:
-            parts.append(known[known["cell"] == name])
+            parts.append(previous[previous["cell"] == name])
     table = pd.concat(parts, ignore_index=True)
     save(table, path, digits=7)
     return table
@@ -87,10 +87,10 @@ def rows(cell: str, W: np.ndarray, b: np.ndarray | None = None) -> pd.DataFrame:
 
 def matrix(table: pd.DataFrame, cell: str) -> np.ndarray | None:
     """Weights (K, D) of a cell, its biases as a last column; None where none were kept."""
-    own = table[table["cell"] == cell]
-    if own.empty:
+    cell_rows = table[table["cell"] == cell]
+    if cell_rows.empty:
         return None
-    whole = own.pivot(index="class", columns="feature", values="value").sort_index()
+    whole = cell_rows.pivot(index="class", columns="feature", values="value").sort_index()
     order = sorted(whole.columns, key=lambda feature: (feature == BIAS, feature))
     return whole[order].to_numpy()
 

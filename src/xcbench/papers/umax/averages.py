@@ -14,13 +14,13 @@ from xcbench.papers.replication import Claim, Key, Variant, command
 from xcbench.papers.umax.names import DATASETS, METHODS, VARIANTS, recorded
 
 
-def diverged(it: Number, variant: str, rows: pd.DataFrame) -> str:
+def diverged(number: Number, variant: str, rows: pd.DataFrame) -> str:
     """Which seeds diverged."""
     seeds = values(rows, LOSS).diverged
     return f"seeds {seeds} diverged" if seeds else ""
 
 
-def claims(results: pd.DataFrame, known: dict[Key, Claim]) -> dict[Key, Claim]:
+def claims(results: pd.DataFrame, by_number: dict[Key, Claim]) -> dict[Key, Claim]:
     """All claims, of numbers that were not run without Implicit SGD beside their method."""
     ratio = "relative_final_train_log_loss"
     averages = {method: _average(results, method) for method in METHODS}
@@ -31,7 +31,7 @@ def claims(results: pd.DataFrame, known: dict[Key, Claim]) -> dict[Key, Claim]:
         key: claim
         if claim.variants
         else replace(claim, command=claim.command.replace(",implicit", ""))
-        for key, claim in known.items()
+        for key, claim in by_number.items()
     } | {
         **{("Table 3", "Average", method, ratio): claim for method, claim in averages.items()},
         ("text", "average of 7", names[0], "log_loss_factor"): factor,
@@ -46,11 +46,11 @@ def _average(results: pd.DataFrame, printed_method: str) -> Claim:
     printed = table[table["method"] == printed_method].set_index("dataset")["value"].astype(float)
     method = METHODS[printed_method]
     rows = part(results, "table3_code", method=method)
-    found = {
+    ratios = {
         name: values(rows[rows["dataset"] == dataset], f"{recorded(method)} / implicit").mean
         for name, dataset in DATASETS.items()
     }
-    ours = pd.Series(found).dropna()
+    ours = pd.Series(ratios).dropna()
     launch = "xcbench paper umax"
     reason = f"an average over {len(DATASETS)} datasets, {len(ours)} of them here"
     if len(ours):
@@ -63,13 +63,15 @@ def _average(results: pd.DataFrame, printed_method: str) -> Claim:
 
 
 def _raman(results: pd.DataFrame) -> Claim:
-    found, launch = raman_factors(results), command("umax/figure2", "eurlex")
-    own = zip(VARIANTS, found.get("eurlex", ()), strict=False)
-    variants = [Variant(variant, [it], launch) for variant, it in own if np.isfinite(it)]
+    factors, launch = raman_factors(results), command("umax/figure2", "eurlex")
+    pairs = zip(VARIANTS, factors.get("eurlex", ()), strict=False)
+    variants = [
+        Variant(variant, [factor], launch) for variant, factor in pairs if np.isfinite(factor)
+    ]
     shown = "; ".join(
         f"{dataset}: {comparator:.2f} against the published comparator, {right:.2f} against its "
         "correct form"
-        for dataset, (comparator, right) in found.items()
+        for dataset, (comparator, right) in factors.items()
     )
     where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
     return Claim(variants, f"{where}mean over the rates ({shown or 'not run'})", command=launch)
@@ -81,13 +83,13 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     The first number is against the published comparator, the second against the correct form;
     rates at which either diverged have no part in it.
     """
-    made = {}
-    for dataset, own in part(results, "figure2", status="done").groupby("dataset"):
-        loss = own.pivot_table(LOSS, "lr", "method.double_sum")
+    factors = {}
+    for dataset, runs in part(results, "figure2", status="done").groupby("dataset"):
+        loss = runs.pivot_table(LOSS, "lr", "method.double_sum")
         loss = loss.reindex(columns=["raman_code", "raman", "proposed"])
         over = loss.div(loss["proposed"], axis="index").mean()
-        made[str(dataset)] = float(over["raman_code"]), float(over["raman"])
-    return made
+        factors[str(dataset)] = float(over["raman_code"]), float(over["raman"])
+    return factors
 
 
 def factors(measured: Measured) -> str:

@@ -18,22 +18,22 @@ from xcbench.report.summary import at_best_rate
 EXPECTED = {"classes": "labels", "dimension": "features", "examples": "train"}
 
 
-def _expected(it: Number) -> float:
-    dataset = DATASETS[it.dataset.removesuffix("-13K")]
-    known = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
-    name = EXPECTED[it.metric.removesuffix("_original")]
-    return float(OmegaConf.select(known, f"expected.{name}", default=0))
+def _expected(number: Number) -> float:
+    dataset = DATASETS[number.dataset.removesuffix("-13K")]
+    settings = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
+    name = EXPECTED[number.metric.removesuffix("_original")]
+    return float(OmegaConf.select(settings, f"expected.{name}", default=0))
 
 
-def file_size(it: Number, variant: str, rows: pd.DataFrame) -> Values:
+def file_size(number: Number, variant: str, rows: pd.DataFrame) -> Values:
     """The size that files must have to be read, where they were."""
-    found, expected = values(rows, "shape.classes"), _expected(it)
-    return replace(found, values=(expected,) if found.values and expected else ())
+    sizes, expected = values(rows, "shape.classes"), _expected(number)
+    return replace(sizes, values=(expected,) if sizes.values and expected else ())
 
 
-def file_reason(it: Number) -> str:
+def file_reason(number: Number) -> str:
     """What the size is."""
-    return f"files of {_expected(it):.0f} are read"
+    return f"files of {_expected(number):.0f} are read"
 
 
 def chosen_rate(rows: pd.DataFrame, column: str) -> float:
@@ -43,18 +43,18 @@ def chosen_rate(rows: pd.DataFrame, column: str) -> float:
     return float(best.iloc[0]) if best.nunique() == 1 else float("nan")
 
 
-def chosen(it: Number, variant: str, rows: pd.DataFrame) -> Values:
+def chosen(number: Number, variant: str, rows: pd.DataFrame) -> Values:
     """The chosen rate of a method."""
-    rate = chosen_rate(rows, recorded(METHODS[it.method], variant))
+    rate = chosen_rate(rows, recorded(METHODS[number.method], variant))
     return replace(values(rows, LOSS), values=(rate,) if np.isfinite(rate) else ())
 
 
-def beside(it: Number, variant: str, rows: pd.DataFrame) -> str:
+def beside(number: Number, variant: str, rows: pd.DataFrame) -> str:
     """Losses at the chosen rate and at those beside it, to see how sharp the choice is."""
-    column = recorded(METHODS[it.method], variant)
+    column = recorded(METHODS[number.method], variant)
     best, shown = chosen_rate(rows, column), []
     for rate in (best / 10, best, best * 10):
-        own = rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
-        if len(own):
-            shown.append(f"{rate:g}: {values(own, column).text(3)}")
+        at_rate = rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
+        if len(at_rate):
+            shown.append(f"{rate:g}: {values(at_rate, column).text(3)}")
     return "losses of the search: " + ", ".join(shown)

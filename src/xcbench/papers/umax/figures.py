@@ -56,17 +56,17 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     """Draw ``figure1``, ``figure2`` and ``figure3-DATASET``, and save them in a folder."""
     results, curves, authors = measured.results, measured.curves, published.author_runs()
     with style.look():
-        made = {
+        figures = {
             "figure1": figure1(results, curves, authors),
             "figure2": figure2(results, curves, authors),
         }
         for dataset, figure in figure3(results, curves, authors).items():
-            made[f"figure3-{dataset}"] = figure
+            figures[f"figure3-{dataset}"] = figure
     captions = {}
-    for name in made:
+    for name in figures:
         kind, _, dataset = name.partition("-")
         captions[name] = f"{CAPTIONS[kind].format(dataset=printed(dataset))} {READING}"
-    return pictures.save(made, captions, folder)
+    return pictures.save(figures, captions, folder)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
@@ -79,8 +79,12 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
     }
     rows = {}
     for name, ours in DATASETS.items():
-        own = cells[cells["dataset"] == ours]
-        rows[name] = [stored.tuned(authors, name), runs(own, curves, twice=True), runs(own, curves)]
+        group = cells[cells["dataset"] == ours]
+        rows[name] = [
+            stored.tuned(authors, name),
+            runs(group, curves, twice=True),
+            runs(group, curves),
+        ]
     headings = ["stored by the authors", "measured, their evaluation", "measured, log loss"]
     fig = _draw(rows, headings, looks, shared=True, times=2, log=False)
     style.legend(fig, "", looks)
@@ -93,9 +97,9 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
     cells = cells[cells["method"] == "umax"]
     looks = panels.by_rate([*FIGURE2_RATES, *cells["lr"].dropna()])
     rows = {"Eurlex, stored": [stored.sweep(authors, name) for _, name in DOUBLE_SUMS.values()]}
-    for dataset, own in cells.groupby("dataset"):
+    for dataset, group in cells.groupby("dataset"):
         rows[f"{printed(str(dataset))}, measured"] = [
-            runs(own[double_sum(own) == which], curves) for which in DOUBLE_SUMS
+            runs(group[double_sum(group) == which], curves) for which in DOUBLE_SUMS
         ]
     headings = [heading for heading, _ in DOUBLE_SUMS.values()]
     fig = _draw(rows, headings, looks, shared=True, times=FAR, log=True)
@@ -118,20 +122,20 @@ def figure3(
     cells = _by_rate(pd.concat([in_grids(results, FIGURE3_GRIDS), raman]))
     looks = panels.by_rate([*FIGURE3_RATES, *cells["lr"].dropna()])
     figures = {}
-    for dataset, own in cells.groupby("dataset"):
+    for dataset, group in cells.groupby("dataset"):
         rows = {
             name: [
                 stored.sweep(authors, name),
                 runs(code, curves, twice=True),
                 runs(correct, curves),
             ]
-            for name, (code, correct) in _methods_of_figure3(own).items()
+            for name, (code, correct) in _methods_of_figure3(group).items()
         }
-        here = printed(str(dataset))
+        title = printed(str(dataset))
         headings = [
             "Eurlex, stored by the authors",
-            f"{here}, with the code's settings",
-            f"{here}, correct",
+            f"{title}, with the code's settings",
+            f"{title}, correct",
         ]
         fig = _draw(rows, headings, looks, shared=False, times=FAR, log=True)
         style.legend(fig, "initial learning rate", looks)
@@ -161,8 +165,8 @@ def _draw(
     fig = Figure(figsize=(10, 0.8 + 2.1 * len(rows)), layout="constrained")
     grid = fig.subplots(len(rows), 3, sharex=True, sharey="row" if shared else False, squeeze=False)
     above = {}
-    for (label, found), axes in zip(rows.items(), grid, strict=True):
-        parts = [part[part["label"].isin(looks)] for part in found]
+    for (label, panel_runs), axes in zip(rows.items(), grid, strict=True):
+        parts = [part[part["label"].isin(looks)] for part in panel_runs]
         for ax, part in zip(axes, parts, strict=True):
             compared = parts if shared else [part]
             end = panels.top(pd.concat(compared), times)
@@ -211,11 +215,11 @@ def runs(cells: pd.DataFrame, curves: pd.DataFrame, twice: bool = False) -> pd.D
     twice : take the authors' evaluation of OVE, NCE and IS, which applies softmax twice.
     """
     losses = curves.filter(["cell", "epoch", "train_log_loss", TWICE])
-    own = cells[["label", "cell", "status", "method"]].merge(losses, "left", on="cell")
-    correct = own["train_log_loss"]
-    recorded = setting(own, TWICE, float("nan"))
-    loss = correct.where(~own["method"].isin(BIASED), recorded) if twice else correct
-    return own.assign(loss=loss)[panels.COLUMNS]
+    merged = cells[["label", "cell", "status", "method"]].merge(losses, "left", on="cell")
+    correct = merged["train_log_loss"]
+    recorded = setting(merged, TWICE, float("nan"))
+    loss = correct.where(~merged["method"].isin(BIASED), recorded) if twice else correct
+    return merged.assign(loss=loss)[panels.COLUMNS]
 
 
 def setting(rows: pd.DataFrame, name: str, missing: str | float) -> pd.Series:

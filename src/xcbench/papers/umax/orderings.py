@@ -53,8 +53,10 @@ def plateaus(measured: Measured) -> pd.DataFrame:
             cells = best(measured.results, "figure3", dataset, method)
             if cells.empty:
                 continue
-            own = curves[curves["cell"].isin(cells["cell"])]
-            late = own[own["epoch"] >= LATE].sort_values("epoch").groupby("cell")[LOSS]
+            cell_curves = curves[curves["cell"].isin(cells["cell"])]
+            late = (
+                cell_curves[cell_curves["epoch"] >= LATE].sort_values("epoch").groupby("cell")[LOSS]
+            )
             fall = (late.first() - late.last())[late.size() > 1].mean()
             end = cells[LOSS].mean()
             lines.append(

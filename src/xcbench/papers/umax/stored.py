@@ -24,22 +24,26 @@ def tuned(authors: pd.DataFrame, dataset: str) -> pd.DataFrame:
     authors : the authors' stored curves.
     dataset : as the paper prints it.
     """
-    own = authors[authors["dataset"] == dataset]
-    rate = own["method"].map(EURLEX_RATES)
-    sweep = own[(own["run"] == SWEEP) & (own["initial_learning_rate"] == rate)]
-    sources = [sweep, own[own["run"] == TUNED], own[own["run"] == AGAIN]]
-    found: dict[str, pd.DataFrame] = {}
+    runs = authors[authors["dataset"] == dataset]
+    rate = runs["method"].map(EURLEX_RATES)
+    sweep = runs[(runs["run"] == SWEEP) & (runs["initial_learning_rate"] == rate)]
+    sources = [sweep, runs[runs["run"] == TUNED], runs[runs["run"] == AGAIN]]
+    by_method: dict[str, pd.DataFrame] = {}
     for source in sources:
         for method, run in source.groupby("method"):
             if run["train_log_loss_recorded"].notna().all():
-                found.setdefault(str(method), run)
-    return _runs(pd.concat(found.values()), "method") if found else pd.DataFrame(columns=COLUMNS)
+                by_method.setdefault(str(method), run)
+    return (
+        _runs(pd.concat(by_method.values()), "method")
+        if by_method
+        else pd.DataFrame(columns=COLUMNS)
+    )
 
 
 def sweep(authors: pd.DataFrame, method: str) -> pd.DataFrame:
     """Runs behind Figures 2 and 3, on Eurlex, labelled by learning rate."""
-    own = authors[(authors["run"] == SWEEP) & (authors["method"] == method)]
-    return _runs(own, "initial_learning_rate")
+    runs = authors[(authors["run"] == SWEEP) & (authors["method"] == method)]
+    return _runs(runs, "initial_learning_rate")
 
 
 def _runs(stored: pd.DataFrame, label: str) -> pd.DataFrame:

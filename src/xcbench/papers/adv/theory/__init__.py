@@ -32,11 +32,11 @@ def measure() -> dict[str, pd.DataFrame]:
 
 def sections(measured: Measured, folder: Path) -> list[Section]:
     """A section a result, its numbers saved in a folder."""
-    made = []
+    parts = []
     for name, frame in measure().items():
         frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
         shown = frame.rename(columns=lambda column: str(column).replace("_", " "))
         right = report.all_but(shown, "model", "noise")
         numbers = Table(f"The numbers, as in figures/{name}.csv", shown, right)
-        made.append(Section(TITLES[name], [PARTS[name].caption(frame)], [numbers]))
-    return made
+        parts.append(Section(TITLES[name], [PARTS[name].caption(frame)], [numbers]))
+    return parts

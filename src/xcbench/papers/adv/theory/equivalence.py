@@ -59,8 +59,8 @@ def best(loss: Loss, model: str, classes: int) -> np.ndarray:
 
     start = np.zeros(basis.shape[1] * classes)
     options: Any = {"maxiter": 5000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-9}
-    found = minimize(of, start, jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(basis @ found.x.reshape(-1, classes))
+    optimum = minimize(of, start, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(basis @ optimum.x.reshape(-1, classes))
 
 
 def distance(p: np.ndarray, q: np.ndarray) -> float:
@@ -83,18 +83,18 @@ def measure() -> pd.DataFrame:
         reference = softmax(best(exact(p_data), model, problem.CLASSES), axis=1)
         for name, p_noise in problem.noises(p_data).items():
             scores = best(negative_sampling(p_data, p_noise), model, problem.CLASSES)
-            found = {
+            distances = {
                 how: distance(softmax(scores + term, axis=1), reference)
                 for how, term in (("removed", np.log(p_noise)), ("bare", 0.0))
             }
-            rows.append({"model": model, "noise": name, **found})
+            rows.append({"model": model, "noise": name, **distances})
     return pd.DataFrame(rows)
 
 
 def caption(rows: pd.DataFrame) -> str:
     """What was measured and found."""
-    own = {model: rows[rows["model"] == model].set_index("noise") for model in MODELS}
-    free, linear = own["free scores"], own["linear"]
+    by_model = {model: rows[rows["model"] == model].set_index("noise") for model in MODELS}
+    free, linear = by_model["free scores"], by_model["linear"]
     left = linear["removed"].sort_values()
     return (
         f"Theorem 1 on {problem.ROWS} rows and {problem.CLASSES} classes: mean total variation "

@@ -55,10 +55,10 @@ def _gradients(scores: np.ndarray, pair: np.ndarray) -> np.ndarray:
     objective = BinaryLogistic(residual=True, l2=0.0)
     draws = np.arange(len(pair))
     grad = objective(scores[pair], 0.0, np.zeros(len(pair)), 0.0, np.ones(1))[1]
-    made = np.zeros((len(pair), len(scores)))
+    gradients = np.zeros((len(pair), len(scores)))
     for column in range(2):  # one after the other: a negative may be the positive
-        made[draws, pair[:, column]] += grad[:, column]
-    return made
+        gradients[draws, pair[:, column]] += grad[:, column]
+    return gradients
 
 
 def measure() -> pd.DataFrame:
@@ -75,13 +75,13 @@ def measure() -> pd.DataFrame:
     rows = []
     for name, p_noise in problem.noises(p_data).items():
         exact = closed_form(p_data, p_noise)
-        found = measured(rng, p_data, p_noise)
+        estimate = measured(rng, p_data, p_noise)
         rows.append(
             {
                 "noise": name,
-                "eta": 1 / found[0],
+                "eta": 1 / estimate[0],
                 "eta_closed": 1 / exact[0],
-                "curvature": found[1],
+                "curvature": estimate[1],
                 "curvature_closed": exact[1],
             }
         )

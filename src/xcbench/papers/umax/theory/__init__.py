@@ -83,7 +83,7 @@ def results(frames: dict[str, pd.DataFrame]) -> list[Result]:
 
 def sections(measured: Measured, folder: Path) -> list[Section]:
     """A section a result, its figure and its numbers saved in a folder."""
-    made = []
+    parts = []
     for result in results(measure()):
         png = folder / f"{result.name}.png"
         with style.look():
@@ -92,5 +92,5 @@ def sections(measured: Measured, folder: Path) -> list[Section]:
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
         title = TITLES[result.name]
         alt = f"{title}. The numbers are in {result.name}.csv."
-        made.append(Section(title, [result.caption], figures=[Picture(png, alt, "")]))
-    return made
+        parts.append(Section(title, [result.caption], figures=[Picture(png, alt, "")]))
+    return parts

@@ -63,11 +63,11 @@ def brent(
     T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Brent's method from the same interval: u, and evaluations with both ends."""
-    found = [
+    roots = [
         brentq(lambda u, *state: float(derivative(u, *state)), low, high, tuple(state), **BRENT)
         for low, high, *state in zip(*bracket(T, u_old, rate, q), T, u_old, rate, q, strict=True)
     ]
-    return np.array([u for u, _ in found]), np.array([info.function_calls for _, info in found])
+    return np.array([u for u, _ in roots]), np.array([info.function_calls for _, info in roots])
 
 
 def newton(

@@ -79,10 +79,10 @@ class Problem:
             p[np.arange(len(self.y)), self.y] -= 1
             return np.asarray(p.T @ self.X + self.mu * w.reshape(shape)).ravel()
 
-        found = minimize(
+        optimum = minimize(
             loss, np.zeros(np.prod(shape)), jac=gradient, method="BFGS", options={"gtol": 1e-9}
         )
-        return found.x.reshape(shape), float(found.fun)
+        return optimum.x.reshape(shape), float(optimum.fun)
 
     def profile(self, W: np.ndarray) -> np.ndarray:
         """Minimum of f over u, at log(1 + e^T): N plus the negative of Eq. 3."""
@@ -213,8 +213,8 @@ def decaying(problem: Problem) -> pd.DataFrame:
             if t in CHECKPOINTS:
                 above = (problem.double_sum(u, W) - least) / n
                 softmax = (problem.profile(W) - least) / n
-                here = runs.assign(method=method, step=t, suboptimality=above, softmax=softmax)
-                parts.append(here)
+                group = runs.assign(method=method, step=t, suboptimality=above, softmax=softmax)
+                parts.append(group)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -228,7 +228,7 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     """What was measured and found."""
     every, runs = frames["convergence_theorem"], frames["convergence"]
     theorem = every[every["theorem"]].set_index("mu")
-    own, best = theorem.loc[L2], theorem.loc[STRENGTHS[np.argmax(theorem["rate"])]]
+    at, best = theorem.loc[L2], theorem.loc[STRENGTHS[np.argmax(theorem["rate"])]]
     end = runs[runs["step"] == runs["step"].max()]
     median = end.groupby(["method", "start"])["suboptimality"].median()
     start, late = median["umax"].idxmin(), runs[runs["step"] >= runs["step"].max() / 30]
@@ -236,10 +236,10 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     line = line.groupby("step")["suboptimality"].median()
     order = np.polyfit(np.log(line.index), np.log(line), 1)[0]
     return (
-        f"A softmax with l2 penalty, N = 20, K = 4, D = 3, mu = {L2:g}; B_W = {own['B_W']:.3g}, "
-        f"B_u = {own['B_u']:.3g} and B_f = {own['B_f']:.2g}, so Theorem 1 covers rates eta up to "
-        f"{own['rate']:.1g}: the suboptimality would halve in {own['steps']:.1g} steps (from a "
-        f"measured time eta·t = {own['time']:.2g}), {own['steps'] / 1e9 / YEAR:.0g} years at 10⁹ "
+        f"A softmax with l2 penalty, N = 20, K = 4, D = 3, mu = {L2:g}; B_W = {at['B_W']:.3g}, "
+        f"B_u = {at['B_u']:.3g} and B_f = {at['B_f']:.2g}, so Theorem 1 covers rates eta up to "
+        f"{at['rate']:.1g}: the suboptimality would halve in {at['steps']:.1g} steps (from a "
+        f"measured time eta·t = {at['time']:.2g}), {at['steps'] / 1e9 / YEAR:.0g} years at 10⁹ "
         f"steps a second; of the strengths tried, mu = {best.name:g} has "
         f"the largest rate, {best['rate']:.1g}, and takes {best['steps']:,.0f} steps, which were "
         f"run. At eta N = "

@@ -51,8 +51,8 @@ def optimum(X: np.ndarray, y: np.ndarray, classes: int, l2: float) -> np.ndarray
         return value, ((p - one_hot).T @ X + l2 * W).ravel()
 
     start = np.zeros(classes * X.shape[1])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
-    return np.asarray(found.x).reshape(classes, -1)
+    fit = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    return np.asarray(fit.x).reshape(classes, -1)
 
 
 def best_u(scores: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
