@@ -64,7 +64,7 @@ def test_the_normal_distributions_tails(t):
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_densities_distributions_and_their_slopes_belong_together(name):
+def test_densities_distributions_and_their_derivatives_belong_together(name):
     link, peer = LINKS[name]
     x = np.linspace(-6, 6, 25)
     np.testing.assert_allclose(link.log_density(x), peer.logpdf(x), rtol=1e-12)
@@ -79,7 +79,7 @@ def test_densities_distributions_and_their_slopes_belong_together(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_slopes_are_gradients_of_values(name):
+def test_grads_are_gradients_of_values(name):
     rng = np.random.default_rng(1)
     for _ in range(20):
         scores, local = rng.normal(scale=3, size=(1, 5)), some_local(name, rng)
@@ -180,7 +180,7 @@ def test_the_reported_bound_does_not_depend_on_the_step_it_precedes(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_subsampled_slopes_have_the_mean_of_all_classes(name):
+def test_subsampled_grads_have_the_mean_of_all_classes(name):
     """Over every subset that can be drawn; over every class of a frequency proposal."""
     rng = np.random.default_rng(6)
     scores, local = rng.normal(size=(1, 6)), some_local(name, rng)

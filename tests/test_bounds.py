@@ -94,7 +94,7 @@ def test_proposition_1(parts, data):
 @pytest.mark.parametrize(
     "objective", [BOUCHARD, Tightest(BOUCHARD), Grouped(0), Grouped(2), Grouped(7)]
 )
-def test_slopes_are_gradients(objective, log_weight):
+def test_grads_are_gradients(objective, log_weight):
     scores = np.random.default_rng(0).normal(scale=2, size=(4, 6))
     local = np.full(4, 1.1)
     grad = objective(scores, log_weight, local, 0.1, np.ones(4))[1]

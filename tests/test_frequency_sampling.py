@@ -74,7 +74,7 @@ def test_a_draw_of_frequency_stands_for_one_over_its_expected_count(m):
 
 
 @pytest.mark.parametrize("objective", [OVE, BOUCHARD])
-def test_the_expected_slope_from_frequency_draws_is_the_slope_over_all_classes(objective):
+def test_the_expected_grad_from_frequency_draws_is_the_grad_over_all_classes(objective):
     """One draw; every class that can be drawn, times its probability."""
     y, alpha = 2, np.full(1, 0.4)
     scores = np.random.default_rng(4).normal(size=(1, 6))
@@ -113,7 +113,7 @@ def test_a_group_and_all_of_the_rest_are_all_classes_once():
         assert (log_weight == 0).all()
 
 
-def test_the_expected_slope_from_drawn_rest_is_the_slope_over_all_classes():
+def test_the_expected_grad_from_drawn_rest_is_the_grad_over_all_classes():
     y, group, scores = 3, 2, np.random.default_rng(5).normal(size=(1, 6))
     order = [0, 4, 2, 1, 5]  # the group, then the rest
     mean = np.zeros(6)

@@ -38,7 +38,7 @@ def call(objective, scores, log_p):
 
 @pytest.mark.parametrize("residual", [True, False])
 @pytest.mark.parametrize("raw_scores", [True, False])
-def test_slope_is_the_gradient_of_the_value(residual, raw_scores):
+def test_grad_is_the_gradient_of_the_value(residual, raw_scores):
     rng, step = np.random.default_rng(0), 1e-6
     scores, log_p = 3 * rng.normal(size=(6, 4)), -rng.exponential(3, size=(6, 4))
     objective = BinaryLogistic(residual, 0.3, raw_scores)

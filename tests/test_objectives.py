@@ -35,7 +35,7 @@ def call(objective, scores, log_weight=0.0, local=None, rate=0.1, square_norm=No
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("log_weight", [0.0, 1.7])
-def test_slope_is_the_gradient_of_the_value(name, log_weight):
+def test_grad_is_the_gradient_of_the_value(name, log_weight):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(7, 5))
     u = np.full(7, 4.0)  # where U-max does not reset it
