@@ -54,7 +54,7 @@ def NAME(log_odds, log_drawn, local, rate, square_norm, sharpness):
 
     Returns
     -------
-    Value, its grad in T, the new local state of the observation.
+    Value, its grad in T, the new local state of the sample.
     \"""
     scaled = sharpness * log_odds
     return softplus(scaled) / sharpness, sigmoid(scaled), local

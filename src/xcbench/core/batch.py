@@ -14,7 +14,7 @@ class Batch:
 
     Attributes
     ----------
-    rows, index, square_norms : the observations, their numbers, their |x|² (with the constant 1
+    rows, index, square_norms : the samples, their numbers, their |x|² (with the constant 1
         of a bias).
     classes : (C, 1+S), the true class first; or None for every class.
     y, log_weight : true classes; log-weights of the drawn classes.
@@ -33,7 +33,7 @@ class Batch:
         return len(self.index)
 
     def part(self, first: int, last: int) -> Batch:
-        """Observations first..last-1."""
+        """Samples first..last-1."""
         part, log_weight = slice(first, last), self.log_weight
         return Batch(
             rows=self.rows.part(first, last),

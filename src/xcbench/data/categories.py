@@ -1,4 +1,4 @@
-"""Observations of one of K values and nothing else: non-parametric estimation of probabilities.
+"""Samples of one of K values and nothing else: non-parametric estimation of probabilities.
 
 Value k has the probability p(k) ∝ u_k², with u_k uniform on [0, 1] (Titsias 2016, Sec. 4.1). The
 rows have no features, so a linear model has its biases alone.
@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def make(spec: CategoriesSettings) -> tuple[Raw, Raw]:
-    """Training and test observations; a value need not occur."""
+    """Training and test samples; a value need not occur."""
     rng = np.random.default_rng(spec.seed)
     weight = rng.random(spec.classes) ** 2
     law = weight / weight.sum()

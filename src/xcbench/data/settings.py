@@ -93,10 +93,10 @@ class SyntheticSettings:
 
 @dataclass
 class CategoriesSettings:
-    """Observations of one of K values, without features (`xcbench.data.categories`)."""
+    """Samples of one of K values, without features (`xcbench.data.categories`)."""
 
-    train: int = option(1000000, "training observations", at_least=1)
-    test: int = option(10000, "test observations", at_least=1)
+    train: int = option(1000000, "training samples", at_least=1)
+    test: int = option(10000, "test samples", at_least=1)
     classes: int = option(10000, "values", at_least=2)
     seed: int = option(0, "seed of the generator", at_least=0)
 

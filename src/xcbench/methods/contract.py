@@ -22,8 +22,8 @@ from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions, StochasticOptions
 from xcbench.plugins import PluginRef, failure
 
-B, S = 3, 2  # observations and drawn classes of a trial
-TRIAL = f"a trial of {B} observations and {S} drawn classes"
+B, S = 3, 2  # samples and drawn classes of a trial
+TRIAL = f"a trial of {B} samples and {S} drawn classes"
 FUNCTIONS = (
     *("objective", "default_rate", "has_rate", "impossible", "lacks", "memory"),
     *("solver", "sampler"),
@@ -214,7 +214,7 @@ def sampler(
     if len(shape) != 2 or shape[0] != B or shape[1] < 1:
         raise UserError(
             f"{who}: its classes have the shape {shape}, they must have a row for each of the "
-            f"{B} observations"
+            f"{B} samples"
         )
     if not np.can_cast(np.asarray(classes).dtype, np.int64):
         raise UserError(f"{who}: its classes are {np.asarray(classes).dtype}, they must be int64")

@@ -19,12 +19,12 @@ def default_rate(settings: MethodOptions, info: Info) -> float:
 
 
 def several(settings: DoubleSumOptions) -> bool:
-    """Whether a step takes more than one observation or class."""
+    """Whether a step takes more than one sample or class."""
     return settings.batch_size > 1 or settings.negatives > 1
 
 
 def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
-    """A solver of its own for several observations or classes a step."""
+    """A solver of its own for several samples or classes a step."""
     if not several(settings):
         return None
     assert settings.lr is not None

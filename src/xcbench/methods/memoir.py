@@ -76,7 +76,7 @@ def objective(settings: MemoirOptions, info: Info) -> Pairwise:
 
 
 def batch(settings: MemoirOptions, info: Info) -> int:
-    """Observations in a batch: 100 floor(sqrt K) where nothing is set (Table 4)."""
+    """Samples in a batch: 100 floor(sqrt K) where nothing is set (Table 4)."""
     return settings.batch_size or 100 * int(np.sqrt(info.classes))
 
 

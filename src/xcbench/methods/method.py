@@ -195,7 +195,7 @@ def default_rate(method: Method, settings: Any, info: Info) -> float:
 
 
 def l2_share(settings: MethodOptions, info: Info) -> float:
-    """L2 penalty of one observation, lambda / N."""
+    """L2 penalty of one sample, lambda / N."""
     return settings.l2 / info.train
 
 

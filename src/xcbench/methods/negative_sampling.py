@@ -20,7 +20,7 @@ class NegativeSamplingOptions(NCEOptions):
     negatives: int = option(1, "classes drawn; their mean counts", at_least=1)
     sampler: str = option(
         "tree",
-        "`uniform`, `frequency` or `tree`: an observation's draws with replacement over all "
+        "`uniform`, `frequency` or `tree`: a sample's draws with replacement over all "
         "classes, hits of the true class kept",
     )
     optimizer: str = option("adagrad", "how weights move", choices=("sgd", "ar", "adagrad"))

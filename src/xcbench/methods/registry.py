@@ -186,7 +186,7 @@ def _check_l2(settings: SampledOptions) -> None:
     if settings.l2_on == "drawn" and not exact:
         raise UserError(
             "method.l2_on=drawn needs the probability that a step visits a class, known for one "
-            "observation and other classes; set method.batch_size=1 and method.sampler=others "
+            "sample and other classes; set method.batch_size=1 and method.sampler=others "
             "or all"
         )
 

@@ -32,7 +32,7 @@ def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS` first (losses and bounds are means per observation in nats without any l2 penalty
+        `COLUMNS` first (losses and bounds are means per sample in nats without any l2 penalty
         term, errors are fractions), then metrics a method adds, then settings under their dotted
         names (``method.negatives``), then ``message``. A cell without a curve leaves one row with
         empty metrics.

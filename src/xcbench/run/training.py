@@ -215,7 +215,7 @@ class Evaluator:
 
 
 class Mean:
-    """Mean objective per observation between two evaluations."""
+    """Mean objective per sample between two evaluations."""
 
     def __init__(self) -> None:
         self.total, self.observations, self.seen = 0.0, 0, 0

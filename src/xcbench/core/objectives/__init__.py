@@ -1,12 +1,12 @@
 """Objectives: pure maths in score space.
 
 An objective maps the scores of the true class (column 0) and of S drawn classes, their
-log-weights and a little state per observation to numbers::
+log-weights and a little state per sample to numbers::
 
     value (B,), grad (B, 1+S), new local state (B,) = objective(
         scores (B, 1+S), log_weight () or (B, S), local (B,), rate, square_norm (B,))
 
-``value`` is minimised, per observation in nats; ``grad`` is its gradient in the scores.
+``value`` is minimised, per sample in nats; ``grad`` is its gradient in the scores.
 ``exp(log_weight)`` is how many classes a drawn class stands for; minus infinity leaves a draw out.
 ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
 objectives that solve for their step. All in float64; no clock, no random numbers, no X.
@@ -63,7 +63,7 @@ class Objective(ABC):
     Attributes
     ----------
     is_bound : whether ``-value`` is a lower bound of the log-likelihood when every class is drawn.
-    start : local state of an observation that was not visited yet, a number or several.
+    start : local state of a sample that was not visited yet, a number or several.
     """
 
     is_bound: bool
@@ -86,7 +86,7 @@ class Objective(ABC):
         return None
 
     def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
-        """Random numbers, a row an observation, by which it estimates an expectation, or none."""
+        """Random numbers, a row a sample, by which it estimates an expectation, or none."""
         return None
 
     def with_noise(self, noise: np.ndarray | None) -> Objective:
@@ -205,7 +205,7 @@ def _shares(
     weighted: np.ndarray, log_odds: np.ndarray, of_true: Numbers, of_odds: Numbers
 ) -> np.ndarray:
     """Gradients (B, 1+S): a drawn class has its share of the grad in the log-odds."""
-    empty = np.isneginf(log_odds)  # no class left: the observation changes nothing
+    empty = np.isneginf(log_odds)  # no class left: the sample changes nothing
     share = np.exp(weighted - np.where(empty, 0.0, log_odds)[:, None])
     grad = np.empty((weighted.shape[0], 1 + weighted.shape[1]))
     grad[:, 0] = np.where(empty, 0.0, of_true)

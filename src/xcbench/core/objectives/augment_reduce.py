@@ -1,7 +1,7 @@
 """Augment and reduce (Ruiz et al. 2018): softmax, multinomial probit and multinomial logistic.
 
 The class of the largest utility psi_k + eps_k is chosen; all errors but the true class's are
-integrated out, and eps = eps_y has a variational distribution for each observation. A step moves
+integrated out, and eps = eps_y has a variational distribution for each sample. A step moves
 that distribution first, then the weights. `xcbench.core.solvers.augment_reduce` has the loop.
 
 Values are at the distribution before its step: it does not know the drawn classes, so that their

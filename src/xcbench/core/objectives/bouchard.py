@@ -71,7 +71,7 @@ def best_alpha(scores: np.ndarray, log_weight: Numbers, start: np.ndarray) -> np
 
 @dataclass(frozen=True)
 class Tightest(Objective):
-    """The bound at the best alpha of every observation.
+    """The bound at the best alpha of every sample.
 
     By the envelope theorem its grad is that of the bound with alpha held.
     """

@@ -1,7 +1,7 @@
 """The double sums of the U-max paper (Fagan and Iyengar 2018): vanilla SGD and U-max on them.
 
 Eq. 6 is the paper's own, Eq. 8 that of Raman et al. (2016). With u' = u - f_y, Eq. 8 is Eq. 6 at
-u': same value, same minimum, same reset. They differ in what an observation holds while W moves:
+u': same value, same minimum, same reset. They differ in what a sample holds while W moves:
 u - f_y, the log of the sum against the true class, or u itself, the log of the whole sum; so under
 Eq. 8 the true class has a grad of its own, and u either sign.
 """

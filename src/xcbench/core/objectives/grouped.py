@@ -22,7 +22,7 @@ class Grouped(Objective):
     classes in the group): in prod(1 + a_k) >= 1 + sum a_k, a_k = e^{f_k - f_y}, the terms of the
     group are summed. The larger its a_k, the more is gained; with scores log N_k + c, the optimum
     without features (Proposition 2), the largest are those of the most frequent classes. They are
-    the group, the same for all observations but for their own class.
+    the group, the same for all samples but for their own class.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ def implicit(
     square_norm: Numbers,
     parameter: float,
 ) -> Triple:
-    """Double sum with an implicit step on w and u together, one observation and one class.
+    """Double sum with an implicit step on w and u together, one sample and one class.
 
     Returns
     -------

@@ -17,6 +17,6 @@ def hinge(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> T
 
 
 def margin(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Triple:
-    """1 + f_r - f_y of every observation: the published l2 code does not test the hinge."""
+    """1 + f_r - f_y of every sample: the published l2 code does not test the hinge."""
     lack = 1.0 + drawn - true
     return lack, 0.0 * lack - 1.0, 0.0 * lack + 1.0

@@ -195,7 +195,7 @@ class Negatives(Sampler):
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Drawn:
-        """Draws of each observation by itself."""
+        """Draws of each sample by itself."""
         drawn, log_p = self.noise.draw(rng, rows, self.negatives)
         return drawn, np.column_stack([self.noise.log_true(rows, y), log_p])
 
@@ -219,6 +219,6 @@ class Weighted(Sampler):
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Drawn:
-        """Draws of each observation by itself."""
+        """Draws of each sample by itself."""
         drawn, log_q = self.noise.others(rng, rows, y, self.negatives)
         return drawn, -log_q - np.log(self.negatives)

@@ -1,7 +1,7 @@
 """Solvers: each a generator that owns its loop and nothing else.
 
 ``fit(dataset, model, streams, stops)`` moves the model and yields a `Progress` at the start, then
-whenever it has visited as many observations as the next stop says. No clock, no evaluation,
+whenever it has visited as many samples as the next stop says. No clock, no evaluation,
 no stopping rule.
 """
 
@@ -25,9 +25,9 @@ class Progress:
 
     Attributes
     ----------
-    iteration, observations : steps done, and observations visited.
+    iteration, observations : steps done, and samples visited.
     epoch : passes over the training rows, as the method counts them.
-    objective : mean of the training objective per observation since the last checkpoint, in nats.
+    objective : mean of the training objective per sample since the last checkpoint, in nats.
     extra : further numbers for columns of their own.
     message : something the reader of a table should know.
     earlier : steps since the last checkpoint that a library took without handing the model over;

@@ -30,9 +30,9 @@ class Margin(Solver):
     oracle : makes, of random numbers, what finds rivals.
     penalty : `L2` or `L1`.
     lr, slowdown : the rate of step t = 0, 1, ... is lr / (1 + slowdown · t).
-    batch_size : observations in a batch, drawn with replacement.
-    mean_step : whether a batch moves weights by the mean of its observations, or by their sum.
-    current : whether an observation sees the weights as the observations before it in the batch
+    batch_size : samples in a batch, drawn with replacement.
+    mean_step : whether a batch moves weights by the mean of its samples, or by their sum.
+    current : whether a sample sees the weights as the samples before it in the batch
         left them, or as they were before the batch. An oracle that is not exact searches those
         before the batch either way; the hinge is then that of the present weights.
     balanced : whether a batch draws classes uniformly, then rows of them; or rows uniformly.
@@ -140,7 +140,7 @@ class Margin(Solver):
         """Pairs (B, 2) of y and its rival, values, gradients: with the weights before the batch.
 
         A rival whose score is not positive gives way to a class without weights, if there is one.
-        An observation for which no rival is found is its own, and moves nothing.
+        A sample for which no rival is found is its own, and moves nothing.
         """
         rivals = oracle.rivals(model, X, y)
         missing, rivals = rivals < 0, np.where(rivals < 0, y, rivals)
@@ -166,7 +166,7 @@ class Margin(Solver):
         share: float,
         rng: np.random.Generator,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """As `_together`, with the weights as the observations before in the batch left them.
+        """As `_together`, with the weights as the samples before in the batch left them.
 
         Their part in a score is a sum over inner products of rows, so that W moves once a batch.
         """

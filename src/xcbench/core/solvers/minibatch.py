@@ -18,16 +18,16 @@ from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Progress, Solver, Streams
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
-CHUNK = 4096  # observations whose rows and classes are fetched at a time
+CHUNK = 4096  # samples whose rows and classes are fetched at a time
 
 
 @dataclass
 class Minibatch(Solver):
-    """Scores, objective, step; n observations and S drawn classes each at a time.
+    """Scores, objective, step; n samples and S drawn classes each at a time.
 
     Attributes
     ----------
-    batch_size : observations in a minibatch.
+    batch_size : samples in a minibatch.
     order : ``shuffled``, ``file`` or ``iid``.
     passes : passes over the rows that count as one epoch.
     init : of the weights, as in `LinearModel.draw`.

@@ -1,4 +1,4 @@
-"""Implicit SGD, n observations and m classes a step (Fagan and Iyengar 2018, appendix F.3)."""
+"""Implicit SGD, n samples and m classes a step (Fagan and Iyengar 2018, appendix F.3)."""
 
 from __future__ import annotations
 
