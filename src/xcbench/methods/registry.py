@@ -88,10 +88,10 @@ def plugin_of(settings: MethodOptions) -> PluginRef:
         raise UserError(f"method.name={name} is unknown; methods: {', '.join(names())}")
     if name in builtin():
         plugins.refuse_clash("method", name)
-    there = _by_target.get(name) or find(name)
-    if not isinstance(settings, there.thing.schema):
+    plugin = _by_target.get(name) or find(name)
+    if not isinstance(settings, plugin.thing.schema):
         raise UserError(f"method.name={name} is not possible here; choose it by method={name}")
-    return there
+    return plugin
 
 
 def check(method: Method, settings: MethodOptions, info: Info) -> None:

@@ -33,7 +33,11 @@ def order(measured: Measured) -> pd.DataFrame:
     """Whether one method ends below another, seed by seed."""
     lines = []
     for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), VARIANTS.items()):
-        ends = {it: best(measured.results, grid, dataset, it) for pair in CLAIMS for it in pair}
+        ends = {
+            method: best(measured.results, grid, dataset, method)
+            for pair in CLAIMS
+            for method in pair
+        }
         line = [
             compared(ends[lower], ends[higher], LOSS, 3, below=True) for lower, higher in CLAIMS
         ]
