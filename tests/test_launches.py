@@ -19,6 +19,7 @@ from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limi
 
 import made_cells
 from conftest import ROOT, Workspace
+from process_tree import alive, descendants
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.run import cells, memory, plan, processes, runner
@@ -30,20 +31,6 @@ from xcbench.units import GIB
 QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
 LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
 JOBLIB = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-
-
-def family(pid: int) -> list[int]:
-    children: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        children += [int(child) for child in task.read_text().split()]
-    return children + [below for child in children for below in family(child)]
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -63,7 +50,7 @@ def at_work(pid: int) -> list[int]:
             return 0
         return int(words[11]) + int(words[12])
 
-    return [child for child in family(pid) if ticks(child) > 150]
+    return [child for child in descendants(pid) if ticks(child) > 150]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -72,7 +59,7 @@ def test_workers_end_with_their_parent(workspace: Workspace, own: str) -> None:
     words = ("workers=2",) if own == "workers" else JOBLIB
     with workspace.start(*LONG, *words) as process:
         until(lambda: len(at_work(process.pid)) >= 2)
-        children = family(process.pid)
+        children = descendants(process.pid)
         process.kill()
         until(lambda: not any(alive(child) for child in children), 10)
 
@@ -147,8 +134,8 @@ def test_a_kept_command_ends_with_who_keeps_it(tmp_path: Path) -> None:
         "start_kept(['sh', '-c', 'sleep 300 & sleep 300'], dict(os.environ)); time.sleep(300)"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
-    until(lambda: len(family(process.pid)) == 4)  # the keeper, the shell, what it started
-    children = family(process.pid)
+    until(lambda: len(descendants(process.pid)) == 4)  # the keeper, the shell, what it started
+    children = descendants(process.pid)
     process.kill()
     process.wait()
     until(lambda: not any(alive(child) for child in children), 10)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from process_tree import alive, descendants
 from tracked_cells import CODE, a_cell, curve, stored
 from xcbench.errors import UserError
 from xcbench.run import cells, tracking
@@ -80,19 +81,3 @@ def post(port: int, path: str, body: dict | None = None, patience: float = 0) ->
             if time.monotonic() > end:
                 raise
             time.sleep(0.2)
-
-
-def descendants(pid: int) -> list[int]:
-    """Process identities below one process, read from /proc."""
-    children: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        children += [int(child) for child in task.read_text().split()]
-    return children + [below for child in children for below in descendants(child)]
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that ended and was not collected yet does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
