@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from hydra import compose
 
 from conftest import ROOT
 from xcbench import papers
+from xcbench.errors import UserError
 from xcbench.papers import priors
 from xcbench.run import composing, plan, sweeps
 
@@ -37,6 +40,33 @@ def test_datasets_are_added_once_and_shown(tmp_path: Path) -> None:
     assert line["majority_error"] == 0.75
     (section,) = priors.section(tmp_path)
     assert section.tables[0].rows == [["train", "6", "3", *section.tables[0].rows[0][3:]]]
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (lambda text: "", "cannot be read"),
+        (lambda text: text[:-9], "its last line is cut off"),
+        (lambda text: text.partition("\n")[2], "has no column 'checksum'"),
+        (lambda text: text.replace("majority", "minority"), "none of its rows fits"),
+    ],
+)
+def test_a_damaged_table_is_one_sentence(
+    tmp_path: Path, damage: Callable[[str], str], says: str
+) -> None:
+    path = tmp_path / priors.FILE
+    path.write_text(damage((ROOT / "reports/umax/priors.csv").read_text()))
+    with pytest.raises(UserError, match=re.escape(str(path)) + ".*" + says):
+        priors.read(tmp_path)
+
+
+def test_a_changed_digit_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = (ROOT / "reports/umax/priors.csv").read_text()
+    assert whole.count("0.92326,") == 1
+    (tmp_path / priors.FILE).write_text(whole.replace("0.92326,", "0.92226,"))
+    left = priors.read(tmp_path)
+    assert len(left) == whole.count("\n") - 2 and 0.92226 not in set(left["majority_error"])
+    assert "rows that are damaged, and so left out: 1; restore the file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", papers.NAMES)

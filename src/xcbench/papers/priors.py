@@ -6,6 +6,7 @@ digest of the dataset, so that a report has them where the data are absent.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from xcbench import data, durable, locks
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.statistics import log_prior
 from xcbench.errors import writing
+from xcbench.papers import csv_tables
 from xcbench.papers.section import Section, Table
 from xcbench.run import plan
 from xcbench.run.plan import Job
@@ -23,6 +25,7 @@ from xcbench.run.plan import Job
 SHAPE = ["dataset", "train", "classes"]
 REACHED = ["train_log_loss", "test_log_loss", "majority_error"]
 COLUMNS = [*SHAPE, "dataset_digest", *REACHED]
+NUMBERS = [*SHAPE[1:], *REACHED]
 FILE = "priors.csv"
 CAPTION = (
     "Log loss of the frequencies of the classes among the training rows, on training and on test "
@@ -44,14 +47,25 @@ def update(folder: Path, jobs: Iterable[Job]) -> None:
         if new:
             lines = priors.values.tolist() + [_line(job) for job in new.values()]
             table = pd.DataFrame(lines, columns=COLUMNS).sort_values([*SHAPE, "dataset_digest"])
-            durable.write(path, table.to_csv(index=False, float_format="%.6g"))
+            durable.write(path, csv_tables.with_checksums(table).to_csv(index=False))
 
 
 def read(folder: Path) -> pd.DataFrame:
-    """The table of a paper; an empty one where there is none."""
-    path = folder / FILE
-    types = {"dataset": str, "dataset_digest": str}
-    return pd.read_csv(path, dtype=types) if path.exists() else pd.DataFrame(columns=COLUMNS)
+    """The table of a paper; an empty one where there is none.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read.
+    """
+    priors, damaged = csv_tables.read(folder / FILE, COLUMNS, NUMBERS)
+    if damaged:
+        print(
+            f"warning: {folder / FILE}: rows that are damaged, and so left out: {damaged}; "
+            f"restore the file, or `xcbench paper {folder.name}` computes them again",
+            file=sys.stderr,
+        )
+    return priors
 
 
 def section(folder: Path) -> Iterator[Section]:

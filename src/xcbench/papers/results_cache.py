@@ -8,29 +8,24 @@ A row holds nothing if its text, or its curve, is not that of its checksum. Tabl
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from xcbench import durable, locks
 from xcbench.core.dataset import Info
 from xcbench.errors import UserError, one_line, writing
-from xcbench.papers import checksums
+from xcbench.papers import checksums, csv_tables
 from xcbench.run import plan, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
 from xcbench.run.plan import Job
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
-CHECKSUM, CURVE_CHECKSUM = "checksum", "curve_checksum"  # of a row's text; of its checkpoints
-TEXTS = ["cell", "dataset_digest", "commit", CURVE_CHECKSUM]  # hexadecimal: some look like numbers
 
 
 def save(table: pd.DataFrame, path: Path, digits: int = checksums.DIGITS) -> None:
@@ -93,7 +88,7 @@ class ResultsCache:
             If they cannot be read.
         """
         results, checkpoints = paths(folder, part)
-        rows, damaged = _read_rows(results)
+        rows, damaged = csv_tables.read(results, HEAD, NUMBERS)
         return cls(rows, _read_curves(checkpoints), damaged)
 
     @classmethod
@@ -112,7 +107,7 @@ class ResultsCache:
         exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
         rows = self.rows.assign(lr=exact)  # the rate is part of an identity
         curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
-        files = {checkpoints: _bytes(curves), results: _bytes(_with_checksums(rows))}
+        files = {checkpoints: _bytes(curves), results: _bytes(csv_tables.with_checksums(rows))}
         if any(not path.exists() or path.read_bytes() != new for path, new in files.items()):
             durable.write_together(files, _pending(folder, part))
 
@@ -136,7 +131,7 @@ class ResultsCache:
     @cached_property
     def whole(self) -> pd.Series:
         """Whether the curve of each row is there, all of its checkpoints as they were measured."""
-        expected = self.rows.reindex(columns=[CURVE_CHECKSUM])[CURVE_CHECKSUM]
+        expected = self.rows.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM]
         sums = self.rows["cell"].map(checksums.of_curves(self.curves))
         return (expected == sums) | (expected.isna() & sums.isna())
 
@@ -203,70 +198,13 @@ def update(folder: Path, part: str, change: Callable[[ResultsCache], ResultsCach
     return tables
 
 
-def _read_rows(path: Path) -> tuple[pd.DataFrame, int]:
-    """Rows that fit their checksums, and the number of those that do not."""
-    if not path.exists():
-        return pd.DataFrame(columns=HEAD), 0
-    with _reading(path):
-        text = _text(path)
-        fields = _fields(text)
-        if CHECKSUM not in fields:
-            raise ValueError(f"it has no column '{CHECKSUM}'")
-        fits = fields[CHECKSUM] == checksums.of_rows(fields.drop(columns=CHECKSUM))
-        if len(fits) and not fits.any():
-            raise ValueError("none of its rows fits its checksum, as where the header is damaged")
-        frame = _typed(text if fits.all() else fields[fits].to_csv(index=False), HEAD, NUMBERS)
-        return frame.drop(columns=CHECKSUM), int((~fits).sum())
-
-
 def _read_curves(path: Path) -> pd.DataFrame:
     """Checkpoints; which of them are as they were measured, the rows tell."""
     needed = ["cell", *CURVE_COLUMNS]
     if not path.exists():
         return pd.DataFrame(columns=needed)
-    with _reading(path):
-        return _typed(_text(path), needed)
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"{path} cannot be read ({one_line(error)}); "
-            "restore it, or remove it to run its cells again"
-        ) from None
-
-
-def _text(path: Path) -> str:
-    text = path.read_bytes().decode()
-    if not text.endswith("\n"):
-        raise ValueError("its last line is cut off")
-    return text
-
-
-def _fields(text: str) -> pd.DataFrame:
-    """A table as it is written."""
-    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-
-
-def _typed(text: str, needed: list[str], numbers: Sequence[str] = ()) -> pd.DataFrame:
-    """A table as numbers and texts; where none are named, all but the cell are numbers."""
-    frame = pd.read_csv(io.StringIO(text), low_memory=False, dtype=dict.fromkeys(TEXTS, str))
-    for name in needed:
-        if name not in frame:
-            raise ValueError(f"it has no column '{name}'")
-    for name in numbers or [str(name) for name in frame if name != "cell"]:
-        if name in frame and len(frame) and not is_numeric_dtype(frame[name]):
-            raise ValueError(f"there is a text in its column '{name}'")
-    return frame
-
-
-def _with_checksums(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows as they are to be written."""
-    fields = _fields(rows.to_csv(index=False, float_format=checksums.FORMAT))
-    return fields.assign(**{CHECKSUM: checksums.of_rows(fields)})
+    with csv_tables.reading(path):
+        return csv_tables.typed(csv_tables.text(path), needed)
 
 
 def _stacked(*frames: pd.DataFrame) -> pd.DataFrame:
@@ -319,7 +257,7 @@ def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
     }
     more = pd.DataFrame([by_cell[name] for name in frame["cell"]], index=frame.index)
     frame = pd.concat([frame, more], axis=1)
-    frame[CURVE_CHECKSUM] = frame["cell"].map(checksums.of_curves(_curves(cells)))
+    frame[csv_tables.CURVE_CHECKSUM] = frame["cell"].map(checksums.of_curves(_curves(cells)))
     frame.insert(0, "grid", grid)
     return frame
 
