@@ -69,6 +69,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def _as_at_a_terminal() -> None:
+    """Signals that whoever runs the tests ignores, as nohup does, end a launch all the same."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @dataclass(frozen=True)
 class Outcome:
     code: int
@@ -148,7 +154,7 @@ class Workspace:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            preexec_fn=_as_at_a_terminal,
         )
 
     def frame(self, *words: str) -> pd.DataFrame:

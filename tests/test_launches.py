@@ -96,6 +96,7 @@ def test_a_signal_waits_until_a_worker_has_started() -> None:
         "import os, signal, threading, time\n"
         "from xcbench.run.processes import interruptible, without_signals\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"  # as BLAS has
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup may have run the tests
         "with interruptible():\n"
         "    try:\n"
         "        with without_signals():\n"
@@ -254,6 +255,7 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
     monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
     monkeypatch.setattr(runner, "_run", look)
     monkeypatch.setattr(runner, "ThreadpoolController", search)
+    runner._libraries.cache_clear()  # what tests before this one have found
     with threadpool_limits(2):
         for imported in ("xcbench_a", "xcbench_a", "xcbench_b"):
             monkeypatch.setitem(sys.modules, imported, ModuleType(imported))
