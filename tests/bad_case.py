@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conftest import SMALL, Outcome
+from workspace import SMALL, Outcome
 
 ONE = ("dataset=digits", "method=umax")
 BASE = (*ONE, *SMALL, "save_weights=true")  # of the cell that is there before

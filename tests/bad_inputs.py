@@ -24,8 +24,8 @@ from bad_datasets import DATASETS
 from bad_files import BAD_FILES, file_case
 from bad_machine import MACHINE
 from bad_settings import NAMES, SETTINGS
-from conftest import ROOT, SMALL, Outcome, Workspace
 from good_files import FORMATS, SPLIT
+from workspace import ROOT, SMALL, Outcome, Workspace
 
 CASES = [*SETTINGS, *NAMES, *BAD_FILES, *DATASETS, *MACHINE]
 

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from conftest import ROOT, SMALL, Outcome, Workspace
+from workspace import ROOT, SMALL, Outcome, Workspace
 
 PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
 RUN = ("dataset=digits", *SMALL)

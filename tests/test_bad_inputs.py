@@ -13,8 +13,8 @@ import bad_inputs
 from bad_case import Case, NotPossible, Tried
 from bad_files import REMEDY
 from bad_inputs import CASES
-from conftest import NewWorkspace, Outcome, Workspace
 from good_files import FORMATS
+from workspace import NewWorkspace, Outcome, Workspace
 
 OF_FILES = {*FORMATS, "Compressed files"}
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from hydra import compose
 from sklearn.svm import LinearSVC
 
-from conftest import Workspace
+from workspace import Workspace
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.metrics import costs, evaluate
 from xcbench.core.solvers import Streams

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conftest import SMALL, NewWorkspace, Workspace
 from plugin_examples import RUN, announce, assert_one_sentence
+from workspace import SMALL, NewWorkspace, Workspace
 
 HEAD = """
 from dataclasses import dataclass, replace

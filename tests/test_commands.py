@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from conftest import Outcome, Workspace
+from workspace import Outcome, Workspace
 from xcbench.cli import main
 from xcbench.data import inputs, synthetic
 from xcbench.data.settings import SyntheticSettings

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from conftest import Workspace
+from workspace import Workspace
 from xcbench.core.metrics import costs, macro_f1s
 from xcbench.core.models.linear import LinearModel
 from xcbench.run.memory import MIB, PROCESS, PeakMemory

@@ -8,17 +8,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from byte_faults import faults
 from catalogue import TOY, composed
-from conftest import SMALL, Workspace
 from made_cells import make
+from workspace import SMALL, Workspace
 from xcbench import sealed
 from xcbench.cli import clean, show, verify
 from xcbench.cli.command import Request
@@ -26,7 +25,7 @@ from xcbench.data import cache, files, prepare
 from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, execute, grids, plan, results, runner
+from xcbench.run import cells, execute, grids, plan, runner
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Budget, Config
 
@@ -59,19 +58,6 @@ def planned(**changes) -> Cell:
         weights=WEIGHTS,
     )
     return replace(cell, **changes)
-
-
-def faults(content: bytes) -> Iterator[bytes]:
-    """Flipped bits all over, cuts, zeros, and a text with other digits."""
-    for place in range(0, len(content), max(1, len(content) // 97)):
-        yield content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :]
-    yield from (content[:size] for size in (0, 1, len(content) // 2, len(content) - 1))
-    yield bytes(len(content))
-    for place in range(0, len(content), max(1, len(content) // 29)):
-        digit = next((i for i in range(place, len(content)) if content[i : i + 1].isdigit()), None)
-        if digit is not None:
-            other = b"1" if content[digit : digit + 1] != b"1" else b"2"
-            yield content[:digit] + other + content[digit + 1 :]
 
 
 def same(found: Cell, expected: Cell) -> bool:
@@ -195,55 +181,6 @@ def test_weights_of_an_unknown_compression_are_one_sentence(tmp_path: Path) -> N
     sealed_again(where)
     with pytest.raises(UserError, match=r"weights.npz cannot be read"):
         cells.weights(tmp_path, planned())
-
-
-# ---------------------------------------------------------------- grids
-def test_a_grid_grows_by_its_launches_and_the_last_one_is_replaced(tmp_path: Path, capsys) -> None:
-    a, b, c = "a" * 16, "b" * 16, "c" * 16
-    for name in ("g", grids.LAST):
-        grids.add(tmp_path, name, [b, a])
-        grids.add(tmp_path, name, [c, b])
-    assert grids.members(tmp_path, "g") == [b, a, c]
-    assert grids.members(tmp_path, grids.LAST) == [c, b]
-    assert capsys.readouterr().out == "grid=g grows from 2 to 3 cells\n"
-    grids.add(tmp_path, "h", ["d" * 16])
-    assert grids.members(tmp_path, "h,g") == ["d" * 16, b, a, c]
-    for words, sentence in (("g,x", "no grid 'x'.*known: g, h, last"), ("../g", "is not possible")):
-        with pytest.raises(UserError, match=sentence):
-            grids.members(tmp_path, words)
-
-
-def test_grids_at_the_same_time_lose_no_cell(tmp_path: Path) -> None:
-    wanted = [f"{number:016x}" for number in range(24)]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda name: grids.add(tmp_path, "g", [name]), wanted))
-    assert sorted(grids.members(tmp_path, "g")) == wanted
-
-
-def test_no_fault_in_a_grid_is_silent(tmp_path: Path, capsys) -> None:
-    wanted = [f"{number:016x}" for number in range(12)]
-    grids.add(tmp_path, "g", wanted)
-    path = tmp_path / "grids" / "g.json"
-    found = 0
-    for damaged in faults(path.read_bytes()):
-        path.write_bytes(damaged)
-        try:
-            assert grids.members(tmp_path, "g") == wanted
-        except UserError as error:
-            assert "launch the grid again" in str(error)
-            found += 1
-    assert found > 100
-    grids.add(tmp_path, "g", wanted[:1])  # the last fault is a digit of it
-    assert "it begins anew" in capsys.readouterr().err
-
-
-def test_results_of_several_grids(tmp_path: Path) -> None:
-    found = [make(seed=seed) for seed in range(3)]
-    for number, cell in enumerate(found):
-        cells.save(tmp_path, cell)
-        grids.add(tmp_path, f"g{number}", [cell.cell])
-    chosen = results.select(tmp_path, {"grid": "g0,g2"})
-    assert {cell.cell for cell in chosen} == {found[0].cell, found[2].cell}
 
 
 # ---------------------------------------------------------------- prepared datasets

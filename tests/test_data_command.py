@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from catalogue import composed
-from conftest import Workspace
 from file_server import Server
 from served_toy import archive, launch, sha
 from toy_files import TRAIN
+from workspace import Workspace
 from xcbench import options
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Workspace
+from workspace import ROOT, Workspace
 
 FRONT = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 from hydra import compose, initialize_config_dir
 
-from conftest import Outcome, Workspace
 from file_server import Handler, Server, closed_port
 from served_toy import (
     BOTH,
@@ -31,6 +30,7 @@ from served_toy import (
     zipped,
 )
 from toy_files import TEST, TRAIN
+from workspace import Outcome, Workspace
 from xcbench import options
 from xcbench.cli import main
 from xcbench.data import fetch, prepare

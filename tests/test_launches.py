@@ -18,8 +18,8 @@ from pandas.testing import assert_frame_equal
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 import made_cells
-from conftest import ROOT, Workspace
 from process_tree import alive, descendants
+from workspace import ROOT, Workspace
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.run import cells, memory, plan, processes, runner

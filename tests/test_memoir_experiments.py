@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from conftest import Workspace
+from workspace import Workspace
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.data import Missing

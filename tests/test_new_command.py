@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from conftest import Workspace
 from plugin_examples import RUN, announce, assert_one_sentence
+from workspace import Workspace
 
 
 def test_what_new_writes_works(workspace: Workspace) -> None:

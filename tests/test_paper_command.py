@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from conftest import Workspace
 from tiny_paper import Place
+from workspace import Workspace
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper

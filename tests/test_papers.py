@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import tiny_paper
-from conftest import Workspace
 from tiny_paper import Place
+from workspace import FINAL_METRICS, Workspace
 from xcbench import options
 from xcbench.core import engines
 from xcbench.errors import UserError
@@ -22,8 +22,6 @@ from xcbench.methods import registry
 from xcbench.papers import results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import cells
-
-FINAL_METRICS = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
 
 
 @pytest.fixture(scope="module")

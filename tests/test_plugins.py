@@ -6,8 +6,8 @@ import importlib.util
 
 import pytest
 
-from conftest import SMALL, Workspace
 from plugin_examples import GCE, RUN, content
+from workspace import SMALL, Workspace
 from xcbench.methods import contract, registry
 from xcbench.plugins import PluginRef
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from conftest import ROOT
+from workspace import ROOT
 from xcbench import papers
 from xcbench.errors import UserError
 from xcbench.papers import priors

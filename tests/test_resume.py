@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from conftest import Workspace
+from workspace import Workspace
 
 SEEDS = 6
 SWEEP = (

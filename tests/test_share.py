@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hydra import compose
 
-from conftest import SMALL, Workspace
+from workspace import SMALL, Workspace
 from xcbench.errors import UserError
 from xcbench.run import cells, composing, results, sweeps
 

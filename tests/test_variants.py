@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hydra import compose
 
-from conftest import ROOT, Workspace
+from workspace import ROOT, Workspace
 from xcbench.data import Missing
 from xcbench.papers import published
 from xcbench.papers.umax import paper

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 
-from conftest import NewWorkspace, Workspace
+from workspace import NewWorkspace, Workspace
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver
