@@ -91,12 +91,14 @@ class LabelSets:
 class Split:
     """Rows of a problem: X (N, D) float32, y (N,) class of each row.
 
-    ``sets`` are all classes of each row, where the data have several labels a row.
+    ``sets`` are all classes of each row, where the data have several labels a row; ``weight`` (N,)
+    is how often each counts, where that is not once (full batches alone know it).
     """
 
     X: Rows
     y: np.ndarray
     sets: LabelSets | None = None
+    weight: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.y)

@@ -150,6 +150,14 @@ class Plain:
         """Itself: it remembers nothing."""
         return self
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What it remembers, for `restored`."""
+        return {}
+
+    def restored(self, state: dict[str, np.ndarray]) -> Plain:
+        """With this memory."""
+        return self
+
     def move(
         self,
         model: LinearModel,
@@ -180,6 +188,16 @@ class RootOfSum(Plain):
     def begun(self, model: LinearModel) -> RootOfSum:
         """Without gradients so far."""
         return replace(self, squares=Squares.like(model.V, model.b, self.start))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Squares of the weights' gradients and, where there are biases, of theirs."""
+        assert self.squares is not None
+        squares = {"squares_W": self.squares.V, "squares_b": self.squares.b}
+        return {name: array for name, array in squares.items() if array is not None}
+
+    def restored(self, state: dict[str, np.ndarray]) -> RootOfSum:
+        """With these squares."""
+        return replace(self, squares=Squares(state["squares_W"], state.get("squares_b")))
 
     def averaging(self) -> tuple[float, float]:
         """How much of what is stored is kept, and how much of g² is added to it."""
@@ -226,6 +244,15 @@ class RootOfMean(RootOfSum):
         squares = Squares.like(model.V, model.b, self.start)
         return replace(self, squares=squares, begins=True, scale=1.0)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """Averages as they are scaled."""
+        return {**super().state(), "scale": np.array(self.scale)}
+
+    def restored(self, state: dict[str, np.ndarray]) -> RootOfMean:
+        """With these averages."""
+        squares = Squares(state["squares_W"], state.get("squares_b"))
+        return replace(self, squares=squares, begins=False, scale=float(state["scale"]))
+
     def averaging(self) -> tuple[float, float]:
         """As above."""
         if self.begins:
@@ -262,6 +289,16 @@ class Optimizer:
         """The optimizer before its first iteration on a model."""
         return replace(self, preconditioner=self.preconditioner.begun(model), t=0)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What it remembers and counts, for `resumed`."""
+        return {**self.preconditioner.state(), "t": np.array(self.t)}
+
+    def resumed(self, state: dict[str, np.ndarray]) -> Resumed:
+        """The optimizer that goes on from there in its next fit."""
+        preconditioner = self.preconditioner.restored(state)
+        parts = self.schedule, self.weight_decay, preconditioner
+        return Resumed(*parts, self.train, int(state["t"]))
+
     def rate(self, epoch: int) -> float:
         """Learning rate of an epoch, counted from 0."""
         return self.schedule.rate(epoch)
@@ -289,6 +326,14 @@ class Optimizer:
         l2 = self.weight_decay.in_gradient(size)
         self.preconditioner.move(model, rows, classes, grad, rate, l2)
         self.weight_decay.after(model, classes)
+
+
+class Resumed(Optimizer):
+    """An optimizer in the middle of its way."""
+
+    def begun(self, model: LinearModel) -> Optimizer:
+        """Itself."""
+        return self
 
 
 def sgd(lr: float, lr_decay: float, l2: float = 0.0) -> Optimizer:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 import platform
 import subprocess
-import sys
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy
-from threadpoolctl import ThreadpoolController, threadpool_info
+from threadpoolctl import threadpool_info
 
 import xcbench
-from xcbench import data, plugins
+from xcbench import data, plugins, threads
 from xcbench.core import engines
 from xcbench.data import Missing
 from xcbench.methods import registry
@@ -41,7 +40,7 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     if reason:
         return replace(cell, status="skipped", message=reason)
     try:
-        with _libraries(len(sys.modules)).limit(limits=1):
+        with threads.one():
             cell.environment = {**environment(), **job.origins}
             return _run(job, cell, watch)
     except MemoryError:
@@ -51,17 +50,6 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     except Exception as error:  # one cell's failure must not cost the others
         reason = plugins.failure(error)
         return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
-
-
-@lru_cache(1)
-def _libraries(modules: int) -> ThreadpoolController:
-    """Libraries with threads of their own; finding them takes milliseconds, imports bring new ones.
-
-    Parameters
-    ----------
-    modules : how many are imported.
-    """
-    return ThreadpoolController()
 
 
 def _too_large(job: Job) -> str:

@@ -58,6 +58,10 @@ class LinearModel(Model):
         self._fold()
         return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
 
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take over W and b."""
+        self.V, self.b, self.scale = state["W"], state.get("b"), 1.0
+
     def draw(self, rng: np.random.Generator, start: str) -> None:
         """Weights before training, the same for every method and engine.
 

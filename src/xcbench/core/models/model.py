@@ -66,6 +66,14 @@ class Model(ABC):
     def weights(self) -> dict[str, np.ndarray]:
         """What is saved of it."""
 
+    def state(self) -> dict[str, np.ndarray]:
+        """All that it predicts with, for `restore`; nothing where a library keeps it."""
+        return self.weights()
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take over what `state` gave; the arrays are not copied."""
+        raise UserError("what a library trained cannot be kept")
+
     @property
     def corrected(self) -> Model:
         """The model with its correction, which predicts."""

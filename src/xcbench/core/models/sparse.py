@@ -259,6 +259,13 @@ class SparseModel(Model):
         W = self.evaluated()
         return {"values": W.data, "features": W.indices, "start": W.indptr}
 
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take over W, which may have been a mean."""
+        arrays = state["values"], state["features"], state["start"]
+        W = sp.csr_array(arrays, self.V.shape)
+        self.V.put(np.arange(self.n_classes), W)
+        self.scale, self.square, self.mean = 1.0, _square(W), None
+
     @property
     def nonzeros(self) -> int:
         """Weights that are not 0, of what is evaluated."""

@@ -47,6 +47,14 @@ class Noise(ABC):
     def log_all(self, X: Rows) -> np.ndarray:
         """Log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
 
+    @abstractmethod
+    def state(self) -> dict[str, np.ndarray]:
+        """What `log_all` needs, for `restored`."""
+
+    @abstractmethod
+    def restored(self, state: dict[str, np.ndarray]) -> Noise:
+        """The noise whose `log_all` is as it was when `state` was taken."""
+
     @property
     def extra(self) -> dict[str, float]:
         """What is known of the fit, for columns of their own."""
@@ -97,6 +105,14 @@ class Marginal(Noise):
     def log_all(self, X: Rows) -> np.ndarray:
         """The same for every row, (K,)."""
         return np.asarray(np.log(np.diff(self.cumulative)))
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The distribution function."""
+        return {"cumulative": self.cumulative}
+
+    def restored(self, state: dict[str, np.ndarray]) -> Marginal:
+        """With this distribution function."""
+        return replace(self, cumulative=state["cumulative"])
 
     def _log_p(self, classes: np.ndarray) -> np.ndarray:
         return np.asarray(np.log(self.cumulative[classes + 1] - self.cumulative[classes]))
@@ -156,6 +172,17 @@ class Adversarial(Noise):
         assert self.projection is not None and self.tree is not None
         return self.tree.log_all(self.projection(X))
 
+    def state(self) -> dict[str, np.ndarray]:
+        """Projection and tree; not what is known of the training rows."""
+        assert self.projection is not None and self.tree is not None
+        of_rows = {"A": self.projection.A, "c": self.projection.c}
+        return {**of_rows, "nodes": self.tree.weights, "leaf": self.tree.leaf}
+
+    def restored(self, state: dict[str, np.ndarray]) -> Adversarial:
+        """With this projection and tree."""
+        projection = principal.Projection(state["A"], state["c"])
+        return replace(self, projection=projection, tree=tree.Tree(state["nodes"], state["leaf"]))
+
     @property
     def extra(self) -> dict[str, float]:
         """Nodes whose objective fell between rounds of the fit."""
@@ -187,6 +214,14 @@ class Negatives(Sampler):
     def correction(self) -> Callable[[Rows], np.ndarray] | None:
         """What predictions add to the scores (Bamler and Mandt 2020, Eq. 5), or nothing."""
         return self.noise.log_all if self.corrects else None
+
+    def state(self) -> dict[str, np.ndarray]:
+        """That of the noise, where predictions need it."""
+        return self.noise.state() if self.corrects else {}
+
+    def restored(self, state: dict[str, np.ndarray]) -> Negatives:
+        """With the noise as it was."""
+        return replace(self, noise=self.noise.restored(state)) if self.corrects else self
 
     def fitted(self, dataset: Dataset) -> Negatives:
         """The sampler whose noise is fitted."""

@@ -37,6 +37,14 @@ class Sampler(ABC):
         """What predictions add to scores that were learnt with it, or nothing."""
         return None
 
+    def state(self) -> dict[str, np.ndarray]:
+        """What the correction needs of its fit, for `restored`."""
+        return {}
+
+    def restored(self, state: dict[str, np.ndarray]) -> Sampler:
+        """The sampler with the correction that it had when `state` was taken."""
+        return self
+
     @property
     def extra(self) -> dict[str, float]:
         """What is known of its fit, for columns of their own."""

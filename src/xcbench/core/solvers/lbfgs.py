@@ -49,10 +49,10 @@ class LBFGS(Solver):
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
-        """Run to convergence; the library's loop is not interrupted."""
+        """Run to convergence from the model's weights; the library's loop is not interrupted."""
         yield Progress(0, 0, 0.0)
         mean = _Mean(self, dataset, model, streams)
-        size = model.V.size + (0 if model.b is None else model.n_classes)
+        parts = [model.V.ravel()] if model.b is None else [model.V.ravel(), model.b]
         steps: list[Progress] = []
 
         def record(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
@@ -60,7 +60,7 @@ class LBFGS(Solver):
 
         optimum = minimize(
             mean,
-            np.zeros(size),
+            np.concatenate(parts),
             jac=True,
             method="L-BFGS-B",
             callback=record,
@@ -91,6 +91,7 @@ class _Mean:
 
     Attributes
     ----------
+    weight, total : of the rows, where they differ, and its sum, which the penalty is shared by too.
     passes : how often it was evaluated.
     """
 
@@ -101,11 +102,15 @@ class _Mean:
         self.sampler, self.rng = solver.sampler.fitted(dataset), streams.classes
         self.y, self.local = dataset.train.y, np.full(len(dataset.train), self.objective.start)
         self.blocks = list(model.blocks(dataset.train.X))
+        self.weight, self.total = dataset.train.weight, float(len(dataset.train))
+        if self.weight is not None:
+            self.total = float(self.weight.sum())
+            self.l2 *= len(dataset.train) / self.total
         self.passes, self.value, self.l2_term = 0, 0.0, 0.0
 
     def __call__(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Value and gradient."""
-        V, b, N = self.model.V, self.model.b, len(self.y)
+        V, b, N = self.model.V, self.model.b, self.total
         V[...] = theta[: V.size].reshape(V.shape)
         if b is not None:
             b[...] = theta[V.size :]
@@ -136,6 +141,9 @@ class _Mean:
                 some = np.take_along_axis(part, classes, axis=1)
                 value, grad, local[:] = self._objective(some, log_weight, local)
                 np.put_along_axis(part, classes, grad, axis=1)
+            if self.weight is not None:
+                weight = self.weight[index][: len(y)]
+                value, part[:] = weight * value, weight[:, None] * part
             total += float(value.sum())
         return total
 

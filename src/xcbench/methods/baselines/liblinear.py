@@ -44,6 +44,15 @@ class MarginScores(LinearModel):
             scores[:, ~self.trained] = -np.inf
             yield block, scores
 
+    def state(self) -> dict[str, np.ndarray]:
+        """Weights, and which classes are trained."""
+        return {**self.weights(), "trained": self.trained}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take over both."""
+        super().restore(state)
+        self.trained = state["trained"]
+
     def put(self, classes: Any, fit: Any, signs: Any = 1.0) -> None:
         """Take the weights of classes over from the library."""
         self.V[classes] = signs * fit.coef_

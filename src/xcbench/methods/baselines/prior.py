@@ -54,6 +54,10 @@ class Frequencies(Model):
         """As biases b (K,), which they are."""
         return {"b": self.scores}
 
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take over the scores."""
+        self.scores = state["b"]
+
 
 class Prior(baselines.Once):
     """Count the classes of the training rows.

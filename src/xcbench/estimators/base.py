@@ -1,0 +1,427 @@
+"""What the estimators share: rows and labels checked, a solver run, predictions in blocks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_is_fitted,
+    check_random_state,
+    column_or_1d,
+    validate_data,
+)
+
+from xcbench import threads
+from xcbench.core import engines
+from xcbench.core.dataset import Dataset, Info, Rows, Split
+from xcbench.core.evaluation import Extras, top_classes
+from xcbench.core.metrics import evaluate
+from xcbench.core.models.model import Model
+from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.core.solvers.minibatch import Minibatch
+from xcbench.errors import UserError
+from xcbench.estimators import problem
+from xcbench.estimators.progress import Bar
+from xcbench.methods import registry
+from xcbench.methods.method import Method
+from xcbench.methods.options import MethodOptions
+
+UNKNOWN = -1  # class of a label that training has not seen
+OVERFLOW = (
+    "the weights are not finite any more after epoch {epoch}; lower lr, or scale the features"
+)
+
+
+def _has_probabilities(estimator: LinearClassifier) -> bool:
+    """Whether the method has a likelihood; tells scikit-learn which functions there are."""
+    try:
+        return registry.find(estimator.method).thing.link is not None
+    except UserError:
+        return True  # the mistake is for `fit` to tell
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):
+    """A linear classifier over the classes of its training labels: f_c(x) = x·w_c + b_c.
+
+    Not for use itself: `SampledSoftmaxClassifier`, `SoftmaxClassifier` and `MarginClassifier` are
+    its families.
+
+    Attributes
+    ----------
+    classes_ : (K,) labels in ascending order.
+    n_features_in_, feature_names_in_ : as scikit-learn has them.
+    coef_, intercept_ : (K, D) weights and, where there are any, (K,) biases.
+    lr_ : learning rate of the first epoch; None without one.
+    n_iter_ : epochs trained, or iterations of a full batch.
+    loss_curve_ : mean training objective per sample of every epoch, in nats where it has a
+        likelihood.
+    """
+
+    method: str
+    bias: bool | None
+    options: Mapping[str, Any] | None
+    dtype: str
+    engine: str
+    random_state: Any
+    verbose: int
+
+    @abstractmethod
+    def _options(self) -> dict[str, Any]:
+        """Options of the method among the parameters, by their names; None leaves a default."""
+
+    # ------------------------------------------------------------ rows and labels
+    def _rows(self, X: Any, reset: bool = False) -> Rows:
+        """Checked features."""
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=self.dtype)
+        return problem.rows(X, self.dtype)
+
+    def _labelled(self, X: Any, y: Any, reset: bool = True) -> tuple[Rows, np.ndarray]:
+        """Checked features and labels."""
+        X, y = validate_data(
+            self, X, y, reset=reset, accept_sparse="csr", dtype=self.dtype, multi_output=True
+        )
+        check_classification_targets(y)
+        return problem.rows(X, self.dtype), column_or_1d(y, warn=True)
+
+    def _coded(self, y: np.ndarray) -> np.ndarray:
+        """Class of every label; `UNKNOWN` for one that training has not seen."""
+        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        return np.where(self.classes_[place] == y, place, UNKNOWN)
+
+    def _number(self, y: np.ndarray) -> np.ndarray:
+        """Number the classes, ascending."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has one class alone, {self.classes_[0]!r}; give it at least two")
+        return codes
+
+    def _seed(self) -> int:
+        """Seed of all draws: an integer as it is, else one that the generator draws."""
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31))
+
+    # ------------------------------------------------------------ training
+    def _prepare(self, dataset: Dataset, **given: Any) -> tuple[Method, MethodOptions]:
+        """The method and its settings; these and the problem's statistics are remembered."""
+        wanted = {**self._options(), "bias": self.bias, **(self.options or {}), **given}
+        method, settings = problem.settings(self.method, wanted, dataset.info)
+        self.lr_, self._settings, self._info = settings.lr, settings, dataset.info
+        return method, settings
+
+    def _empty(self, method: Method, solver: Solver, state: Mapping[str, np.ndarray]) -> Model:
+        """Model of the solver's kind, with the weights of a state where there are any."""
+        info, engine = self._info, engines.resolve(self.engine)
+        model = solver.make_model(
+            engine, info.classes, info.features, self._settings.bias, self.dtype
+        )
+        model.link = method.link
+        if state:
+            model.restore(dict(state))
+        return model
+
+    def _run(
+        self,
+        dataset: Dataset,
+        epochs: int,
+        watch: Watch | None = None,
+        goes_on: bool = False,
+        resumable: bool = False,
+        **given: Any,
+    ) -> Self:
+        """Train from the start, or from where the last training ended.
+
+        Parameters
+        ----------
+        resumable : whether what the optimizer remembers is kept for later.
+        given : options in the place of the parameters.
+        """
+        with problem.value_errors():
+            method, settings = self._prepare(dataset, **given)
+            solver = method.build(settings, dataset.info)
+            model = self._empty(method, solver, self.state_ if goes_on else {})
+        if not goes_on:
+            self.n_iter_, self._streams = 0, Streams.of(self._seed())
+            self.loss_curve_: list[float] = []
+            self._memory: dict[str, np.ndarray] = {}
+        if isinstance(solver, Minibatch) and self._memory:
+            solver.optimizer = solver.optimizer.resumed(self._memory)
+        watch = watch or Watch()
+        with np.errstate(all="ignore"), threads.one():  # the same numbers on any machine
+            self._train(solver.fit, dataset, model, int(solver.epochs or epochs), watch)
+        self._memory = (
+            solver.optimizer.state() if isinstance(solver, Minibatch) and resumable else {}
+        )
+        self._keep(solver, model)
+        watch.put_back(self.state_)
+        return self
+
+    def _train(
+        self,
+        fit: Callable[..., Iterator[Progress]],
+        dataset: Dataset,
+        model: Model,
+        epochs: int,
+        watch: Watch,
+    ) -> None:
+        """Pull a solver from epoch to epoch, until it or the watch ends."""
+        bar, stops = Bar(epochs, bool(self.verbose)), np.arange(1.0, epochs + 1).tolist()
+        seen = 0
+        for epoch, progress in enumerate(fit(dataset, model, self._streams, stops)):
+            if not epoch:
+                continue
+            idle = progress.observations == seen  # of a batch larger than an epoch
+            seen = progress.observations
+            if not (model.finite() and (idle or np.isfinite(progress.objective))):
+                raise ValueError(OVERFLOW.format(epoch=epoch))
+            steps = progress.earlier or [progress]
+            self.loss_curve_ += [float(step.objective) for step in steps]
+            self.n_iter_ += len(steps)
+            ends = watch.sees(model)
+            bar.show(epoch, {"loss": self.loss_curve_[-1], **watch.losses()})
+            if ends:
+                break
+        bar.end()
+
+    def _keep(self, solver: Solver, model: Model) -> None:
+        """Remember the trained model."""
+        self.state_ = model.state()
+        if isinstance(solver, Minibatch):
+            self.state_ |= solver.sampler.state()
+        if not self.state_:
+            raise ValueError(
+                f"method={self.method} is trained by a library that keeps the weights to itself; "
+                "use it from the command line"
+            )
+        self._model = model
+
+    # ------------------------------------------------------------ what was learnt
+    @property
+    def coef_(self) -> Any:
+        """Weights (K, D)."""
+        return self._weights()["W"]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Biases (K,)."""
+        return self._weights()["b"]
+
+    def _weights(self) -> dict[str, np.ndarray]:
+        try:
+            return vars(self)["state_"]
+        except KeyError:
+            raise AttributeError("there are no weights before fit") from None
+
+    def _predictor(self, X: Any) -> tuple[Model, Rows]:
+        """The model that predicts, and checked rows."""
+        check_is_fitted(self)
+        return self._model.corrected, self._rows(X)
+
+    # ------------------------------------------------------------ predictions
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of every class.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+
+        Returns
+        -------
+        ndarray
+            (N, K); of two classes (N,), the score of the second less that of the first.
+        """
+        model, X = self._predictor(X)
+        scores = np.empty((X.shape[0], model.n_classes), model.dtype)
+        for block, part in model.passes(X):
+            scores[block] = part
+        if model.n_classes > 2:
+            return scores
+        return scores[:, 1].astype(np.float64) - scores[:, 0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Label (N,) of the highest score, a block of rows at a time.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        """
+        model, X = self._predictor(X)
+        return self.classes_[model.predict(X)]
+
+    @available_if(_has_probabilities)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log-probability (N, K) of every class, in float64.
+
+        `predict_top_k` has those of the best classes in bounded memory.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        """
+        model, X = self._predictor(X)
+        return model.log_probabilities(X)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability (N, K) of every class, in float64.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        """
+        return np.exp(self.predict_log_proba(X))
+
+    def predict_top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """The best k labels of every row, best first; never holds an array of all classes.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        k : how many; all K where there are fewer.
+
+        Returns
+        -------
+        labels, values : ndarray
+            (N, k) labels, and their log-probabilities; scores where the method has none.
+        """
+        model, X = self._predictor(X)
+        if k < 1:
+            raise ValueError(f"k={k} is not possible: it must be at least 1")
+        k = min(k, model.n_classes)
+        best = np.empty((X.shape[0], k), np.int64)
+        values = np.empty((X.shape[0], k))
+        for block, scores in model.passes(X):
+            best[block] = classes = top_classes(scores, k)
+            if model.link is None:
+                values[block] = np.take_along_axis(scores, classes, axis=1)
+            else:
+                values[block] = model.log_probabilities_of(scores.astype(np.float64), classes)
+        return self.classes_[best], values
+
+    def evaluate(self, X: Any, y: Any) -> dict[str, float]:
+        """Metrics of labelled rows, exactly as the harness computes them.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        y : array of shape (N,)
+            Labels; one that training has not seen counts as an error, and its row is left out of
+            the log loss.
+
+        Returns
+        -------
+        dict
+            ``error``, the share of rows whose label is not predicted; ``log_loss``, the mean of
+            -log p(y | x) in nats, where the method has a likelihood.
+        """
+        check_is_fitted(self)
+        X, y = self._labelled(X, y, reset=False)
+        codes = self._coded(y)
+        known = np.flatnonzero(codes != UNKNOWN)
+        split = Split(X, codes) if len(known) == len(codes) else Split(X[known], codes[known])
+        with np.errstate(all="ignore"), threads.one():
+            values = evaluate(self._model.corrected, split, Extras())
+        if len(known) < len(codes):
+            right = (1 - values.get("error", 1.0)) * len(known)
+            values["error"] = 1 - right / len(codes)
+        return values
+
+    # ------------------------------------------------------------ copies on disk
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_model" in state:
+            del state["_model"]
+            state["_streams"] = list(vars(self._streams).values())
+            state["_settings"], state["_info"] = asdict(self._settings), asdict(self._info)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if "_info" in state:
+            info = Info(**state.pop("_info"))
+            settings = state.pop("_settings")
+            state["_streams"] = Streams(*state["_streams"])
+            super().__setstate__(state)
+            self._restore(info, settings)
+        else:
+            super().__setstate__(state)
+
+    def _restore(self, info: Info, settings: Mapping[str, Any]) -> None:
+        """Make the model of `state_` again."""
+        self._info = info
+        given = {name: value for name, value in settings.items() if name != "name"}
+        method, self._settings = problem.settings(self.method, given, info)
+        solver = method.build(self._settings, info)
+        self._model = self._empty(method, solver, self.state_)
+        if isinstance(solver, Minibatch):
+            self._model.correction = solver.sampler.restored(self.state_).correction
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Watch:
+    """Looks at the model after every epoch; this one sees nothing and never ends a fit."""
+
+    def sees(self, model: Model) -> bool:
+        """Whether training ends here."""
+        return False
+
+    def losses(self) -> dict[str, float]:
+        """What it saw, for the progress bar."""
+        return {}
+
+    def put_back(self, state: dict[str, np.ndarray]) -> None:
+        """Take the weights of an earlier epoch, where they were better."""
+
+
+class EarlyStopping(Watch):
+    """Ends a fit when held-out rows stop improving; the best weights stay.
+
+    Parameters
+    ----------
+    rows : held out.
+    patience : epochs without an improvement by ``tol``.
+    """
+
+    def __init__(self, rows: Split, patience: int, tol: float) -> None:
+        self.rows, self.patience, self.tol = rows, patience, tol
+        self.curve: list[float] = []
+        self.best, self.waited = np.inf, 0
+        self.state: dict[str, np.ndarray] = {}
+
+    def sees(self, model: Model) -> bool:
+        """Measure the log loss of the held-out rows, or their error."""
+        values = evaluate(model.corrected, self.rows)
+        self.curve.append(values.get("log_loss", values["error"]))
+        self.waited = 0 if self.curve[-1] < self.best - self.tol else self.waited + 1
+        if self.curve[-1] < self.best:
+            self.best = self.curve[-1]
+            self.state = {name: array.copy() for name, array in model.state().items()}
+        return self.waited >= self.patience
+
+    def losses(self) -> dict[str, float]:
+        """The last one."""
+        return {"validation": self.curve[-1]}
+
+    def put_back(self, state: dict[str, np.ndarray]) -> None:
+        """In place, so that the model has them too."""
+        for name, array in self.state.items():
+            state[name][...] = array
+
+
+def held_out(split: Split, share: float, seed: int) -> tuple[Split, Split]:
+    """Rows to train on, and a drawn share of the rows that is held out; each in its order."""
+    drawn = np.zeros(len(split), bool)
+    number = min(max(1, round(share * len(split))), len(split) - 1)
+    drawn[np.random.default_rng(seed).permutation(len(split))[:number]] = True
+    return split.take(np.flatnonzero(~drawn)), split.take(np.flatnonzero(drawn))

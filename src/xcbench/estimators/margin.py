@@ -1,0 +1,103 @@
+"""Multi-class support vector machines: they rank classes, and have no probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from xcbench.core.dataset import Split
+from xcbench.estimators import problem
+from xcbench.estimators.base import LinearClassifier
+
+
+class MarginClassifier(LinearClassifier):
+    """Multi-class support vector machines over many classes, with scores and no probabilities.
+
+    Parameters
+    ----------
+    method : str
+        ``svm_ovr``: one against the rest, by LIBLINEAR; ``svm_cs``: Crammer and Singer's, by
+        LIBLINEAR; ``memoir_l2``, ``memoir_l1``: MEMOIR, with sparse weights; ``class_sums``: a
+        class's weights are the sum of its rows.
+    epochs : int
+        Passes over the rows, of ``memoir_l2`` and ``memoir_l1``.
+    lr : float, optional
+        Learning rate, of these two.
+    C : float, optional
+        Weight of the losses, of ``svm_ovr`` and ``svm_cs``.
+    batch_size : int, optional
+        Samples in a batch, of ``memoir_l2`` and ``memoir_l1``.
+    bias : bool, optional
+        Fit biases; None: as the method does. MEMOIR's papers append a feature that is always 1.
+    options : dict, optional
+        Further options of the method, such as ``{"oracle": "simple_lsh"}``.
+    dtype : str
+        Precision of features, weights and scores: ``float32`` or ``float64``.
+    engine : str
+        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
+    random_state : int, RandomState or None
+        Seed of all draws: an integer gives the weights of ``seed=`` on the command line.
+    verbose : int
+        1 shows a progress bar.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from xcbench import MarginClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> train, test = slice(0, 1437), slice(1437, None)
+    >>> model = MarginClassifier("memoir_l2", random_state=0).fit(X[train] / 16, y[train])
+    >>> round(model.score(X[test] / 16, y[test]), 3)
+    0.853
+    """
+
+    def __init__(
+        self,
+        method: str = "svm_ovr",
+        *,
+        epochs: int = 20,
+        lr: float | None = None,
+        C: float | None = None,
+        batch_size: int | None = None,
+        bias: bool | None = None,
+        options: Mapping[str, Any] | None = None,
+        dtype: str = "float32",
+        engine: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.epochs = epochs
+        self.lr = lr
+        self.C = C
+        self.batch_size = batch_size
+        self.bias = bias
+        self.options = options
+        self.dtype = dtype
+        self.engine = engine
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("lr", "C", "batch_size")}
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        y : array of shape (N,)
+            Labels of any type.
+
+        Raises
+        ------
+        ValueError
+            If a setting is impossible, or the weights overflow.
+        """
+        X, y = self._labelled(X, y)
+        dataset = problem.dataset(Split(X, self._number(y)), len(self.classes_))
+        self._run(dataset, self.epochs)
+        if self.lr_ is None:  # a library's or a sum: nothing of ours is minimised
+            self.loss_curve_ = []
+        return self

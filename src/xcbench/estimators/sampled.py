@@ -1,0 +1,200 @@
+"""Softmax regression over many classes by stochastic steps on drawn ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from xcbench.core.dataset import Split
+from xcbench.estimators import problem
+from xcbench.estimators.base import EarlyStopping, LinearClassifier, Watch, held_out
+
+
+class SampledSoftmaxClassifier(LinearClassifier):
+    """Softmax, probit or logistic regression over many classes, by steps on a few drawn classes.
+
+    An epoch costs about the same for ten classes and for a hundred thousand. All parameters that
+    are options of a method have its name and its default, and do what ``method.NAME`` does on the
+    command line; `docs/methods.md` explains them.
+
+    Parameters
+    ----------
+    method : str
+        ``implicit``, ``umax``, ``vanilla``, ``ove``, ``ove_grouped``, ``is``, ``nce``,
+        ``negative_sampling``, ``bouchard``, ``ar_softmax``, ``ar_probit``, ``ar_logistic``;
+        ``softmax``: minibatches over all classes; or one of your own, ``module.method``.
+    epochs : int
+        Passes over the rows.
+    lr : float, optional
+        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+    l2 : float
+        lambda of lambda/2 ||(w, b)||², added to the sum over samples.
+    negatives : int, optional
+        Classes drawn for a sample.
+    sampler : str, optional
+        How they are drawn: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
+        ``uniform``, ``frequency``, ``tree``; not every method has all.
+    batch_size : int, optional
+        Samples in a minibatch.
+    optimizer : str, optional
+        ``sgd``, ``adagrad`` or ``ar``.
+    lr_decay : float, optional
+        The rate is multiplied by this after each epoch.
+    init : str, optional
+        Weights before training: ``zero``, ``normal``, ``glorot``, ``normalised``.
+    bias : bool
+        Fit biases.
+    options : dict, optional
+        Further options of the method, such as ``{"delta": 2.0}`` or ``{"tree.dimensions": 8}``.
+    dtype : str
+        Precision of features, weights and scores: ``float32`` or ``float64``.
+    engine : str
+        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
+    early_stopping : bool
+        Hold out rows, stop when their log loss stops falling, and keep the best weights.
+    validation_fraction : float
+        Share of the rows that is held out.
+    n_iter_no_change : int
+        Epochs without an improvement by `tol` after which training stops.
+    tol : float
+        In nats.
+    warm_start : bool
+        Another fit goes on from the weights of the last one.
+    random_state : int, RandomState or None
+        Seed of all draws: an integer gives the weights of ``seed=`` on the command line.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    validation_loss_curve_ : log loss of the held-out rows after every epoch, with early stopping.
+
+    Notes
+    -----
+    `partial_fit` is one pass over its rows at rate `lr`, without decay; the optimizer goes on where
+    the call before ended, while local variables of the rows (u, alpha, eta) start again.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from xcbench import SampledSoftmaxClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> train, test = slice(0, 1437), slice(1437, None)
+    >>> model = SampledSoftmaxClassifier("umax", random_state=0).fit(X[train] / 16, y[train])
+    >>> round(model.score(X[test] / 16, y[test]), 3)
+    0.856
+    >>> labels, log_p = model.predict_top_k(X[test][:1] / 16, k=3)
+    >>> labels, log_p.round(2)
+    (array([[2, 3, 8]]), array([[-0.73, -2.27, -2.3 ]]))
+    """
+
+    def __init__(
+        self,
+        method: str = "implicit",
+        *,
+        epochs: int = 20,
+        lr: float | None = None,
+        l2: float = 0.0,
+        negatives: int | None = None,
+        sampler: str | None = None,
+        batch_size: int | None = None,
+        optimizer: str | None = None,
+        lr_decay: float | None = None,
+        init: str | None = None,
+        bias: bool = True,
+        options: Mapping[str, Any] | None = None,
+        dtype: str = "float32",
+        engine: str = "auto",
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.epochs = epochs
+        self.lr = lr
+        self.l2 = l2
+        self.negatives = negatives
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.lr_decay = lr_decay
+        self.init = init
+        self.bias = bias
+        self.options = options
+        self.dtype = dtype
+        self.engine = engine
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _options(self) -> dict[str, Any]:
+        names = ("lr", "l2", "negatives", "sampler", "batch_size", "optimizer", "lr_decay", "init")
+        given = {name: getattr(self, name) for name in names}
+        if self.method == "softmax":  # its minibatches; a library's optimum is another class
+            given |= {"solver": "minibatch"}
+        return given
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        y : array of shape (N,)
+            Labels of any type.
+
+        Raises
+        ------
+        ValueError
+            If a setting is impossible, or the weights overflow.
+        """
+        goes_on = self.warm_start and hasattr(self, "state_")
+        before = self.classes_ if goes_on else None
+        X, y = self._labelled(X, y)
+        split = Split(X, self._number(y))
+        if before is not None and not np.array_equal(before, self.classes_):
+            raise ValueError("warm_start goes on with the same classes; y has others than before")
+        watch: Watch | None = None
+        if self.early_stopping:
+            split, rest = held_out(split, self.validation_fraction, self._seed())
+            watch = EarlyStopping(rest, self.n_iter_no_change, self.tol)
+            self.validation_loss_curve_ = watch.curve
+        dataset = problem.dataset(split, len(self.classes_))
+        given: dict[str, Any] = {"init": "zero"} if goes_on else {}
+        return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, **given)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Train by one pass over some rows; the first call needs all classes there will be.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        y : array of shape (N,)
+        classes : array of shape (K,)
+            Every label, in the first call; later it may be left out.
+        """
+        first = not hasattr(self, "state_")
+        if first and classes is None:
+            raise ValueError("classes must be given in the first call of partial_fit")
+        X, y = self._labelled(X, y, reset=first)
+        if first:
+            self._number(np.asarray(classes))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise ValueError(f"classes={classes!r} are not those of the first call of partial_fit")
+        codes = self._coded(y)
+        if (codes < 0).any():
+            raise ValueError(f"y has a label {y[codes.argmin()]!r} that is not among the classes")
+        info = None if first else self._info
+        dataset = problem.dataset(Split(X, codes), len(self.classes_), info)
+        given: dict[str, Any] = {} if first else {"init": "zero", "lr": self.lr or self.lr_}
+        return self._run(dataset, 1, goes_on=not first, resumable=True, **given)

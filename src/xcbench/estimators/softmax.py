@@ -1,0 +1,127 @@
+"""Softmax regression, and bounds of it, at the optimum over all rows and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_array
+
+from xcbench.core.dataset import Split
+from xcbench.estimators import problem
+from xcbench.estimators.base import LinearClassifier
+
+LBFGS = "lbfgs"
+
+
+class SoftmaxClassifier(LinearClassifier):
+    """Softmax regression, or a bound of its likelihood, minimised by L-BFGS in float64.
+
+    For up to some hundred classes; a step visits all rows and all classes.
+
+    Parameters
+    ----------
+    method : str
+        ``softmax``; or a lower bound of its likelihood, ``ove`` (one-vs-each) or ``bouchard``.
+    l2 : float
+        lambda of lambda/2 ||(w, b)||², added to the weighted sum over samples.
+    tolerance : float
+        Stop at this largest component of the gradient of the mean objective.
+    iterations : int
+        Stop after this many.
+    bias : bool
+        Fit biases.
+    options : dict, optional
+        Further options of the method.
+    engine : str
+        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
+    warm_start : bool
+        Another fit starts at the weights of the last one.
+    random_state : int, RandomState or None
+        Without effect: nothing is drawn.
+    verbose : int
+        1 tells when it is done.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from xcbench import SoftmaxClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> train, test = slice(0, 1437), slice(1437, None)
+    >>> model = SoftmaxClassifier(l2=1.0).fit(X[train] / 16, y[train])
+    >>> round(model.score(X[test] / 16, y[test]), 3)
+    0.906
+    """
+
+    dtype = "float64"
+
+    def __init__(
+        self,
+        method: str = "softmax",
+        *,
+        l2: float = 0.0,
+        tolerance: float = 1e-5,
+        iterations: int = 2000,
+        bias: bool = True,
+        options: Mapping[str, Any] | None = None,
+        engine: str = "auto",
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.l2 = l2
+        self.tolerance = tolerance
+        self.iterations = iterations
+        self.bias = bias
+        self.options = options
+        self.engine = engine
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _options(self) -> dict[str, Any]:
+        names = ("l2", "tolerance", "iterations")
+        return {"solver": LBFGS, **{name: getattr(self, name) for name in names}}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        y : array of shape (N,)
+            Labels of any type.
+        sample_weight : array of shape (N,), optional
+            How often each sample counts: one of weight 2 is two samples, one of weight 0 none.
+
+        Raises
+        ------
+        ValueError
+            If a setting is impossible, or there are fewer than two classes.
+        """
+        before = self.classes_ if self.warm_start and hasattr(self, "state_") else None
+        X, y = self._labelled(X, y)
+        weight = None
+        if sample_weight is not None:
+            weight = _weights(sample_weight, len(y))
+            some = np.flatnonzero(weight)
+            X, y, weight = X[some], y[some], weight[some]
+        dataset = problem.dataset(Split(X, self._number(y), weight=weight), len(self.classes_))
+        goes_on = before is not None and np.array_equal(before, self.classes_)
+        return self._run(dataset, 1, goes_on=goes_on)
+
+
+def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Checked weights (N,) of the samples."""
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_rows, sample_weight)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight has the shape {weight.shape}, it must be ({n_rows},)")
+    if (weight < 0).any() or not weight.any():
+        raise ValueError("sample_weight must be at least 0, and not zero for every sample")
+    return np.asarray(weight)
