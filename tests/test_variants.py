@@ -14,7 +14,8 @@ import pytest
 from hydra import compose
 
 from workspace import ROOT, Workspace
-from xcbench.data import Missing
+from xcbench.data import Missing, external
+from xcbench.methods import registry
 from xcbench.papers import published
 from xcbench.papers.umax import paper
 from xcbench.papers.umax.names import DATASETS, METHODS
@@ -55,18 +56,32 @@ def test_an_experiment_says_how_it_is_run(name: str) -> None:
     assert preset is not None and preset.grid == name.replace("/", "-")
 
 
-def one_method(name: str) -> tuple[dict[str, str], int]:
-    """One method, as all stand in the tests of variants, one seed, and the points that are left."""
+def sweep_of(name: str) -> dict[str, str]:
     preset = presets.find("experiment", name)
     assert preset is not None
-    swept = {str(key): str(values) for key, values in preset.hydra.sweeper.params.items()}
-    one = {key: swept[key].split(",")[0] for key in ("method", "seed") if key in swept}
+    return {str(key): str(values) for key, values in preset.hydra.sweeper.params.items()}
+
+
+def one_of_each(name: str) -> tuple[dict[str, str], int]:
+    """One dataset, method and seed (the others stand in the tests of variants), and what is left.
+
+    Composing takes a tenth of a second for every dataset and method.
+    """
+    swept = sweep_of(name)
+    one = {key: swept[key].split(",")[0] for key in ("dataset", "method", "seed") if key in swept}
     return one, math.prod(len(values.split(",")) for values in {**swept, **one}.values())
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
+def test_an_experiment_sweeps_what_there_is(name: str) -> None:
+    swept = sweep_of(name)
+    assert set(swept.get("dataset", "digits").split(",")) <= set(external.catalogue())
+    assert set(swept.get("method", "ove").split(",")) <= set(registry.names())
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_composes(name: str, tmp_path: Path) -> None:
-    one, points = one_method(name)
+    one, points = one_of_each(name)
     apart = {"data_dir": str(tmp_path / "nowhere"), "runs_dir": str(tmp_path)}
     planned = plan.jobs(sweeps.of_experiment(name, {**one, **apart}).configurations)
     assert len(planned) == points
@@ -78,7 +93,7 @@ def test_an_experiment_composes(name: str, tmp_path: Path) -> None:
 def test_an_experiment_is_launched_by_the_command_in_its_comment(
     workspace: Workspace, name: str
 ) -> None:
-    one, points = one_method(name)
+    one, points = one_of_each(name)
     command = text(name).removeprefix("# python run.py ").partition(":")[0].split()
     words = [f"{key}={value}" for key, value in one.items()]
     done = workspace.run(*command, *words, "plan=true", "data_dir=nowhere")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import Any
 
 import hydra
+from hydra._internal.hydra import Hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -21,6 +23,20 @@ from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
 
+MODE = Hydra.get_mode
+NAME = "config"
+
+
+def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+    """Single run or sweep, where a word may set it; None where ``-m`` alone says it.
+
+    Hydra composes the whole configuration to know it, which is half of what composing takes.
+    """
+    setting = ("experiment=", "+experiment=", "hydra.mode=", "+hydra.mode=")
+    if any(word.startswith(setting) for word in overrides) or config_name != NAME:
+        return MODE(self, config_name, overrides)
+    return None
+
 
 @interruptible()
 def main() -> None:
@@ -31,9 +47,10 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal has "…"
     composing.register()
+    Hydra.get_mode = _mode  # type: ignore[method-assign]
     try:
         sys.argv[1:] = overrides.for_hydra(sys.argv[1:])
-        hydra.main(version_base="1.3", config_path=str(options.folder()), config_name="config")(
+        hydra.main(version_base="1.3", config_path=str(options.folder()), config_name=NAME)(
             _task
         )()
         sys.stdout.flush()
