@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from xcbench import papers
 from xcbench.papers import PARTS, Grid
 from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import plan, sweeps
+from xcbench.run import plan, presets, sweeps
 from xcbench.run.cell import FINAL
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,10 +56,20 @@ def _first_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> 
     names = ["dataset"] if tuned else ["dataset", "method"]
     for point in ran[names].drop_duplicates().to_dict("records"):
         wanted = {str(name): str(value) for name, value in point.items()}
-        points = sweeps.of_experiment(preset, {"runs_dir": str(runs_dir), **wanted}).configurations
-        if points:
-            return plan.jobs(points)
+        sweep = sweeps.of_experiment(preset, {"runs_dir": str(runs_dir), **wanted})
+        if sweep.configurations:
+            jobs = plan.jobs(sweep.configurations)
+            assert len(jobs) == _points(preset, wanted)
+            return jobs
     return []
+
+
+def _points(preset: str, wanted: dict[str, str]) -> int:
+    """Combinations of what an experiment sweeps, with these values of it wanted."""
+    found = presets.find("experiment", preset)
+    assert found is not None
+    swept = found.hydra.sweeper.params.items()
+    return math.prod(len(str(values).split(",")) for key, values in swept if key not in wanted)
 
 
 def test_every_tuned_grid_is_tuned_by_a_grid_before_it() -> None:
