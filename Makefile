@@ -12,8 +12,9 @@ demo: .venv/ready-run
 	$(BIN)/xcbench report grid=demo name=demo
 	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
 
+# A third of the time of a test is waiting for the commands that it launched.
 test: .venv/ready-test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 faults: .venv/ready-run
 	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)

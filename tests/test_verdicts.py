@@ -275,7 +275,12 @@ def test_the_same_report_twice(twins: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(theory, "measure", lambda: {})
     monkeypatch.setattr(theory, "results", lambda frames: [])
     before = everything()
-    assert {"replication.csv", "umax/index.html", "umax/figures/figure1.png"} <= before.keys()
+    assert {
+        "replication.csv",
+        "umax/index.html",
+        "umax/figures/figure1.png",
+        "umax/figures/figure1.pdf",
+    } <= before.keys()
     settings = {"part": "report", "reports_dir": str(twins)}
     assert paper(Request("paper", ["umax"], settings)) == 0
     after = everything()
