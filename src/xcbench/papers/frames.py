@@ -79,9 +79,9 @@ def without_twins(results: pd.DataFrame) -> pd.DataFrame:
 def values(rows: pd.DataFrame, column: str) -> Values:
     """Measurements of a column, or an expression of columns, in the order of the seeds."""
     rows = rows.sort_values("seed")
-    found = evaluated(ended(rows), column).dropna()
+    numbers = evaluated(ended(rows), column).dropna()
     return Values(
-        tuple(float(value) for value in found),
+        tuple(float(value) for value in numbers),
         tuple(int(seed) for seed in rows.loc[rows["status"] == "diverged", "seed"]),
         _skipped(rows),
     )
@@ -154,11 +154,11 @@ def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFra
     """
     if column not in curves:
         return rows
-    own = curves[curves["cell"].isin(rows["cell"])]
-    best = earliest_best(own, column).drop_duplicates("cell").set_index("cell")
-    known = rows["cell"].isin(best.index)
+    points = curves[curves["cell"].isin(rows["cell"])]
+    best = earliest_best(points, column).drop_duplicates("cell").set_index("cell")
+    measured = rows["cell"].isin(best.index)
     at = {
-        str(name): rows["cell"].map(best[name]).where(known, rows[name])
+        str(name): rows["cell"].map(best[name]).where(measured, rows[name])
         for name in best
         if name in rows
     }

@@ -96,16 +96,16 @@ def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if "rows" in spec:
         measured = replace(measured, results=function(paper, spec["rows"])(measured))
-    known = claims.of(paper).build(measured.results)
+    table = claims.of(paper).build(measured.results)
 
     def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
         drawn = [function(paper, name)(measured, figures) for name in spec["figures"]]
-        pictures = {name: picture for own in drawn for name, picture in own.items()}
+        pictures = {name: picture for part in drawn for name, picture in part.items()}
         page = Page(paper, measured, rows, figures, pictures)
         findings = Section("What was found", report.paragraphs(home / "findings.md"))
         return [findings, *_made(page, spec["sections"])]
 
-    return report.write(paper, spec["title"], spec["intro"], known, folder, sections)
+    return report.write(paper, spec["title"], spec["intro"], table, folder, sections)
 
 
 def _made(page: Page, specs: list[dict[str, Any]]) -> Iterator[Section]:

@@ -80,8 +80,8 @@ class Pivot:
         if not headings:
             yield {}, rows
             return
-        for label, own in _split(rows, headings[0], self.by[headings[0]]):
-            for labels, last in self._groups(own, headings[1:]):
+        for label, part in _split(rows, headings[0], self.by[headings[0]]):
+            for labels, last in self._groups(part, headings[1:]):
                 yield {headings[0]: label, **labels}, last
 
     def _cell(self, said: Any, labels: Mapping[str, str], rows: pd.DataFrame) -> str:
@@ -94,37 +94,37 @@ class Pivot:
             return str(function(self.paper, said)(rows))
         if said.startswith(ONCE):
             column, form = _formed(said.removeprefix(ONCE), ",.0f")
-            known = evaluated(rows, column).dropna()
-            return f"{known.iloc[0]:{form}}" if len(known) else NONE
+            numbers = evaluated(rows, column).dropna()
+            return f"{numbers.iloc[0]:{form}}" if len(numbers) else NONE
         column, form = _formed(said, ".4f")
         digits = int(form[1:-1])
-        found = [self._values(it, labels, rows) for it in column.split(LESS)]
-        if len(found) == 2:
-            return number(found[0].mean - found[1].mean, digits, "+z")
-        return NONE if self._remarked and not found[0].values else found[0].text(digits)
+        terms = [self._values(it, labels, rows) for it in column.split(LESS)]
+        if len(terms) == 2:
+            return number(terms[0].mean - terms[1].mean, digits, "+z")
+        return NONE if self._remarked and not terms[0].values else terms[0].text(digits)
 
     def _values(self, said: str, labels: Mapping[str, str], rows: pd.DataFrame) -> Values:
         if not said.startswith(PRINTED):
             return values(rows, said)
         table, _, metric = said.removeprefix(PRINTED).rpartition(" ")
-        known = published.number(self.paper, table, labels["dataset"], labels["method"], metric)
-        return Values(() if np.isnan(known) else (known,))
+        value = published.number(self.paper, table, labels["dataset"], labels["method"], metric)
+        return Values(() if np.isnan(value) else (value,))
 
 
 def _split(rows: pd.DataFrame, heading: str, said: Any) -> Iterator[tuple[str, pd.DataFrame]]:
     """Rows by the labels of a heading."""
     if isinstance(said, Mapping):
         for label, value in said.items():
-            own = having(rows, value if isinstance(value, Mapping) else {heading: value})
-            if len(own):
-                yield label, own
+            part = having(rows, value if isinstance(value, Mapping) else {heading: value})
+            if len(part):
+                yield label, part
     else:
         column, form = _formed(said, "")
-        for value, own in rows.groupby(column) if column in rows else ():
-            yield format(value, form), own
+        for value, part in rows.groupby(column) if column in rows else ():
+            yield format(value, form), part
 
 
 def _formed(said: str, form: str) -> tuple[str, str]:
     """A column and its format."""
-    known = FORM.search(said)
-    return (said[: known.start()], known[1]) if known else (said, form)
+    match = FORM.search(said)
+    return (said[: match.start()], match[1]) if match else (said, form)

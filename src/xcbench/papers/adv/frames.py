@@ -29,9 +29,9 @@ def at_best(measured: Measured) -> pd.DataFrame:
     losses, errors = (
         stopped(measured.results, measured.curves, name) for name in (VALIDATION, VALIDATION_ERROR)
     )
-    own = {str(name): column for name, column in errors.filter(regex=ERRORS).items()}
+    final_errors = {str(name): column for name, column in errors.filter(regex=ERRORS).items()}
     start = at_start(measured).get("train_seconds")
-    return losses.assign(**own, error_epoch=errors.get("epoch"), fit_seconds=start)
+    return losses.assign(**final_errors, error_epoch=errors.get("epoch"), fit_seconds=start)
 
 
 def at_start(measured: Measured) -> pd.DataFrame:
@@ -46,4 +46,4 @@ def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
         name: having(rows, {"method": method, SAMPLING: sampler})
         for name, (method, sampler) in METHODS.items()
     }
-    return {name: own for name, own in every.items() if len(own)}
+    return {name: frame for name, frame in every.items() if len(frame)}

@@ -36,10 +36,10 @@ def table1(measured: Measured) -> pd.DataFrame:
     lines = []
     for dataset in HERE:
         rows = part(measured.results, "table1", dataset=dataset)
-        for (_, *own), search in searches(paper.grids[0], rows):
+        for (_, *key), search in searches(paper.grids[0], rows):
             if len(ended(search)):
-                line = {"dataset": SHOWN[dataset], "method": _label(*own)}
-                lines.append(line | _tuned(search) | _printed(own[0], own[1]))
+                line = {"dataset": SHOWN[dataset], "method": _label(*key)}
+                lines.append(line | _tuned(search) | _printed(key[0], key[1]))
     columns = ["dataset", "method", "rate", "ends its grid", "regulariser", "ends it", "points"]
     columns += ["validation log loss", "validation error", "by error", "its error", *DATASETS]
     return pd.DataFrame(lines, columns=columns)
@@ -76,15 +76,15 @@ def _strength(row: pd.Series) -> str:
 
 
 def _printed(method: str, sampling: str) -> dict[str, str]:
-    names = [name for name, own in METHODS.items() if own == (method, sampling)]
+    names = [name for name, pair in METHODS.items() if pair == (method, sampling)]
     kind = "prior_variance_sigma0_sq" if method in PRIORS else "regulariser_lambda"
-    found = {}
+    texts = {}
     for dataset in DATASETS if names else ():
         rate, strength = (
             printed("Table 1", dataset, names[0], metric) for metric in ("learning_rate_rho", kind)
         )
-        found[dataset] = f"{rate:g}, {strength:g}"
-    return found
+        texts[dataset] = f"{rate:g}, {strength:g}"
+    return texts
 
 
 def _label(method: str, sampling: str, start: str = "") -> str:
@@ -102,7 +102,7 @@ def appendix(measured: Measured) -> pd.DataFrame:
     for dataset in ("20news", "citeulike", "eurlex"):
         rows = part(measured.results, "appendix_a2", dataset=dataset)
         drawn = {"method": "negative_sampling", SAMPLING: "uniform"}
-        both = [having(rows, own) for own in ({"method": "softmax"}, drawn)]
+        both = [having(rows, labels) for labels in ({"method": "softmax"}, drawn)]
         line = [SHOWN.get(dataset, EURLEX)]
         for column in (ACCURACY, LIKELIHOOD):
             exact, uniform = (values(rows, column) for rows in both)

@@ -80,17 +80,17 @@ def synthetic(measured: Measured) -> pd.DataFrame:
     """Bounds beside their maximum on the same draw, errors beside the printed ones."""
     lines = []
     for method, maximum in oracles.MAXIMUM.items():
-        own = ended(part(measured.results, "synthetic", method=method))
-        if own.empty:
+        ends = ended(part(measured.results, "synthetic", method=method))
+        if ends.empty:
             continue
         keys = [
             ("Section 4.1", "synthetic", NAME[method], metric)
             for metric in ("bound", "mean_abs_error_of_probabilities")
         ]
-        bound, error = (CLAIMS.values(own, *key)["code"].mean for key in keys)
+        bound, error = (CLAIMS.values(ends, *key)["code"].mean for key in keys)
         there, its_error = (printed(*key) for key in keys)
-        best = maximum(oracles.counts(own.iloc[0]))
-        relative = values(own, "train_relative_error").mean
+        best = maximum(oracles.counts(ends.iloc[0]))
+        relative = values(ends, "train_relative_error").mean
         lines.append(
             {
                 "method": NAME[method],

@@ -50,35 +50,35 @@ CURVES = {  # of Table 4
 
 def with_lacking(measured: Measured) -> pd.DataFrame:
     """Rows, with those of the methods that no package has."""
-    known = pd.MultiIndex.from_product([AT_HAND, WITHOUT_PACKAGE], names=["dataset", "method"])
-    lacking = known.to_frame(index=False).assign(grid="lacking", status="skipped")
+    pairs = pd.MultiIndex.from_product([AT_HAND, WITHOUT_PACKAGE], names=["dataset", "method"])
+    lacking = pairs.to_frame(index=False).assign(grid="lacking", status="skipped")
     return pd.concat([measured.results, lacking.assign(message=NO_PACKAGE)])
 
 
 def ends(rows: pd.DataFrame) -> str:
     """Lowest and highest accuracy over seeds."""
-    found = measure(rows, "accuracy").values
-    return f"{min(found):.2f} to {max(found):.2f}" if found else NONE
+    shares = measure(rows, "accuracy").values
+    return f"{min(shares):.2f} to {max(shares):.2f}" if shares else NONE
 
 
 def ratios(measured: Measured) -> pd.DataFrame:
     """What the paper claims: each measure of a method relative to another's."""
     lines = []
     for (method, base), metric in product(RATIOS, MEASURES):
-        known = [
+        quotients = [
             printed("Table 3", name, method, metric) / printed("Table 3", name, base, metric)
             for name in DATASETS
         ]
-        known = [ratio for ratio in known if not np.isnan(ratio)]
-        ends = f"{min(known):.3g} to {max(known):.3g}" if known else NONE
+        quotients = [ratio for ratio in quotients if not np.isnan(ratio)]
+        ends = f"{min(quotients):.3g} to {max(quotients):.3g}" if quotients else NONE
         line = {"of": method, "relative to": base, "what": SHOWN[metric]}
         line["printed, lowest to highest"] = ends
         for dataset, variant in product(AT_HAND, VARIANTS):
-            own, other = (
+            first, second = (
                 of(measured.results, dataset, it, variant if it in MEMOIR else "code")
                 for it in (method, base)
             )
-            ratio = measure(in_time(own), metric).mean / measure(in_time(other), metric).mean
+            ratio = measure(in_time(first), metric).mean / measure(in_time(second), metric).mean
             text = NONE if np.isnan(ratio) else f"{ratio:.3g}"
             line[f"{dataset}, {variant}"] = text
         lines.append(line)
@@ -121,9 +121,9 @@ def levels_off(curve: pd.DataFrame) -> float:
     ----------
     curve : checkpoints of a cell with ``iteration`` and ``validation_macro_f1``.
     """
-    known = curve.dropna(subset=["validation_macro_f1"])
-    known = known[known["iteration"] > 0].sort_values("iteration")
-    t, f = known["iteration"].to_numpy(float), known["validation_macro_f1"].to_numpy(float)
+    points = curve.dropna(subset=["validation_macro_f1"])
+    points = points[points["iteration"] > 0].sort_values("iteration")
+    t, f = points["iteration"].to_numpy(float), points["validation_macro_f1"].to_numpy(float)
     for i in np.flatnonzero(t + WITHIN <= t.max(initial=0)):
         near = (t > t[i]) & (t <= t[i] + WITHIN)
         if not (f[near] > (1 + LEVEL) * f[i]).any():
@@ -138,15 +138,15 @@ def table4(measured: Measured) -> pd.DataFrame:
     for row in rows.to_dict("records"):
         curve = measured.curves[measured.curves["cell"] == row["cell"]]
         curve = curve.reindex(columns=["iteration", *CURVES])
-        own = curve.set_index("iteration")
-        own["test_error"] = 1 - own["test_error"]
-        T, held_out = levels_off(curve), own["validation_macro_f1"]
+        points = curve.set_index("iteration")
+        points["test_error"] = 1 - points["test_error"]
+        T, held_out = levels_off(curve), points["validation_macro_f1"]
         line = {name: row[name] for name in ("dataset", "variant", "method", "seed")}
         line["T"] = "rises to the end" if np.isnan(T) else f"{T:.0f}"
         for at, when in ((T, "at T"), (25, "at 25")):
             for column, name in CURVES.items():
-                found = 100 * own[column].get(at, np.nan)
-                line[f"{name} {when}"] = NONE if np.isnan(found) else f"{found:.2f}"
+                share = 100 * points[column].get(at, np.nan)
+                line[f"{name} {when}"] = NONE if np.isnan(share) else f"{share:.2f}"
         if held_out.notna().any():
             line["best held-out macro-F1 %"] = f"{100 * held_out.max():.2f}"
             line["at"] = f"{held_out.idxmax():.0f}"

@@ -34,16 +34,16 @@ def close(rows: pd.DataFrame) -> str:
         return NONE
     dataset, method = (rows[name].iloc[0] for name in ("dataset", "method"))
     there = {it: printed(NAME[dataset], ASKED[method], it) for it in TABLE2}
-    known = [it for it in TABLE2 if not pd.isna(there[it])]
-    apart = [values(rows, TABLE2[it]).mean - there[it] for it in known]
-    return within(apart, [CLOSE[it] for it in known])
+    names = [it for it in TABLE2 if not pd.isna(there[it])]
+    apart = [values(rows, TABLE2[it]).mean - there[it] for it in names]
+    return within(apart, [CLOSE[it] for it in names])
 
 
-def splits(found: Measured) -> pd.DataFrame:
+def splits(of_paper: Measured) -> pd.DataFrame:
     """BIBTEX on random splits: mean ± spread, lowest to highest, beside the printed numbers."""
     lines = []
     for method, metric in product(METHODS, TABLE2):
-        rows = part(found.results, "table2_bibtex_splits", method=METHODS[method])
+        rows = part(of_paper.results, "table2_bibtex_splits", method=METHODS[method])
         here, there = values(rows, TABLE2[metric]), printed("BIBTEX", method, metric)
         if method == SGD or not here.values or pd.isna(there):
             continue
@@ -53,7 +53,7 @@ def splits(found: Measured) -> pd.DataFrame:
                 "method": method,
                 "metric": SHOWN[metric],
                 "printed": number(there, 3),
-                "given split": measured(found.results, "BIBTEX", method, TABLE2[metric]).text(),
+                "given split": measured(of_paper.results, "BIBTEX", method, TABLE2[metric]).text(),
                 "random splits": here.text(),
                 "lowest to highest": f"{low:.4f} to {high:.4f}",
                 "splits": str(len(here.values)),
@@ -63,11 +63,11 @@ def splits(found: Measured) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=None if lines else ["method"])
 
 
-def early(found: Measured) -> pd.DataFrame:
+def early(of_paper: Measured) -> pd.DataFrame:
     """BOUCHARD stopped on its way to the optimum, beside the printed numbers."""
     lines: list[dict[str, str]] = []
     for dataset in SMALL:
-        for where, rows in _stops(found.results, DATASETS[dataset]):
+        for where, rows in _stops(of_paper.results, DATASETS[dataset]):
             cells = {name: values(rows, TABLE2[it]).text(DIGITS[it]) for it, name in SHOWN.items()}
             lines.append({"dataset": dataset, "BOUCHARD": where, **cells})
         there = {name: number(printed(dataset, "BOUCHARD", it), 3) for it, name in SHOWN.items()}
@@ -87,14 +87,14 @@ def _stops(results: pd.DataFrame, dataset: str) -> Iterator[tuple[str, pd.DataFr
     yield "optimum", part(results, "table2", **wanted)
 
 
-def bounds(found: Measured) -> pd.DataFrame:
+def bounds(of_paper: Measured) -> pd.DataFrame:
     """Penalised objectives at their optimum, and where the stochastic one ends."""
     lines = []
     for dataset in SMALL:
-        here = {name: measured(found.results, dataset, name, OBJECTIVE) for name in METHODS}
+        here = {name: measured(of_paper.results, dataset, name, OBJECTIVE) for name in METHODS}
         exact, ove, bouchard = (here[name].mean for name in ("SOFT", "OVE", "BOUCHARD"))
         word = "yes" if exact > ove > bouchard else "no"
-        known = not pd.isna(exact + ove + bouchard)
+        complete = not pd.isna(exact + ove + bouchard)
         texts = [value.text(0) for value in here.values()]
-        lines.append([dataset, *texts, word if known else NONE])
+        lines.append([dataset, *texts, word if complete else NONE])
     return pd.DataFrame(lines, columns=["dataset", *METHODS, "SOFT > OVE > BOUCHARD"])

@@ -77,10 +77,10 @@ def rates(measured: Measured) -> pd.DataFrame:
     search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
     search = search.sort_values("train_log_loss_recorded")
     for (printed, dataset), (name, method) in PAIRS:
-        own = search[(search["dataset"] == printed) & (search["method"] == name)]
+        trials = search[(search["dataset"] == printed) & (search["method"] == name)]
         text = published.number("umax", "Table 2", printed, name, "tuned_initial_learning_rate")
         line = {"dataset": printed, "method": name, "printed": f"{text:g}"}
-        line["best of the stored search"] = _rate(own["initial_learning_rate"].head(1))
+        line["best of the stored search"] = _rate(trials["initial_learning_rate"].head(1))
         for variant in VARIANTS:
             rows = part(measured.results, f"table2_{variant}", dataset=dataset, method=method)
             rate = chosen_rate(rows, recorded(method, variant))
