@@ -50,12 +50,7 @@ class SweepLauncher(Launcher):
         if len(job_overrides) > 200:
             print(f"reading {len(job_overrides):,} configurations …", flush=True)
         composer = Composer(lambda point: self.loader.load_sweep_config(self.base, point))
-        configurations, problems = composer.read_all(job_overrides)
-        for reason, points in problems.items():
-            if not configurations:
-                raise UserError(f"{reason}; in {' '.join(points[0])}")
-            more = f" and {len(points) - 1} more points" if len(points) > 1 else ""
-            print(f"skipped: {' '.join(points[0])}{more}: {reason}", flush=True)
+        configurations, problems = composer.possible(job_overrides)
         code = run(configurations) or (1 if problems else 0)
         if code:
             sys.exit(code)

@@ -8,6 +8,16 @@ Estimators, by scikit-learn's rules
     MarginClassifier
         multi-class support vector machines
 
+The benchmark
+    load_dataset(name)
+        a dataset of the catalogue, as the benchmark prepares it
+    run(method=..., dataset=..., lr=..., seed=...)
+        every combination of some values; gives the tidy frame of their cells
+    results(...)
+        the tidy frame of stored cells
+    plot.curves(frame)
+        losses and errors of every method at its best rate
+
 The same methods, data and numbers from the command line: ``xcbench --help``.
 """
 
@@ -17,26 +27,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xcbench import plot as plot
     from xcbench.estimators import MarginClassifier as MarginClassifier
     from xcbench.estimators import SampledSoftmaxClassifier as SampledSoftmaxClassifier
     from xcbench.estimators import SoftmaxClassifier as SoftmaxClassifier
+    from xcbench.run.harness import load_dataset as load_dataset
+    from xcbench.run.harness import results as results
+    from xcbench.run.harness import run as run
 
 __version__ = "0.1.0"
+__all__ = [
+    "MarginClassifier",
+    "SampledSoftmaxClassifier",
+    "SoftmaxClassifier",
+    "load_dataset",
+    "plot",
+    "results",
+    "run",
+]
 
-# Public names and where they are; imported when they are asked for, which takes a second or two.
-_PUBLIC = {
-    "MarginClassifier": "xcbench.estimators",
-    "SampledSoftmaxClassifier": "xcbench.estimators",
-    "SoftmaxClassifier": "xcbench.estimators",
+# Where public names are; they are imported when they are asked for, which takes a second or two.
+_HOMES = {
+    "xcbench.estimators": ("MarginClassifier", "SampledSoftmaxClassifier", "SoftmaxClassifier"),
+    "xcbench.run.harness": ("load_dataset", "results"),
 }
-__all__ = [*_PUBLIC]
+_MODULES = ("plot", "run")  # the second is called
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module 'xcbench' has no attribute '{name}'")
-    return getattr(import_module(_PUBLIC[name]), name)
+    if name in _MODULES:
+        return import_module(f"xcbench.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'xcbench' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_PUBLIC]
+    return [*globals(), *__all__]

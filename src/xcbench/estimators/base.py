@@ -172,7 +172,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         watch: Watch,
     ) -> None:
         """Pull a solver from epoch to epoch, until it or the watch ends."""
-        bar, stops = Bar(epochs, bool(self.verbose)), np.arange(1.0, epochs + 1).tolist()
+        bar, stops = Bar("epoch", epochs, bool(self.verbose)), np.arange(1.0, epochs + 1).tolist()
         seen = 0
         for epoch, progress in enumerate(fit(dataset, model, self._streams, stops)):
             if not epoch:
@@ -185,7 +185,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             self.loss_curve_ += [float(step.objective) for step in steps]
             self.n_iter_ += len(steps)
             ends = watch.sees(model)
-            bar.show(epoch, {"loss": self.loss_curve_[-1], **watch.losses()})
+            bar.show(epoch, f"loss {self.loss_curve_[-1]:.4g}{watch.told()}")
             if ends:
                 break
         bar.end()
@@ -376,9 +376,9 @@ class Watch:
         """Whether training ends here."""
         return False
 
-    def losses(self) -> dict[str, float]:
+    def told(self) -> str:
         """What it saw, for the progress bar."""
-        return {}
+        return ""
 
     def put_back(self, state: dict[str, np.ndarray]) -> None:
         """Take the weights of an earlier epoch, where they were better."""
@@ -409,9 +409,9 @@ class EarlyStopping(Watch):
             self.state = {name: array.copy() for name, array in model.state().items()}
         return self.waited >= self.patience
 
-    def losses(self) -> dict[str, float]:
-        """The last one."""
-        return {"validation": self.curve[-1]}
+    def told(self) -> str:
+        """The last loss."""
+        return f", validation {self.curve[-1]:.4g}"
 
     def put_back(self, state: dict[str, np.ndarray]) -> None:
         """In place, so that the model has them too."""

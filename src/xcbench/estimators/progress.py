@@ -1,4 +1,4 @@
-"""How far a fit is, on the terminal or in a notebook."""
+"""How far something is, on the terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ class Bar:
 
     Parameters
     ----------
-    total : epochs of the fit.
+    unit : what is counted.
+    total : how many there will be.
     shown : whether anything is.
     """
 
-    def __init__(self, total: int, shown: bool) -> None:
-        self.total, self.shown = total, shown
+    def __init__(self, unit: str, total: int, shown: bool = True) -> None:
+        self.unit, self.total, self.shown = unit, total, shown
         self.started, self.length = time.perf_counter(), 0
 
-    def show(self, epoch: int, losses: dict[str, float]) -> None:
-        """After an epoch."""
+    def show(self, number: int, told: str) -> None:
+        """After so many of them, with a few words."""
         if not self.shown:
             return
         spent = time.perf_counter() - self.started
-        left = spent / epoch * (self.total - epoch)
-        full = WIDTH * epoch // self.total
-        numbers = ", ".join(f"{name} {value:.4g}" for name, value in losses.items())
-        line = f"epoch {epoch}/{self.total} {'█' * full}{'░' * (WIDTH - full)} {numbers}"
+        left = spent / number * (self.total - number)
+        full = WIDTH * number // self.total
+        line = f"{self.unit} {number}/{self.total} {'█' * full}{'░' * (WIDTH - full)} {told}"
         line += f", {duration(spent)}" + (f", about {duration(left)} left" if left else "")
         print(f"\r{line.ljust(self.length)}", end="", file=sys.stderr, flush=True)
         self.length = len(line)
 
     def end(self) -> None:
         """Leave the last line as it is."""
-        if self.shown and self.length:
+        if self.length:
             print(file=sys.stderr, flush=True)

@@ -40,37 +40,44 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
     configurations : points of the launch.
     whole : whether these are all of them; another launcher's processes see a point each.
     """
+    return execute_jobs(planned(configurations, whole), whole)
+
+
+def planned(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
+    """Jobs of a launch, each once."""
     _check_launch(configurations)
-    planned = jobs(configurations, whole)
-    if whole and len(planned) < len(configurations):
-        print(f"the grid has {len(configurations)} points, of which {len(planned)} are different")
-    return execute_jobs(planned, whole)
+    distinct = jobs(configurations, whole)
+    if whole and len(distinct) < len(configurations):
+        print(f"the grid has {len(configurations)} points, of which {len(distinct)} are different")
+    return distinct
 
 
-def execute_jobs(planned: Sequence[Job], whole: bool = True) -> int:
+def execute_jobs(
+    launched: Sequence[Job], whole: bool = True, shown: type[Progress] = Progress
+) -> int:
     """Run the jobs of a launch, or list them; returns the exit code of `execute`."""
-    launch = planned[0].settings
+    launch = launched[0].settings
     runs_dir = Path(launch.runs_dir)
-    _announce_twins(planned)
+    _announce_twins(launched)
     if launch.plan:
-        _print_plan(planned, runs_dir)
+        _print_plan(launched, runs_dir)
         return 0
     cells.sweep_leftovers(runs_dir)
     if whole:
-        grids.add(runs_dir, launch.grid, [job.cell.cell for job in planned])
-    old = _stored(runs_dir, planned)
+        grids.add(runs_dir, launch.grid, [job.cell.cell for job in launched])
+    old = _stored(runs_dir, launched)
     finished = {} if launch.force else {name: status for name, (status, _) in old.items() if status}
-    absent = {job.cell.cell: job.info.reason for job in planned if isinstance(job.info, Missing)}
-    runnable = [job for job in planned if job.cell.cell not in absent]
+    absent = {job.cell.cell: job.info.reason for job in launched if isinstance(job.info, Missing)}
+    runnable = [job for job in launched if job.cell.cell not in absent]
     todo = [job for job in runnable if job.cell.cell not in finished]
-    progress = Progress(
-        len(planned) - len(absent),
+    progress = shown(
+        len(launched) - len(absent),
         todo,
         alone=whole and launch.workers == 1,
         workers=launch.workers,
     )
     statuses = Counter(finished.values())
-    statuses["skipped"] += _skip(runs_dir, [job for job in planned if job.cell.cell in absent])
+    statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
     for reason, number in Counter(absent.values()).items():
         print(f"{number} cells skipped: {reason}")
     recorder = tracking.Recorder(runs_dir, launch.mlflow)
@@ -95,7 +102,7 @@ def execute_jobs(planned: Sequence[Job], whole: bool = True) -> int:
     recorder.finish({name: old[name][1] for name in finished})  # recording that was cut off earlier
     if any(status == "failed" for status in finished.values()):
         print("a cell for which memory did not suffice is not tried again (force=true tries)")
-    _summarise(len(planned), len(runnable) - len(todo), statuses)
+    _summarise(len(launched), len(runnable) - len(todo), statuses)
     return code
 
 

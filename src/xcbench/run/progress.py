@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from xcbench.estimators.progress import Bar
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job
 from xcbench.units import duration
@@ -85,6 +86,25 @@ class Progress:
             for kind, number in self.left.items()
         )
         return total / min(self.workers, max(1, self.left.total()))
+
+
+class InABar(Progress):
+    """One line for all cells of a launch, as notebooks have it."""
+
+    def begin(self, job: Job) -> None:
+        """Nothing is said before a cell ends."""
+        self.bar = vars(self).get("bar") or Bar("cell", self.total)
+
+    def inside(self, share: float) -> None:
+        """Nor while it runs."""
+
+    def end(self, job: Job, cell: Cell, spent: float | None) -> None:
+        """Move on."""
+        self.begin(job)
+        self.number += 1
+        self.bar.show(self.number, f"{job.label} {cell.status}")
+        if self.number == self.total:
+            self.bar.end()
 
 
 def _kind(job: Job) -> Kind:

@@ -138,6 +138,22 @@ class Composer:
                 problems[explain(error)].append(point)
         return configurations, problems
 
+    def possible(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
+        """As `read_all`; says which points are skipped.
+
+        Raises
+        ------
+        UserError
+            If no point has a configuration.
+        """
+        configurations, problems = self.read_all(points)
+        for reason, skipped in problems.items():
+            if not configurations:
+                raise UserError(f"{reason}; in {' '.join(skipped[0])}")
+            more = f" and {len(skipped) - 1} more points" if len(skipped) > 1 else ""
+            print(f"skipped: {' '.join(skipped[0])}{more}: {reason}", flush=True)
+        return configurations, problems
+
     def _parsed(self, word: str) -> Override:
         if word not in self.words:
             self.words[word] = self.parser.parse_overrides([word])[0]

@@ -1,0 +1,62 @@
+"""Pictures of the tidy frame, for notebooks."""
+
+from __future__ import annotations
+
+import io
+from functools import partial
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from xcbench.errors import UserError
+from xcbench.report import curves as drawing
+from xcbench.report import style, variants
+
+__all__ = ["curves"]
+
+
+def curves(frame: pd.DataFrame, dataset: str | None = None) -> Figure:
+    """Draw losses, errors and bound of every method at its best rate, as a report does.
+
+    Lines are means over seeds, bands reach from the lowest to the highest seed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row a checkpoint, from ``xcbench.run(..., curves=True)`` or
+        ``xcbench.results(curves=True)``.
+    dataset : str, optional
+        Which one, where the frame has several.
+
+    Returns
+    -------
+    Figure
+        A notebook shows it; ``savefig`` writes it.
+
+    Raises
+    ------
+    UserError
+        If the frame has several datasets and none is chosen, or no cell that ended.
+    """
+    names = sorted(frame["dataset"].unique())
+    chosen = dataset or (names[0] if len(names) == 1 else "")
+    if chosen not in names:
+        raise UserError(f"choose one dataset of the frame: {', '.join(names) or 'it is empty'}")
+    part = frame[frame["dataset"] == chosen]
+    rows = variants.label(part.groupby("cell", sort=False).tail(1), [])
+    with style.look():
+        figure = drawing.draw_curves(rows, part, style.line_styles(rows))
+    if figure is None:
+        raise UserError(
+            f"no cell of {chosen} ended; its statuses: {', '.join(set(rows['status']))}"
+        )
+    figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
+    return figure
+
+
+def _png(figure: Figure) -> bytes:
+    """What a notebook shows."""
+    content = io.BytesIO()
+    with style.look():
+        figure.savefig(content, format="png", dpi=80)
+    return content.getvalue()

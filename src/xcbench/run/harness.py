@@ -1,0 +1,190 @@
+"""The harness from Python: the datasets, cells and tidy frame of the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import nullcontext, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from hydra import compose
+
+from xcbench import data
+from xcbench.core.dataset import Dataset
+from xcbench.data import Missing
+from xcbench.errors import UserError
+from xcbench.run import cells, overrides, plan, sweeps
+from xcbench.run import results as frames
+from xcbench.run.execute import execute_jobs, planned
+from xcbench.run.processes import INTERRUPTED
+from xcbench.run.progress import InABar, Progress
+
+OF_LAUNCH = ("data_dir", "runs_dir", "fetch")
+PLAIN = re.compile(r"[\w.+/-]+")
+
+
+def load_dataset(name: str, **options: Any) -> Dataset:
+    """Load a dataset of the catalogue as the harness prepares it; read once, then cached.
+
+    Parameters
+    ----------
+    name : str
+        As in ``xcbench data list``; ``file`` for files of your own.
+    **options
+        As on the command line, with two underscores for a dot: ``protocol__tfidf=True`` is
+        ``dataset.protocol.tfidf=true``; also ``data_dir``, ``runs_dir`` and ``fetch``.
+
+    Returns
+    -------
+    Dataset
+        ``train`` and ``test`` have the rows ``X`` and their classes ``y``, numbered from 0;
+        ``info`` says what is known of them. Where files are missing, ``missing="twin"`` gives the
+        synthetic stand-in.
+
+    Raises
+    ------
+    UserError
+        If there is no such dataset, or its files are not here.
+
+    Examples
+    --------
+    >>> import xcbench
+    >>> digits = xcbench.load_dataset("digits")
+    >>> digits.train.X.shape, digits.info.classes
+    ((1437, 64), 10)
+    """
+    given: dict[str, Any] = {"missing": "error", **options}
+    own = {key if key in OF_LAUNCH else f"dataset__{key}": given[key] for key in given}
+    point = _words({"dataset": name, **own})
+    with sweeps.hydra():
+        settings = sweeps.Composer(lambda words: compose("config", overrides=words)).read(point)
+    cache_dir = plan.cache_dir(settings)
+    info = data.prepare(settings.dataset, Path(settings.data_dir), cache_dir, settings.fetch)
+    if isinstance(info, Missing):
+        raise UserError(info.detail)
+    return data.load(info, cache_dir)
+
+
+def run(
+    *,
+    method: Any = "umax",
+    dataset: Any = "digits",
+    lr: Any = None,
+    seed: Any = 0,
+    curves: bool = False,
+    verbose: int = 1,
+    **options: Any,
+) -> pd.DataFrame:
+    """Run every combination of some values, and give the tidy frame of its cells.
+
+    The cells are those that ``python run.py -m`` writes for the same settings: what is there
+    already does not run again.
+
+    Parameters
+    ----------
+    method, dataset, lr, seed : a value or several
+        Names, learning rates (None: by the method's rule) and seeds.
+    curves : bool
+        One row a checkpoint, for `xcbench.plot.curves`, instead of one a cell.
+    verbose : int
+        0 prints nothing, 1 shows a progress bar, 2 prints what the command line prints.
+    **options
+        Further options as on the command line, each a value or several, with two underscores for a
+        dot: ``budget__epochs=5``, ``method__negatives=[1, 5]``, ``runs_dir="runs"``, ``workers=2``.
+        MLflow records nothing unless ``mlflow=True``.
+
+    Returns
+    -------
+    DataFrame
+        As `xcbench.results` gives it; a cell that failed has a status and a message.
+
+    Raises
+    ------
+    UserError
+        If a setting does not exist, or no point is possible.
+
+    Examples
+    --------
+    >>> import xcbench
+    >>> frame = xcbench.run(
+    ...     method=["ove", "implicit"], lr=0.01, budget__epochs=2, runs_dir=folder, verbose=0
+    ... )
+    >>> frame[["method", "lr", "seed", "status"]]
+         method    lr  seed status
+    0  implicit  0.01     0   done
+    1       ove  0.01     0   done
+    """
+    rate = {} if lr is None else {"method__lr": lr}
+    chosen = {"dataset": dataset, "method": method, **rate, "seed": seed, "mlflow": False}
+    words = overrides.for_hydra(["-m", *_words({**chosen, **options})])
+    with nullcontext() if verbose else redirect_stdout(StringIO()):
+        with sweeps.hydra():
+            swept = dict(word.split("=", 1) for word in words[1:])
+            points = overrides.for_methods([*sweeps.points(swept)])
+            composer = sweeps.Composer(lambda point: compose("config", overrides=point))
+            configurations, _ = composer.possible(points)
+        launch = planned(configurations)
+        code = execute_jobs(launch, shown=InABar if verbose == 1 else Progress)
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    runs_dir = Path(configurations[0].runs_dir)
+    stored = cells.load_all(runs_dir, [job.cell.cell for job in launch])
+    return frames.frame(stored, curves)
+
+
+def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> pd.DataFrame:
+    """Give the tidy frame of stored cells, as ``xcbench results`` prints it.
+
+    Parameters
+    ----------
+    curves : bool
+        One row a checkpoint instead of one a cell (its last).
+    runs_dir : str
+        Where the cells are.
+    **filters
+        Columns and the values, one or several, that cells must have, with two underscores for a
+        dot: ``dataset="bibtex"``, ``method=["umax", "implicit"]``, ``method__negatives=5``; and
+        ``grid="last"`` for the cells of a launch.
+
+    Returns
+    -------
+    DataFrame
+        `docs/results.md` explains the columns.
+    """
+    wanted = {
+        name.replace("__", "."): ",".join(map(str, _several(value)))
+        for name, value in filters.items()
+    }
+    return frames.frame(frames.select(Path(runs_dir), wanted), curves)
+
+
+def _words(options: dict[str, Any]) -> list[str]:
+    """``{"budget__epochs": [1, 2]}`` as ``budget.epochs=1,2``."""
+    return [
+        f"{name.replace('__', '.')}={','.join(map(_word, _several(value)))}"
+        for name, value in options.items()
+    ]
+
+
+def _several(value: Any) -> list[Any]:
+    """Values of a sweep, or the one that there is."""
+    one = isinstance(value, str) or not isinstance(value, Iterable)
+    return [value] if one else [*value]
+
+
+def _word(value: Any) -> str:
+    """A value as Hydra reads it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = str(value)
+    if PLAIN.fullmatch(text):
+        return text
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
