@@ -50,9 +50,7 @@ def main() -> None:
     Hydra.get_mode = _mode  # type: ignore[method-assign]
     try:
         sys.argv[1:] = overrides.for_hydra(sys.argv[1:])
-        hydra.main(version_base="1.3", config_path=str(options.folder()), config_name=NAME)(
-            _task
-        )()
+        hydra.main(version_base="1.3", config_path=str(options.folder()), config_name=NAME)(_task)()
         sys.stdout.flush()
     except BrokenPipeError:
         end_unread(UNREAD)
