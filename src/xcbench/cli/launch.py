@@ -18,7 +18,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import options
 from xcbench.cli.output import UNREAD, end_unread
 from xcbench.errors import UserError
-from xcbench.run import composing, overrides
+from xcbench.run import composing, overrides, profile
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
@@ -46,6 +46,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal has "…"
+    profile.LAUNCH.import_until_now()
+    profile.LAUNCH.enter("compose")
     composing.register()
     Hydra.get_mode = _mode  # type: ignore[method-assign]
     try:

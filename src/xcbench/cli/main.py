@@ -11,13 +11,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+import pandas as pd
+
 from xcbench.cli import clean, show, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line
 from xcbench.options import check_name
-from xcbench.run import cells, results
+from xcbench.run import cells, profile, results
 from xcbench.run.processes import INTERRUPTED, interruptible
 from xcbench.run.settings import Config
 from xcbench.units import printable
@@ -39,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.argv = ["xcbench run", *words[1:]]
         launch.main()
         return
+    profile.LAUNCH.import_until_now()
     try:
         code = _command(words)
         sys.stdout.flush()
@@ -72,6 +75,7 @@ def _command(words: list[str]) -> int:
     # Name, its function, and the words it takes besides name=value; the last may stand for many.
     commands: dict[str, tuple[Command, tuple[str, ...]]] = {
         "results": (_results, ()),
+        "launches": (_launches, ()),
         "show": (show.show, ("CELL",)),
         "compare": (show.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
@@ -127,14 +131,25 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 def _results(request: Request) -> int:
     selected = results.select(request.runs_dir(), request.settings)
     frame = results.frame(selected, curves=request.curves)
-    if request.format == "csv":
+    _print(frame[results.COLUMNS] if request.format == "md" else frame, request.format, ".5g")
+    return 0
+
+
+def _launches(request: Request) -> int:
+    runs_dir, grid = request.runs_dir(), request.settings.pop("grid", "")
+    request.refuse_others("runs_dir=… and grid=NAME")
+    _print(profile.read(runs_dir, grid), request.format, ".2f")
+    return 0
+
+
+def _print(frame: pd.DataFrame, form: str, digits: str) -> None:
+    if form == "csv":
         frame.to_csv(sys.stdout, index=False)
-    elif request.format == "json":
+    elif form == "json":
         frame.to_json(sys.stdout, orient="records", indent=1)
         print()
     else:
-        print(frame[results.COLUMNS].to_markdown(index=False, floatfmt=".5g"))
-    return 0
+        print(frame.to_markdown(index=False, floatfmt=digits))
 
 
 def _report(request: Request) -> int:

@@ -10,6 +10,7 @@ xcbench COMMAND [name=value ...]
   run        run cells: the same as `python run.py`, with Hydra's options
   results    print the tidy frame, one row a cell; --curves: one row a checkpoint;
              --format csv|md|json
+  launches   where the wall time of every launch went, in seconds; grid=NAME, --format as results
   show       everything about a cell (the first digits of its id are enough): settings, curve,
              clocks, its folder, the command that runs it again
   compare    two cells: settings that differ, last checkpoints side by side
@@ -60,6 +61,13 @@ Example: python run.py -m method=ove,umax,implicit dataset=digits method.lr=0.01
 
 Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter.
 Example: xcbench results dataset=bibtex method=umax,implicit status=done
+""",
+    "launches": """\
+[grid=NAME] [--format csv|md|json] [runs_dir=runs]
+
+Print one row a launch: its wall time, and the seconds of every phase. Those of load, compile,
+train and evaluate are sums over the workers; idle is what the workers waited.
+Example: xcbench launches grid=demo --format md
 """,
     "show": """\
 CELL [runs_dir=runs]

@@ -38,7 +38,7 @@ class Cell:
     config : resolved settings without volatile keys (paths, flags of the launch).
     status : one of `STATUSES`; ``message`` says why where it is not ``done``.
     shape : rows, features, classes and non-zeros per row of the dataset.
-    seconds : the three clocks: load, train, evaluate.
+    seconds : the four clocks: load, compile, train, evaluate.
     launch : settings that are not part of the identity, such as where the data were found.
     curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
     content : what ``cell`` is the hash of.

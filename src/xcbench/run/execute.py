@@ -11,7 +11,7 @@ from pathlib import Path
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.run import cells, grids, memory, runner, tracking, workers
+from xcbench.run import cells, grids, memory, profile, runner, tracking, workers
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
 from xcbench.run.plan import Job, jobs, memory_estimate
@@ -58,6 +58,8 @@ def execute_jobs(
     """Run the jobs of a launch, or list them; returns the exit code of `execute`."""
     launch = launched[0].settings
     runs_dir = Path(launch.runs_dir)
+    clock = profile.LAUNCH
+    clock.enter("other")
     _announce_twins(launched)
     if launch.plan:
         _print_plan(launched, runs_dir)
@@ -82,16 +84,20 @@ def execute_jobs(
         print(f"{number} cells skipped: {reason}")
     recorder = tracking.Recorder(runs_dir, launch.mlflow)
     queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
+    clock.enter("idle")
     try:
         for job, cell, seconds in workers.run(
             queue, launch.workers, progress.begin, progress.inside
         ):
             if seconds is not None:
-                _save(runs_dir, job, cell, progress)
+                clock.add(cell, seconds)
+                with clock.during("save"):
+                    _save(runs_dir, job, cell, progress)
             queue.claims.release(job.cell.cell)
             statuses[cell.status] += 1
             progress.end(job, cell, seconds)
-            recorder.add(cell)
+            with clock.during("track"):
+                recorder.add(cell)
         code = 1 if statuses["failed"] else 0
     except KeyboardInterrupt:
         print("\ninterrupted: what is finished is saved; the same command goes on from here")
@@ -99,7 +105,11 @@ def execute_jobs(
         code = INTERRUPTED
     finally:
         queue.claims.release_all()
-    recorder.finish({name: old[name][1] for name in finished})  # recording that was cut off earlier
+    with clock.during("track"):
+        recorder.finish({name: old[name][1] for name in finished})  # what was cut off earlier, too
+    number = max(1, min(launch.workers, len(todo)))
+    if whole:
+        profile.write(runs_dir, clock.taken(launch.grid, number))
     if any(status == "failed" for status in finished.values()):
         print("a cell for which memory did not suffice is not tried again (force=true tries)")
     _summarise(len(launched), len(runnable) - len(todo), statuses)

@@ -22,6 +22,7 @@ from xcbench.options import changed
 from xcbench.plugins import PluginRef
 from xcbench.run import cells, results
 from xcbench.run.cell import Cell
+from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
 
 IN_LABEL = ("dataset.name", "method.lr", "seed")  # of every cell
@@ -45,6 +46,7 @@ class Job:
     """As progress lines show it, with every setting in which cells of the launch differ."""
 
 
+@LAUNCH.during("plan")
 def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
     """Distinct jobs of a launch, in order. One that is impossible is among them, and says why.
 

@@ -83,9 +83,11 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.dtype,
     )
     model.link = method.link
+    started = time.perf_counter()
     if job.cell.engine != "numpy":
         training.warm_up(solver, model, dataset)
         cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
+    compile_seconds = time.perf_counter() - started
     trace = training.run(
         solver,
         model,
@@ -107,6 +109,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         curve=trace.curve,
         seconds={
             "load": load_seconds,
+            "compile": compile_seconds,
             "train": trace.train_seconds,
             "evaluate": trace.evaluate_seconds,
         },

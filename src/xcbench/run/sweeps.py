@@ -29,6 +29,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import options
 from xcbench.errors import UserError
 from xcbench.run import composing
+from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
 
 PARTS = {entry.name: entry for entry in fields(Config)}
@@ -266,6 +267,7 @@ class Sweep:
     configurations: list[Config]
 
 
+@LAUNCH.during("compose")
 def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     """Configurations of an experiment, inside `hydra`.
 

@@ -32,7 +32,7 @@ class Trace:
     ----------
     status : ``done``, ``diverged`` or ``timeout``.
     curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
-    train_seconds, evaluate_seconds : two of the three clocks; the caller keeps the loading one.
+    train_seconds, evaluate_seconds : two clocks; the caller keeps the others.
     memory : of training, without evaluation.
     """
 

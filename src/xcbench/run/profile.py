@@ -1,0 +1,127 @@
+"""Where the wall time of a launch goes: phases of this process, and the clocks of its cells.
+
+A launch leaves ``runs/launches/<when>-<process>.json``; ``xcbench launches`` shows them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench import durable, sealed
+from xcbench.errors import one_line
+from xcbench.run.cell import Cell
+
+BEFORE = ("import", "compose", "plan")
+IN_CELLS = ("load", "compile", "train", "evaluate")
+PHASES = (*BEFORE, *IN_CELLS, "save", "track", "idle", "other")
+COLUMNS = ["started", "grid", "cells", "workers", "wall", *PHASES]
+
+
+class Profile:
+    """Clock of a process that is in one phase at a time, and seconds of the cells that it ran.
+
+    Seconds in cells are the sum over the workers. ``idle`` is what workers waited for one another,
+    for the data that they were sent, and for their start.
+    """
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self, phase: str = "other", age: float = 0.0) -> None:
+        """Count from now on, or from some seconds ago."""
+        self.phase, self.since = phase, time.perf_counter() - age
+        self.began = time.time() - age
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self.cells, self.busy = 0, 0.0
+
+    def import_until_now(self) -> None:
+        """Count from where this process began: what it did so far is to import."""
+        self.begin("import", _age())
+        self.enter("other")
+
+    def enter(self, phase: str) -> str:
+        """Be in another phase from now on; gives the one before."""
+        now, before = time.perf_counter(), self.phase
+        self.seconds[before] += now - self.since
+        self.phase, self.since = phase, now
+        return before
+
+    @contextmanager
+    def during(self, phase: str) -> Iterator[None]:
+        """Be in a phase meanwhile."""
+        before = self.enter(phase)
+        try:
+            yield
+        finally:
+            self.enter(before)
+
+    def add(self, cell: Cell, spent: float) -> None:
+        """Count a cell that ran, and the seconds that its worker was busy with it."""
+        for name in IN_CELLS:
+            self.seconds[name] += cell.seconds.get(name, 0.0)
+        self.cells += 1
+        self.busy += spent
+
+    def taken(self, grid: str, workers: int) -> dict[str, object]:
+        """Row of `COLUMNS` of the launch that ends now; the next one begins.
+
+        The phase ``idle`` is that in which cells ran.
+        """
+        self.enter("other")
+        wall = sum(self.seconds[name] for name in (*BEFORE, "save", "track", "idle", "other"))
+        own = {name: self.seconds[name] for name in IN_CELLS}
+        seconds = {
+            **self.seconds,
+            "idle": max(0.0, workers * self.seconds["idle"] - self.busy),
+            "other": self.seconds["other"] + max(0.0, self.busy - sum(own.values())),
+        }
+        started = datetime.fromtimestamp(self.began, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+        row = dict(zip(COLUMNS, (started, grid, self.cells, workers, wall), strict=False))
+        self.begin()
+        return {**row, **seconds}
+
+
+def _age() -> float:
+    """Seconds since this process began, where the system says it."""
+    with suppress(OSError, ValueError, IndexError):
+        after_name = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        begun = int(after_name[19]) / os.sysconf("SC_CLK_TCK")
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - begun)
+    return 0.0
+
+
+LAUNCH = Profile()  # of this process, which has one wall clock
+
+
+def write(runs_dir: Path, row: dict[str, object]) -> None:
+    """Keep the row of a launch; where that fails, nothing but the row is lost, and it is said."""
+    path = runs_dir / "launches" / f"{row['started']}-{os.getpid()}.json".replace(":", "")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        durable.write(path, sealed.dumps(row))
+    except OSError as error:
+        print(f"warning: the launch's times are not kept: {one_line(error)}", file=sys.stderr)
+
+
+def read(runs_dir: Path, grid: str = "") -> pd.DataFrame:
+    """Launches under a folder, or those of a grid, in order of time, a row each of `COLUMNS`.
+
+    ``wall`` and the phases are in seconds. A damaged row is left out and said.
+    """
+    rows = []
+    for path in sorted((runs_dir / "launches").glob("*.json")):
+        try:
+            row = sealed.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            print(f"warning: {path} is left out: {one_line(error)}", file=sys.stderr)
+        else:
+            rows += [row] if grid in ("", row["grid"]) else []
+    return pd.DataFrame(rows, columns=COLUMNS)
