@@ -21,6 +21,7 @@ from xcbench.run import cells, overrides, plan, sweeps
 from xcbench.run import results as frames
 from xcbench.run.execute import execute_jobs, planned
 from xcbench.run.processes import INTERRUPTED
+from xcbench.run.profile import LAUNCH
 from xcbench.run.progress import InABar, Progress
 
 OF_LAUNCH = ("data_dir", "runs_dir", "fetch")
@@ -118,6 +119,7 @@ def run(
     0  implicit  0.01     0   done
     1       ove  0.01     0   done
     """
+    LAUNCH.begin("compose")
     rate = {} if lr is None else {"method__lr": lr}
     chosen = {"dataset": dataset, "method": method, **rate, "seed": seed, "mlflow": False}
     words = overrides.for_hydra(["-m", *_words({**chosen, **options})])
