@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limi
 import made_cells
 from process_tree import alive, descendants
 from workspace import ROOT, Workspace
+from xcbench import threads
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.run import cells, memory, plan, processes, runner
@@ -254,8 +255,8 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
 
     monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
     monkeypatch.setattr(runner, "_run", look)
-    monkeypatch.setattr(runner, "ThreadpoolController", search)
-    runner._libraries.cache_clear()  # what tests before this one have found
+    monkeypatch.setattr(threads, "ThreadpoolController", search)
+    threads._libraries.cache_clear()  # what tests before this one have found
     with threadpool_limits(2):
         for imported in ("xcbench_a", "xcbench_a", "xcbench_b"):
             monkeypatch.setitem(sys.modules, imported, ModuleType(imported))
