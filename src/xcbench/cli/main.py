@@ -68,7 +68,7 @@ def _command(words: list[str]) -> int:
     parser.add_argument("--yes", "-y", action="store_true")
     parser.add_argument("--self-contained", action="store_true")
     parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
-    arguments, rest = parser.parse_known_intermixed_args(words)
+    arguments, rest = parser.parse_known_intermixed_args(_as_pairs(words))
     if arguments.command == "help":
         print(f"usage: {usage.OVERVIEW}", end="")
         return 0
@@ -80,7 +80,9 @@ def _command(words: list[str]) -> int:
         "compare": (show.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
         "verify": (_beside("verify.verify"), ()),
-        "predict": (_beside("predict.predict"), ("CELL", "FILE")),
+        "train": (_beside("train.train"), ("FILE",)),
+        "predict": (_beside("predict.predict"), ("MODEL|CELL", "FILE")),
+        "evaluate": (_beside("train.evaluate"), ("MODEL", "FILE")),
         "data": (_beside("data.data"), ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
         "paper": (_beside("paper.paper"), ("NAME",)),
@@ -105,6 +107,21 @@ def _command(words: list[str]) -> int:
         raise UserError(f"{arguments.command} needs {number}: {' '.join(takes)}")
     flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
     return command(Request(arguments.command, plain, settings, *flags))
+
+
+def _as_pairs(words: list[str]) -> list[str]:
+    """``--method umax -k 5`` as ``method=umax k=5``, in the commands about models."""
+    if not words or words[0] not in ("train", "predict", "evaluate"):
+        return words
+    pairs: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, sign, value = word.lstrip("-").partition("=")
+        if word.startswith("-"):
+            pairs.append(f"{name.replace('-', '_')}={value if sign else next(rest, '')}")
+        else:
+            pairs.append(word)
+    return pairs
 
 
 def _beside(name: str) -> Command:

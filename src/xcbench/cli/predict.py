@@ -1,4 +1,4 @@
-"""Scoring the rows of a file with the saved weights of a cell."""
+"""Scoring the rows of a file with the saved weights of a cell, or with a model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from xcbench import durable
+import numpy as np
+
+from xcbench import durable, model_files
+from xcbench.cli import train
 from xcbench.cli.command import Request
 from xcbench.core.dataset import Rows
 from xcbench.core.evaluation import top_classes
@@ -24,6 +27,8 @@ from xcbench.run.cell import Cell
 
 def predict(request: Request) -> int:
     """Print ``label:log-probability`` of the k best classes, one line a row, best first."""
+    if model_files.is_model(Path(request.words[0])):
+        return _with_model(request)
     runs_dir = request.runs_dir()
     k, out = request.settings.pop("k", "1"), request.settings.pop("out", None)
     request.refuse_others("runs_dir=…, k=NUMBER and out=FILE")
@@ -47,13 +52,50 @@ def predict(request: Request) -> int:
     return 0
 
 
+def _with_model(request: Request) -> int:
+    """The same with a model that ``xcbench train`` wrote, a block of rows at a time."""
+    k, out = train.number("k", request.settings.pop("k", "1")), request.settings.pop("out", None)
+    request.refuse_others("k=NUMBER and out=FILE")
+    trained = model_files.load(Path(request.words[0]))
+    left_out: list[int] = []
+
+    def lines() -> Iterator[str]:
+        for _, X in train.rows(trained, Path(request.words[1]), left_out.append):
+            best, values = trained.estimator.predict_top_k(X, k)
+            yield from _pairs(best, values)
+
+    if out is None:
+        sys.stdout.writelines(lines())
+        sys.stdout.flush()
+    else:
+        scratch = durable.sibling(Path(out).absolute())
+        with writing(Path(out), "out"):
+            try:
+                with scratch.open("w", encoding="utf-8") as handle:
+                    handle.writelines(lines())
+                scratch.replace(out)
+            finally:
+                scratch.unlink(missing_ok=True)
+    if sum(left_out):
+        print(
+            f"values of features that training has not seen, ignored: {sum(left_out)}",
+            file=sys.stderr,
+        )
+    return 0
+
+
+def _pairs(labels: np.ndarray, values: np.ndarray) -> Iterator[str]:
+    """Lines ``label:value label:value …``."""
+    for names, row in zip(labels.tolist(), values.tolist(), strict=True):
+        pairs = (f"{label}:{value:.6g}" for label, value in zip(names, row, strict=True))
+        yield " ".join(pairs) + "\n"
+
+
 def _lines(model: LinearModel, X: Rows, cell: Cell, inputs: Inputs, k: int) -> Iterator[str]:
     for _, scores in model.passes(protocol.applied(X, inputs, _protocol(cell))):
         best = top_classes(scores, k)
         log_probability = model.log_probabilities_of(scores, best)
-        for labels, row in zip(inputs.labels[best].tolist(), log_probability.tolist(), strict=True):
-            pairs = (f"{label}:{value:.6g}" for label, value in zip(labels, row, strict=True))
-            yield " ".join(pairs) + "\n"
+        yield from _pairs(inputs.labels[best], log_probability)
 
 
 def _protocol(cell: Cell) -> Protocol:

@@ -17,8 +17,12 @@ xcbench COMMAND [name=value ...]
   clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
   verify     read every cell, grid and prepared dataset: lists the damaged ones, then asks whether
              to move them to runs/quarantine/ (--yes: does not ask); exit code 1 if there were any
-  predict    score the rows of a file with the weights of a cell that ran with save_weights=true:
-             label:log-probability of the best class a row; k=5: of the best five; out=FILE
+  train      train a method on a file of your own: `xcbench train rows.svm method=implicit
+             out=model/`; labels may be any text
+  predict    score the rows of a file with such a model, or with the weights of a cell that ran
+             with save_weights=true: label:log-probability of the best class a row; k=5: of the
+             best five; out=FILE
+  evaluate   error, log loss and precision of a model on the labelled rows of a file
   data       list: what there is of every dataset, and from where; fetch NAME …: download it;
              verify [NAME …]: whether the files are the right ones
   report     write tables, figures and a page: name=demo writes reports/demo/; --self-contained:
@@ -93,12 +97,30 @@ Example: xcbench clean status=failed
 Read every cell, grid and prepared dataset, and ask whether to move damaged ones away.
 Example: xcbench verify
 """,
-    "predict": """\
-CELL FILE [k=1] [out=FILE] [runs_dir=runs]
+    "train": """\
+FILE [method=implicit] [out=model] [test=FILE] [epochs=20] [seed=0] [name=value ...]
 
-Print label:log-probability of the best k classes of every row of a file, which is read as the
-files that the cell was trained on. The cell must have run with save_weights=true.
-Example: xcbench predict 1d8a rows.txt k=5 out=predictions.txt
+Train a method on rows 'label feature:value ...' (svmlight, or with a first line 'N D K' the format
+of the Extreme Classification Repository), and write the model to a folder. Labels are any text.
+  lr=0.1 negatives=5 l2=1     options of the method: `xcbench options` lists them
+  protocol.tfidf=true protocol.row_norm=l2     how features are made; stored with the model
+  test=FILE                   measure the model on these rows, too
+Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
+""",
+    "predict": """\
+MODEL|CELL FILE [k=1] [out=FILE] [runs_dir=runs]
+
+Print label:log-probability of the best k classes of every row of a file (scores of a method without
+probabilities). MODEL is a folder that `xcbench train` wrote; of a CELL, the file is read as those
+that it was trained on, and it must have run with save_weights=true.
+Example: xcbench predict news/ rows.svm k=5 out=predictions.txt
+""",
+    "evaluate": """\
+MODEL FILE [k=1]
+
+Print the error, the log loss in nats and the precision at k of a model on labelled rows. A label
+that training has not seen is an error, and has no log loss.
+Example: xcbench evaluate news/ test.svm k=5
 """,
     "data": """\
 list | fetch NAME ... | verify [NAME ...]   [data_dir=data]

@@ -26,8 +26,21 @@ def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int,
     return first, second, len(inputs.labels), dropped
 
 
-def problem(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, Inputs, int]:
+def training(rows: Raw, protocol: Protocol) -> tuple[Split, Inputs]:
+    """Choose training rows as `problem` does, where there are no others."""
+    nothing = rows.take(np.zeros(len(rows), bool))
+    train, _, inputs, _ = problem(rows, nothing, protocol, alone=True)
+    return train, inputs
+
+
+def problem(
+    train: Raw, test: Raw, protocol: Protocol, alone: bool = False
+) -> tuple[Split, Split, Inputs, int]:
     """Choose the rows, one label a row, number the classes, scale the features.
+
+    Parameters
+    ----------
+    alone : whether there need be no test rows.
 
     Returns
     -------
@@ -66,7 +79,7 @@ def problem(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, In
             f"the classes in the training rows are {len(np.unique(first))}, "
             "at least two are needed; get other data, or change dataset.protocol"
         )
-    if not usable.any():
+    if not (alone or usable.any()):
         raise UserError(
             "no test row has a label that is a class; get other data, "
             "or change dataset.protocol (split=random draws a test part)"

@@ -5,9 +5,40 @@ They train with the harness's own solvers: the same data, settings and seed give
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from xcbench.estimators.base import LinearClassifier
 from xcbench.estimators.margin import MarginClassifier
 from xcbench.estimators.sampled import SampledSoftmaxClassifier
 from xcbench.estimators.softmax import SoftmaxClassifier
+from xcbench.methods import registry
 
-__all__ = ["LinearClassifier", "MarginClassifier", "SampledSoftmaxClassifier", "SoftmaxClassifier"]
+__all__ = [
+    "LinearClassifier",
+    "MarginClassifier",
+    "SampledSoftmaxClassifier",
+    "SoftmaxClassifier",
+    "of_method",
+]
+
+
+def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> LinearClassifier:
+    """Estimator of a method and its options, by their names on the command line.
+
+    Parameters
+    ----------
+    parameters : of `SampledSoftmaxClassifier`; those that a family lacks have no effect there.
+
+    Raises
+    ------
+    UserError
+        If there is no such method.
+    """
+    family: type[LinearClassifier] = SampledSoftmaxClassifier
+    if registry.find(method).thing.link is None:
+        family = MarginClassifier
+    elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":
+        family = SoftmaxClassifier
+    own = {name: parameters[name] for name in parameters if name in family._get_param_names()}
+    return family(method, options=dict(options) or None, **own)

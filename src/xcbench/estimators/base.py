@@ -23,7 +23,9 @@ from xcbench.core import engines
 from xcbench.core.dataset import Dataset, Info, Rows, Split
 from xcbench.core.evaluation import Extras, top_classes
 from xcbench.core.metrics import evaluate
-from xcbench.core.models.model import Model
+from xcbench.core.models.linear import LinearModel
+from xcbench.core.models.model import BLOCK_SCORES, Model
+from xcbench.core.rows import take
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.minibatch import Minibatch
 from xcbench.errors import UserError
@@ -116,15 +118,28 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         self.lr_, self._settings, self._info = settings.lr, settings, dataset.info
         return method, settings
 
-    def _empty(self, method: Method, solver: Solver, state: Mapping[str, np.ndarray]) -> Model:
-        """Model of the solver's kind, with the weights of a state where there are any."""
-        info, engine = self._info, engines.resolve(self.engine)
+    def _empty(
+        self,
+        method: Method,
+        solver: Solver,
+        state: Mapping[str, np.ndarray],
+        need: Any = ("C", "W"),
+        engine: str = "",
+    ) -> Model:
+        """Model of the solver's kind, with the weights of a state where there are any.
+
+        Parameters
+        ----------
+        need : how the weights must lie in memory; as NumPy says it.
+        engine : in the place of the estimator's.
+        """
+        info, engine = self._info, engine or engines.resolve(self.engine)
         model = solver.make_model(
             engine, info.classes, info.features, self._settings.bias, self.dtype
         )
         model.link = method.link
         if state:
-            model.restore(dict(state))
+            model.restore({name: np.require(array, None, need) for name, array in state.items()})
         return model
 
     def _run(
@@ -239,7 +254,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         """
         model, X = self._predictor(X)
         scores = np.empty((X.shape[0], model.n_classes), model.dtype)
-        for block, part in model.passes(X):
+        for block, part in _passes(model, X):
             scores[block] = part
         if model.n_classes > 2:
             return scores
@@ -253,7 +268,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         X : array or sparse array of shape (N, D)
         """
         model, X = self._predictor(X)
-        return self.classes_[model.predict(X)]
+        best = np.empty(X.shape[0], np.int64)
+        for block, scores in _passes(model, X):
+            best[block] = scores.argmax(axis=1)
+        return self.classes_[best]
 
     @available_if(_has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -297,7 +315,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         k = min(k, model.n_classes)
         best = np.empty((X.shape[0], k), np.int64)
         values = np.empty((X.shape[0], k))
-        for block, scores in model.passes(X):
+        for block, scores in _passes(model, X):
             best[block] = classes = top_classes(scores, k)
             if model.link is None:
                 values[block] = np.take_along_axis(scores, classes, axis=1)
@@ -353,13 +371,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         else:
             super().__setstate__(state)
 
-    def _restore(self, info: Info, settings: Mapping[str, Any]) -> None:
-        """Make the model of `state_` again."""
+    def _restore(self, info: Info, settings: Mapping[str, Any], **how: Any) -> None:
+        """Make the model of `state_` again, as `_empty` does."""
         self._info = info
         given = {name: value for name, value in settings.items() if name != "name"}
         method, self._settings = problem.settings(self.method, given, info)
         solver = method.build(self._settings, info)
-        self._model = self._empty(method, solver, self.state_)
+        self._model = self._empty(method, solver, self.state_, **how)
         if isinstance(solver, Minibatch):
             self._model.correction = solver.sampler.restored(self.state_).correction
 
@@ -367,6 +385,27 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _passes(model: Model, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+    """Scores of all rows, block after block; of few features, by the weights of these alone."""
+    if _is_plain(model) and not isinstance(X, np.ndarray):
+        assert isinstance(model, LinearModel)
+        by_class = not model.V.flags.f_contiguous  # else it costs nothing to take all of them
+        if by_class and 4 * X.nnz < X.shape[1] and X.shape[0] * model.n_classes < BLOCK_SCORES:
+            yield slice(0, X.shape[0]), model.all(take(X, slice(None), model.dtype))
+            return
+    yield from model.passes(X)
+
+
+def _is_plain(model: Model) -> bool:
+    """Whether scores are products with the weights and nothing else."""
+    kind: Any = type(model)
+    return (
+        isinstance(model, LinearModel)
+        and kind.passes is LinearModel.passes
+        and kind._product is LinearModel._product
+    )
 
 
 class Watch:

@@ -1,0 +1,214 @@
+"""Training on a file of one's own, and measuring the model on another."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from xcbench import estimators, model_files, options
+from xcbench.cli.command import Request
+from xcbench.core.dataset import Raw
+from xcbench.data import labelled_rows, protocol
+from xcbench.data.settings import Protocol
+from xcbench.errors import UserError
+from xcbench.model_files import Trained
+
+PARAMETERS: dict[str, Callable[[str], Any]] = {
+    "epochs": int,
+    "random_state": int,
+    "dtype": str,
+    "engine": str,
+}
+NAMES = {"seed": "random_state", "budget.epochs": "epochs"}
+
+
+def train(request: Request) -> int:
+    """Train a method on the rows of a file, and write the model."""
+    given = request.settings
+    out, method = Path(given.pop("out", "model")), given.pop("method", "implicit")
+    test = given.pop("test", None)
+    chosen = _protocol(given)
+    parameters = _parameters(given)
+    raw = labelled_rows.read(Path(request.words[0]))
+    started = time.perf_counter()
+    try:
+        rows, inputs = protocol.training(raw, chosen)
+        own = {name.removeprefix("method."): value for name, value in given.items()}
+        estimator = estimators.of_method(method, own, verbose=sys.stderr.isatty(), **parameters)
+        estimator.fit(rows.X, inputs.labels[rows.y])
+    except ValueError as error:
+        raise UserError(str(error)) from None
+    trained = Trained(estimator, inputs, chosen, np.bincount(rows.y, minlength=len(inputs.labels)))
+    model_files.save(out, trained)
+    print(_summary(raw, trained, out, time.perf_counter() - started))
+    if test is not None:
+        print(_measures(trained, Path(test), 1))
+    return 0
+
+
+def evaluate(request: Request) -> int:
+    """Print what a model makes of the labelled rows of a file."""
+    k = number("k", request.settings.pop("k", "1"))
+    request.refuse_others("k=NUMBER")
+    trained = model_files.load(Path(request.words[0]))
+    print(_measures(trained, Path(request.words[1]), k))
+    return 0
+
+
+def number(name: str, text: str) -> int:
+    """A number of at least 1.
+
+    Raises
+    ------
+    UserError
+        If it is none.
+    """
+    if not re.fullmatch("[0-9]{1,9}", text) or not int(text):
+        raise UserError(f"{name}={text} is not possible: it must be a whole number of at least 1")
+    return int(text)
+
+
+def _parameters(given: dict[str, str]) -> dict[str, Any]:
+    """Take out what is no option of a method."""
+    found: dict[str, Any] = {"random_state": 0}
+    for key in list(given):
+        name = NAMES.get(key, key)
+        if name in PARAMETERS:
+            try:
+                found[name] = PARAMETERS[name](given.pop(key))
+            except ValueError:
+                raise UserError(f"{key} must be a whole number") from None
+    return found
+
+
+def _protocol(given: dict[str, str]) -> Protocol:
+    """Take out how rows become a problem."""
+    node: Any = OmegaConf.structured(Protocol(classes="train"))
+    for key in [key for key in given if re.match(r"(dataset\.)?protocol\.", key)]:
+        try:
+            OmegaConf.update(node, key.rpartition("protocol.")[2], given.pop(key))
+        except OmegaConfBaseException as error:
+            raise UserError(f"{key} is not possible: {str(error).splitlines()[0]}") from None
+    chosen: Protocol = OmegaConf.to_object(node)  # type: ignore[assignment]
+    options.check(chosen, "protocol.")
+    if chosen.split != "given" or chosen.classes != "train":
+        raise UserError("train takes all rows of its file, and the classes that are there")
+    return chosen
+
+
+def _summary(raw: Raw, trained: Trained, out: Path, seconds: float) -> str:
+    """What was learnt from what."""
+    estimator, lines = trained.estimator, []
+    counts = raw.label_counts
+    if (counts == 0).any():
+        lines.append(f"rows without a label, left out: {(counts == 0).sum():,}")
+    if (counts > 1).any():
+        rule = trained.protocol.label if trained.protocol else ""
+        lines.append(f"rows with several labels, one learnt (label={rule}): {(counts > 1).sum():,}")
+    rate = "" if estimator.lr_ is None else f", lr={estimator.lr_:.4g}"
+    lines.append(
+        f"{estimator.method} on {estimator._info.train:,} rows, {estimator.n_features_in_:,} "
+        f"features, {len(estimator.classes_):,} labels: {estimator.n_iter_} "
+        f"{'iterations' if estimator._settings.lr is None else 'epochs'}{rate}, {seconds:.1f} s"
+    )
+    return "\n".join([*lines, f"model: {out}"])
+
+
+class _Sums:
+    """Counts over the rows of a file."""
+
+    def __init__(self) -> None:
+        self.rows = self.unlabelled = self.unseen = self.ignored = self.errors = self.hits = 0
+        self.loss, self.of_loss = 0.0, 0
+
+    def lines(self, k: int) -> Iterator[str]:
+        """What came out, a line each."""
+        judged = self.rows - self.unlabelled
+        yield f"rows {judged}"
+        if not judged:
+            return
+        yield f"error {self.errors / judged:.6g}"
+        if self.of_loss:
+            yield f"log_loss {self.loss / self.of_loss:.6g}"
+        yield f"precision_at_{k} {self.hits / (k * judged):.6g}"
+        for number, what in (
+            (self.unlabelled, "rows without a label, left out"),
+            (self.unseen, "rows whose labels training has not seen, errors without log loss"),
+            (self.ignored, "values of features that training has not seen, ignored"),
+        ):
+            if number:
+                yield f"{what}: {number}"
+
+
+def _measures(trained: Trained, path: Path, k: int) -> str:
+    """Error and log loss of the label that the protocol's rule takes, and precision at k."""
+    estimator, sums = trained.estimator, _Sums()
+    k = min(k, len(estimator.classes_))
+    for labels, X in rows(trained, path, lambda number: _add(sums, number)):
+        classes = [_classes(estimator.classes_, names) for names in labels]
+        targets = np.array([_target(trained, row) for row in classes], np.int64)
+        best, _ = estimator.predict_top_k(X, k)
+        place = np.searchsorted(estimator.classes_, best)
+        some = np.array([bool(names) for names in labels])
+        sums.rows += len(labels)
+        sums.unlabelled += int((~some).sum())
+        sums.unseen += int((some & (targets < 0)).sum())
+        sums.errors += int((some & (place[:, 0] != targets)).sum())
+        sums.hits += sum(len({*row} & {*guess}) for row, guess in zip(classes, place, strict=True))
+        known = np.flatnonzero(targets >= 0)
+        if len(known) and hasattr(estimator, "predict_proba"):
+            values = estimator.evaluate(X[known], estimator.classes_[targets[known]])
+            sums.loss += len(known) * values["log_loss"]
+            sums.of_loss += len(known)
+    return "\n".join(sums.lines(k))
+
+
+def _add(sums: _Sums, ignored: int) -> None:
+    sums.ignored += ignored
+
+
+def rows(
+    trained: Trained, path: Path, ignored: Callable[[int], None]
+) -> Iterator[tuple[list[list[str]], Any]]:
+    """Labels and features of the rows of a file, block after block.
+
+    Parameters
+    ----------
+    ignored : told how many values of features were left out, which training has not seen.
+    """
+    if trained.inputs is None:
+        raise UserError("the model was trained on arrays, not on a file; predict from Python")
+    first = max(trained.inputs.first, 0)
+    for block in labelled_rows.blocks(path):
+        X, others = labelled_rows.at(block.X, first, trained.inputs.width)
+        ignored(others)
+        yield block.labels, trained.features(X)
+
+
+def _classes(names: np.ndarray, labels: list[str]) -> list[int]:
+    """Classes of a row's labels; those that training has not seen are left out."""
+    if names.dtype.kind == "i":
+        values: Any = [int(text) for text in labels if labelled_rows.WHOLE.fullmatch(text)]
+    else:
+        values = labels
+    place = np.searchsorted(names, np.array(values, names.dtype if not values else None))
+    place = np.minimum(place, len(names) - 1)
+    return [int(p) for p, value in zip(place, values, strict=True) if names[p] == value]
+
+
+def _target(trained: Trained, classes: list[int]) -> int:
+    """The class that the rule takes; -1 for none."""
+    if not classes:
+        return -1
+    rule = trained.protocol.label if trained.protocol else "first"
+    if rule == "rarest" and trained.counts is not None:
+        return min(classes, key=lambda k: (trained.counts[k], k))  # type: ignore[index]
+    return classes[0] if rule == "first" else min(classes)

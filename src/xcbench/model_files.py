@@ -1,0 +1,188 @@
+"""Trained models as folders: ``model.json`` and ``arrays.npz``, with checksums and no pickle.
+
+Weights of sparse rows lie feature after feature, so that a row costs what its features have.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import xcbench
+from xcbench import durable, sealed
+from xcbench.core.dataset import Info
+from xcbench.core.solvers import Streams
+from xcbench.data import protocol as protocols
+from xcbench.data.inputs import Inputs
+from xcbench.data.settings import Protocol
+from xcbench.errors import UserError, writing
+from xcbench.estimators import (
+    LinearClassifier,
+    MarginClassifier,
+    SampledSoftmaxClassifier,
+    SoftmaxClassifier,
+)
+from xcbench.methods import registry
+
+FORMAT = 1  # a reader of this number reads files of lower ones
+MODEL, ARRAYS = "model.json", "arrays.npz"
+FAMILIES: dict[str, type[LinearClassifier]] = {
+    family.__name__: family
+    for family in (SampledSoftmaxClassifier, SoftmaxClassifier, MarginClassifier)
+}
+FITTED = ("lr_", "n_iter_", "loss_curve_", "n_features_in_")
+
+
+@dataclass
+class Trained:
+    """A trained estimator, and what makes its features of the rows of a file.
+
+    Attributes
+    ----------
+    inputs, protocol : None where the estimator was trained on arrays.
+    counts : training rows of every class.
+    """
+
+    estimator: LinearClassifier
+    inputs: Inputs | None = None
+    protocol: Protocol | None = None
+    counts: np.ndarray | None = None
+
+    def features(self, X: Any) -> Any:
+        """Features of rows, made as those of the training rows were."""
+        if self.inputs is None or self.protocol is None:
+            return X
+        return protocols.applied(X, self.inputs, self.protocol)
+
+
+def is_model(folder: Path) -> bool:
+    """Whether a model lies there."""
+    return (folder / MODEL).is_file()
+
+
+def save(folder: Path, trained: Trained) -> None:
+    """Write a model; an earlier one at the same place is exchanged when the new one is complete.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written, or something else lies there.
+    """
+    estimator = trained.estimator
+    if folder.exists() and not is_model(folder) and (folder.is_file() or any(folder.iterdir())):
+        raise UserError(f"{folder} holds something else than a model; name another folder")
+    state = estimator.state_
+    if estimator._info.sparse and "W" in state:
+        state = {**state, "W": np.asfortranarray(state["W"])}
+    arrays = {f"state.{name}": array for name, array in state.items()}
+    arrays["classes"] = _plain(estimator.classes_)
+    if trained.inputs is not None:
+        own = trained.inputs.arrays()
+        arrays |= {f"inputs.{name}": own[name] for name in own if name != "labels"}
+    if trained.counts is not None:
+        arrays["counts"] = trained.counts
+    content = {
+        "format": FORMAT,
+        "xcbench": xcbench.__version__,
+        "family": next(name for name, kind in FAMILIES.items() if isinstance(estimator, kind)),
+        "method": estimator.method,
+        "method_version": registry.find(estimator.method).thing.version,
+        "parameters": _parameters(estimator),
+        "settings": asdict(estimator._settings),
+        "info": asdict(estimator._info),
+        "protocol": asdict(trained.protocol) if trained.protocol else None,
+        "fitted": {name: getattr(estimator, name) for name in FITTED},
+        "names": [str(name) for name in getattr(estimator, "feature_names_in_", [])],
+    }
+    scratch = durable.sibling(folder.absolute())
+    with writing(folder, "out"):
+        try:
+            scratch.mkdir(parents=True)
+            with (scratch / ARRAYS).open("wb") as handle:
+                np.savez(handle, allow_pickle=False, **arrays)
+            content["files"] = {ARRAYS: sealed.file_digest(scratch / ARRAYS)}
+            (scratch / MODEL).write_text(sealed.dumps(content), "utf-8")
+            durable.replace_folder(scratch, folder.absolute())
+        except BaseException:
+            durable.remove(scratch)
+            raise
+
+
+def load(folder: Path) -> Trained:
+    """Read a model.
+
+    Raises
+    ------
+    UserError
+        If there is none, it is damaged, or another version wrote it that this one cannot read.
+    """
+    try:
+        content = sealed.loads((folder / MODEL).read_bytes())
+        if content["format"] > FORMAT:
+            raise UserError(
+                f"{folder} was written by xcbench {content['xcbench']}, in a format that this "
+                "version does not know; use that version"
+            )
+        if sealed.file_digest(folder / ARRAYS) != content["files"][ARRAYS]:
+            raise ValueError(f"{ARRAYS} is not the file that was written")
+        with np.load(folder / ARRAYS, allow_pickle=False) as stored:
+            arrays = dict(stored)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise UserError(f"{folder} holds no model, or a damaged one ({error})") from None
+    version = registry.find(content["method"]).thing.version
+    if version != content["method_version"]:
+        raise UserError(
+            f"{folder} was trained by version {content['method_version']} of method "
+            f"{content['method']}, this is version {version}; train it again"
+        )
+    estimator: LinearClassifier = FAMILIES[content["family"]](**content["parameters"])
+    for name, value in content["fitted"].items():
+        setattr(estimator, name, value)
+    if content["names"]:
+        estimator.feature_names_in_ = np.array(content["names"], object)
+    estimator.classes_ = arrays["classes"]
+    estimator.state_ = _under("state.", arrays)
+    estimator._memory, estimator._streams = {}, Streams.of(0)
+    kinds = {entry.name for entry in fields(Info)}
+    info = Info(**{name: value for name, value in content["info"].items() if name in kinds})
+    estimator._restore(info, content["settings"], need=(), engine="numpy")
+    own, protocol = _under("inputs.", arrays), content["protocol"]
+    if protocol is None:
+        return Trained(estimator)
+    inputs = Inputs.of({**own, "labels": estimator.classes_})
+    return Trained(estimator, inputs, Protocol(**protocol), arrays["counts"])
+
+
+def _under(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Arrays whose names begin so, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
+
+
+def _plain(labels: np.ndarray) -> np.ndarray:
+    """Labels as an array that needs no pickle."""
+    if labels.dtype.kind != "O":
+        return labels
+    if all(isinstance(label, str) for label in labels):
+        return labels.astype(str)
+    raise UserError("labels that are neither numbers nor text cannot be saved")
+
+
+def _parameters(estimator: LinearClassifier) -> dict[str, Any]:
+    """Parameters that files can have; a seed that was no number is left out."""
+    given = estimator.get_params()
+    if not isinstance(given["random_state"], int | None):
+        given["random_state"] = None
+    plain = (value.item() if isinstance(value, np.generic) else value for value in given.values())
+    values = dict(zip(given, plain, strict=True))
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in values.items()
+    }
