@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tracked_cells import STARTED, a_cell, curve, some_cells, stored
+from workspace import Workspace
 from xcbench.run import cells, tracking
 
 
@@ -168,3 +169,12 @@ def test_rebuild_gives_the_same_store_and_holds_these_cells_alone(runs_dir: Path
     assert stored(runs_dir) == before
     assert tracking.track(runs_dir, cells.load_all(runs_dir)) == 0
     assert {path.name for path in runs_dir.iterdir()} == {"cells", "mlflow.db", "mlflow.lock"}
+
+
+def test_a_launch_of_which_all_is_recorded_imports_nothing_of_mlflow(workspace: Workspace) -> None:
+    words = ("dataset=digits", "method=ove", "budget.epochs=1", "budget.checkpoints=1")
+    assert workspace.run_fresh(*words).code == 0
+    done = workspace.run_fresh(*words, PYTHONPROFILEIMPORTTIME="1")
+    assert done.code == 0 and "numpy" in done.err
+    imported = {line.rpartition("|")[2].strip() for line in done.err.splitlines()}
+    assert not {"mlflow", "sqlalchemy"} & imported

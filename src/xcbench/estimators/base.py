@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from xcbench import threads
+from xcbench.bar import Bar
 from xcbench.core import engines
 from xcbench.core.dataset import Dataset, Info, Rows, Split
 from xcbench.core.evaluation import Extras, top_classes
@@ -30,7 +31,6 @@ from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.minibatch import Minibatch
 from xcbench.errors import UserError
 from xcbench.estimators import problem
-from xcbench.estimators.progress import Bar
 from xcbench.methods import registry
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions

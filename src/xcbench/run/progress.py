@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xcbench.estimators.progress import Bar
+from xcbench.bar import Bar
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job
 from xcbench.units import duration

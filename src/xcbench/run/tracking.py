@@ -104,9 +104,7 @@ def behind(runs_dir: Path, started: Mapping[str, float]) -> list[str]:
     if not store.exists():
         return list(started)
     with _alone(store), _one_sentence(store):
-        uri = _uri(store)
-        entries = mlflow_tables.entries(uri, _experiment(_client(uri), home))
-        by_cell = {entry.cell: entry for entry in entries}
+        by_cell = {entry.cell: entry for entry in mlflow_tables.entries(store, EXPERIMENT)}
         return [name for name, at in started.items() if not _is_logged(by_cell.get(name), at)]
 
 
@@ -140,7 +138,9 @@ class Recorder:
         with self._one_warning():
             if self.usable and started:
                 names = behind(self.runs_dir, started)
-                track(self.runs_dir, filter(None, (cells.usable(self.runs_dir, n) for n in names)))
+                if names:
+                    late = (cells.usable(self.runs_dir, name) for name in names)
+                    track(self.runs_dir, filter(None, late))
 
     def record(self, cells: Sequence[Cell]) -> None:
         """Record cells; if that fails, they are no less finished."""
@@ -203,7 +203,7 @@ def _log_missing(store: Path, cells: Iterable[Cell], home: Path) -> int:
     """Log the cells without a run; runs that were cut off or are out of date make way."""
     uri = _uri(store)
     experiment = _experiment(_client(uri), home)
-    by_cell = {entry.cell: entry for entry in mlflow_tables.entries(uri, experiment)}
+    by_cell = {entry.cell: entry for entry in mlflow_tables.entries(store, EXPERIMENT)}
     logged = 0
     for batch in _batches(cells):
         new = [cell for cell in batch if not _is_logged(by_cell.get(cell.cell), cell.started)]
@@ -269,8 +269,13 @@ def _points(cell: Cell) -> Iterator[mlflow_tables.Point]:
 
 
 def _client(uri: str) -> Any:
+    """Import MLflow without telemetry and chatter."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     from mlflow import MlflowClient
 
+    for name in ("mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
     return MlflowClient(tracking_uri=uri)
 
 
@@ -299,13 +304,7 @@ def _alone(store: Path) -> Iterator[None]:
 
 @contextmanager
 def _one_sentence(store: Path) -> Iterator[None]:
-    """Import MLflow without telemetry and chatter; its errors become one sentence."""
-    for name, value in ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    import mlflow  # noqa: F401  before its loggers are told to be silent
-
-    for name in ("mlflow", "alembic"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
+    """Errors of MLflow and of the store become one sentence."""
     try:
         yield
     except UserError:
