@@ -117,6 +117,19 @@ class Split:
         """Rows of these numbers, with their label sets."""
         return Split(self.X[rows], self.y[rows], self.sets.take(rows) if self.sets else None)
 
+    def whole_rows(self) -> Split:
+        """The rows as they were before ``label=each`` made one of each of their labels."""
+        if self.sets is None or (self.sets.weight == 1).all():
+            return self
+        return self.take(np.flatnonzero(self.y == self.sets.classes[self.sets.start[:-1]]))
+
+    def labels(self, n_classes: int) -> sp.csr_array:
+        """Indicators (N, K) of all classes of every row."""
+        start, classes = np.arange(len(self) + 1), self.y
+        if self.sets is not None:
+            start, classes = self.sets.start, self.sets.classes
+        return sp.csr_array((np.ones(len(classes)), classes, start), (len(self), n_classes))
+
     def divided(self, share: float) -> tuple[Split, Split]:
         """A drawn share of the rows, and the others; in their order, and always the same."""
         drawn = np.random.default_rng(0).permutation(len(self)) < share * len(self)

@@ -1,0 +1,267 @@
+"""Trees whose nodes part the rows so that either part ranks its labels well.
+
+FastXML (Prabhu and Varma 2014): the parts come of alternating between the best order of the labels
+in either part and the best part for every row; an l1-regularised logistic regression then finds the
+parts again from features. PfastXML (Jain et al. 2016) weights labels by their inverse propensity.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench.core.dataset import Dataset
+from xcbench.core.models.forest import Forest, ReRankedForest, Tree, of_unit_length
+from xcbench.core.models.sparse import sparse_rows
+from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.core.statistics import inverse_propensity
+
+Plane = tuple[np.ndarray, np.ndarray, float]  # features, their weights, bias
+
+
+@dataclass
+class RankingTrees(Solver):
+    """Grow trees one after the other, all on all rows; iterations are trees, an epoch all of them.
+
+    Attributes
+    ----------
+    trees, leaf : how many there are; rows in a leaf at most, where they can be parted.
+    labels : of a leaf that are kept, those of the highest numbers.
+    C : weight of the logistic losses against ||w||_1; each part of a node weighs the same.
+    bias : whether hyperplanes have a bias, which is penalised as a weight is.
+    """
+
+    trees: int
+    leaf: int
+    labels: int
+    C: float
+    bias: bool
+
+    @property
+    def epochs(self) -> float:
+        """All trees."""
+        return 1.0
+
+    def make_model(
+        self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+    ) -> Forest:
+        """A forest without trees."""
+        return Forest(engine, n_classes, n_features, dtype)
+
+    def fit(
+        self, dataset: Dataset, model: Forest, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """Grow the trees."""
+        yield Progress(0, 0, 0.0)
+        split = dataset.train.whole_rows()
+        X = sparse_rows(split.X, slice(None), np.dtype(np.float64))
+        labels, gains = self.weighted(split.labels(model.n_classes))
+        for stop in stops:
+            while len(model.trees) < round(stop * self.trees):
+                model.trees.append(self.grow(X, labels, gains, model.dtype, streams.classes))
+            share = len(model.trees) / self.trees
+            left = f"{len(model.trees)} of {self.trees} trees" if share < 1 else None
+            seen = round(share * len(dataset.train))
+            yield Progress(len(model.trees), seen, share, 0.0, message=left)
+
+    def weighted(self, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+        """What leaves average (N, K), and what an order of the labels gains by each: nDCG's."""
+        highest = np.cumsum(discounts(Y.shape[1]))
+        count = np.diff(Y.indptr)
+        return Y, sp.csr_array(sp.diags_array(1 / highest[np.maximum(count, 1) - 1]) @ Y)
+
+    def grow(
+        self,
+        X: sp.csr_array,
+        labels: sp.csr_array,
+        gains: sp.csr_array,
+        dtype: np.dtype,
+        rng: np.random.Generator,
+    ) -> Tree:
+        """A tree on all rows."""
+        planes: list[Plane] = []
+        children: list[list[int]] = []
+        leaves: list[np.ndarray] = []
+        waiting = [(np.arange(X.shape[0]), -1, 0)]
+        while waiting:
+            rows, parent, side = waiting.pop()
+            parted = self.part(X[rows], gains[rows], dtype, rng) if len(rows) > self.leaf else None
+            if parted is None:
+                place = -1 - len(leaves)
+                leaves.append(rows)
+            else:
+                plane, right = parted
+                place = len(planes)
+                planes.append(plane)
+                children.append([-1, -1])
+                waiting += [(rows[~right], place, 0), (rows[right], place, 1)]
+            if parent >= 0:
+                children[parent][side] = place
+        return Tree(
+            stacked(planes, X.shape[1], dtype),
+            np.array([b for _, _, b in planes], dtype),
+            np.array(children, np.int64).reshape(-1, 2),
+            largest(means(leaves, labels), self.labels).astype(dtype),
+        )
+
+    def part(
+        self, X: sp.csr_array, gains: sp.csr_array, dtype: np.dtype, rng: np.random.Generator
+    ) -> tuple[Plane, np.ndarray] | None:
+        """Part the rows of a node; None where they stay together."""
+        right = rng.random(X.shape[0]) < 0.5
+        right, _ = part_by_ranking(gains, right)
+        if right.all() or not right.any():
+            return None
+        plane = sparse_logistic(X, right, self.C, self.bias, rng)
+        features, w, b = plane[0], plane[1].astype(dtype), float(dtype.type(plane[2]))
+        weights = np.zeros(X.shape[1])
+        weights[features] = w
+        right = X @ weights + b >= 0
+        if right.all() or not right.any():
+            return None
+        return (features, w, b), right
+
+
+@dataclass
+class PropensityTrees(RankingTrees):
+    """PfastreXML: labels weigh their inverse propensity, and mean rows of labels rank again.
+
+    Gains are not divided by the highest possible one, as in the published code.
+
+    Attributes
+    ----------
+    alpha, gamma : of the second ranking (`ReRankedForest`).
+    a, b : of the propensities.
+    """
+
+    alpha: float
+    gamma: float
+    a: float
+    b: float
+
+    def make_model(
+        self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
+    ) -> ReRankedForest:
+        """A forest without trees."""
+        return ReRankedForest(engine, n_classes, n_features, dtype, self.alpha, self.gamma)
+
+    def fit(
+        self, dataset: Dataset, model: Forest, streams: Streams, stops: Iterable[float]
+    ) -> Iterator[Progress]:
+        """Take the mean row of every label, then grow the trees."""
+        assert isinstance(model, ReRankedForest)
+        split = dataset.train.whole_rows()
+        members = split.labels(model.n_classes).T.tocsr()
+        rows = np.split(members.indices, members.indptr[1:-1])
+        X = sparse_rows(split.X, slice(None), np.dtype(np.float64))
+        model.means = means(rows, of_unit_length(X))
+        yield from super().fit(dataset, model, streams, stops)
+
+    def weighted(self, Y: sp.csr_array) -> tuple[sp.csr_array, sp.csr_array]:
+        """Inverse propensities, for leaves and gains alike."""
+        weights = inverse_propensity(Y.sum(axis=0), Y.shape[0], self.a, self.b)
+        Y = sp.csr_array(Y @ sp.diags_array(weights))
+        return Y, Y
+
+
+def discounts(n: int) -> np.ndarray:
+    """1 / log2(1 + r) of ranks r = 1..n."""
+    return 1 / np.log2(np.arange(n) + 2)
+
+
+def part_by_ranking(
+    gains: sp.csr_array, right: np.ndarray, tolerance: float = 1e-6
+) -> tuple[np.ndarray, list[float]]:
+    """Alternate: order the labels of either part by their summed gains, and move rows.
+
+    Parameters
+    ----------
+    gains : (n, K) of the labels of every row.
+    right : (n,) whether a row is in the right part, to begin with.
+    tolerance : at which gain of a round it ends.
+
+    Returns
+    -------
+    right : (n,) at the end.
+    values : mean discounted gain of rows under the order of their part, a round; it never falls.
+    """
+    present, column = np.unique(gains.indices, return_inverse=True)
+    gains = sp.csr_array((gains.data, column, gains.indptr), (gains.shape[0], len(present)))
+    by_label, discount = gains.T.tocsr(), discounts(len(present))
+    values: list[float] = []
+    while True:
+        value, orders = 0.0, []
+        for part in (~right, right):
+            total = by_label @ part.astype(np.float64)
+            order = np.empty(len(total))
+            order[np.argsort(-total, kind="stable")] = discount
+            value += order @ total
+            orders.append(order)
+        values.append(value / len(right))
+        better = gains @ (orders[1] - orders[0])
+        right = np.where(better == 0, right, better > 0)
+        if len(values) > 1 and values[-1] - values[-2] < tolerance:
+            return right, values
+
+
+def sparse_logistic(
+    X: sp.csr_array, right: np.ndarray, C: float, bias: bool, rng: np.random.Generator
+) -> Plane:
+    """Minimise ||w||_1 + C sum_i (n / n_side) log(1 + exp(-s_i (x_i·w + b))), by LIBLINEAR.
+
+    Stops as FastXML's code does: ten Newton steps, or 1 % of the first violation; LIBLINEAR
+    multiplies its tolerance by the share of the smaller side.
+    """
+    import sklearn
+    from sklearn.linear_model import LogisticRegression
+
+    features, column = np.unique(X.indices, return_inverse=True)
+    inner = sp.csr_matrix(
+        (X.data, column.astype(np.int32), X.indptr.astype(np.int32)), (X.shape[0], len(features))
+    )
+    smaller = min(right.mean(), 1 - right.mean())
+    recent = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ten steps may not be enough
+        fit = LogisticRegression(
+            **({"l1_ratio": 1.0} if recent else {"penalty": "l1"}),
+            solver="liblinear",
+            C=2 * C,
+            class_weight="balanced",  # n / (2 n_side)
+            fit_intercept=bias,
+            tol=0.01 / smaller,
+            max_iter=10,
+            random_state=int(rng.integers(2**31)),
+        ).fit(inner, right)
+    w = fit.coef_[0]
+    kept = np.flatnonzero(w)
+    return features[kept], w[kept], float(fit.intercept_[0]) if bias else 0.0
+
+
+def stacked(planes: list[Plane], n_features: int, dtype: np.dtype) -> sp.csr_array:
+    """Hyperplanes (nodes, D)."""
+    start = np.cumsum([0, *(len(features) for features, _, _ in planes)])
+    features = np.concatenate([np.empty(0, np.int32), *(features for features, _, _ in planes)])
+    w = np.concatenate([np.empty(0, dtype), *(w for _, w, _ in planes)])
+    return sp.csr_array((w, features.astype(np.int32), start), (len(planes), n_features))
+
+
+def means(groups: list[np.ndarray], Y: sp.csr_array) -> sp.csr_array:
+    """Mean row of Y of every group of rows."""
+    sizes = np.array([len(rows) for rows in groups])
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    member = (np.repeat(1 / np.maximum(sizes, 1), sizes), np.concatenate(groups), start)
+    return sp.csr_array(sp.csr_array(member, (len(groups), Y.shape[0])) @ Y)
+
+
+def largest(rows: sp.csr_array, most: int) -> sp.csr_array:
+    """Each row with its largest values alone, ``most`` of them."""
+    row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    order = np.lexsort((rows.indices, -rows.data, row))
+    rank = np.arange(len(order)) - rows.indptr[row[order]]
+    kept = order[rank < most]
+    return sp.csr_array((rows.data[kept], (row[kept], rows.indices[kept])), rows.shape)
