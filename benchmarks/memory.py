@@ -95,7 +95,7 @@ def shares() -> list[Row]:
         ),
     ):
         work = Work.of(dataset, settings, "numba", rows=count)
-        begin, end, features, _ = work.chunk.rows.arrays
+        begin, end, features, _ = work.chunk.rows.record
         V, classes = np.ones_like(work.model.V), work.chunk.classes
         found = interleaved(
             {

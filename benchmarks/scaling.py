@@ -70,7 +70,7 @@ def steps(settings: Any, per: int) -> Callable[[Dataset], float]:
 def control(dataset: Dataset) -> float:
     """Seconds to add 1 to the weights of an update of U-max."""
     work = shapes.Work.of(dataset, UMAX, "numba")
-    begin, end, features, _ = work.chunk.rows.arrays
+    begin, end, features, _ = work.chunk.rows.record
     V, classes = work.model.V, work.chunk.classes
     return repeated(lambda: _touch(V, classes, begin, end, features)) / len(work.chunk)
 

@@ -16,7 +16,7 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.optimizers import sgd
 from xcbench.core.samplers import outside
 from xcbench.core.solvers import Streams
-from xcbench.core.solvers.minibatch import Sequential
+from xcbench.core.solvers.minibatch import Descent
 from xcbench.core.solvers.proximal import Proximal, ProximalStep, axes, log_ratio, shares_of_l2
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -126,7 +126,7 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):
     data = problem(small, small.train.X, small.train.y % 2, 2)
     settings = DoubleSumOptions(name="implicit", lr=rate, lr_decay=1.0, order="file")
     single = registry.method_of(settings).build(settings, data.info)
-    assert isinstance(single, Sequential)
+    assert isinstance(single, Descent)
     several = Proximal(sgd(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
     weights, values = [], []
     for solver in (single, several):

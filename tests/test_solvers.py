@@ -125,13 +125,13 @@ def test_one_vs_each_over_all_classes_maximises_its_own_bound(small):
 )
 @pytest.mark.parametrize("data", ["small", "digits"])
 def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling, data):
-    from xcbench.core.solvers.minibatch import Minibatch, Sequential
+    from xcbench.core.solvers.minibatch import Descent, Minibatch
 
     dataset = request.getfixturevalue(data)
     schema = {"umax": UmaxOptions, "is": SampledOptions}.get(name, DoubleSumOptions)
     settings = schema(name=name, batch_size=1, negatives=1, sampler=sampling, lr=0.02, l2=1.0)
     solver = registry.method_of(settings).build(settings, dataset.info)
-    assert isinstance(solver, Sequential)
+    assert isinstance(solver, Descent)
     general = Minibatch(
         solver.objective,
         solver.sampler,

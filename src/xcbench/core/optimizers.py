@@ -7,6 +7,7 @@ optimizer that remembers gradients or counts iterations begins anew with every f
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ class Schedule:
 
     lr: float
     lr_decay: float = 1.0
+    by_epoch: ClassVar[bool] = True  # all iterations of an epoch have its rate
 
     def rate(self, epoch: int) -> float:
         """Learning rate of an epoch, as the loop and local variables know it."""
@@ -41,6 +43,7 @@ class RootDecay(Schedule):
     """`Schedule` times sqrt(a / (t - 1 + a)) in iteration t; a = 0: none."""
 
     root: float = 0.0
+    by_epoch: ClassVar[bool] = False
 
     def at(self, rate: float, t: int) -> float:
         """With the root."""
@@ -50,6 +53,8 @@ class RootDecay(Schedule):
 @dataclass(frozen=True)
 class Steps(Schedule):
     """``lr · lr_decay^floor(t / 2000) · t^(-1/2 + 1e-16)`` (augment and reduce, Sec. 4.2)."""
+
+    by_epoch: ClassVar[bool] = False
 
     def rate(self, epoch: int) -> float:
         """The same in every epoch: it counts iterations."""
@@ -71,6 +76,7 @@ class WeightDecay:
     """
 
     l2: float = 0.0
+    uniform: ClassVar[bool] = True  # all weights have one factor
 
     def shrinkage(self, rate: float, samples: int) -> float:
         """Factor of all weights and biases in its share of a step."""
@@ -104,6 +110,7 @@ class OnVisited(WeightDecay):
 
     visits: np.ndarray = field(default_factory=lambda: np.ones(1))
     radius: float = np.inf
+    uniform: ClassVar[bool] = False
 
     def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
         """Shrink the true class and the drawn ones; of every class p is 1."""
@@ -132,6 +139,7 @@ class InGradient(WeightDecay):
     """
 
     whole: bool = False
+    uniform: ClassVar[bool] = False
 
     def in_gradient(self, samples: int) -> float:
         """Its factor."""
@@ -145,6 +153,8 @@ class InGradient(WeightDecay):
 @dataclass
 class Plain:
     """The gradient as it is."""
+
+    plain: ClassVar[bool] = True
 
     def begun(self, model: LinearModel) -> Plain:
         """Itself: it remembers nothing."""
@@ -183,6 +193,7 @@ class RootOfSum(Plain):
     """
 
     squares: Squares | None = None
+    plain: ClassVar[bool] = False
     start, offset, scale = 1e-8, 0.0, 1.0
 
     def begun(self, model: LinearModel) -> RootOfSum:
@@ -288,6 +299,12 @@ class Optimizer:
     def begun(self, model: LinearModel) -> Optimizer:
         """The optimizer before its first iteration on a model."""
         return replace(self, preconditioner=self.preconditioner.begun(model), t=0)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a step is W <- shrinkage · W - rate · gradient, at the rate of its epoch."""
+        parts = self.schedule.by_epoch, self.weight_decay.uniform, self.preconditioner.plain
+        return all(parts) and not self.train
 
     def state(self) -> dict[str, np.ndarray]:
         """What it remembers and counts, for `resumed`."""

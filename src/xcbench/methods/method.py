@@ -19,7 +19,7 @@ from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.l2_on_drawn import L2OnDrawn
 from xcbench.core.solvers.lbfgs import LBFGS
-from xcbench.core.solvers.minibatch import Minibatch, Sequential
+from xcbench.core.solvers.minibatch import Descent, Minibatch
 from xcbench.methods.options import (
     FullBatchOptions,
     MethodOptions,
@@ -147,7 +147,7 @@ def minibatch(
     sampler: Sampler,
     settings: StochasticOptions,
     info: Info,
-    loop: Callable[..., Minibatch] | None = None,
+    loop: Callable[..., Minibatch] = Descent,
 ) -> Minibatch:
     """Stochastic descent on an objective; in a loop of its own, or the one that serves."""
     assert settings.lr is not None
@@ -155,9 +155,7 @@ def minibatch(
     if isinstance(settings, SampledOptions) and settings.l2 and settings.l2_on == "drawn":
         others = info.classes - 1 if sampling == "all" else settings.negatives
         loop = partial(L2OnDrawn, negatives=others, project=settings.projects)
-    alone = settings.batch_size == 1 and sampling != "all" and settings.optimizer == "sgd"
-    usual: Callable[..., Minibatch] = Sequential if alone else Minibatch
-    return (loop or usual)(
+    return loop(
         objective=objective,
         sampler=sampler,
         optimizer=optimizer(settings, info),

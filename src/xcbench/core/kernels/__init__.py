@@ -1,16 +1,16 @@
 """The few hot loops, compiled with Numba; import this package only where Numba is installed.
 
 Each is the counterpart of a verb of `xcbench.core.models.linear.LinearModel`, or of the loop over
-single samples. They take a few records. Formulas of methods come in as compiled functions, so
+minibatches. They take a few records. Formulas of methods come in as compiled functions, so
 nothing here knows a method.
 """
 
 from xcbench.core.kernels.by_feature import scores_by_feature
 from xcbench.core.kernels.compiling import SIGNATURES, compiled
+from xcbench.core.kernels.descent import descend
 from xcbench.core.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
-from xcbench.core.kernels.records import Pairs, Rows, Running, Samples, Scaled, Weights
-from xcbench.core.kernels.sequential import descend
+from xcbench.core.kernels.records import Pairs, Rows, Running, Samples, Scaled, Step, Weights
 
 __all__ = [
     "SIGNATURES",
@@ -19,6 +19,7 @@ __all__ = [
     "Running",
     "Samples",
     "Scaled",
+    "Step",
     "Weights",
     "absorb_block",
     "absorb_panel",

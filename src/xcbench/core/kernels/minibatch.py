@@ -63,10 +63,11 @@ def scatter(weights: Any, rows: Any, pairs: Any) -> None:
     classes, order, numbers = pairs
     for p in order:
         i, c = p // classes.shape[1], p % classes.shape[1]
-        k = classes[i, c]
-        add(V[k], numbers[i, c], features, values, begin[i], end[i])
-        if b.size:
-            b[k] += numbers[i, c]
+        if numbers[i, c] != 0:
+            k = classes[i, c]
+            add(V[k], numbers[i, c], features, values, begin[i], end[i])
+            if b.size:
+                b[k] += numbers[i, c]
 
 
 _adapted = inlined(adapted)

@@ -48,14 +48,21 @@ class Samples(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Learning rate, weight decay's factor, and the numbers of an objective's `Scalar`."""
+    """Samples a minibatch, whether it visits class after class; rate, the weight decay's factor."""
 
+    size: Any
+    by_class: Any
     rate: Any
     shrinkage: Any
+
+
+class Kind(NamedTuple):
+    """Numbers of an objective's `Scalar`, and of which family it is."""
+
     parameter: Any
+    shifted: Any
     of_pairs: Any
     of_scores: Any
-    shifted: Any
 
 
 class Running(NamedTuple):

@@ -17,7 +17,8 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
-CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class
+CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class,
+PAIRS_OF_CLASS = 8  # nor where a class has fewer pairs than this on average
 PANEL_CLASSES = (64, 512)
 LINE = 16  # float32 numbers of a cache line
 
@@ -107,17 +108,28 @@ class CompiledModel(LinearModel):
 
     def at(self, rows: Any, classes: np.ndarray) -> np.ndarray:
         """Scores (B, C) in float64 of chosen classes (B, C)."""
-        scores = np.empty(classes.shape)
-        large = self.V.nbytes > CACHED_BYTES
-        order = kernels.by_class(classes, *self.room) if large else np.arange(classes.size)
-        kernels.scores_at(self.V, rows.record, kernels.Pairs(classes, order, scores))
-        return self._finished(scores, classes)
+        pairs = kernels.Pairs(classes, self._order(classes), np.empty(classes.shape))
+        kernels.scores_at(self.V, rows.record, pairs)
+        return self._finished(pairs.numbers, classes)
+
+    def _by_class(self, pairs: int) -> bool:
+        """Whether visiting so many pairs class after class is faster.
+
+        It is where weights do not stay in the cache, and a class has many pairs.
+        """
+        return self.V.nbytes > CACHED_BYTES and pairs > PAIRS_OF_CLASS * self.n_classes
+
+    def _order(self, classes: np.ndarray) -> np.ndarray:
+        """Places of the pairs in the order in which they are visited."""
+        if self._by_class(classes.size):
+            return np.asarray(kernels.by_class(classes, *self.room))
+        return np.arange(classes.size)
 
     def add(self, rows: Any, classes: np.ndarray, numbers: np.ndarray) -> None:
         """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
         changes = (numbers / self.scale).astype(self.dtype)
-        order = kernels.by_class(classes, *self.room)
-        kernels.scatter(self.record, rows.record, kernels.Pairs(classes, order, changes))
+        pairs = kernels.Pairs(classes, self._order(classes), changes)
+        kernels.scatter(self.record, rows.record, pairs)
 
     def adapt(
         self,
@@ -146,6 +158,7 @@ class CompiledModel(LinearModel):
     def descend(
         self,
         batch: Batch,
+        size: int,
         local: np.ndarray,
         rate: float,
         shrinkage: float,
@@ -162,8 +175,10 @@ class CompiledModel(LinearModel):
         samples = kernels.Samples(
             batch.index, batch.classes, np.ascontiguousarray(drawn), batch.square_norms, local
         )
-        weights = kernels.Scaled(*self.record, scale)
-        total = kernels.descend(weights, batch.rows.record, samples, rate, shrinkage, scalar)
+        by_class = self._by_class(size * batch.classes.shape[1])
+        step = kernels.Step(size, by_class, rate, shrinkage)
+        weights, rows = kernels.Scaled(*self.record, scale), batch.rows.record
+        total = kernels.descend(weights, rows, samples, step, self.room, scalar)
         self.scale = float(scale[0])
         return total
 

@@ -2,7 +2,7 @@
 
 The only place that touches X and W. Three verbs, for sparse and dense rows alike:
 ``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; ``adapt`` in the place of
-``add`` where a step depends on earlier gradients; and ``descend``, the loop over single samples.
+``add`` where a step depends on earlier gradients; and ``descend``, the loop over minibatches.
 `make` gives the model of an engine.
 """
 
@@ -221,25 +221,27 @@ class LinearModel(Model):
     def descend(
         self,
         batch: Batch,
+        size: int,
         local: np.ndarray,
         rate: float,
         shrinkage: float,
         objective: Objective,
     ) -> float | None:
-        """SGD by one sample after the other; gives the sum of their values.
+        """SGD by one minibatch after the other; gives the sum of their values.
 
-        None, and nothing has moved, where arrays serve: here for all but objectives of the log-odds
-        of one drawn class.
+        None, and nothing has moved, where arrays serve: here for all but single samples and
+        objectives of the log-odds of one drawn class.
 
         Parameters
         ----------
+        batch : whole minibatches of ``size`` samples, with drawn classes.
         local : state of every sample of the dataset, moved in place.
-        shrinkage : the weight decay's factor of all weights, an update.
+        shrinkage : the weight decay's factor of all weights, a minibatch.
         """
         scalar, log_weight = objective.scalar, batch.log_weight
         assert batch.classes is not None
         one_pair = batch.classes.shape[1] == 2 and not isinstance(log_weight, np.ndarray)
-        if not (scalar and scalar.family == "odds" and one_pair):
+        if not (size == 1 and scalar and scalar.family == "odds" and one_pair):
             return None
         offset, total = log_weight if scalar.weighted else 0.0, 0.0
         samples = (batch.index.tolist(), batch.square_norms.tolist(), batch.classes.tolist())

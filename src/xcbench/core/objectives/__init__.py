@@ -42,7 +42,7 @@ Quadruple = tuple[Numbers, Numbers, Numbers, Numbers]
 
 
 class Scalar(NamedTuple):
-    """An objective as one formula of numbers, for loops over single samples.
+    """An objective as one formula of numbers, for compiled loops over samples.
 
     Attributes
     ----------

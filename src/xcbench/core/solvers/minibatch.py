@@ -139,13 +139,21 @@ class Minibatch(Solver):
 
 
 @dataclass
-class Sequential(Minibatch):
-    """`Minibatch` for n = 1, drawn classes and plain steps: the same updates, by the model."""
+class Descent(Minibatch):
+    """`Minibatch` that leaves plain steps on drawn classes to the model: the same updates."""
 
     def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
-        shrinkage = self.optimizer.weight_decay.shrinkage(rate, 1)
-        total = model.descend(chunk, local, rate, shrinkage, self.objective)
-        return super()._run(model, chunk, local, rate) if total is None else total
+        """As `Minibatch`; the last minibatch of a pass may be a shorter one."""
+        if chunk.classes is None or not self.optimizer.is_plain:
+            return super()._run(model, chunk, local, rate)
+        total, whole = 0.0, len(chunk) // self.batch_size * self.batch_size
+        for part in (chunk.part(0, whole), chunk.part(whole, len(chunk))):
+            if len(part):
+                size = min(self.batch_size, len(part))
+                shrinkage = self.optimizer.weight_decay.shrinkage(rate, size)
+                value = model.descend(part, size, local, rate, shrinkage, self.objective)
+                total += super()._run(model, part, local, rate) if value is None else value
+        return total
 
 
 def swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
