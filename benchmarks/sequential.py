@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from benchmarks import c_loops
 from benchmarks.shapes import Work, eurlex, shape
 from benchmarks.table import Row
 from benchmarks.timing import interleaved
@@ -141,6 +142,10 @@ def run() -> list[Row]:
             "careful NumPy loop": numpy_loop(works["careful NumPy loop"], FORMULAS[name]),
             "torch eager loop": torch_loop(works["torch eager loop"], FORMULAS[name])[0],
         }
+        in_c = Work.of(dataset, settings, "numba", rows=ROWS)
+        loop = c_loops.sequential(in_c, name)
+        if loop is not None:
+            works[c_loops.NAME], candidates[c_loops.NAME] = in_c, loop
         for run_once in candidates.values():
             run_once()
         for label, work in works.items():  # all made the same updates
@@ -150,6 +155,7 @@ def run() -> list[Row]:
         for label, seconds in found.items():
             if label != "ours":
                 goal = 0.0 if label.startswith("torch") else GOALS[name]
+                goal = c_loops.GOAL if label == c_loops.NAME else goal
                 rows.append(
                     Row(
                         f"{name} vs {label}, s/update", shape(dataset), found["ours"], seconds, goal

@@ -20,6 +20,7 @@ library, the fastest counts. `held` says whether the goal was reached in this ru
 synthetic, of the named datasets' shapes.
 
 - `sequential`, `minibatch`: drawing classes and fetching rows stand outside the clock, for all.
+  The loops in C are compiled on the spot, `benchmarks/loops.c`; ours may take 1.3 times as long.
 - `scaling`: `ours` is the time at the smallest size, `peer` at the largest; behind the colon stands
   the fitted exponent. The control is the cost of reaching the weights of a U-max update, with no
   other work; a minibatch of OVE has none of its own (with few classes its pairs share rows of W).
