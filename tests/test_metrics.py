@@ -62,6 +62,53 @@ def test_precision_counts_the_labels_among_the_best(k):
     assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
 
 
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_ranking_metrics_are_sums_over_ranks(k):
+    """Each row by loops; the weighted ones over what the best order of the own labels gains."""
+    rng = np.random.default_rng(1)
+    model = LinearModel.of(rng.normal(size=(7, 4)), rng.normal(size=7))
+    own = [sorted(rng.permutation(7)[: rng.integers(1, 7)].tolist()) for _ in range(40)]
+    X, v = rng.normal(size=(40, 4)), 1 + 5 * rng.random(7)
+    sets = LabelSets(np.cumsum([0, *map(len, own)]), np.concatenate(own), np.ones(40))
+    split = Split(X, np.array([labels[0] for labels in own]), sets)
+    hits, ndcg = [], []
+    gained = {"psp": [], "psndcg": []}
+    best_possible = {"psp": [], "psndcg": []}
+    for row, labels in zip(X @ model.V.T + model.b, own, strict=True):
+        best = np.argsort(-row)[:k].tolist()
+        heaviest = sorted(labels, key=lambda c: -v[c])[:k]
+        ideal = sum(1 / np.log2(2 + r) for r in range(min(k, len(labels))))
+        hits.append(len({*best} & {*labels}) / k)
+        ndcg.append(sum(1 / np.log2(2 + r) for r, c in enumerate(best) if c in labels) / ideal)
+        for found, order in ((gained, [c if c in labels else -1 for c in best]),
+                             (best_possible, heaviest)):  # fmt: skip
+            found["psp"].append(sum(v[c] for c in order if c >= 0) / k)
+            terms = [v[c] / np.log2(2 + r) for r, c in enumerate(order) if c >= 0]
+            found["psndcg"].append(sum(terms) / ideal)
+    expected = {f"precision_at_{k}": np.mean(hits), f"ndcg_at_{k}": np.mean(ndcg)}
+    expected |= {f"{n}_at_{k}": np.sum(gained[n]) / np.sum(best_possible[n]) for n in gained}
+    extras = Extras(metrics=tuple(expected), inverse_propensity=v, top_k=2)
+    found = metrics.evaluate(model, split, extras)
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, abs=1e-12)
+    assert found["hit_at_2"] == metrics.evaluate(model, split, Extras(top_k=2))["hit_at_2"]
+    # a row a label, together as heavy as the row was: the same numbers
+    count = np.diff(sets.start)
+    row = np.repeat(np.arange(40), count)
+    each = LabelSets(
+        *(getattr(sets.take(row), name) for name in ("start", "classes")), 1 / count[row]
+    )
+    many = metrics.evaluate(model, Split(X[row], sets.classes, each), extras)
+    for name, value in expected.items():
+        assert many[name] == pytest.approx(value, abs=1e-12)
+
+
+def test_names_of_ranking_metrics_hold_a_number():
+    assert metrics.known("ndcg_at_10") and metrics.depth(["ndcg_at_10", "psp_at_3"]) == 10
+    for name in ("ndcg_at_0", "ndcg_at_{k}", "ndcg_at_x", "ndcg", "error"):
+        assert not metrics.known(name)
+
+
 def margins(scores, y):
     """By how much the class of a row lies above the best other one."""
     row, others = np.arange(len(y)), scores.copy()
@@ -82,7 +129,7 @@ def test_a_further_metric_is_one_entry(digits, monkeypatch):
     right = model.predict(digits.test.X) == digits.test.y
     true = (digits.test.X @ model.V.T + model.b)[np.arange(360), digits.test.y]
     assert found["margin"] == pytest.approx(np.where(right, ahead, true - scores[:, -1]).mean())
-    assert metrics.names() == ["margin"] and "test_margin" in metrics.in_tables()
+    assert "margin" in metrics.names() and "test_margin" in metrics.in_tables()
     assert metrics.axes()["test_margin"] == "test margin"
 
 

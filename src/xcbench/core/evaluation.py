@@ -37,6 +37,8 @@ class Extras:
         importance sampling with so many draws a row, clipped at ``clip``, or where that is 0 at
         26 nats.
     standard_error : ``log_loss_standard_error``, for a sample of rows.
+    depth : how many of the best classes are looked at, beyond ``top_k``.
+    inverse_propensity : (K,) weights of labels in propensity-scored metrics.
     """
 
     metrics: tuple[str, ...] = ()
@@ -47,6 +49,8 @@ class Extras:
     importance: int = 0
     rng: np.random.Generator | None = None
     standard_error: bool = False
+    depth: int = 0
+    inverse_propensity: np.ndarray | None = None
 
 
 class Predictions:
@@ -67,7 +71,7 @@ class Predictions:
         self.sampled: np.ndarray | None = None
         self.twice: np.ndarray | None = None
         self.log_probability: np.ndarray | None = None
-        n_rows, k = len(split), max(1, extras.top_k)
+        n_rows, k = len(split), max(1, extras.depth, extras.top_k)
         self.losses = np.full(n_rows, np.log(model.n_classes))
         if split.X.shape[1] == 0 and self.probabilistic:
             self.log_probability = model.log_probabilities(np.empty((1, 0), model.dtype))[0]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -27,6 +28,8 @@ class Metric:
     value : its value, or None where there is none.
     of_block : in the place of ``value``, numbers (B,) of a block of scores (B, K) and true classes
         (B,), whose mean over all rows it is; computed where its name is asked for.
+    of_best : in the place of ``value``, its value for the best k classes; computed where its name
+        is asked for with a number in the place of ``{k}``.
     direction : 1 where lower is better, else -1.
     digits : behind the point, in tables.
     axis : title of a figure's axis, behind the role; without one it is in no figure.
@@ -36,26 +39,35 @@ class Metric:
     name: str
     value: Callable[[Predictions], float | None] = lambda rows: None
     of_block: BlockFunction | None = None
+    of_best: Callable[[Predictions, int], float | None] | None = None
     direction: int = 1
     digits: int = 4
     axis: str = ""
     roles: tuple[str, ...] = ("test",)
 
-    def of(self, rows: Predictions) -> float | None:
-        """Value for these rows, or None where there is none or it was not asked for."""
-        if self.of_block is None:
-            return self.value(rows)
-        if self.name not in rows.extras.metrics:
-            return None
-        return float(rows.blocks(self.of_block).mean())
+    def depth(self, name: str) -> int:
+        """K of a name that asks for the best k classes by this metric, or 0."""
+        found = re.fullmatch(self.name.replace("{k}", r"([1-9]\d{0,5})"), name)
+        return int(found[1]) if found and self.of_best else 0
+
+    def of(self, rows: Predictions) -> Iterator[tuple[str, float | None]]:
+        """Names and values for these rows; None where there is no value."""
+        asked = rows.extras.metrics
+        if self.of_best is not None:
+            yield from ((n, self.of_best(rows, k)) for n in asked if (k := self.depth(n)))
+        elif self.of_block is None:
+            yield self.name.format(k=rows.extras.top_k), self.value(rows)
+        elif self.name in asked:
+            yield self.name, float(rows.blocks(self.of_block).mean())
 
 
 def evaluate(model: Model, split: Split, extras: Extras | None = None) -> dict[str, float]:
     """Metrics of a model on rows, by name; without any row the result is empty."""
     if not len(split):
         return {}
-    rows = Predictions(model, split, extras or Extras())
-    values = [(metric.name.format(k=rows.extras.top_k), metric.of(rows)) for metric in METRICS]
+    extras = extras or Extras()
+    rows = Predictions(model, split, replace(extras, depth=depth(extras.metrics)))
+    values = [pair for metric in METRICS for pair in metric.of(rows)]
     return {name: value for name, value in values if value is not None}
 
 
@@ -99,7 +111,8 @@ def softmax_twice(rows: Predictions) -> float | None:
 
 def hits(rows: Predictions) -> float | None:
     """Share of rows whose class is among the best k; that of one is 1 - error."""
-    return float(rows.hit.any(axis=1).mean()) if rows.extras.top_k else None
+    k = rows.extras.top_k
+    return float(rows.hit[:, :k].any(axis=1).mean()) if k else None
 
 
 def precision(rows: Predictions, k: int) -> float | None:
@@ -112,6 +125,35 @@ def precision(rows: Predictions, k: int) -> float | None:
 def precision_at_k(rows: Predictions) -> float | None:
     """Where k is more than 1."""
     return precision(rows, rows.extras.top_k) if rows.extras.top_k > 1 else None
+
+
+def gain(
+    rows: Predictions, k: int, discounted: bool = False, by_propensity: bool = False
+) -> float | None:
+    """Mean gain of the best k classes over that of the best possible ones; None without label sets.
+
+    A row gains sum_r v_r / log2(1 + r) of its classes at ranks r = 1..k, or where that is not
+    ``discounted`` sum_r v_r; v is 1, or the inverse propensity. Discounted gains are divided by
+    what min(k, labels of the row) hits would gain with v = 1. So these are nDCG@k and PSnDCG@k,
+    and PSP@k, as the Extreme Classification Repository has them.
+    """
+    sets, weights = rows.split.sets, rows.extras.inverse_propensity
+    if rows.inside is None or sets is None or (by_propensity and weights is None):
+        return None
+    v = weights if by_propensity and weights is not None else np.ones(rows.model.n_classes)
+    discount = 1 / np.log2(np.arange(k) + 2) if discounted else np.ones(k)
+    reached = discount @ (rows.inside[:k] * v[rows.best.T[:k]])
+    count = np.diff(sets.start)
+    row, value = np.repeat(np.arange(len(count)), count), v[sets.classes]
+    best_first = np.lexsort((-value, row))
+    rank = np.arange(len(row)) - np.repeat(sets.start[:-1], count)
+    within = rank < k
+    terms = value[best_first[within]] * discount[rank[within]]
+    highest = np.bincount(row[within], terms, minlength=len(count))
+    share = sets.weight
+    if discounted:
+        share = share / np.cumsum(discount)[np.minimum(count, k) - 1]
+    return float(share @ reached / (share @ highest))
 
 
 def f1(rows: Predictions, name: str) -> float | None:
@@ -143,6 +185,15 @@ METRICS = (  # in the order of the columns
     Metric("hit_at_{k}", hits, direction=-1, roles=()),
     Metric("precision_at_1", partial(precision, k=1), direction=-1),
     Metric("precision_at_{k}", precision_at_k, direction=-1, roles=()),
+    Metric("precision_at_{k}", of_best=precision, direction=-1, roles=()),
+    Metric("ndcg_at_{k}", of_best=partial(gain, discounted=True), direction=-1, roles=()),
+    Metric("psp_at_{k}", of_best=partial(gain, by_propensity=True), direction=-1, roles=()),
+    Metric(
+        "psndcg_at_{k}",
+        of_best=partial(gain, discounted=True, by_propensity=True),
+        direction=-1,
+        roles=(),
+    ),
     Metric("macro_f1", partial(f1, name="macro_f1"), direction=-1, roles=()),
     Metric("macro_f1_of_means", partial(f1, name="macro_f1_of_means"), direction=-1, roles=()),
     Metric("l1_error", l1_error, roles=()),
@@ -152,7 +203,17 @@ METRICS = (  # in the order of the columns
 
 def names() -> list[str]:
     """Metrics that are computed where their name is asked for."""
-    return [metric.name for metric in METRICS if metric.of_block]
+    return [metric.name for metric in METRICS if metric.of_block or metric.of_best]
+
+
+def known(name: str) -> bool:
+    """Whether there is a metric to be asked for by this name."""
+    return depth([name]) > 0 or ("{k}" not in name and name in names())
+
+
+def depth(asked: Sequence[str]) -> int:
+    """How many of the best classes metrics of these names look at, or 0."""
+    return max((metric.depth(name) for metric in METRICS for name in asked), default=0)
 
 
 def in_tables() -> dict[str, Metric]:

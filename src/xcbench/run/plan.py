@@ -159,23 +159,25 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
 def _check(settings: Config, method: Method, info: Info) -> None:
     """Refuse what is impossible for a method or a dataset."""
     registry.check(method, settings.method, info)
-    unknown = sorted({*settings.evaluation.metrics} - {*metrics.names()})
+    asked = settings.evaluation.metrics
+    unknown = [name for name in asked if not metrics.known(name)]
     if unknown:
         raise UserError(
             f"evaluation.metrics={unknown[0]} is unknown; "
             f"metrics: {', '.join(metrics.names()) or 'none besides those that have an option'}"
         )
     top_k = settings.evaluation.top_k
+    option = f"evaluation.top_k={top_k}"
+    if metrics.depth(asked) > top_k:
+        top_k = metrics.depth(asked)
+        option = f"evaluation.metrics=[{','.join(asked)}]"
     if top_k > 1 and not method.ranks:
         raise UserError(
-            f"evaluation.top_k={top_k} is not possible for {method.name}, "
+            f"{option} is not possible for {method.name}, "
             "which tells one class a row; leave out the option, or the method"
         )
     if top_k > info.classes:
-        raise UserError(
-            f"evaluation.top_k={top_k} is not possible on {info.name}: "
-            f"it has {info.classes} classes"
-        )
+        raise UserError(f"{option} is not possible on {info.name}: it has {info.classes} classes")
 
 
 def _lacking(problem: str, package: str, info: Info | Missing) -> Missing | None:

@@ -51,8 +51,17 @@ class Evaluation:
     """What is computed at a checkpoint besides log loss and error."""
 
     metrics: list[str] = option(
-        [], "further metrics by name, of those that xcbench.core.metrics computes block by block"
+        [],
+        "further metrics by name, of those that xcbench.core.metrics computes where they are asked "
+        "for; of label sets precision_at_3, ndcg_at_3 and, weighted by inverse propensity, "
+        "psp_at_3 and psndcg_at_3, or with another number",
     )
+    propensity_a: float = option(
+        0.55,
+        "a of the propensities 1 / (1 + C (N_k + b)^-a); 0.5 for Wikipedia, 0.6 for Amazon",
+        at_least=0,
+    )
+    propensity_b: float = option(1.5, "b of the propensities; 0.4 and 2.6", at_least=0)
     softmax_twice: bool = option(
         False,
         "add columns *_log_loss_softmax_twice: the log loss with softmax applied to probabilities, "

@@ -18,6 +18,7 @@ from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import costs, evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.core.statistics import inverse_propensity
 from xcbench.run.cell import CURVE_COLUMNS
 from xcbench.run.clock import Stops, Stopwatch, checkpoints
 from xcbench.run.memory import PeakMemory
@@ -180,6 +181,12 @@ class Evaluator:
         }
         self.test = dataset.test
         self.evaluation, self.seed, self.l2_share = evaluation, seed, l2_share
+        self.inverse_propensity: np.ndarray | None = None
+        if evaluation.metrics and dataset.info.multi_label:
+            whole = dataset.train.whole_rows()
+            counts = whole.labels(dataset.info.classes).sum(axis=0)
+            a, b = evaluation.propensity_a, evaluation.propensity_b
+            self.inverse_propensity = inverse_propensity(counts, len(whole), a, b)
 
     def measured(self, model: Model, iteration: int) -> dict[str, float]:
         """Losses and errors of all parts; costs and the l2 penalty's term where there are any.
@@ -208,6 +215,7 @@ class Evaluator:
                 importance=e.importance,
                 rng=rng,
                 standard_error=sampled,
+                inverse_propensity=self.inverse_propensity,
             )
             values = evaluate(model, split, extras)
             columns |= {f"{role}_{name}": value for name, value in values.items()}
