@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -129,6 +130,14 @@ def test_a_wrong_declaration_is_said_with_file_and_table(wrong: dict, said: str)
     spec = {"by": {"method": "method"}, "columns": {}} | wrong
     spec = {key: value for key, value in spec.items() if value is not None}
     with pytest.raises(UserError) as error:
-        page.cells("adv", Measured(ROWS, pd.DataFrame()), "bias", spec)
+        page.Content("bias", spec).frame("adv", Measured(ROWS, pd.DataFrame()))
     text = str(error.value)
     assert text.startswith("papers/adv/paper.yaml") and said in text and "\n" not in text
+
+
+def test_an_unknown_key_beside_a_pivot_is_said_with_file_and_table(tmp_path: Path) -> None:
+    whole = page.Page("adv", Measured(ROWS, pd.DataFrame()), ROWS, tmp_path, {})
+    with pytest.raises(UserError) as error:
+        whole.table("Losses", table="bias", pivto={"by": {}})
+    text = str(error.value)
+    assert text.startswith("papers/adv/paper.yaml, table 'bias': there is no 'pivto'")

@@ -52,7 +52,7 @@ def reading(path: Path) -> Iterator[None]:
     except (OSError, ValueError) as error:
         raise UserError(
             f"{path} cannot be read ({one_line(error)}); "
-            "restore it, or remove it to run its cells again"
+            "restore it, or remove it: what it held is measured again"
         ) from None
 
 

@@ -63,30 +63,43 @@ class Page:
         """Make a table of its entry."""
         if "verdicts" in spec:
             return report.of_rows(self.rows, spec["verdicts"], caption)
-        frame = cells(self.paper, self.measured, **spec)
+        content: Content = declared(
+            Content, spec, self.paper, f"table '{spec.get('table', caption)}'"
+        )
+        frame = content.frame(self.paper, self.measured)
         right = () if words is None else report.all_but(frame, *words)
         verdict = "verdict" if "verdict" in frame else None
-        if "said" in spec:
-            caption = caption.format(said=function(self.paper, spec["said"])(self.measured))
+        if content.said:
+            caption = caption.format(said=function(self.paper, content.said)(self.measured))
         return Table(caption, frame, right, verdict)
 
 
-def cells(
-    paper: str,
-    measured: Measured,
-    table: str,
-    pivot: Mapping[str, Any] | None = None,
-    rows: str = "",
-    above: str = "",
-    said: str = "",
-) -> pd.DataFrame:
-    """Cells of a table, as its entry says."""
-    if pivot is None:
-        frame: pd.DataFrame = function(paper, table)(measured)
-        return frame
-    results = function(paper, rows)(measured) if rows else measured.results
-    frame = declared(Pivot, {**pivot, "paper": paper}, paper, f"table '{table}'").table(results)
-    return pd.concat([function(paper, above)(measured), frame]) if above else frame
+@dataclass(frozen=True)
+class Content:
+    """Where the cells of a table come from, as its entry says.
+
+    Attributes
+    ----------
+    table : a function of the paper, or a name beside a ``pivot``.
+    rows, above : functions of what is measured: rows for the pivot, and lines above it.
+    said : a function whose words stand in the caption.
+    """
+
+    table: str
+    pivot: Mapping[str, Any] | None = None
+    rows: str = ""
+    above: str = ""
+    said: str = ""
+
+    def frame(self, paper: str, measured: Measured) -> pd.DataFrame:
+        """The cells."""
+        if self.pivot is None:
+            lines: pd.DataFrame = function(paper, self.table)(measured)
+            return lines
+        place = f"table '{self.table}'"
+        pivot: Pivot = declared(Pivot, {**self.pivot, "paper": paper}, paper, place)
+        frame = pivot.table(function(paper, self.rows)(measured) if self.rows else measured.results)
+        return pd.concat([function(paper, self.above)(measured), frame]) if self.above else frame
 
 
 def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
