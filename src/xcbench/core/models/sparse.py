@@ -196,6 +196,12 @@ class SparseModel(Model):
         if self.mean is not None:
             self.mean.moved(classes, sp.csr_array(new - old))
 
+    def replace(self, W: sp.csr_array) -> None:
+        """Take other weights (K, D), in the place of all."""
+        self.scale = 1.0
+        self.V.put(np.arange(self.n_classes), W)
+        self.square = _square(W)
+
     def shrink(self, factor: float) -> None:
         """Multiply all weights by a positive factor."""
         self.scale *= factor

@@ -1,0 +1,49 @@
+"""PD-Sparse (Yen et al. 2016): an l1-regularised max-margin problem, by its dual."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xcbench.core.dataset import Info
+from xcbench.core.solvers.pd_sparse import PDSparse
+from xcbench.methods import baselines
+from xcbench.methods.baselines.options import UnbiasedOptions
+from xcbench.methods.method import sparse_weights
+from xcbench.options import option
+
+
+@dataclass
+class PDSparseOptions(UnbiasedOptions):
+    """Options of PD-Sparse; the defaults are those of the published code."""
+
+    strength: float = option(0.1, "lambda of lambda ||W||_1", at_least=0)
+    C: float = option(1.0, "weight of the losses", above=0)
+    passes: int = option(50, "over the rows, at most", at_least=1)
+    tolerance: float = option(
+        1e-3, "it ends where the duality gap is this share of the objective", at_least=0
+    )
+
+
+def impossible(settings: Any) -> str:
+    """There are no biases."""
+    if settings.bias:
+        return "method.bias=true is not possible for pd_sparse; set dataset.protocol.constant=1"
+    return ""
+
+
+def memory(settings: PDSparseOptions, info: Info, itemsize: int, epochs: float) -> float:
+    """Bytes of v, of the dual variables of some twenty classes a row, and of the weights."""
+    return 24 * 20 * info.train * (1 + info.nonzeros_per_row) + sparse_weights(
+        info, itemsize, 20 * info.train
+    )
+
+
+pd_sparse = baselines.method(
+    "pd_sparse",
+    PDSparseOptions,
+    lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance),
+    impossible,
+    memory=memory,
+    needs_features=True,
+)

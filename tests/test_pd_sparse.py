@@ -1,0 +1,166 @@
+"""PD-Sparse: at the optimum of its convex problem, and its parts against plain searches."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from test_ranking_trees import many_labels
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.models.sparse import SparseModel
+from xcbench.core.solvers import Streams
+from xcbench.core.solvers.pd_sparse import PDSparse, Problem, correct
+from xcbench.methods import registry
+from xcbench.methods.pd_sparse import PDSparseOptions
+
+
+def small(rows: int) -> Dataset:
+    dataset = many_labels()
+    few = dataset.train.take(np.arange(rows))
+    return Dataset(dataset.info, few, few, dataset.class_counts)
+
+
+def problem_of(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    train = dataset.train
+    X: Any = train.X
+    return X.toarray().astype(float), train.labels(dataset.info.classes).toarray() > 0
+
+
+def primal(W: np.ndarray, X: np.ndarray, Y: np.ndarray, strength: float, C: float) -> float:
+    """Objective of weights (K, D), row by row."""
+    losses = [
+        max([0.0] + [1 + W[n] @ x - W[p] @ x for p, n in product(*map(np.flatnonzero, (y, ~y)))])
+        for x, y in zip(X, Y, strict=True)
+    ]
+    return float((W**2).sum() / 2 + strength * np.abs(W).sum() + C * sum(losses))
+
+
+def optimum(X: np.ndarray, Y: np.ndarray, strength: float, C: float) -> tuple[float, np.ndarray]:
+    """By a generic solver: W = P - Q with P, Q >= 0, and a slack a row."""
+    (N, D), K = X.shape, Y.shape[1]
+    rows = [
+        (i, p, n) for i in range(N) for p in np.flatnonzero(Y[i]) for n in np.flatnonzero(~Y[i])
+    ]
+    G = np.zeros((len(rows), K, D))
+    slack = np.zeros((len(rows), N))
+    for r, (i, p, n) in enumerate(rows):
+        G[r, p] += X[i]
+        G[r, n] -= X[i]
+        slack[r, i] = 1.0
+    G = G.reshape(len(rows), -1)
+    A, size = np.hstack([G, -G, slack]), K * D
+
+    def value(z: np.ndarray) -> tuple[float, np.ndarray]:
+        W, l1 = z[:size] - z[size : 2 * size], z[: 2 * size]
+        gradient = np.concatenate([W + strength, strength - W, np.full(N, C)])
+        return float(W @ W / 2 + strength * l1.sum() + C * z[2 * size :].sum()), gradient
+
+    start = np.concatenate([np.zeros(2 * size), np.ones(N)])
+    constraint = {"type": "ineq", "fun": lambda z: A @ z - 1, "jac": lambda z: A}
+    found = minimize(
+        value, start, jac=True, method="SLSQP", bounds=[(0, None)] * len(start),
+        constraints=[constraint], options={"ftol": 1e-13, "maxiter": 500},
+    )  # fmt: skip
+    return found.fun, (found.x[:size] - found.x[size : 2 * size]).reshape(K, D)
+
+
+def solved(
+    dataset: Dataset, solver: PDSparse, engine: str = "numpy", stops: tuple[float, ...] = ()
+) -> tuple[SparseModel, list[Any]]:
+    model = solver.make_model(engine, dataset.info.classes, dataset.info.features, False, "float64")
+    fit = solver.fit(dataset, model, Streams.of(0), stops or (float(solver.passes),))
+    return model, list(fit)
+
+
+@pytest.mark.parametrize("C", [0.5, 5.0])
+def test_it_meets_a_generic_convex_solver(C: float) -> None:
+    dataset, strength = small(10), 0.05
+    X, Y = problem_of(dataset)
+    lowest, W = optimum(X, Y, strength, C)
+    model, steps = solved(dataset, PDSparse(strength, C, 1500, 1e-9), stops=(300, 600, 900, 1500))
+    own = model.evaluated().toarray()
+    assert steps[-1].extra["duality_gap"] < 1e-7
+    assert primal(own, X, Y, strength, C) == pytest.approx(lowest, rel=1e-6)
+    np.testing.assert_allclose(own, W, atol=1e-3)
+    assert model.nonzeros == np.count_nonzero(W.round(3))  # sparse in the primal
+
+
+def test_the_dual_rises_and_never_passes_the_primal() -> None:
+    dataset = small(30)
+    X, Y = problem_of(dataset)
+    problem = Problem(dataset.train, dataset.info.classes, 0.1, 1.0)
+    rng, last = np.random.default_rng(0), -np.inf
+    for _ in range(5):
+        problem.compact()
+        for rows in np.array_split(rng.permutation(30), 6):
+            problem.visit(rows, "numpy")
+            value, dual = problem.objectives("numpy")
+            assert value == pytest.approx(primal(problem.W.toarray(), X, Y, 0.1, 1.0))
+            assert last - 1e-12 <= dual <= value
+            last = dual
+    for i in range(30):  # feasible, and v is X^T alpha whatever chains hold
+        n, labels = problem.used[i], Y[i].sum()
+        alpha = problem.alpha[i, :n]
+        assert alpha.sum() == pytest.approx(0, abs=1e-12)
+        assert np.all(alpha[:labels] >= 0) and np.all(alpha[labels:] < 0)
+        assert alpha[:labels].sum() <= 1 + 1e-12
+    chains = np.zeros((X.shape[1], dataset.info.classes))
+    for f, s in enumerate(problem.head):
+        while s >= 0:
+            chains[f, problem.class_of[s]] += problem.value[s]
+            s = problem.after[s]
+    np.testing.assert_allclose(chains, problem.v.toarray(), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_block_is_corrected_to_its_optimum(seed: int) -> None:
+    """Against a generic solver on one row; C binds for some."""
+    rng = np.random.default_rng(seed)
+    labels, n, C, curvature = int(rng.integers(1, 4)), 6, 0.8, 0.7
+    scores = rng.normal(size=n)
+    alpha = np.zeros(n)
+    alpha[0], alpha[-1] = 0.3, -0.3
+    other = np.arange(n) >= labels
+
+    def value(d: np.ndarray) -> float:
+        return float((scores + other) @ d + curvature / 2 * d @ d)
+
+    signs = np.where(other, -1.0, 1.0)
+    found = minimize(
+        value, np.zeros(n), method="SLSQP", options={"ftol": 1e-14},
+        bounds=[(-a, C) if s > 0 else (-C - a, -a) for a, s in zip(alpha, signs, strict=True)],
+        constraints=[
+            {"type": "eq", "fun": lambda d: d.sum()},
+            {"type": "ineq", "fun": lambda d: C - (alpha + d)[:labels].sum()},
+        ],
+    )  # fmt: skip
+    change = correct(np.arange(n), alpha, labels, scores, curvature, C)
+    assert value(change) == pytest.approx(found.fun, abs=1e-9)
+    np.testing.assert_allclose(change, found.x, atol=1e-5)
+
+
+def test_engines_take_the_same_steps() -> None:
+    pytest.importorskip("numba")
+    dataset, solver = small(40), PDSparse(0.02, 1.0, 3, 0.0)
+    one, other = (solved(dataset, solver, engine)[0].evaluated() for engine in ("numpy", "numba"))
+    np.testing.assert_allclose(one.toarray(), other.toarray(), rtol=1e-9, atol=1e-12)
+
+
+def test_one_label_a_row_is_the_multi_class_problem() -> None:
+    """Without label sets; rows of zeros and labels of all classes move nothing."""
+    whole = small(20)
+    single = Split(whole.train.X, whole.train.y)
+    dataset = Dataset(whole.info, single, single, whole.class_counts)
+    settings = PDSparseOptions("pd_sparse", bias=False, passes=200)
+    registry.check(registry.method_of(settings), settings, dataset.info)
+    solver = registry.builtin()["pd_sparse"].build(settings, dataset.info)
+    model, steps = solved(dataset, solver, stops=(50.0, 200.0))
+    X, Y = problem_of(dataset)
+    lowest, _ = optimum(X, Y, 0.1, 1.0)
+    value = primal(model.evaluated().toarray(), X, Y, 0.1, 1.0)
+    assert lowest - 1e-8 <= value <= lowest * 1.002
+    assert steps[-1].extra["duality_gap"] <= 1e-3
