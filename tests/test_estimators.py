@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from xcbench import MarginClassifier, SampledSoftmaxClassifier, SoftmaxClassifier
-from xcbench.estimators import margin, sampled, softmax
+from xcbench import (
+    MarginClassifier,
+    OneVsAllClassifier,
+    SampledSoftmaxClassifier,
+    SoftmaxClassifier,
+)
+from xcbench.estimators import margin, one_vs_all, sampled, softmax
 from xcbench.estimators.base import LinearClassifier
 
 SAMPLED = (
@@ -23,6 +28,7 @@ FAMILIES: list[LinearClassifier] = [
     MarginClassifier("memoir_l2", **QUICK),
 ]
 METHODS: list[LinearClassifier] = [
+    OneVsAllClassifier(epochs=10, **QUICK),
     *(SampledSoftmaxClassifier(name, epochs=10, **QUICK) for name in SAMPLED),
     *(SoftmaxClassifier(name, **QUICK) for name in ("ove", "bouchard")),
     *(MarginClassifier(name, **QUICK) for name in ("svm_ovr", "svm_cs", "memoir_l1", "class_sums")),
@@ -51,6 +57,6 @@ def test_rules_that_a_method_could_break(estimator: LinearClassifier) -> None:
     assert tried == set(OF_A_METHOD)
 
 
-@pytest.mark.parametrize("module", [sampled, softmax, margin], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [sampled, softmax, margin, one_vs_all], ids=lambda m: m.__name__)
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0

@@ -22,8 +22,10 @@ from xcbench.run import cells, harness
 API = {
     "MarginClassifier": "method, *, epochs, lr, C, batch_size, bias, options, dtype, engine, "
     "random_state, verbose",
+    "OneVsAllClassifier": "*, epochs, lr, l2, negatives, batch_size, optimizer, lr_decay, bias, "
+    "options, dtype, engine, random_state, verbose",
     "SampledSoftmaxClassifier": "method, *, epochs, lr, l2, negatives, sampler, batch_size, "
-    "optimizer, lr_decay, init, bias, options, dtype, engine, early_stopping, "
+    "optimizer, lr_decay, init, bias, reduction, options, dtype, engine, early_stopping, "
     "validation_fraction, n_iter_no_change, tol, warm_start, random_state, verbose",
     "SoftmaxClassifier": "method, *, l2, tolerance, iterations, bias, options, engine, "
     "warm_start, random_state, verbose",
@@ -39,7 +41,7 @@ VERBS = {
     "predict_log_proba": "X",
     "decision_function": "X",
     "predict_top_k": "X, k",
-    "evaluate": "X, y",
+    "evaluate": "X, y, k",
     "score": "X, y, sample_weight",
 }
 

@@ -7,6 +7,8 @@ Estimators, by scikit-learn's rules
         softmax regression at its optimum over all rows and classes
     MarginClassifier
         multi-class support vector machines
+    OneVsAllClassifier
+        one logistic regression a class, for rows of one label or of several
 
 The benchmark
     load_dataset(name)
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from xcbench import plot as plot
     from xcbench.estimators import MarginClassifier as MarginClassifier
+    from xcbench.estimators import OneVsAllClassifier as OneVsAllClassifier
     from xcbench.estimators import SampledSoftmaxClassifier as SampledSoftmaxClassifier
     from xcbench.estimators import SoftmaxClassifier as SoftmaxClassifier
     from xcbench.run.harness import load_dataset as load_dataset
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "MarginClassifier",
+    "OneVsAllClassifier",
     "SampledSoftmaxClassifier",
     "SoftmaxClassifier",
     "load_dataset",
@@ -48,7 +52,10 @@ __all__ = [
 
 # Where public names are; they are imported when they are asked for, which takes a second or two.
 _HOMES = {
-    "xcbench.estimators": ("MarginClassifier", "SampledSoftmaxClassifier", "SoftmaxClassifier"),
+    "xcbench.estimators": (
+        *("MarginClassifier", "OneVsAllClassifier", "SampledSoftmaxClassifier"),
+        "SoftmaxClassifier",
+    ),
     "xcbench.run.harness": ("load_dataset", "results"),
 }
 _MODULES = ("plot", "run")  # the second is called

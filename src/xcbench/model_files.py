@@ -23,6 +23,7 @@ from xcbench.errors import UserError, writing
 from xcbench.estimators import (
     LinearClassifier,
     MarginClassifier,
+    OneVsAllClassifier,
     SampledSoftmaxClassifier,
     SoftmaxClassifier,
 )
@@ -32,7 +33,10 @@ FORMAT = 1  # a reader of this number reads files of lower ones
 MODEL, ARRAYS = "model.json", "arrays.npz"
 FAMILIES: dict[str, type[LinearClassifier]] = {
     family.__name__: family
-    for family in (SampledSoftmaxClassifier, SoftmaxClassifier, MarginClassifier)
+    for family in (
+        *(SampledSoftmaxClassifier, SoftmaxClassifier, MarginClassifier),
+        OneVsAllClassifier,
+    )
 }
 FITTED = ("lr_", "n_iter_", "loss_curve_", "n_features_in_")
 

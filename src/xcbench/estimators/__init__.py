@@ -10,6 +10,7 @@ from typing import Any
 
 from xcbench.estimators.base import LinearClassifier
 from xcbench.estimators.margin import MarginClassifier
+from xcbench.estimators.one_vs_all import OneVsAllClassifier
 from xcbench.estimators.sampled import SampledSoftmaxClassifier
 from xcbench.estimators.softmax import SoftmaxClassifier
 from xcbench.methods import registry
@@ -17,6 +18,7 @@ from xcbench.methods import registry
 __all__ = [
     "LinearClassifier",
     "MarginClassifier",
+    "OneVsAllClassifier",
     "SampledSoftmaxClassifier",
     "SoftmaxClassifier",
     "of_method",
@@ -36,6 +38,9 @@ def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> Lin
         If there is no such method.
     """
     family: type[LinearClassifier] = SampledSoftmaxClassifier
+    if method == OneVsAllClassifier.method:
+        own = {name: parameters[name] for name in parameters if name != "method"}
+        return OneVsAllClassifier(options=dict(options) or None, **own)
     if registry.find(method).thing.link is None:
         family = MarginClassifier
     elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":

@@ -35,6 +35,7 @@ from xcbench.methods import registry
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
 
+REDUCTIONS = ("one_label", "pick_all")
 UNKNOWN = -1  # class of a label that training has not seen
 OVERFLOW = (
     "the weights are not finite any more after epoch {epoch}; lower lr, or scale the features"
@@ -91,6 +92,22 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         )
         check_classification_targets(y)
         return problem.rows(X, self.dtype), column_or_1d(y, warn=True)
+
+    def _problem(self, X: Any, y: Any, reduction: str) -> Split:
+        """Checked training rows of one class each; numbers the classes."""
+        several = problem.label_sets(y)
+        if several is None:
+            X, y = self._labelled(X, y)
+            return Split(X, self._number(y))
+        if reduction not in REDUCTIONS:
+            raise ValueError(f"reduction={reduction!r} must be one of {', '.join(REDUCTIONS)}")
+        X = self._rows(X, reset=True)
+        self.classes_, indicator = several
+        if X.shape[0] != indicator.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, y has {indicator.shape[0]}")
+        if len(self.classes_) < 2 or not indicator.nnz:
+            raise ValueError("y has fewer than two classes, or no label; give it more of them")
+        return problem.reduced(X, indicator, reduction)
 
     def _coded(self, y: np.ndarray) -> np.ndarray:
         """Class of every label; `UNKNOWN` for one that training has not seen."""
@@ -323,7 +340,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 values[block] = model.log_probabilities_of(scores.astype(np.float64), classes)
         return self.classes_[best], values
 
-    def evaluate(self, X: Any, y: Any) -> dict[str, float]:
+    def evaluate(self, X: Any, y: Any, k: int = 1) -> dict[str, float]:
         """Metrics of labelled rows, exactly as the harness computes them.
 
         Parameters
@@ -331,15 +348,22 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         X : array or sparse array of shape (N, D)
         y : array of shape (N,)
             Labels; one that training has not seen counts as an error, and its row is left out of
-            the log loss.
+            the log loss. Or several labels a row, as in `fit`.
+        k : int
+            Of ``precision_at_<k>``, where rows have several labels.
 
         Returns
         -------
         dict
             ``error``, the share of rows whose label is not predicted; ``log_loss``, the mean of
-            -log p(y | x) in nats, where the method has a likelihood.
+            -log p(y | x) in nats, where the method has a likelihood. With several labels a row
+            ``precision_at_1`` and ``precision_at_<k>``, the share of the best k labels that a row
+            has.
         """
         check_is_fitted(self)
+        several = problem.label_sets(y)
+        if several is not None:
+            return self._of_label_sets(X, *several, k)
         X, y = self._labelled(X, y, reset=False)
         codes = self._coded(y)
         known = np.flatnonzero(codes != UNKNOWN)
@@ -350,6 +374,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             right = (1 - values.get("error", 1.0)) * len(known)
             values["error"] = 1 - right / len(codes)
         return values
+
+    def _of_label_sets(
+        self, X: Any, classes: np.ndarray, indicator: Any, k: int
+    ) -> dict[str, float]:
+        """Precision among the best labels; rows without a label are left out."""
+        some = np.flatnonzero(np.diff(indicator.indptr))
+        best, _ = self.predict_top_k(X[some], k)
+        place = np.minimum(np.searchsorted(classes, best), len(classes) - 1)
+        has = np.asarray(indicator[some[:, None], place].todense()) & (classes[place] == best)
+        values = {"precision_at_1": float(has[:, 0].mean())}
+        return values | {f"precision_at_{k}": float(has.mean())}
 
     # ------------------------------------------------------------ copies on disk
     def __getstate__(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
 from xcbench.core import statistics
-from xcbench.core.dataset import Dataset, Info, Rows, Split
+from xcbench.core.dataset import Dataset, Info, LabelSets, Rows, Split
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
@@ -44,6 +44,50 @@ def rows(X: Any, dtype: str) -> Rows:
         sparse.indices = sparse.indices.astype(np.int32, copy=False)
         sparse.indptr = sparse.indptr.astype(np.int32, copy=False)
     return sparse
+
+
+def label_sets(y: Any) -> tuple[np.ndarray, sp.csr_array] | None:
+    """Classes, and which of them every row has (N, K), of a target with several labels a row.
+
+    Parameters
+    ----------
+    y : indicator matrix, dense or sparse; or a sequence of collections of labels, which are no
+        words. Of any other target there are no label sets.
+    """
+    if sp.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
+        matrix: Any = y
+        indicator = sp.csr_array(matrix).astype(bool)
+        indicator.eliminate_zeros()
+        indicator.sort_indices()
+        return np.arange(indicator.shape[1]), indicator
+    if not isinstance(y, Sequence) or isinstance(y, str) or not len(y):
+        return None
+    if not all(isinstance(labels, list | tuple | set | frozenset) for labels in y):
+        return None
+    if all(isinstance(labels, list) and len(labels) == 1 for labels in y):
+        return None  # a column of single labels
+    rows = [sorted(set(labels)) for labels in y]
+    classes, place = np.unique([label for row in rows for label in row], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    shape = len(rows), len(classes)
+    return classes, sp.csr_array((np.ones(len(place), bool), place, start), shape)
+
+
+def reduced(X: Rows, indicator: sp.csr_array, reduction: str) -> Split:
+    """Rows of one class each: the smallest of a row's labels, or a row for each of them.
+
+    Rows without a label are left out.
+    """
+    counts = np.diff(indicator.indptr)
+    if reduction == "one_label":
+        some = np.flatnonzero(counts)
+        return Split(X[some], indicator.indices[indicator.indptr[:-1][some]].astype(np.int64))
+    row = np.repeat(np.arange(len(counts)), counts)
+    size = counts[row]
+    start = np.concatenate([[0], np.cumsum(size)])
+    place = np.arange(start[-1]) + np.repeat(indicator.indptr[row] - start[:-1], size)
+    sets = LabelSets(start, indicator.indices[place].astype(np.int64), 1 / size)
+    return Split(X[row], indicator.indices.astype(np.int64), sets)
 
 
 def dataset(train: Split, n_classes: int, info: Info | None = None) -> Dataset:

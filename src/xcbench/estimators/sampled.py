@@ -46,6 +46,9 @@ class SampledSoftmaxClassifier(LinearClassifier):
         Weights before training: ``zero``, ``normal``, ``glorot``, ``normalised``.
     bias : bool
         Fit biases.
+    reduction : str
+        Of targets with several labels a row: ``one_label``: the smallest label of a row is its
+        class, as in the papers; ``pick_all``: each label of a row is a sample.
     options : dict, optional
         Further options of the method, such as ``{"delta": 2.0}`` or ``{"tree.dimensions": 8}``.
     dtype : str
@@ -104,6 +107,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         lr_decay: float | None = None,
         init: str | None = None,
         bias: bool = True,
+        reduction: str = "one_label",
         options: Mapping[str, Any] | None = None,
         dtype: str = "float32",
         engine: str = "auto",
@@ -126,6 +130,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         self.lr_decay = lr_decay
         self.init = init
         self.bias = bias
+        self.reduction = reduction
         self.options = options
         self.dtype = dtype
         self.engine = engine
@@ -150,8 +155,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
         Parameters
         ----------
         X : array or sparse array of shape (N, D)
-        y : array of shape (N,)
-            Labels of any type.
+        y : array of shape (N,), (N, K), or list of label sets
+            Labels of any type; or several a row, as an indicator matrix or as collections.
 
         Raises
         ------
@@ -160,8 +165,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         """
         goes_on = self.warm_start and hasattr(self, "state_")
         before = self.classes_ if goes_on else None
-        X, y = self._labelled(X, y)
-        split = Split(X, self._number(y))
+        split = self._problem(X, y, self.reduction)
         if before is not None and not np.array_equal(before, self.classes_):
             raise ValueError("warm_start goes on with the same classes; y has others than before")
         watch: Watch | None = None

@@ -1,0 +1,130 @@
+"""A logistic regression a class, trained on a few drawn classes of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from xcbench.core.objectives import sigmoid
+from xcbench.estimators import problem
+from xcbench.estimators.base import LinearClassifier
+
+
+class OneVsAllClassifier(LinearClassifier):
+    """One logistic regression a class, for rows of one label or of several.
+
+    Of a row, all labels take part in a step, and a few drawn classes that it does not have stand
+    for all others: a label is never drawn as a negative.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the pairs of a row and a label.
+    lr : float, optional
+        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+    l2 : float
+        lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
+    negatives : int, optional
+        Classes drawn for a pair.
+    batch_size : int, optional
+        Pairs in a minibatch.
+    optimizer : str, optional
+        ``sgd``, ``adagrad`` or ``ar``.
+    lr_decay : float, optional
+        The rate is multiplied by this after each epoch.
+    bias : bool
+        Fit biases.
+    options : dict, optional
+        Further options of the method.
+    dtype : str
+        Precision of features, weights and scores: ``float32`` or ``float64``.
+    engine : str
+        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
+    random_state : int, RandomState or None
+        Seed of all draws.
+    verbose : int
+        1 shows a progress bar.
+
+    Notes
+    -----
+    `predict` gives the label of the highest score, also of rows with several; `predict_top_k` gives
+    the best k, and `label_probabilities` the probability of each label by itself.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from xcbench import OneVsAllClassifier
+    >>> X, Y = make_multilabel_classification(400, n_classes=8, random_state=0)
+    >>> model = OneVsAllClassifier(lr=0.002, epochs=30, random_state=0).fit(X[:300], Y[:300])
+    >>> found = model.evaluate(X[300:], Y[300:], k=2)
+    >>> {name: round(value, 2) for name, value in found.items()}
+    {'precision_at_1': 0.87, 'precision_at_2': 0.68}
+    """
+
+    method = "one_vs_all"
+
+    def __init__(
+        self,
+        *,
+        epochs: int = 20,
+        lr: float | None = None,
+        l2: float = 0.0,
+        negatives: int | None = None,
+        batch_size: int | None = None,
+        optimizer: str | None = None,
+        lr_decay: float | None = None,
+        bias: bool = True,
+        options: Mapping[str, Any] | None = None,
+        dtype: str = "float32",
+        engine: str = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.epochs = epochs
+        self.lr = lr
+        self.l2 = l2
+        self.negatives = negatives
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.lr_decay = lr_decay
+        self.bias = bias
+        self.options = options
+        self.dtype = dtype
+        self.engine = engine
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _options(self) -> dict[str, Any]:
+        names = ("lr", "l2", "negatives", "batch_size", "optimizer", "lr_decay")
+        return {name: getattr(self, name) for name in names}
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        y : array of shape (N,), (N, K), or list of label sets
+            Labels of any type; or several a row, as an indicator matrix or as collections. Rows
+            without a label are left out.
+
+        Raises
+        ------
+        ValueError
+            If a setting is impossible, or the weights overflow.
+        """
+        split = self._problem(X, y, "pick_all")
+        return self._run(problem.dataset(split, len(self.classes_)), self.epochs)
+
+    def label_probabilities(self, X: Any) -> np.ndarray:
+        """Probability (N, K) of every label by itself; a row's do not add up to 1.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (N, D)
+        """
+        model, rows = self._predictor(X)
+        scores = np.concatenate([part for _, part in model.passes(rows)])
+        return np.asarray(sigmoid(scores.astype(np.float64)))

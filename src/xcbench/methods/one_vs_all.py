@@ -1,0 +1,49 @@
+"""One-vs-all logistic regression with sampled negatives as a method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xcbench.core.dataset import Info
+from xcbench.core.objectives import Pairwise
+from xcbench.core.objectives.one_vs_all import one_vs_all
+from xcbench.core.samplers.absent import Absent
+from xcbench.methods.method import Method, over_square_norm
+from xcbench.methods.options import SampledOptions
+from xcbench.options import option
+
+
+@dataclass
+class OneVsAllOptions(SampledOptions):
+    """Options of one-vs-all with sampled negatives."""
+
+    negatives: int = option(5, "classes drawn; a row's own labels are left out", at_least=1)
+    sampler: str = option("absent", "`absent`: uniform among the classes that a row lacks")
+    batch_size: int = option(10, "samples in a minibatch", at_least=1)
+    init: str = option(
+        "normalised",
+        "weights before training, as for stochastic methods",
+        choices=("zero", "normal", "glorot", "normalised"),
+    )
+
+
+def rate(settings: OneVsAllOptions, info: Info) -> float:
+    """About 1 / |x|², less where a drawn class stands for many others and would overshoot."""
+    spread = min(1.0, 20.0 * settings.negatives / info.classes)
+    return over_square_norm(1.4)(settings, info) * spread**0.5
+
+
+def sampler(settings: OneVsAllOptions, info: Info) -> Absent:
+    """Uniform among the classes that a row lacks."""
+    return Absent(info.classes, settings.negatives)
+
+
+method = Method(
+    "one_vs_all",
+    OneVsAllOptions,
+    lambda settings, info: Pairwise(one_vs_all, is_bound=False),
+    rate,
+    samplers=("absent",),
+    link=None,  # a logistic likelihood a class, none of the one class of a row
+    sampler=sampler,
+)
