@@ -9,10 +9,12 @@ from xcbench.core.kernels.by_feature import scores_by_feature
 from xcbench.core.kernels.compiling import SIGNATURES, compiled
 from xcbench.core.kernels.descent import descend
 from xcbench.core.kernels.evaluation import absorb_block, absorb_panel
+from xcbench.core.kernels.full_batch import LANES, gradient_of_all, scores_of_all
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
 from xcbench.core.kernels.records import Pairs, Rows, Running, Samples, Scaled, Step, Weights
 
 __all__ = [
+    "LANES",
     "SIGNATURES",
     "Pairs",
     "Rows",
@@ -28,7 +30,9 @@ __all__ = [
     "by_class",
     "compiled",
     "descend",
+    "gradient_of_all",
     "scatter",
     "scores_at",
     "scores_by_feature",
+    "scores_of_all",
 ]

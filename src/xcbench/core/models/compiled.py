@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from xcbench.core import kernels
 from xcbench.core.adaptive import Pace, Squares
@@ -20,6 +21,8 @@ PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all cl
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class,
 PAIRS_OF_CLASS = 8  # nor where a class has fewer pairs than this on average
 PANEL_CLASSES = (64, 512)
+DENSE = 0.5  # share of non-zeros from which a product of dense rows is faster
+FEW_CLASSES = 64  # of which a part of a register would be a large part of the work
 LINE = 16  # float32 numbers of a cache line
 
 
@@ -124,6 +127,38 @@ class CompiledModel(LinearModel):
         if self._by_class(classes.size):
             return np.asarray(kernels.by_class(classes, *self.room))
         return np.arange(classes.size)
+
+    def full_batch(self, X: Rows) -> list[tuple[slice, Any]]:
+        """As `LinearModel.full_batch`; rows that are mostly 0 become sparse."""
+        if isinstance(X, np.ndarray):
+            if np.count_nonzero(X) >= DENSE * X.size:
+                return super().full_batch(X)
+            X = sp.csr_array(X)
+        return [(block, RowView.of(X, block)) for block in self.parts(X.shape[0])]
+
+    def all(self, rows: Any) -> np.ndarray:
+        """As `LinearModel.all`, of the rows of a full batch too."""
+        if not isinstance(rows, RowView):
+            return super().all(rows)
+        by_feature, scores = self._lanes(self.V.shape[1]), self._lanes(len(rows))
+        by_feature[:, : self.n_classes] = self.V.T
+        kernels.scores_of_all(rows.record, by_feature, scores)
+        return self._with_biases(np.ascontiguousarray(scores[:, : self.n_classes]))
+
+    def gradient(self, rows: Any, grad: np.ndarray) -> np.ndarray:
+        """As `LinearModel.gradient`."""
+        if not isinstance(rows, RowView):
+            return super().gradient(rows, grad)
+        by_feature, of_scores = self._lanes(self.V.shape[1]), self._lanes(len(rows))
+        of_scores[:, : self.n_classes] = grad
+        kernels.gradient_of_all(rows.record, of_scores, by_feature)
+        return by_feature[:, : self.n_classes].T
+
+    def _lanes(self, size: int) -> np.ndarray:
+        """Zeros for every class; of few classes in whole registers."""
+        lanes = kernels.LANES if self.n_classes < FEW_CLASSES else 1
+        classes = -(-self.n_classes // lanes) * lanes
+        return np.zeros((size, classes), self.dtype)
 
     def add(self, rows: Any, classes: np.ndarray, numbers: np.ndarray) -> None:
         """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""

@@ -141,6 +141,14 @@ class LinearModel(Model):
                 transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
 
+    def full_batch(self, X: Rows) -> list[tuple[slice, Any]]:
+        """Rows of X in blocks, for `all` and `gradient` of every class again and again."""
+        return list(self.blocks(X))
+
+    def gradient(self, rows: Any, grad: np.ndarray) -> np.ndarray:
+        """Gradient (K, D) in the weights, of gradients (B, K) in the scores."""
+        return np.asarray(rows.matrix().T @ grad).T
+
     @property
     def untrained(self) -> bool:
         """Whether every score is 0, as before training."""
@@ -159,7 +167,10 @@ class LinearModel(Model):
         return V.T if isinstance(rows, DenseRows) else np.ascontiguousarray(V.T)
 
     def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:
-        scores = np.asarray(X @ transposed)
+        return self._with_biases(np.asarray(X @ transposed))
+
+    def _with_biases(self, scores: np.ndarray) -> np.ndarray:
+        """Scores (B, K) with biases and scale, in place."""
         if self.b is not None:
             scores += self.b
         if self.scale != 1.0:

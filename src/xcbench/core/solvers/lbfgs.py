@@ -101,7 +101,7 @@ class _Mean:
         self.objective, self.l2, self.model = solver.objective, solver.l2, model
         self.sampler, self.rng = solver.sampler.fitted(dataset), streams.classes
         self.y, self.local = dataset.train.y, np.full(len(dataset.train), self.objective.start)
-        self.blocks = list(model.blocks(dataset.train.X))
+        self.blocks = model.full_batch(dataset.train.X)
         self.weight, self.total = dataset.train.weight, float(len(dataset.train))
         if self.weight is not None:
             self.total = float(self.weight.sum())
@@ -118,7 +118,7 @@ class _Mean:
         for block, rows in self.blocks:
             grad = self.model.all(rows)
             total += self._replace(grad, block)
-            of_W += np.asarray(rows.matrix().T @ grad).T
+            of_W += self.model.gradient(rows, grad)
             of_b += grad.sum(axis=0)
         parts = [of_W.ravel()] if b is None else [of_W.ravel(), of_b]
         self.passes += 1

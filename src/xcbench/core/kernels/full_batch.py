@@ -1,0 +1,58 @@
+"""Every class of sparse rows: scores, and the gradient in the weights.
+
+Weights lie feature by feature, (D, P): what a row needs of a feature stands side by side for all
+classes. P is a multiple of `LANES`, so that no class is left over; the others are 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from xcbench.core.kernels.compiling import kernel
+
+LANES = 4  # float64 numbers of a register of 256 bits
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _gather(total: Any, by_feature: Any, features: Any, values: Any) -> None:
+    """Add to a total (P,) the values times their features' weights; four features at a time."""
+    whole = features.size // 4 * 4
+    for j in range(0, whole, 4):
+        a, b = by_feature[features[j]], by_feature[features[j + 1]]
+        c, d = by_feature[features[j + 2]], by_feature[features[j + 3]]
+        of_a, of_b, of_c, of_d = values[j], values[j + 1], values[j + 2], values[j + 3]
+        for k in range(total.size):
+            total[k] += of_a * a[k] + of_b * b[k] + of_c * c[k] + of_d * d[k]
+    for j in range(whole, features.size):
+        a = by_feature[features[j]]
+        for k in range(total.size):
+            total[k] += values[j] * a[k]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+def _scatter(grad: Any, by_feature: Any, features: Any, values: Any) -> None:
+    """Add to the features' gradients the values times that of the scores (P,)."""
+    for j in range(features.size):
+        of_feature = by_feature[features[j]]
+        for k in range(grad.size):
+            of_feature[k] += values[j] * grad[k]
+
+
+@kernel
+def scores_of_all(rows: Any, by_feature: Any, scores: Any) -> None:
+    """Add to scores (B, P) the products of the rows with weights (D, P)."""
+    begin, end, features, values = rows
+    for i in range(begin.size):
+        a, b = begin[i], end[i]
+        _gather(scores[i], by_feature, features[a:b], values[a:b])
+
+
+@kernel
+def gradient_of_all(rows: Any, grad: Any, by_feature: Any) -> None:
+    """Add to gradients (D, P) those of the scores (B, P) times the rows."""
+    begin, end, features, values = rows
+    for i in range(begin.size):
+        a, b = begin[i], end[i]
+        _scatter(grad[i], by_feature, features[a:b], values[a:b])
