@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.shapes import shape, twin, whole
@@ -38,7 +40,7 @@ def compare(dataset: Dataset, goal: float = 0.0) -> Row:
     (value, gradient), (other, expected) = (run(theta) for run in passes.values())
     assert abs(value - other) <= 1e-12 * abs(other)
     assert np.abs(gradient - expected).max() <= 1e-12 * np.abs(expected).max()
-    found = interleaved({name: lambda run=run: run(theta) for name, run in passes.items()})
+    found = interleaved({name: partial(run, theta) for name, run in passes.items()})
     return Row(
         "pass over all rows vs engine=numpy, s",
         shape(dataset),
