@@ -119,7 +119,7 @@ def test_targets_in_any_form(form: str) -> None:
     if form != "sparse":
         assert other.classes_.tolist() == list("abcdef")
         assert np.array_equal(other.predict(X), names[model.predict(X)])
-    assert other.evaluate(X, kinds[form], k=2) == model.evaluate(X, Y, k=2)
+    assert other.evaluate(X.tolist(), kinds[form], k=2) == model.evaluate(X, Y, k=2)
 
 
 def test_reductions_of_the_softmax() -> None:

@@ -326,7 +326,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         labels, values : ndarray
             (N, k) labels, and their log-probabilities; scores where the method has none.
         """
-        model, X = self._predictor(X)
+        best, values = self._best(*self._predictor(X), k)
+        return self.classes_[best], values
+
+    def _best(self, model: Model, X: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The best k classes of checked rows, with log-probabilities or scores."""
         if k < 1:
             raise ValueError(f"k={k} is not possible: it must be at least 1")
         k = min(k, model.n_classes)
@@ -338,7 +342,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
                 values[block] = np.take_along_axis(scores, classes, axis=1)
             else:
                 values[block] = model.log_probabilities_of(scores.astype(np.float64), classes)
-        return self.classes_[best], values
+        return best, values
 
     def evaluate(self, X: Any, y: Any, k: int = 1) -> dict[str, float]:
         """Metrics of labelled rows, exactly as the harness computes them.
@@ -380,7 +384,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     ) -> dict[str, float]:
         """Precision among the best labels; rows without a label are left out."""
         some = np.flatnonzero(np.diff(indicator.indptr))
-        best, _ = self.predict_top_k(X[some], k)
+        model, X = self._predictor(X)
+        best = self.classes_[self._best(model, X[some], k)[0]]
         place = np.minimum(np.searchsorted(classes, best), len(classes) - 1)
         has = np.asarray(indicator[some[:, None], place].todense()) & (classes[place] == best)
         values = {"precision_at_1": float(has[:, 0].mean())}
