@@ -13,7 +13,8 @@ from hydra import compose
 from sklearn.svm import LinearSVC
 
 from workspace import Workspace
-from xcbench.core.dataset import Dataset, Split
+from xcbench.core.dataset import Dataset, LabelSets, Split
+from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import costs, evaluate
 from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
@@ -26,13 +27,14 @@ from xcbench.methods.baselines.options import (
     RecallTreeOptions,
     UnbiasedOptions,
 )
+from xcbench.methods.baselines.prior import Frequencies
 from xcbench.methods.options import MethodOptions
 from xcbench.run import composing, results, sweeps, training
 from xcbench.run.execute import execute
 from xcbench.run.settings import Budget, Evaluation
 
 K, D, N = 4, 12, 80
-EXTRAS = {"plt": "napkinxc", "recall_tree": "vowpalwabbit"}
+EXTRAS = {"plt": "napkinxc", "omikuji": "omikuji", "recall_tree": "vowpalwabbit"}
 
 
 def problem(classes: int = K, seed: int = 0) -> Dataset:
@@ -274,3 +276,52 @@ def test_the_prior_has_the_log_loss_of_class_frequencies() -> None:
     shape = info.shape()
     assert shape["prior_log_loss"] == pytest.approx(found["log_loss"], rel=1e-5)
     assert shape["majority_error"] == pytest.approx(found["error"], abs=1e-6)
+
+
+def multi_label() -> Dataset:
+    """`problem` with one to three classes a row."""
+    single, rng = problem(), np.random.default_rng(1)
+    labels = [{int(y), *rng.integers(0, K, rng.integers(0, 3)).tolist()} for y in single.train.y]
+    start = np.cumsum([0, *map(len, labels)])
+    sets = LabelSets(start, np.concatenate([sorted(own) for own in labels]), np.ones(N))
+    rows = Split(single.train.X, np.array([min(own) for own in labels]), sets)
+    return replace(single, train=rows, test=rows)
+
+
+def test_one_vs_rest_on_all_labels_of_a_row() -> None:
+    """A class's own rows are those with it in their label set."""
+    dataset = multi_label()
+    X, Y = dataset.train.X, dataset.train.labels(K).toarray() > 0
+    common: dict[str, Any] = {"tolerance": 1e-8, "iterations": 100_000, "bias": False}
+    model = trained(OneVsRestOptions("svm_ovr", labels="all", **common), dataset)
+    own = trained(OneVsRestOptions("svm_ovr", **common), dataset)
+    for k in range(K):
+        for found, target in ((model, Y[:, k]), (own, dataset.train.y == k)):
+            fit = LinearSVC(C=10, tol=1e-8, max_iter=100_000, fit_intercept=False).fit(X, target)
+            np.testing.assert_allclose(found.V[k], fit.coef_[0], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["plt", "omikuji"])
+def test_label_trees_rank_labels(name: str) -> None:
+    pytest.importorskip(EXTRAS[name])
+    dataset = multi_label()
+    model = trained(registry.builtin()[name].schema(name, labels="all"), dataset)
+    _, scores = next(model.passes(dataset.test.X))
+    np.testing.assert_array_equal(scores.argmax(axis=1), model.predict(dataset.test.X))
+    names = ("precision_at_1", "ndcg_at_3")
+    found = evaluate(model, dataset.test, Extras(metrics=names))
+    known = Frequencies("numpy", K, D, True, "float32")
+    known.scores[:] = dataset.train.labels(K).sum(axis=0)
+    for metric, floor in evaluate(known, dataset.test, Extras(metrics=names)).items():
+        if metric in names:
+            assert found[metric] > floor
+
+
+def test_scores_of_a_ranking_are_those_of_its_classes() -> None:
+    """Classes that are not ranked stand behind all others."""
+    model = baselines.Library("numpy", 4, D, True, "float32")
+    model.ranker = lambda X: baselines.ranked([[(2, 0.5), (0, 0.25)], [], [(3, 0.125)]], 4)
+    _, scores = next(model.passes(np.zeros((3, D))))
+    low = -np.inf
+    expected = [[0.25, low, 0.5, low], [low] * 4, [low, low, low, 0.125]]
+    np.testing.assert_array_equal(scores, expected)

@@ -93,7 +93,8 @@ class Method:
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
     needs_features : whether data without features are refused.
-    ranks : whether it scores every class. One that tells a class a row alone has no best k.
+    ranks : whether it scores every class, or how many of the best of a row. One that tells a class
+        a row alone (False) has no best k.
     lacks : which package it needs that is not installed, in one sentence, or nothing. Its cells are
         then skipped, and say so.
     memory : bytes of its weights, roughly, with the copies of them that training and evaluation
@@ -124,7 +125,7 @@ class Method:
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
     needs_features: bool = False
-    ranks: bool = True
+    ranks: bool | int = True
     lacks: Callable[[Any], str] = lambda settings: ""
     memory: Callable[[Any, Info, int, float], float] = dense_weights
     solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None

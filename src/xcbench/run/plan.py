@@ -171,10 +171,12 @@ def _check(settings: Config, method: Method, info: Info) -> None:
     if metrics.depth(asked) > top_k:
         top_k = metrics.depth(asked)
         option = f"evaluation.metrics=[{','.join(asked)}]"
-    if top_k > 1 and not method.ranks:
+    most = info.classes if method.ranks is True else int(method.ranks) or 1
+    if most < top_k <= info.classes or (most == 1 and top_k > 1):
+        tells = "tells one class" if most == 1 else f"ranks the best {most} classes of"
         raise UserError(
             f"{option} is not possible for {method.name}, "
-            "which tells one class a row; leave out the option, or the method"
+            f"which {tells} a row; leave out the option, or the method"
         )
     if top_k > info.classes:
         raise UserError(f"{option} is not possible on {info.name}: it has {info.classes} classes")

@@ -12,12 +12,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from xcbench.core.dataset import Dataset, Info, Rows
+from xcbench.core.dataset import Dataset, Info, Rows, Split
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
+
+RANKED = 100  # classes a row that a label tree ranks
 
 
 class Library(Model):
@@ -26,6 +29,7 @@ class Library(Model):
     Attributes
     ----------
     predictor : rows to classes (N,), once it is trained.
+    ranker : rows to scores (N, K) of their best classes alone, where it ranks any.
     size : bytes of the model as the library keeps or saves it.
     """
 
@@ -34,6 +38,7 @@ class Library(Model):
     def __init__(self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str):
         self.engine, self.classes, self.size = engine, n_classes, 0
         self.predictor: Callable[[Rows], np.ndarray] | None = None
+        self.ranker: Callable[[Rows], sp.csr_array] | None = None
 
     @property
     def n_classes(self) -> int:
@@ -61,11 +66,18 @@ class Library(Model):
         return np.asarray(self.predictor(X), np.int64)
 
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
-        """Scores: 1 for the class that is predicted."""
-        predicted = self.predict(X)
+        """Scores of the best classes; of the one that is predicted 1, where it ranks none."""
         for block in self.parts(X.shape[0]):
-            scores = np.zeros((len(predicted[block]), self.classes), np.float32)
-            scores[np.arange(len(scores)), predicted[block]] = 1.0
+            rows: Any = X[block]
+            if self.ranker is not None:
+                ranked = self.ranker(rows)
+                scores = np.full(ranked.shape, -np.inf, np.float32)
+                row = np.repeat(np.arange(len(scores)), np.diff(ranked.indptr))
+                scores[row, ranked.indices] = ranked.data
+            else:
+                predicted = self.predict(rows)
+                scores = np.zeros((len(predicted), self.classes), np.float32)
+                scores[np.arange(len(scores)), predicted] = 1.0
             yield block, scores
 
     def square_norm(self) -> float:
@@ -103,6 +115,25 @@ class ByLibrary(Once):
     make_model = Library
 
 
+def with_labels(train: Split, labels: str, n_classes: int) -> tuple[Rows, sp.csr_array]:
+    """Rows that a library trains on, and indicators (N, K) of their classes.
+
+    Parameters
+    ----------
+    labels : ``own``, the class of each row, or ``all``, the label sets of the original rows.
+    """
+    split = train.whole_rows() if labels == "all" else Split(train.X, train.y)
+    return split.X, split.labels(n_classes)
+
+
+def ranked(best: list[list[tuple[int, float]]], n_classes: int) -> sp.csr_array:
+    """Scores (N, K) of what a library says of every row: classes with their scores."""
+    start = np.cumsum([0, *map(len, best)])
+    classes = np.array([k for row in best for k, _ in row], np.int64)
+    scores = np.array([score for row in best for _, score in row])
+    return sp.csr_array((scores, classes, start), (len(best), n_classes))
+
+
 def method(
     name: str,
     schema: type[MethodOptions],
@@ -112,7 +143,7 @@ def method(
     memory: Callable[[Any, Info, int, float], float] = lambda settings, info, itemsize, epochs: 0.0,
     version: int = 1,
     needs_features: bool = False,
-    ranks: bool = True,
+    ranks: bool | int = True,
     link: str | None = None,
 ) -> Method:
     """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""

@@ -25,7 +25,7 @@ class LabelTree(baselines.ByLibrary):
     settings: LabelTreeOptions
 
     def train(self, dataset: Dataset, model: baselines.Library, rng: np.random.Generator) -> None:
-        """Train, and predict the most probable class."""
+        """Train; predict the most probable class, rank the best ones."""
         from napkinxc.models import PLT
 
         folder = TemporaryDirectory(prefix="xcbench-plt-")
@@ -39,14 +39,23 @@ class LabelTree(baselines.ByLibrary):
             seed=int(rng.integers(2**31)),
             threads=1,
         )
-        tree.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
+        if self.settings.labels == "own":  # lists of one label each give another tree
+            tree.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
+        else:
+            X, Y = baselines.with_labels(dataset.train, "all", model.n_classes)
+            sets = [labels.tolist() for labels in np.split(Y.indices, Y.indptr[1:-1])]
+            tree.fit(sp.csr_matrix(X), sets)
         model.size = sum(path.stat().st_size for path in Path(folder.name).rglob("*.*"))
 
         def predictor(X: Rows, _folder: TemporaryDirectory[str] = folder) -> np.ndarray:
             ranked = tree.predict(sp.csr_matrix(X), top_k=1)
             return np.array([classes[0] if classes else 0 for classes in ranked])
 
-        model.predictor = predictor
+        def ranker(X: Rows, _folder: TemporaryDirectory[str] = folder) -> sp.csr_array:
+            best = tree.predict_proba(sp.csr_matrix(X), top_k=baselines.RANKED)
+            return baselines.ranked(best, model.n_classes)
+
+        model.predictor, model.ranker = predictor, ranker
 
 
 label_tree = baselines.method(
@@ -54,5 +63,5 @@ label_tree = baselines.method(
     LabelTreeOptions,
     lambda settings, info: LabelTree(settings),
     lacks=baselines.needs("napkinxc", "plt"),
-    ranks=False,
+    ranks=baselines.RANKED,
 )

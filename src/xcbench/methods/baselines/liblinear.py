@@ -85,7 +85,7 @@ class OneVsRest(Solver):
     has a row for each of its tags, a class takes a tenth of the time.
     """
 
-    settings: LiblinearOptions
+    settings: OneVsRestOptions
     epochs = 1.0
     compiles = False
     make_model = MarginScores.zeros
@@ -94,10 +94,11 @@ class OneVsRest(Solver):
         self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Train the classes that have rows, most frequent first."""
-        y = dataset.train.y
-        X, place = distinct(dataset.train.X)
+        whole, Y = baselines.with_labels(dataset.train, self.settings.labels, model.n_classes)
+        members = Y.tocsc()
+        X, place = distinct(whole)
         rows = np.bincount(place)
-        counts = np.bincount(y, minlength=model.n_classes)
+        counts = np.diff(members.indptr)
         classes = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         done = 0
         yield Progress(0, 0, 0.0)
@@ -105,7 +106,8 @@ class OneVsRest(Solver):
             while done < round(stop * len(classes)):
                 k = classes[done]
                 if len(classes) > 1:
-                    positive = np.bincount(place[y == k], minlength=len(rows))
+                    own = members.indices[members.indptr[k] : members.indptr[k + 1]]
+                    positive = np.bincount(place[own], minlength=len(rows))
                     inside, outside = np.flatnonzero(positive), np.flatnonzero(rows - positive)
                     index = np.concatenate([inside, outside])
                     weight = np.concatenate([positive[inside], (rows - positive)[outside]])
@@ -115,7 +117,7 @@ class OneVsRest(Solver):
                 done += 1
             share = done / len(classes)
             left = f"{done:,} of {len(classes):,} classes" if done < len(classes) else None
-            yield Progress(done, round(share * len(y)), share, 0.0, message=left)
+            yield Progress(done, round(share * len(dataset.train)), share, 0.0, message=left)
 
 
 def distinct(X: Rows) -> tuple[Rows, np.ndarray]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from xcbench.methods.options import MethodOptions
 from xcbench.options import option
 
+LABELS = "classes that a row trains: its `own` one, or `all` of its label set"
+
 
 @dataclass
 class UnbiasedOptions(MethodOptions):
@@ -29,6 +31,7 @@ class OneVsRestOptions(LiblinearOptions):
     """Options of one-vs-rest; the MEMOIR paper's C on its smaller datasets."""
 
     C: float = option(10.0, "weight of the losses against ||W||²/2", above=0)
+    labels: str = option("own", LABELS, choices=("own", "all"))
 
 
 @dataclass
@@ -39,6 +42,26 @@ class LabelTreeOptions(MethodOptions):
     arity: int = option(2, "children of a node", at_least=2)
     leaves: int = option(100, "classes in the node above them, at most", at_least=2)
     trees: int = option(1, "in an ensemble", at_least=1)
+    labels: str = option("own", LABELS, choices=("own", "all"))
+
+
+@dataclass
+class OmikujiOptions(MethodOptions):
+    """Options of omikuji; the defaults are Parabel's.
+
+    Bonsai is ``balanced=false arity=100 depth=3``; AttentionXML's tree is ``collapse=5``.
+    """
+
+    C: float = option(1.0, "weight of the losses", above=0)
+    trees: int = option(3, "in an ensemble", at_least=1)
+    arity: int = option(2, "children of a node", at_least=2)
+    leaves: int = option(100, "classes in the node above them, at most", at_least=2)
+    depth: int = option(20, "of a tree, at most", at_least=1)
+    balanced: bool = option(True, "children of equal sizes")
+    collapse: int = option(0, "layers that become one", at_least=0)
+    threshold: float = option(0.1, "weights below this are 0", at_least=0)
+    beam: int = option(10, "nodes that a prediction follows in a layer", at_least=1)
+    labels: str = option("all", LABELS, choices=("own", "all"))
 
 
 @dataclass
