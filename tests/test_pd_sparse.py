@@ -81,7 +81,7 @@ def test_it_meets_a_generic_convex_solver(C: float) -> None:
     dataset, strength = small(10), 0.05
     X, Y = problem_of(dataset)
     lowest, W = optimum(X, Y, strength, C)
-    model, steps = solved(dataset, PDSparse(strength, C, 1500, 1e-9), stops=(300, 600, 900, 1500))
+    model, steps = solved(dataset, PDSparse(strength, C, 1500, 1e-8))
     own = model.evaluated().toarray()
     assert steps[-1].extra["duality_gap"] < 1e-7
     assert primal(own, X, Y, strength, C) == pytest.approx(lowest, rel=1e-6)
@@ -141,6 +141,24 @@ def test_a_block_is_corrected_to_its_optimum(seed: int) -> None:
     change = correct(np.arange(n), alpha, labels, scores, curvature, C)
     assert value(change) == pytest.approx(found.fun, abs=1e-9)
     np.testing.assert_allclose(change, found.x, atol=1e-5)
+
+
+def test_weights_are_those_of_the_dual_wherever_it_is_stopped() -> None:
+    """Many looks at the clock cost nothing, and change nothing."""
+    dataset, solver = small(30), PDSparse(0.05, 1.0, 2, 0.0)
+    model = solver.make_model(
+        "numpy", dataset.info.classes, dataset.info.features, False, "float64"
+    )
+    stops = np.arange(1, 41) / 20
+    norms = []
+    for number, _ in enumerate(solver.fit(dataset, model, Streams.of(0), stops)):
+        if number % 10 == 0:
+            W = model.evaluated().toarray()
+            norms.append((W**2).sum())
+            assert model.square_norm() == pytest.approx(norms[-1])
+    assert norms[0] == 0 and len(set(norms)) == 5
+    whole, _ = solved(dataset, solver)
+    np.testing.assert_array_equal(whole.evaluated().toarray(), W)
 
 
 def test_engines_take_the_same_steps() -> None:

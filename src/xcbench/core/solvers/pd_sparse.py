@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Split
-from xcbench.core.models.sparse import SparseModel, sparse_rows
+from xcbench.core.models.sparse import ClassRows, SparseModel, sparse_rows
 from xcbench.core.solvers import Progress, Solver, Streams
 
 
@@ -34,8 +34,8 @@ class PDSparse(Solver):
     ----------
     strength, C : lambda and the weight of the losses.
     passes : over the rows, at most.
-    tolerance : of the duality gap over the primal objective, at which it ends; looked at where it
-        yields.
+    tolerance : of the duality gap over the primal objective, at which it ends; looked at after
+        every pass.
     """
 
     strength: float
@@ -50,18 +50,18 @@ class PDSparse(Solver):
 
     def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
-    ) -> SparseModel:
+    ) -> DualModel:
         """Sparse weights, predicted with by the inner product."""
-        return SparseModel(engine, n_classes, n_features, dtype)
+        return DualModel(engine, n_classes, n_features, dtype)
 
     def fit(
-        self, dataset: Dataset, model: SparseModel, streams: Streams, stops: Iterable[float]
+        self, dataset: Dataset, model: DualModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Maximise the dual, a row after the other."""
         yield Progress(0, 0, 0.0)
         problem = Problem(dataset.train.whole_rows(), model.n_classes, self.strength, self.C)
-        visited, N, gap = 0, problem.N, np.inf
-        order = np.arange(N)
+        visited, N = 0, problem.N
+        order, (primal, gap) = np.arange(N), problem.gap(model.engine)
         for stop in stops:
             target = round(stop * N)
             while visited < target and gap > self.tolerance:
@@ -71,13 +71,40 @@ class PDSparse(Solver):
                 count = min(target - visited, N - visited % N)
                 problem.visit(order[visited % N :][:count], model.engine)
                 visited += count
-            primal, dual = problem.objectives(model.engine)
-            gap = (primal - dual) / max(primal, 1e-300)
-            model.replace(problem.W)
+                if visited % N == 0:
+                    primal, gap = problem.gap(model.engine)
+            model.source = problem
             share = visited / N
             seen = round(share * len(dataset.train))
-            extra = {"duality_gap": gap}
-            yield Progress(visited, seen, share, primal / N, extra=extra)
+            yield Progress(visited, seen, share, primal / N, extra={"duality_gap": gap})
+
+
+class DualModel(SparseModel):
+    """Weights that are made of the dual variables when they are looked at, and kept until then.
+
+    Attributes
+    ----------
+    source : what they are to be made of, once the dual has moved.
+    """
+
+    source: Problem | None = None
+
+    @property
+    def V(self) -> ClassRows:
+        """The rows of all classes."""
+        if self.source is not None:
+            source, self.source = self.source, None
+            self.replace(source.W)
+        return self.rows
+
+    @V.setter
+    def V(self, rows: ClassRows) -> None:
+        self.rows = rows
+
+    def square_norm(self) -> float:
+        """||W||²."""
+        self.V  # noqa: B018
+        return super().square_norm()
 
 
 class Problem:
@@ -161,6 +188,11 @@ class Problem:
         W.eliminate_zeros()
         W.sort_indices()
         return W
+
+    def gap(self, engine: str) -> tuple[float, float]:
+        """Primal objective, and the duality gap as a share of it."""
+        primal, dual = self.objectives(engine)
+        return primal, (primal - dual) / max(primal, 1e-300)
 
     def objectives(self, engine: str) -> tuple[float, float]:
         """Primal objective of these weights, and dual objective: a bound of the optimum below."""
