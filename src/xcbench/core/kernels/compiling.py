@@ -10,6 +10,7 @@ from typing import Any
 import numba
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
+from numba.experimental.function_type import _get_wrapper_address
 from numba.extending import register_jitable
 
 from xcbench.core.kernels import keeping
@@ -57,6 +58,28 @@ def compiled(formula: Callable[..., Any], signature: Any) -> Any:
         dispatcher.compile(signature)
         dispatcher.disable_compile()
     return dispatcher
+
+
+class Pointer(types.WrapperAddressProtocol):
+    """A compiled formula as kernels take it: its type is that of every formula of its family."""
+
+    def __init__(self, dispatcher: Dispatcher, signature: Any) -> None:
+        self.own, self.address = signature, _get_wrapper_address(dispatcher, signature)
+
+    def signature(self) -> Any:
+        """What it takes and gives."""
+        return self.own
+
+    def __wrapper_address__(self) -> int:
+        """Where it lies."""
+        return self.address
+
+
+@cache
+def pointer(formula: Callable[..., Any], signature: Any) -> Any:
+    """Formula, compiled, for a kernel."""
+    dispatcher = compiled(formula, signature)
+    return Pointer(dispatcher, signature) if isinstance(dispatcher, Dispatcher) else dispatcher
 
 
 def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> None:

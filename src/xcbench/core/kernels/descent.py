@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-from numba import njit, types
+from numba import njit
 
 from xcbench.core.kernels.compiling import (
     SIGNATURES,
     STAND_INS,
-    compiled,
     kernel,
+    pointer,
 )
 from xcbench.core.kernels.minibatch import by_class, scatter, scores_at
 from xcbench.core.kernels.records import Kind, Rows, Samples, Scaled, Step
@@ -232,6 +230,7 @@ def _minibatches(
     return total
 
 
+@kernel
 def _descend(
     weights: Any,
     rows: Any,
@@ -257,13 +256,6 @@ def descend(
     """
     family = scalar.family
     kind = Kind(scalar.parameter, scalar.shifted, family == "pairs", family == "scored_odds")
-    arguments = weights, rows, samples, step, room, kind
     formulas = {**STAND_INS, family: scalar.formula}
-    pointers = (compiled(formula, SIGNATURES[name]) for name, formula in formulas.items())
-    return float(_descend_of(tuple(map(numba.typeof, arguments)))(*arguments, *pointers))
-
-
-@cache
-def _descend_of(kinds: tuple[Any, ...]) -> Any:
-    formulas = (types.FunctionType(signature) for signature in SIGNATURES.values())
-    return njit((*kinds, *formulas), cache=True, error_model="numpy")(_descend)
+    pointers = (pointer(formula, SIGNATURES[name]) for name, formula in formulas.items())
+    return float(_descend(weights, rows, samples, step, room, kind, *pointers))
