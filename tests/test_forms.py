@@ -67,6 +67,9 @@ def cases() -> list[tuple[str, Any]]:
     ]
 
 
+SEPARATING = ("svm_ovr", "svm_cs", "fastxml", "pfastrexml")  # classes, by features
+
+
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 @pytest.mark.parametrize(
     ("name", "settings"), cases(), ids=lambda case: case if isinstance(case, str) else ""
@@ -94,7 +97,7 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
         assert made.status == "done", (form, made.message)
         assert made.curve["test_error"].iloc[[0, -1]].notna().all()
     drawn_by_features = isinstance(settings, SampledOptions) and settings.sampler == "tree"
-    by_features = name in ("svm_ovr", "svm_cs") or drawn_by_features
+    by_features = name in SEPARATING or drawn_by_features
     assert ("by features, and made has none" in reason) == by_features
 
 
