@@ -10,13 +10,24 @@ from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
 from xcbench.papers.frames import ended, part, values
-from xcbench.papers.memoir.names import AT_HAND, METHODS, in_time, levelling, measure, of
+from xcbench.papers.memoir.names import (
+    AT_HAND,
+    METHODS,
+    SYSTEMS,
+    in_time,
+    levelling,
+    measure,
+    of,
+)
 from xcbench.report import style
 from xcbench.report.figures import Picture
 
 LOOKS: style.Styles = {
-    name: {"color": style.OTHERS[i], "linestyle": style.DASHES[i % len(style.DASHES)]}
-    for i, name in enumerate(METHODS)
+    name: {
+        "color": style.OTHERS[i % len(style.OTHERS)],
+        "linestyle": style.DASHES[i % len(style.DASHES)],
+    }
+    for i, name in enumerate(sorted(METHODS, key=SYSTEMS.__contains__))
 }
 PANELS = {  # of Figure 2
     "train_time": "training seconds",

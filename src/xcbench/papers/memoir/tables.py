@@ -16,14 +16,12 @@ from xcbench.papers.memoir.names import (
     MEASURES,
     MEMOIR,
     VARIANTS,
-    WITHOUT_PACKAGE,
     in_time,
     levelling,
     measure,
     of,
     printed,
 )
-from xcbench.papers.verdicts import NO_PACKAGE
 from xcbench.report.formats import NONE
 
 SHOWN = {
@@ -46,13 +44,6 @@ CURVES = {  # of Table 4
     "test_macro_f1": "test macro-F1 %",
     "test_error": "test accuracy %",
 }
-
-
-def with_lacking(measured: Measured) -> pd.DataFrame:
-    """Rows, with those of the methods that no package has."""
-    pairs = pd.MultiIndex.from_product([AT_HAND, WITHOUT_PACKAGE], names=["dataset", "method"])
-    lacking = pairs.to_frame(index=False).assign(grid="lacking", status="skipped")
-    return pd.concat([measured.results, lacking.assign(message=NO_PACKAGE)])
 
 
 def ends(rows: pd.DataFrame) -> str:
