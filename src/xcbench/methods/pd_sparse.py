@@ -9,7 +9,6 @@ from xcbench.core.dataset import Info
 from xcbench.core.solvers.pd_sparse import PDSparse
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import UnbiasedOptions
-from xcbench.methods.method import sparse_weights
 from xcbench.options import option
 
 
@@ -33,10 +32,10 @@ def impossible(settings: Any) -> str:
 
 
 def memory(settings: PDSparseOptions, info: Info, itemsize: int, epochs: float) -> float:
-    """Bytes of v, of the dual variables of some twenty classes a row, and of the weights."""
-    return 24 * 20 * info.train * (1 + info.nonzeros_per_row) + sparse_weights(
-        info, itemsize, 20 * info.train
-    )
+    """Bytes of v and of weights, for twenty classes in use beside the labels of a row."""
+    in_use = info.train * (1 + 20 * info.accuracy_ceiling)
+    numbers = min(info.classes * info.features, in_use * (1 + info.nonzeros_per_row))
+    return (48 + 4 * (itemsize + 4)) * numbers
 
 
 pd_sparse = baselines.method(
