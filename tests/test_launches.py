@@ -240,6 +240,27 @@ def test_available_memory(
     assert memory.available() == available
 
 
+def test_an_interrupt_that_a_library_swallows_ends_the_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def swallowing(job: plan.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:  # as numpy.fromfile does in the middle of its checks
+            raise TypeError("expected str, not BufferedReader") from None
+        return cell
+
+    monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
+    monkeypatch.setattr(runner, "_run", swallowing)
+    before = {number: signal.getsignal(number) for number in processes.SIGNALS}
+    try:
+        with pytest.raises(KeyboardInterrupt), processes.interruptible():
+            runner.run(a_job(tmp_path))
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

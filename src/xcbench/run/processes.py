@@ -35,7 +35,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGINT) is not _leave:  # else the way out stays quiet
+        if not interrupted():  # else the way out stays quiet
             _restore(before)
 
 
@@ -58,6 +58,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     for each in SIGNALS:
         signal.signal(each, _leave)
     raise KeyboardInterrupt
+
+
+def interrupted() -> bool:
+    """Whether a signal has come: a library may turn its exception into another one."""
+    return signal.getsignal(signal.SIGINT) is _leave
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

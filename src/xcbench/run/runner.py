@@ -25,6 +25,7 @@ from xcbench.methods import registry
 from xcbench.run import memory, training
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job, cache_dir, memory_estimate
+from xcbench.run.processes import interrupted
 from xcbench.units import GIB
 
 
@@ -48,6 +49,8 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
             cell, status="failed", message="out of memory", traceback=traceback.format_exc()
         )
     except Exception as error:  # one cell's failure must not cost the others
+        if interrupted():  # in NumPy's C code KeyboardInterrupt can end as a TypeError
+            raise KeyboardInterrupt from error
         reason = plugins.failure(error)
         return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
 
