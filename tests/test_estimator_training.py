@@ -150,7 +150,7 @@ def test_early_stopping_keeps_the_best_weights(small: Dataset) -> None:
     assert model.n_iter_ == len(curve) < 200
     assert int(np.argmin(curve)) <= len(curve) - 3
     from xcbench.core.dataset import Split
-    from xcbench.estimators.base import held_out
+    from xcbench.estimators.early_stopping import held_out
 
     _, rest = held_out(Split(X, y), 0.3, 0)
     assert model.evaluate(rest.X, rest.y)["log_loss"] == min(curve)

@@ -31,6 +31,7 @@ from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.minibatch import Minibatch
 from xcbench.errors import UserError
 from xcbench.estimators import problem
+from xcbench.estimators.early_stopping import Watch
 from xcbench.methods import registry
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
@@ -446,61 +447,3 @@ def _is_plain(model: Model) -> bool:
         and kind.passes is LinearModel.passes
         and kind._product is LinearModel._product
     )
-
-
-class Watch:
-    """Looks at the model after every epoch; this one sees nothing and never ends a fit."""
-
-    def sees(self, model: Model) -> bool:
-        """Whether training ends here."""
-        return False
-
-    def told(self) -> str:
-        """What it saw, for the progress bar."""
-        return ""
-
-    def put_back(self, state: dict[str, np.ndarray]) -> None:
-        """Take the weights of an earlier epoch, where they were better."""
-
-
-class EarlyStopping(Watch):
-    """Ends a fit when held-out rows stop improving; the best weights stay.
-
-    Parameters
-    ----------
-    rows : held out.
-    patience : epochs without an improvement by ``tol``.
-    """
-
-    def __init__(self, rows: Split, patience: int, tol: float) -> None:
-        self.rows, self.patience, self.tol = rows, patience, tol
-        self.curve: list[float] = []
-        self.best, self.waited = np.inf, 0
-        self.state: dict[str, np.ndarray] = {}
-
-    def sees(self, model: Model) -> bool:
-        """Measure the log loss of the held-out rows, or their error."""
-        values = evaluate(model.corrected, self.rows)
-        self.curve.append(values.get("log_loss", values["error"]))
-        self.waited = 0 if self.curve[-1] < self.best - self.tol else self.waited + 1
-        if self.curve[-1] < self.best:
-            self.best = self.curve[-1]
-            self.state = {name: array.copy() for name, array in model.state().items()}
-        return self.waited >= self.patience
-
-    def told(self) -> str:
-        """The last loss."""
-        return f", validation {self.curve[-1]:.4g}"
-
-    def put_back(self, state: dict[str, np.ndarray]) -> None:
-        """In place, so that the model has them too."""
-        for name, array in self.state.items():
-            state[name][...] = array
-
-
-def held_out(split: Split, share: float, seed: int) -> tuple[Split, Split]:
-    """Rows to train on, and a drawn share of the rows that is held out; each in its order."""
-    drawn = np.zeros(len(split), bool)
-    number = min(max(1, round(share * len(split))), len(split) - 1)
-    drawn[np.random.default_rng(seed).permutation(len(split))[:number]] = True
-    return split.take(np.flatnonzero(~drawn)), split.take(np.flatnonzero(drawn))

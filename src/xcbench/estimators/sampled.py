@@ -9,7 +9,8 @@ import numpy as np
 
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
-from xcbench.estimators.base import EarlyStopping, LinearClassifier, Watch, held_out
+from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.early_stopping import EarlyStopping, Watch, held_out
 
 
 class SampledSoftmaxClassifier(LinearClassifier):
