@@ -11,7 +11,7 @@ from workspace import ROOT, Workspace
 
 FRONT = ROOT / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = (FRONT, *DOCS, ROOT / "reports" / "README.md")
+PAGES = (FRONT, *DOCS, *(ROOT / "reports" / name for name in ("README.md", "notes.md")))
 
 
 def prose(page: Path) -> str:

@@ -68,7 +68,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         self.text += data
-        if self.open and self.open[-1] in ("td", "th"):
+        if {"td", "th"} & set(self.open) and self.open[-1] != "title":
             self.cells[-1] += data
 
     def named(self, tag):

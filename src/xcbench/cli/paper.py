@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import pandas as pd
 from omegaconf import OmegaConf
 
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
-from xcbench.papers import PARTS, Paper, replication, report, run
+from xcbench.papers import PARTS, Paper, front, replication, report, run
 from xcbench.run import composing, sweeps
 from xcbench.run.processes import INTERRUPTED
 from xcbench.units import duration
@@ -58,7 +59,7 @@ def paper(request: Request) -> int:
         rows = paper.report(measured, folder)
         replication.write(folder, rows)
         if not part:
-            replication.collect(reports)
+            _collected(reports)
         print(report.counted(rows))
         print(f"report: {request.page(folder)}")
     print(f"{paper.name}: {duration(time.monotonic() - started)} in all")
@@ -81,13 +82,21 @@ def _grids(paper: Paper, names: str) -> tuple[str, ...]:
 
 
 def collect(request: Request) -> int:
-    """``xcbench replication``: one table of the printed numbers of all papers."""
+    """``xcbench replication``: the printed numbers of all papers, and the first page."""
     reports = Path(request.settings.pop("reports_dir", "reports"))
     request.refuse_others("reports_dir=…")
-    rows = replication.collect(reports)
+    rows = _collected(reports)
     print(rows.groupby(["paper", "verdict"], sort=False).size().to_string())
     print(f"{len(rows)} printed numbers: {reports / 'replication.csv'}")
+    print(f"report: {reports / 'index.html'}")
     return 0
+
+
+def _collected(reports: Path) -> pd.DataFrame:
+    """Write what is about all papers; gives the rows of their printed numbers."""
+    rows = replication.collect(reports)
+    front.write(reports)
+    return rows
 
 
 def versions(request: Request) -> int:

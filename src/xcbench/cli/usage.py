@@ -30,7 +30,8 @@ xcbench COMMAND [name=value ...]
   paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
              part=tuning|runs|report, grid=NAME, force=true (all again), and overrides such as
              dataset=mnist
-  replication  every printed number of the papers beside ours: reports/replication.csv
+  replication  every printed number of the papers beside ours, reports/replication.csv, and the
+             first page, reports/index.html
   versions   versions of methods and data, which identities of cells are made of
   track      rebuild the MLflow store from the cells
   ui         serve the MLflow UI on localhost (port=5000)
@@ -145,7 +146,8 @@ Example: xcbench paper umax dataset=mnist
     "replication": """\
 [reports_dir=reports]
 
-Write every printed number of the papers beside ours to reports/replication.csv.
+Write every printed number of the papers beside ours to reports/replication.csv, and the first page
+of the reports: index.html, and README.md with the same text.
 Example: xcbench replication
 """,
     "versions": """\

@@ -23,6 +23,10 @@ VERDICTS = {
     "not printed": "neutral",
     "setting": "neutral",
     "orientation only": "neutral",
+    "holds": "reproduced",
+    "holds with the code's settings": "code-settings",
+    "does not hold": "deviates",
+    "not testable": "not-run",
 }
 
 

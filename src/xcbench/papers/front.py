@@ -1,0 +1,163 @@
+"""The first page of the reports: what was re-run, how many numbers agree, which claims hold.
+
+It is made of the tables that stand below the folder of reports, once as ``index.html`` and once
+as ``README.md``. Of each paper the first claims of its ``claims.csv`` are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from tabulate import tabulate
+
+from xcbench import durable
+from xcbench.errors import writing
+from xcbench.papers import NAMES, stated, verdicts
+from xcbench.papers.claims import described
+from xcbench.papers.section import verdict_class
+from xcbench.papers.stated import Stated
+from xcbench.report import templates
+from xcbench.report.formats import plain
+
+TITLE = "Five papers on extreme classification, re-run"
+CLAIMS = 4  # shown of each paper
+GENERATED = "<!-- written by `xcbench replication` -->"
+UNJUDGED = "neutral"  # class of settings, times, and numbers that are not printed
+HEADINGS = {
+    "reproduced": "reproduced",
+    "close": "close",
+    "code-settings": "with the code's settings",
+    "fitted": "fitted",
+    "deviates": "deviates",
+    "not-run": "not run",
+    UNJUDGED: "not judged",
+}
+NEXT = {  # from the folder of reports
+    "../README.md": "Install it and train your first model",
+    "../docs/papers.md": "Run a paper, or one table of it",
+    "../docs/extending.md": "Add a method or a dataset in one file",
+    "../docs/library.md": "Use a classifier from Python",
+    "replication.csv": "Every printed number with its verdict, as CSV",
+    "benchmarks.md": "How fast the engines are",
+    "reliability.md": "What faults were tried, and what became of them",
+    "notes.md": "What else was found",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Printed numbers of a paper by the class of their verdict."""
+
+    paper: str
+    title: str
+    counts: dict[str, int]
+    page: str
+
+    @property
+    def total(self) -> int:
+        """How many numbers the paper prints."""
+        return sum(self.counts.values())
+
+    @property
+    def bars(self) -> list[tuple[str, float, float]]:
+        """Class, start and width in percent of what can be judged; in the order of the table."""
+        parts = {kind: count for kind, count in self.counts.items() if kind != UNJUDGED}
+        whole, start, bars = sum(parts.values()) or 1, 0.0, []
+        for kind, count in parts.items():
+            width = 100 * count / whole
+            bars.append((kind, round(start, 3), round(width, 3)))
+            start += width
+        return bars
+
+
+def standings(rows: pd.DataFrame, reports: Path) -> list[Standing]:
+    """Count the verdicts of all papers; columns that no paper needs are left out."""
+    kinds = rows["verdict"].map(lambda verdict: verdict_class(verdict) or UNJUDGED)
+    used = [kind for kind in HEADINGS if (kinds == kind).any()]
+    return [
+        Standing(
+            name,
+            described(name)["title"],
+            {kind: int(((rows["paper"] == name) & (kinds == kind)).sum()) for kind in used},
+            page if (reports / (page := f"{name}/index.html")).exists() else "",
+        )
+        for name in NAMES
+        if (rows["paper"] == name).any()
+    ]
+
+
+def write(reports: Path) -> None:
+    """Write the page and its Markdown twin from ``replication.csv`` and the papers' folders.
+
+    A ``README.md`` that was written by hand is left alone.
+    """
+    rows = pd.read_csv(reports / "replication.csv", dtype=str, keep_default_na=False)
+    papers = standings(rows, reports)
+    claims = [claim for name in NAMES for claim in stated.read(reports / name)[:CLAIMS]]
+    links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
+    page = templates.environment().get_template("papers/front.html")
+    text = page.render(
+        title=TITLE,
+        intro=intro(rows),
+        papers=papers,
+        headings=HEADINGS,
+        claims=claims,
+        links=links,
+    )
+    readme = reports / "README.md"
+    with writing(reports, "reports_dir"):
+        durable.write(reports / "index.html", text)
+        if not readme.exists() or readme.read_text("utf-8").startswith(GENERATED):
+            durable.write(readme, markdown(rows, papers, claims, links))
+
+
+def intro(rows: pd.DataFrame) -> list[str]:
+    """What was done, and the sum of it."""
+    counts = rows["verdict"].value_counts()
+    judged = counts[[word for word in counts.index if verdict_class(word) not in (UNJUDGED, "")]]
+    run = judged[[word for word in judged.index if verdict_class(word) != "not-run"]]
+    listed = ", ".join(f"{run[word]} {word}" for word in verdicts.ALL if word in run)
+    return [
+        "Five papers propose ways to train linear classifiers over many classes. xcbench trains "
+        "their methods again, from configuration files, and compares every number that they print.",
+        f"The papers print {len(rows)} numbers. {judged.sum()} of them are results or sizes of "
+        f"data; {run.sum()} could be measured with the data at hand: {listed}.",
+    ]
+
+
+def markdown(
+    rows: pd.DataFrame, papers: list[Standing], claims: list[Stated], links: dict[str, str]
+) -> str:
+    """The page as Markdown."""
+    kinds = list(papers[0].counts) if papers else []
+    board = [
+        [
+            f"[{paper.title}]({paper.page})" if paper.page else paper.title,
+            paper.total,
+            *paper.counts.values(),
+        ]
+        for paper in papers
+    ]
+    board.append(["all", len(rows), *(sum(p.counts[kind] for p in papers) for kind in kinds)])
+    parts = [
+        GENERATED,
+        f"# {TITLE}",
+        *intro(rows),
+        "## Printed numbers by verdict",
+        _grid(board, ["paper", "printed", *(HEADINGS[kind] for kind in kinds)]),
+    ]
+    if claims:
+        told = [
+            [claim.paper, plain(claim.claim), f"**{claim.verdict}**", claim.interval]
+            for claim in claims
+        ]
+        parts += ["## Claims", _grid(told, ["paper", "claim", "verdict", "effect [interval]"])]
+    parts += ["## Where to go next", "\n".join(f"- [{links[path]}]({path})" for path in links)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _grid(rows: Sequence[Sequence[object]], headers: list[str]) -> str:
+    return tabulate(rows, headers=headers, tablefmt="pipe", disable_numparse=True)

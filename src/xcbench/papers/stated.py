@@ -1,0 +1,102 @@
+"""What a paper claims in prose, and what became of it: ``claims.csv`` in its folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.errors import UserError, one_line
+from xcbench.papers.section import verdict_class
+
+NAME = "claims.csv"
+COLUMNS = (
+    *("paper", "place", "claim", "measured", "effect", "low", "high"),
+    *("verdict", "seeds", "reason", "command"),
+)
+VERDICTS = ("holds", "holds with the code's settings", "does not hold", "not testable here")
+HALF = 56.0  # width of either half of the picture of an effect, in its own units
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A claim and what became of it.
+
+    Attributes
+    ----------
+    place : where the paper makes it.
+    effect, low, high : what was measured, with its interval, in the metric's units; texts, empty
+        where there is none.
+    """
+
+    paper: str
+    place: str
+    claim: str
+    measured: str
+    effect: str
+    low: str
+    high: str
+    verdict: str
+    seeds: str
+    reason: str
+    command: str
+
+    @property
+    def kind(self) -> str:
+        """CSS class of the verdict."""
+        return verdict_class(self.verdict)
+
+    @property
+    def interval(self) -> str:
+        """The effect in words: ``-0.21 [-0.24, -0.18]``."""
+        if not self.effect:
+            return ""
+        ends = f" [{_short(self.low)}, {_short(self.high)}]" if self.low and self.high else ""
+        return _short(self.effect) + ends
+
+    @property
+    def marks(self) -> dict[str, float]:
+        """Places of the effect and of the ends of its interval, from the zero of the picture."""
+        known = {"effect": self.effect, "low": self.low, "high": self.high}
+        values = {name: float(text) for name, text in known.items() if text}
+        if "effect" not in values:
+            return {}
+        largest = max(map(abs, values.values())) or 1.0
+        values = {"low": values["effect"], "high": values["effect"], **values}
+        return {name: round(HALF * value / largest, 2) for name, value in values.items()}
+
+
+def read(folder: Path) -> list[Stated]:
+    """Claims of the paper whose report is in a folder; none where they are not written.
+
+    Raises
+    ------
+    UserError
+        If they cannot be read.
+    """
+    path = folder / NAME
+    if not path.exists():
+        return []
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        return [Stated(*record) for record in table[list(COLUMNS)].itertuples(index=False)]
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(f"{path} cannot be read: {one_line(error)}") from None
+
+
+def counted(claims: list[Stated]) -> str:
+    """Count their verdicts: ``3 hold, 1 does not hold``."""
+    numbers = {word: sum(claim.verdict == word for claim in claims) for word in VERDICTS}
+    return ", ".join(
+        f"{number} {_verb(word, number)}" for word, number in numbers.items() if number
+    )
+
+
+def _verb(verdict: str, number: int) -> str:
+    several = verdict.replace("holds", "hold").replace("does not", "do not")
+    return verdict if number == 1 else several
+
+
+def _short(number: str) -> str:
+    return f"{float(number):.3g}"
