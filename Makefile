@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo test faults lint ui report bench clean
+.PHONY: demo test test-all faults lint ui report bench clean
 
 demo: .venv/ready-run
 	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
@@ -15,6 +15,9 @@ demo: .venv/ready-run
 # A third of the time of a test is waiting for the commands that it launched.
 test: .venv/ready-test
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+
+test-all: .venv/ready-test
+	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder -m ''
 
 faults: .venv/ready-run
 	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)

@@ -69,11 +69,11 @@ def attempt(workspace: Workspace, case: Case, cell: str) -> Tried:
 
 
 @contextmanager
-def attempts(workspace: Workspace) -> Iterator[dict[str, Future[Tried]]]:
-    """All cases, two at a time."""
+def attempts(workspace: Workspace, cases: list[Case]) -> Iterator[dict[str, Future[Tried]]]:
+    """Cases, two at a time."""
     cell = prepare(workspace)
     with ThreadPoolExecutor(2) as pool:
-        tried = {case.label: pool.submit(attempt, workspace, case, cell) for case in CASES}
+        tried = {case.label: pool.submit(attempt, workspace, case, cell) for case in cases}
         yield tried
         for future in tried.values():
             future.cancel()
@@ -158,7 +158,10 @@ def generated(examples: int) -> str:
 
 
 def main() -> None:
-    with TemporaryDirectory() as folder, attempts(Workspace(Path(folder).resolve())) as tried:
+    with (
+        TemporaryDirectory() as folder,
+        attempts(Workspace(Path(folder).resolve()), CASES) as tried,
+    ):
         results, left_out = [], []
         for label, future in tried.items():
             try:

@@ -26,7 +26,10 @@ def without_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XCBENCH_DATA", str(tmp_path / "none"))
 
 
-@pytest.mark.parametrize("paper", papers.NAMES)
+@pytest.mark.parametrize(
+    "paper",
+    ["ar", *(pytest.param(name, marks=pytest.mark.slow) for name in papers.NAMES if name != "ar")],
+)
 def test_a_preset_gives_committed_cells(paper: str, tmp_path: Path) -> None:
     """Of each preset the points of a dataset and a method that ran, or of all its tuned methods.
 

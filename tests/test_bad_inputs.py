@@ -16,6 +16,8 @@ from bad_inputs import CASES
 from good_files import FORMATS
 from workspace import NewWorkspace, Outcome, Workspace
 
+OF_A_GROUP = 6
+TEST = "test_bad_input_is_one_sentence"
 OF_FILES = {*FORMATS, "Compressed files"}
 
 
@@ -28,10 +30,23 @@ def assert_one_error(done: Outcome) -> None:
     assert done.err.strip().isprintable(), done.text
 
 
+def _by_group() -> Iterator[object]:
+    """All cases; those beyond the first few of a group are slow together."""
+    seen: Counter[str] = Counter()
+    for case in CASES:
+        seen[case.group] += 1
+        slow = [pytest.mark.slow] if seen[case.group] > OF_A_GROUP else []
+        yield pytest.param(case, marks=slow, id=case.label)
+
+
 @pytest.fixture(scope="module")
-def tried(new_workspace: NewWorkspace) -> Iterator[dict[str, Future[Tried]]]:
-    with bad_inputs.attempts(new_workspace("bad")) as all_of_them:
-        yield all_of_them
+def tried(
+    new_workspace: NewWorkspace, request: pytest.FixtureRequest
+) -> Iterator[dict[str, Future[Tried]]]:
+    tests = [item for item in request.session.items if item.name.startswith(f"{TEST}[")]
+    cases = [item.callspec.params["case"] for item in tests]  # type: ignore[attr-defined]
+    with bad_inputs.attempts(new_workspace("bad"), cases) as began:
+        yield began
 
 
 def test_cases_have_names_of_their_own() -> None:
@@ -48,7 +63,7 @@ def test_good_files_run_with_the_same_command(
     assert done.code == 0, done.text
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+@pytest.mark.parametrize("case", list(_by_group()))
 def test_bad_input_is_one_sentence(tried: dict[str, Future[Tried]], case: Case) -> None:
     try:
         result = tried[case.label].result()

@@ -212,6 +212,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reports" / "memoir"
 
 
+@pytest.mark.slow
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     runs = ResultsCache.read(shrunk, "runs").rows
     others = {"citeulike", "citeulike_baselines"}

@@ -302,6 +302,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reports"
 
 
+@pytest.mark.slow
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     runs = pd.read_csv(shrunk / "ar" / "runs.csv")
     others = {"table3_large", "table3_omniglot", "table3_omniglot_drawers", "citeulike"}
@@ -313,6 +314,7 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     assert runs.loc[runs["grid"] == "synthetic", "train_relative_error"].notna().all()
 
 
+@pytest.mark.slow
 def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:
     found = pd.read_csv(shrunk / "ar" / "replication.csv", keep_default_na=False)
     measured = found[found["measured"] != ""]

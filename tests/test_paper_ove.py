@@ -239,6 +239,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reports"
 
 
+@pytest.mark.slow
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     runs = pd.read_csv(shrunk / "ove" / "runs.csv")
     # One is swept over the epochs, of which two are wanted here; AmazonCat's twin is large.

@@ -249,6 +249,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reports"
 
 
+@pytest.mark.slow
 def test_a_twin_is_no_measurement_of_its_dataset(twins: Path) -> None:
     runs = pd.read_csv(twins / "umax" / "runs.csv")
     assert set(runs["dataset"]) == {"eurlex-twin", "wiki-small-twin"}
@@ -261,6 +262,7 @@ def test_a_twin_is_no_measurement_of_its_dataset(twins: Path) -> None:
     assert set(own["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
 
 
+@pytest.mark.slow
 def test_no_printed_number_stands_beside_a_twin(twins: Path) -> None:
     texts = [twins / "umax" / name for name in ("tables.md", "index.html")]
     for path in (*texts, twins / "replication.csv"):
@@ -268,6 +270,7 @@ def test_no_printed_number_stands_beside_a_twin(twins: Path) -> None:
     assert not list((twins / "umax" / "figures").glob("figure3*"))
 
 
+@pytest.mark.slow
 def test_the_same_report_twice(twins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def everything() -> dict[str, bytes]:
         return {str(p.relative_to(twins)): p.read_bytes() for p in twins.rglob("*") if p.is_file()}
