@@ -20,14 +20,14 @@ from xcbench.run import cells, harness
 
 # The contract: a change here is a change for everybody who uses the library.
 API = {
-    "MarginClassifier": "method, *, epochs, lr, C, batch_size, bias, options, dtype, engine, "
-    "random_state, verbose",
+    "MarginClassifier": "method, *, epochs, lr, C, batch_size, bias, reduction, options, dtype, "
+    "engine, random_state, verbose",
     "OneVsAllClassifier": "*, epochs, lr, l2, negatives, batch_size, optimizer, lr_decay, bias, "
     "options, dtype, engine, random_state, verbose",
     "SampledSoftmaxClassifier": "method, *, epochs, lr, l2, negatives, sampler, batch_size, "
     "optimizer, lr_decay, init, bias, reduction, options, dtype, engine, early_stopping, "
     "validation_fraction, n_iter_no_change, tol, warm_start, random_state, verbose",
-    "SoftmaxClassifier": "method, *, l2, tolerance, iterations, bias, options, engine, "
+    "SoftmaxClassifier": "method, *, l2, tolerance, iterations, bias, reduction, options, engine, "
     "warm_start, random_state, verbose",
     "load_dataset": "name, **options",
     "plot": "curves(frame, dataset)",

@@ -15,10 +15,11 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import estimators, model_files, options
 from xcbench.cli.command import Request
-from xcbench.core.dataset import Raw
+from xcbench.core.dataset import Raw, Rows, Split
 from xcbench.data import labelled_rows, protocol
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
+from xcbench.estimators import OneVsAllClassifier
 from xcbench.model_files import Trained
 
 PARAMETERS: dict[str, Callable[[str], Any]] = {
@@ -27,6 +28,8 @@ PARAMETERS: dict[str, Callable[[str], Any]] = {
     "dtype": str,
     "engine": str,
 }
+LABEL = "protocol.label"
+EACH = "each"  # the rule by which all labels of a row are learnt
 NAMES = {"seed": "random_state", "budget.epochs": "epochs"}
 
 
@@ -35,6 +38,8 @@ def train(request: Request) -> int:
     given = request.settings
     out, method = Path(given.pop("out", "model")), given.pop("method", "implicit")
     test = given.pop("test", None)
+    if method == OneVsAllClassifier.method and not {LABEL, f"dataset.{LABEL}"} & given.keys():
+        given[LABEL] = EACH
     chosen = _protocol(given)
     parameters = _parameters(given)
     raw = labelled_rows.read(Path(request.words[0]))
@@ -42,8 +47,9 @@ def train(request: Request) -> int:
     try:
         rows, inputs = protocol.training(raw, chosen)
         own = {name.removeprefix("method."): value for name, value in given.items()}
-        estimator = estimators.of_method(method, own, verbose=sys.stderr.isatty(), **parameters)
-        estimator.fit(rows.X, inputs.labels[rows.y])
+        parameters |= {"reduction": "pick_all", "verbose": sys.stderr.isatty()}
+        estimator = estimators.of_method(method, own, **parameters)
+        estimator.fit(*_targets(rows, inputs.labels))
     except ValueError as error:
         raise UserError(str(error)) from None
     trained = Trained(estimator, inputs, chosen, np.bincount(rows.y, minlength=len(inputs.labels)))
@@ -52,6 +58,17 @@ def train(request: Request) -> int:
     if test is not None:
         print(_measures(trained, Path(test), 1))
     return 0
+
+
+def _targets(rows: Split, names: np.ndarray) -> tuple[Rows, Any]:
+    """Rows with their labels: with ``label=each`` all of a row, in a set."""
+    if rows.sets is None or len(whole := rows.whole_rows()) == len(rows):
+        return rows.X, names[rows.y]
+    assert whole.sets is not None
+    return whole.X, [
+        set(labels.tolist())
+        for labels in np.split(names[whole.sets.classes], whole.sets.start[1:-1])
+    ]
 
 
 def evaluate(request: Request) -> int:
@@ -112,7 +129,8 @@ def _summary(raw: Raw, trained: Trained, out: Path, seconds: float) -> str:
         lines.append(f"rows without a label, left out: {(counts == 0).sum():,}")
     if (counts > 1).any():
         rule = trained.protocol.label if trained.protocol else ""
-        lines.append(f"rows with several labels, one learnt (label={rule}): {(counts > 1).sum():,}")
+        learnt = "all" if rule == EACH else f"one (label={rule})"
+        lines.append(f"rows with several labels, {learnt} learnt: {(counts > 1).sum():,}")
     rate = "" if estimator.lr_ is None else f", lr={estimator.lr_:.4g}"
     lines.append(
         f"{estimator.method} on {estimator._info.train:,} rows, {estimator.n_features_in_:,} "
@@ -126,22 +144,29 @@ class _Sums:
     """Counts over the rows of a file."""
 
     def __init__(self) -> None:
-        self.rows = self.unlabelled = self.unseen = self.ignored = self.errors = self.hits = 0
+        self.rows = self.unlabelled = self.unseen = self.ignored = self.errors = 0
+        self.best = self.hits = 0  # labels among the best one, and among the best k
         self.loss, self.of_loss = 0.0, 0
 
-    def lines(self, k: int) -> Iterator[str]:
+    def lines(self, k: int, one_learnt: bool) -> Iterator[str]:
         """What came out, a line each."""
         judged = self.rows - self.unlabelled
         yield f"rows {judged}"
         if not judged:
             return
-        yield f"error {self.errors / judged:.6g}"
-        if self.of_loss:
-            yield f"log_loss {self.loss / self.of_loss:.6g}"
+        if one_learnt:
+            yield f"error {self.errors / judged:.6g}"
+            if self.of_loss:
+                yield f"log_loss {self.loss / self.of_loss:.6g}"
+        elif k > 1:
+            yield f"precision_at_1 {self.best / judged:.6g}"
         yield f"precision_at_{k} {self.hits / (k * judged):.6g}"
+        unseen = (
+            "rows whose labels training has not seen, errors" + " without log loss" * one_learnt
+        )
         for number, what in (
             (self.unlabelled, "rows without a label, left out"),
-            (self.unseen, "rows whose labels training has not seen, errors without log loss"),
+            (self.unseen, unseen + " without log loss" * one_learnt),
             (self.ignored, "values of features that training has not seen, ignored"),
         ):
             if number:
@@ -149,8 +174,9 @@ class _Sums:
 
 
 def _measures(trained: Trained, path: Path, k: int) -> str:
-    """Error and log loss of the label that the protocol's rule takes, and precision at k."""
+    """Precision among all labels; error and log loss, where one of a row's labels was learnt."""
     estimator, sums = trained.estimator, _Sums()
+    one_learnt = trained.protocol is None or trained.protocol.label != EACH
     k = min(k, len(estimator.classes_))
     for labels, X in rows(trained, path, lambda number: _add(sums, number)):
         classes = [_classes(estimator.classes_, names) for names in labels]
@@ -162,13 +188,14 @@ def _measures(trained: Trained, path: Path, k: int) -> str:
         sums.unlabelled += int((~some).sum())
         sums.unseen += int((some & (targets < 0)).sum())
         sums.errors += int((some & (place[:, 0] != targets)).sum())
+        sums.best += sum(guess[0] in row for row, guess in zip(classes, place, strict=True))
         sums.hits += sum(len({*row} & {*guess}) for row, guess in zip(classes, place, strict=True))
         known = np.flatnonzero(targets >= 0)
-        if len(known) and hasattr(estimator, "predict_proba"):
+        if one_learnt and len(known) and hasattr(estimator, "predict_proba"):
             values = estimator.evaluate(X[known], estimator.classes_[targets[known]])
             sums.loss += len(known) * values["log_loss"]
             sums.of_loss += len(known)
-    return "\n".join(sums.lines(k))
+    return "\n".join(sums.lines(k, one_learnt))
 
 
 def _add(sums: _Sums, ignored: int) -> None:

@@ -105,6 +105,8 @@ Train a method on rows 'label feature:value ...' (svmlight, or with a first line
 of the Extreme Classification Repository), and write the model to a folder. Labels are any text.
   lr=0.1 negatives=5 l2=1     options of the method: `xcbench options` lists them
   protocol.tfidf=true protocol.row_norm=l2     how features are made; stored with the model
+  protocol.label=each         all labels of a row 'l1,l2 feature:value ...' are learnt, not the
+                              smallest alone; method=one_vs_all learns all by itself
   test=FILE                   measure the model on these rows, too
 Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
 """,

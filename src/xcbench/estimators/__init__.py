@@ -30,7 +30,7 @@ def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> Lin
 
     Parameters
     ----------
-    parameters : of `SampledSoftmaxClassifier`; those that a family lacks have no effect there.
+    parameters : of the families; those that one lacks have no effect there.
 
     Raises
     ------
@@ -39,11 +39,10 @@ def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> Lin
     """
     family: type[LinearClassifier] = SampledSoftmaxClassifier
     if method == OneVsAllClassifier.method:
-        own = {name: parameters[name] for name in parameters if name != "method"}
-        return OneVsAllClassifier(options=dict(options) or None, **own)
-    if registry.find(method).thing.link is None:
+        family = OneVsAllClassifier
+    elif registry.find(method).thing.link is None:
         family = MarginClassifier
     elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":
         family = SoftmaxClassifier
-    own = {name: parameters[name] for name in parameters if name in family._get_param_names()}
-    return family(method, options=dict(options) or None, **own)
+    own = {"method": method, "options": dict(options) or None, **parameters}
+    return family(**{name: own[name] for name in own.keys() & family._get_param_names()})

@@ -230,8 +230,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             self.state_ |= solver.sampler.state()
         if not self.state_:
             raise ValueError(
-                f"method={self.method} is trained by a library that keeps the weights to itself; "
-                "use it from the command line"
+                f"method={self.method} has no weights of ours that could be kept; "
+                f"`xcbench run method={self.method}` trains it"
             )
         self._model = model
 

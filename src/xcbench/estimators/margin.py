@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from xcbench.core.dataset import Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier
 
@@ -29,6 +28,10 @@ class MarginClassifier(LinearClassifier):
         Samples in a batch, of ``memoir_l2`` and ``memoir_l1``.
     bias : bool, optional
         Fit biases; None: as the method does. MEMOIR's papers append a feature that is always 1.
+    reduction : str
+        Of targets with several labels a row: ``one_label``: the smallest label of a row is its
+        class; ``pick_all``: each label of a row is a sample. With ``options={"labels": "all"}``
+        ``svm_ovr`` then counts all labels of a row as its own, as one-vs-rest libraries do.
     options : dict, optional
         Further options of the method, such as ``{"oracle": "simple_lsh"}``.
     dtype : str
@@ -60,6 +63,7 @@ class MarginClassifier(LinearClassifier):
         C: float | None = None,
         batch_size: int | None = None,
         bias: bool | None = None,
+        reduction: str = "one_label",
         options: Mapping[str, Any] | None = None,
         dtype: str = "float32",
         engine: str = "auto",
@@ -72,6 +76,7 @@ class MarginClassifier(LinearClassifier):
         self.C = C
         self.batch_size = batch_size
         self.bias = bias
+        self.reduction = reduction
         self.options = options
         self.dtype = dtype
         self.engine = engine
@@ -87,17 +92,16 @@ class MarginClassifier(LinearClassifier):
         Parameters
         ----------
         X : array or sparse array of shape (N, D)
-        y : array of shape (N,)
-            Labels of any type.
+        y : array of shape (N,), (N, K), or list of label sets
+            Labels of any type; or several a row, as an indicator matrix or as collections.
 
         Raises
         ------
         ValueError
             If a setting is impossible, or the weights overflow.
         """
-        X, y = self._labelled(X, y)
-        dataset = problem.dataset(Split(X, self._number(y)), len(self.classes_))
-        self._run(dataset, self.epochs)
+        split = self._problem(X, y, self.reduction)
+        self._run(problem.dataset(split, len(self.classes_)), self.epochs)
         if self.lr_ is None:  # a library's or a sum: nothing of ours is minimised
             self.loss_curve_ = []
         return self

@@ -32,6 +32,9 @@ class SoftmaxClassifier(LinearClassifier):
         Stop after this many.
     bias : bool
         Fit biases.
+    reduction : str
+        Of targets with several labels a row: ``one_label``: the smallest label of a row is its
+        class; ``pick_all``: each label of a row is a sample.
     options : dict, optional
         Further options of the method.
     engine : str
@@ -64,6 +67,7 @@ class SoftmaxClassifier(LinearClassifier):
         tolerance: float = 1e-5,
         iterations: int = 2000,
         bias: bool = True,
+        reduction: str = "one_label",
         options: Mapping[str, Any] | None = None,
         engine: str = "auto",
         warm_start: bool = False,
@@ -75,6 +79,7 @@ class SoftmaxClassifier(LinearClassifier):
         self.tolerance = tolerance
         self.iterations = iterations
         self.bias = bias
+        self.reduction = reduction
         self.options = options
         self.engine = engine
         self.warm_start = warm_start
@@ -91,10 +96,11 @@ class SoftmaxClassifier(LinearClassifier):
         Parameters
         ----------
         X : array or sparse array of shape (N, D)
-        y : array of shape (N,)
-            Labels of any type.
+        y : array of shape (N,), (N, K), or list of label sets
+            Labels of any type; or several a row, as an indicator matrix or as collections.
         sample_weight : array of shape (N,), optional
-            How often each sample counts: one of weight 2 is two samples, one of weight 0 none.
+            How often each sample counts: one of weight 2 is two samples, one of weight 0 none. Rows
+            of several labels have none.
 
         Raises
         ------
@@ -102,13 +108,14 @@ class SoftmaxClassifier(LinearClassifier):
             If a setting is impossible, or there are fewer than two classes.
         """
         before = self.classes_ if self.warm_start and hasattr(self, "state_") else None
-        X, y = self._labelled(X, y)
-        weight = None
-        if sample_weight is not None:
+        if sample_weight is None:
+            split = self._problem(X, y, self.reduction)
+        else:
+            X, y = self._labelled(X, y)
             weight = _weights(sample_weight, len(y))
             some = np.flatnonzero(weight)
-            X, y, weight = X[some], y[some], weight[some]
-        dataset = problem.dataset(Split(X, self._number(y), weight=weight), len(self.classes_))
+            split = Split(X[some], self._number(y[some]), weight=weight[some])
+        dataset = problem.dataset(split, len(self.classes_))
         goes_on = before is not None and np.array_equal(before, self.classes_)
         return self._run(dataset, 1, goes_on=goes_on)
 
