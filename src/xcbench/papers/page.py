@@ -8,7 +8,8 @@
 - ``tables``: ``table``, a function that gives its cells; or a name, and a ``pivot`` (see `pivots`)
   of all rows or those that the function ``rows`` gives, below the lines that ``above`` gives.
   ``words``, its columns of words, else all. ``caption``, with what the function ``said`` tells of
-  the numbers. Or ``verdicts``: a printed table, number by number.
+  the numbers. Or ``verdicts``: a printed table, number by number; ``columns`` are what stands above
+  its columns in the paper (else method and metric), none where it is no table.
 - ``figures``: a pattern of their names; where none was drawn, ``run`` is the command that runs it.
 - ``code``: a function of what was measured and a folder, which gives whole sections.
 
@@ -30,8 +31,12 @@ from xcbench.papers import Measured, claims, report
 from xcbench.papers.claims import declared, described, function
 from xcbench.papers.frames import without_twins
 from xcbench.papers.pivots import Pivot
-from xcbench.papers.section import Section, Table
+from xcbench.papers.section import Section, Source, Table
 from xcbench.report.figures import Picture
+from xcbench.run import presets
+
+COLUMNS = ("method", "metric")  # above the columns of most printed tables; datasets at the left
+DIGITS = 8  # of a cell's identity
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,24 @@ class Page:
         if "run" in spec and not figures:
             run = spec["run"].replace("experiment=", f"{options.program()} experiment=")
             text = [f"Not run: `{run}` runs it.", *text]
-        return Section(title, text, [self.table(**it) for it in spec.get("tables", [])], figures)
+        tables = [self.table(**it) for it in spec.get("tables", [])]
+        return Section(title, text, sorted(tables, key=lambda table: table.shape is None), figures)
+
+    def source(self, row: pd.Series) -> Source:
+        """The command of a printed number, the cells it was compared with, and their table."""
+        command = "" if pd.isna(row["command"]) else row["command"]
+        key = [row[name] for name in ("table", "dataset", "method", "metric")]
+        rows = claims.of(self.paper).rows(self.measured.results, *key).get(row["variant"])
+        if rows is None or rows.empty:
+            return Source(command)
+        part = presets.grids(self.paper)[rows["grid"].iloc[0]].get("part", "runs")
+        return Source(command, tuple(str(cell)[:DIGITS] for cell in rows["cell"]), f"{part}.csv")
 
     def table(self, caption: str, words: list[str] | None = None, **spec: Any) -> Table:
         """Make a table of its entry."""
         if "verdicts" in spec:
-            return report.of_rows(self.rows, spec["verdicts"], caption)
+            columns = spec.get("columns", COLUMNS if spec["verdicts"].startswith("Table") else ())
+            return report.of_rows(self.rows, spec["verdicts"], caption, columns, self.source)
         content: Content = declared(
             Content, spec, self.paper, f"table '{spec.get('table', caption)}'"
         )
@@ -115,7 +132,7 @@ def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
         drawn = [function(paper, name)(measured, figures) for name in spec["figures"]]
         pictures = {name: picture for part in drawn for name, picture in part.items()}
         page = Page(paper, measured, rows, figures, pictures)
-        findings = Section("What was found", report.paragraphs(home / "findings.md"))
+        findings = Section("Findings", report.paragraphs(home / "findings.md"), folded=True)
         return [findings, *_made(page, spec["sections"])]
 
     return report.write(paper, spec["title"], spec["intro"], table, folder, sections)

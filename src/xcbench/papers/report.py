@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from xcbench import durable, locks
 from xcbench.errors import writing
-from xcbench.papers import priors, replication, section
+from xcbench.papers import priors, replication, section, shapes, stated
+from xcbench.papers.claims import described
 from xcbench.papers.replication import Claim, Key
-from xcbench.papers.section import Section, Table
-from xcbench.papers.verdicts import ALL
+from xcbench.papers.section import Section, Source, Table
+from xcbench.papers.shapes import Entry
+from xcbench.papers.stated import Stated
+from xcbench.papers.verdicts import ALL, NO_DATA
+from xcbench.report.figures import slug
 from xcbench.report.formats import NONE
 
 Draw = Callable[[pd.DataFrame, Path], list[Section]]
@@ -45,8 +49,12 @@ def write(
         drawn.mkdir(parents=True)
         try:
             sections = [*draw(rows, drawn), *priors.section(folder)]
-            page = section.render(title, [counted(rows), intro], sections)
-            text = f"# {title}\n\n" + section.markdown(sections)
+            in_prose = stated.read(folder)
+            summary = [*summed(name, rows, in_prose), intro]
+            page = section.render(title, summary, sections, in_prose, home(folder))
+            told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
+            lines = "\n".join(f"- {line}" for line in summary)
+            text = f"# {title}\n\n{lines}\n\n" + section.markdown([*told, *sections])
             drawn.rename(new)
             durable.replace_folder(new, figures)
             durable.write(folder / "tables.md", text)
@@ -64,14 +72,63 @@ def counted(rows: pd.DataFrame) -> str:
     return f"Every number that the paper prints, {len(rows)} of them: {listed}."
 
 
+def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
+    """What a reader should know first, a line each."""
+    measured = rows.loc[rows["measured"].notna(), "dataset"].unique()
+    here = [name for name in measured if name]
+    absent = rows.loc[rows["verdict"] == NO_DATA, "dataset"].unique()
+    data = [f"Measured on {', '.join(here)}" if here else "None of the printed datasets is here"]
+    known = described(paper)["datasets"]
+    missing = [name for name in absent if name in known and name not in here]
+    data += [f"no data for {', '.join(missing)}"] if missing and here else []
+    lines = [counted(rows), "; ".join(data) + "."]
+    if claims:
+        lines.insert(0, f"Of {len(claims)} claims in prose, {stated.counted(claims)}.")
+    return [*lines, f"`xcbench paper {paper}` runs again what no longer holds."]
+
+
+def home(folder: Path) -> str:
+    """Address of the page over all papers, where there is one."""
+    return "../index.html" if (folder.parent / "index.html").exists() else ""
+
+
+def of_claims(claims: list[Stated]) -> Table:
+    """Claims in prose, as a table."""
+    lines = [
+        {
+            "where": claim.place,
+            "claim": claim.claim,
+            "verdict": claim.verdict,
+            "effect [interval]": claim.interval,
+            "measured": claim.measured,
+            "why": claim.reason,
+        }
+        for claim in claims
+    ]
+    return Table("What the paper says in prose, and what was measured", pd.DataFrame(lines))
+
+
 def paragraphs(path: Path) -> list[str]:
     """Paragraphs of a text file."""
     parts = path.read_text(encoding="utf-8").split("\n\n")
     return [part.strip() for part in parts if part.strip()]
 
 
-def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
-    """A printed table, number by number, with verdicts."""
+def of_rows(
+    rows: pd.DataFrame,
+    table: str,
+    caption: str,
+    columns: Sequence[str] = (),
+    source: Callable[[pd.Series], Source] = lambda row: Source(""),
+) -> Table:
+    """A printed table, number by number, with verdicts.
+
+    Parameters
+    ----------
+    columns : what stands above the columns of the paper's own table, of dataset, method and
+        metric; without, the page has the list alone.
+    source : what measures a row.
+    """
     selected = rows[rows["table"] == table]
     frame = pd.DataFrame(
         {
@@ -88,11 +145,23 @@ def of_rows(rows: pd.DataFrame, table: str, caption: str) -> Table:
             "why": selected["reason"].astype(object).fillna(""),
         }
     )
+    anchors = tuple(f"{slug(table).lower()}-{number}" for number in range(1, len(frame) + 1))
+    shape = None
+    if columns:
+        parts = (frame[name] for name in ("published", "measured", "± over seeds", "verdict"))
+        entries = [
+            Entry(
+                printed, measured if spread == NONE else f"{measured} ± {spread}", verdict, anchor
+            )
+            for printed, measured, spread, verdict, anchor in zip(*parts, anchors, strict=True)
+        ]
+        shape = shapes.shaped(selected, entries, columns)
+    sources = tuple(source(row) for _, row in selected.iterrows())
     for name in ("metric", "method"):
         if frame[name].nunique() == 1:
             frame = frame.drop(columns=name)
     right = ("published", "measured", "± over seeds", "seeds", "difference")
-    return Table(caption, frame, right, "verdict")
+    return Table(caption, frame, right, "verdict", shape, anchors, sources)
 
 
 def _number(value: float) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from tabulate import tabulate
 
+from xcbench.papers.shapes import Shape
 from xcbench.report import templates
 from xcbench.report.figures import Picture, slug
 from xcbench.report.formats import NONE, plain
 
 __all__ = ["Picture", "Section", "Table", "markdown", "render"]
+
+LONG = 25  # rows of a table that the page shows on demand
 
 # How verdicts begin, and their class on the page; the longest beginning that fits counts.
 VERDICTS = {
@@ -30,6 +34,14 @@ VERDICTS = {
 }
 
 
+class Source(NamedTuple):
+    """Where a number comes from: what measures it, and its cells in a table beside the page."""
+
+    command: str
+    cells: tuple[str, ...] = ()
+    file: str = ""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table, its first column naming the rows.
@@ -41,12 +53,18 @@ class Table:
         six significant digits.
     right : columns aligned to the right.
     verdict : the column whose words are coloured.
+    shape : the same numbers in the paper's own shape, which the page shows first.
+    anchors : names of the rows, for links.
+    sources : by row, the command that measures it and the cells that were measured.
     """
 
     caption: str
     frame: pd.DataFrame
     right: tuple[str, ...] = ()
     verdict: str | None = None
+    shape: Shape | None = None
+    anchors: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
 
     def __post_init__(self) -> None:
         for name in (*self.right, *([self.verdict] if self.verdict else [])):
@@ -72,12 +90,18 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report: paragraphs of plain text, then tables, then figures."""
+    """A part of a report: paragraphs of plain text, then tables, then figures.
+
+    Attributes
+    ----------
+    folded : whether the page shows its text on demand alone.
+    """
 
     title: str
     text: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     figures: list[Picture] = field(default_factory=list)
+    folded: bool = False
 
     @property
     def anchor(self) -> str:
@@ -85,22 +109,38 @@ class Section:
         return slug(self.title).lower()
 
 
-def render(title: str, intro: list[str], sections: list[Section]) -> str:
-    """Render a report as HTML, complete in itself: figures inside, no script, no network.
+def render(
+    title: str,
+    intro: list[str],
+    sections: list[Section],
+    claims: Sequence[Any] = (),
+    home: str = "",
+) -> str:
+    """Render a report as HTML that needs no script and no network.
 
     The same input gives the same bytes.
 
     Parameters
     ----------
     title : heading of the page.
-    intro : paragraphs before the first section.
+    intro : what stands before the first section, a line each.
     sections : what follows; their titles differ.
+    claims : what the paper claims in prose (see `stated`), before the sections.
+    home : the page over all papers, if there is one.
     """
     anchors = [section.anchor for section in sections]
     if len(set(anchors)) < len(anchors):
         raise ValueError("two sections have the same title; links could not tell them apart")
     page = templates.environment().get_template("papers/page.html")
-    return page.render(title=title, intro=intro, sections=sections)
+    return page.render(
+        title=title,
+        intro=intro,
+        sections=sections,
+        claims=claims,
+        home=home,
+        verdict_class=verdict_class,
+        long=LONG,
+    )
 
 
 def markdown(sections: list[Section]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from xcbench import durable
 from xcbench.errors import writing
@@ -31,12 +32,18 @@ def environment() -> Environment:
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
     templates.filters["link"] = link
+    templates.filters["told"] = told
     return templates
 
 
 def link(picture: Path) -> str:
     """Address of a picture in the folder of figures beside a page."""
     return f"{quote(picture.parent.name)}/{quote(picture.name)}"
+
+
+def told(text: str) -> Markup:
+    """A sentence whose words in backticks are code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
 
 
 def self_contained(folder: Path) -> Path:
