@@ -162,7 +162,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of cells with made-up curves; tests take copies of it."""
     from made_cells import grid
-    from xcbench.report import build
+    from xcbench.report.folder import build
 
     out = tmp_path_factory.mktemp("reports") / "smoke"
     build(grid(), out, "Smoke & mirrors")

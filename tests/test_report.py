@@ -11,7 +11,7 @@ from file_faults import KILLED, in_child, kill
 from made_cells import grid, make
 from xcbench.core import metrics
 from xcbench.errors import UserError
-from xcbench.report import build
+from xcbench.report.folder import build
 
 
 def test_files(report):

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from made_cells import NAN, make
-from xcbench.report import build, style, variants
+from xcbench.report import style, variants
 from xcbench.report.curves import draw_curves
+from xcbench.report.folder import build
 from xcbench.report.rates import draw_rates
 from xcbench.run import results
 from xcbench.run.cell import Cell

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from made_cells import grid, make
-from xcbench.report import build
+from xcbench.report.folder import build
 from xcbench.report.templates import self_contained
 
 

@@ -35,6 +35,7 @@ class SweepLauncher(Launcher):
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
     ) -> Sequence[JobReturn]:
         """Compose every point, then run them together."""
+        from xcbench.cli import summary
         from xcbench.run.execute import run
 
         if not job_overrides:
@@ -51,7 +52,7 @@ class SweepLauncher(Launcher):
             print(f"reading {len(job_overrides):,} configurations …", flush=True)
         composer = Composer(lambda point: self.loader.load_sweep_config(self.base, point))
         configurations, problems = composer.possible(job_overrides)
-        code = run(configurations) or (1 if problems else 0)
+        code = run(configurations, ended=summary.show) or (1 if problems else 0)
         if code:
             sys.exit(code)
         return [

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from xcbench.terminal import filled
 from xcbench.units import duration
-
-WIDTH = 20
 
 
 class Bar:
@@ -30,8 +29,7 @@ class Bar:
             return
         spent = time.perf_counter() - self.started
         left = spent / number * (self.total - number)
-        full = WIDTH * number // self.total
-        line = f"{self.unit} {number}/{self.total} {'█' * full}{'░' * (WIDTH - full)} {told}"
+        line = f"{self.unit} {number}/{self.total} {filled(number / self.total)} {told}"
         line += f", {duration(spent)}" + (f", about {duration(left)} left" if left else "")
         print(f"\r{line.ljust(self.length)}", end="", file=sys.stderr, flush=True)
         self.length = len(line)

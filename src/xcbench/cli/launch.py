@@ -22,6 +22,7 @@ from xcbench.run import composing, overrides, profile
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
+from xcbench.terminal import RED, styled
 
 MODE = Hydra.get_mode
 NAME = "config"
@@ -59,12 +60,15 @@ def main() -> None:
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
         if own_choice:
             raise
-        print(f"error: {explain(error)}", file=sys.stderr)
+        print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
         sys.exit(2)
     except COMPOSING as error:
         if own_choice or not raised_by_hydra(error):
             raise
-        print(f"error: {explain(error)}; in {' '.join(sys.argv[1:])}", file=sys.stderr)
+        print(
+            f"{styled('error:', RED, sys.stderr)} {explain(error)}; in {' '.join(sys.argv[1:])}",
+            file=sys.stderr,
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         print("\ninterrupted: what is finished is saved", file=sys.stderr)
@@ -81,7 +85,7 @@ def _task(composed: DictConfig) -> None:
     except BrokenPipeError:
         raise
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
-        print(f"error: {explain(error)}", file=sys.stderr)
+        print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
         code = 2
     if code:
         sys.exit(code)

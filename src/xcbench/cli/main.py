@@ -22,6 +22,7 @@ from xcbench.options import check_name
 from xcbench.run import cells, profile, results
 from xcbench.run.processes import INTERRUPTED, interruptible
 from xcbench.run.settings import Config
+from xcbench.terminal import RED, styled
 from xcbench.units import printable
 
 Command = Callable[[Request], int]
@@ -49,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         end_unread(0)
     except (UserError, OSError) as error:
-        print(f"error: {printable(one_line(error))}", file=sys.stderr)
+        print(f"{styled('error:', RED, sys.stderr)} {printable(one_line(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
@@ -170,15 +171,15 @@ def _print(frame: pd.DataFrame, form: str, digits: str) -> None:
 
 
 def _report(request: Request) -> int:
-    from xcbench import report
+    from xcbench.report import folder, formats
 
     grids = request.settings.get("grid", "")
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(request.settings.pop("reports_dir", "reports")) / name
     selected = results.select(request.runs_dir(), request.settings)
-    table = report.build(selected, out, title=name)
-    print(report.terminal_table(table))
+    table = folder.build(selected, out, title=name)
+    print(formats.terminal_table(table))
     print(f"report: {request.page(out)}")
     return 0
 

@@ -1,4 +1,4 @@
-"""Reports: tables, figures and a page made from cells."""
+"""The folder of a report: tables, figures and a page, written together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from xcbench import durable, locks
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
 from xcbench.report import figures, page, summary, templates, variants
-from xcbench.report.formats import markdown, terminal_table
+from xcbench.report.formats import markdown
 from xcbench.run import results
 from xcbench.run.cell import Cell
-
-__all__ = ["build", "terminal_table"]
 
 INPUTS = "inputs.sha256"
 CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures", INPUTS}

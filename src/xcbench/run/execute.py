@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,12 +21,22 @@ from xcbench.run.settings import Config
 from xcbench.units import MIB
 
 TO_RUN = "to run"
+Ended = Callable[[Sequence[Cell]], None]
 
 
-def run(configurations: Sequence[Config], whole: bool = True) -> int:
-    """`execute` a launch, and say what can be done with what it gave."""
-    code = execute(configurations, whole)
+def run(configurations: Sequence[Config], whole: bool = True, ended: Ended | None = None) -> int:
+    """`execute` a launch, and say what can be done with what it gave.
+
+    Parameters
+    ----------
+    ended : shows the cells of a launch of several, unless it was interrupted.
+    """
+    launched = planned(configurations, whole)
+    code = execute_jobs(launched, whole)
     if whole and not configurations[0].plan:
+        if ended and code != INTERRUPTED and len(launched) > 1:
+            names = [job.cell.cell for job in launched]
+            ended([*cells.load_all(Path(configurations[0].runs_dir), names)])
         grid = f"grid={configurations[0].grid}"
         print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
     return code

@@ -1,7 +1,8 @@
-"""Progress of a launch: one line a cell, with an estimate of what is left."""
+"""Progress of a launch: one line a cell, and a bar below them where there is a terminal."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections import Counter, defaultdict
@@ -12,8 +13,11 @@ import pandas as pd
 from xcbench.bar import Bar
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job
+from xcbench.terminal import RED, YELLOW, filled, styled
 from xcbench.units import duration
 
+AFRESH = "\r\033[K"  # back to the start of a terminal's line, and clears it
+COLOURS = {"failed": RED, "diverged": YELLOW, "timeout": YELLOW}
 Kind = tuple[str, str]
 
 
@@ -43,7 +47,9 @@ class Progress:
         """Announce a cell that runs alone."""
         self.head = f"[{self.number + 1}/{self.total}] {job.label} …"
         self.started = time.perf_counter()
-        if self.alone:
+        if self.alone and self.live:
+            self._bar(self.head)
+        elif self.alone:
             print(self.head, end="", flush=True)
 
     def inside(self, share: float) -> None:
@@ -52,7 +58,13 @@ class Progress:
             spent = time.perf_counter() - self.started
             left = spent / max(share, 1e-9) - spent
             rest = f", about {duration(left)} left of it" if share > 0 else ""
-            print(f"\r\033[K{self.head} {share:.0%}{rest}", end="", flush=True)
+            self._bar(f"{self.head} {share:.0%}{rest}", share)
+
+    def _bar(self, text: str, share: float = 0.0) -> None:
+        """Write the last line of a terminal anew: how far the launch is, and a few words."""
+        line = f"{filled((self.number + share) / self.total)} {text}"
+        width = shutil.get_terminal_size().columns - 1
+        print(f"{AFRESH}{line[:width]}", end="", flush=True)
 
     def end(self, job: Job, cell: Cell, spent: float | None) -> None:
         """Say what came of a cell, and how long the rest may take.
@@ -72,11 +84,16 @@ class Progress:
             outcome += "" if cell.status == "done" else f" ({cell.status})"
         elif cell.message:
             outcome += f": {cell.message}"
-        rest = f", about {duration(self.estimate())} left" if self.left and self.ended else ""
+        colour = COLOURS.get(cell.status)
+        outcome = styled(outcome, colour, sys.stdout) if colour else outcome
+        rest = f"about {duration(self.estimate())} left" if self.left and self.ended else ""
         took = "from another launch" if spent is None else duration(spent)
-        head = f"[{self.number}/{self.total}] {job.label} …"
-        start = head if not self.alone or spent is None else f"\r\033[K{head}" if self.live else ""
-        print(f"{start} {outcome}, {took}{rest}", flush=True)
+        said = ", ".join(part for part in (outcome, took, rest) if part)
+        begun = self.alone and spent is not None and not self.live
+        head = "" if begun else f"[{self.number}/{self.total}] {job.label} …"
+        print(f"{AFRESH if self.live else ''}{head} {said}", flush=True)
+        if self.live and self.number < self.total:
+            self._bar(f"{self.number}/{self.total} {rest}")
 
     def estimate(self) -> float:
         """Seconds left: the mean of the same dataset and method, else of all cells so far."""

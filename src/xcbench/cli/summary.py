@@ -1,0 +1,21 @@
+"""The table at the end of a sweep: every method at its best rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xcbench.report import formats, summary, variants
+from xcbench.run import results
+from xcbench.run.cell import Cell
+
+LINES = 40  # a longer table is a report's
+
+
+def show(cells: Sequence[Cell]) -> None:
+    """Print the final table of a report of these cells, where any of them ended."""
+    if not any(cell.status in summary.ENDED for cell in cells):
+        return
+    rows = variants.label(results.frame(cells), cells)
+    table = summary.beside(summary.summarise(rows), summary.priors(rows, cells))
+    if len(table) <= LINES:
+        print(f"\n{formats.terminal_table(table)}\n* the best mean of a dataset\n")

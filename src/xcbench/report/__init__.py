@@ -1,0 +1,1 @@
+"""Reports: tables, figures and a page made from cells. `folder` writes them all."""
