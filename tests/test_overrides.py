@@ -8,7 +8,7 @@ import pytest
 
 import xcbench
 from xcbench.cli import main, usage
-from xcbench.errors import UserError
+from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.run import overrides
 
@@ -85,9 +85,9 @@ def test_an_option_of_a_method_is_left_to_the_points() -> None:
 
 
 def test_suggestions() -> None:
-    assert overrides.suggestion("lr", overrides.all_options()) == "; did you mean method.lr"
-    assert overrides.suggestion("epochs", overrides.all_options()) == "; did you mean budget.epochs"
-    assert overrides.suggestion("zzz", overrides.all_options()) == ""
+    assert suggestion("lr", overrides.all_options()) == "; did you mean method.lr"
+    assert suggestion("epochs", overrides.all_options()) == "; did you mean budget.epochs"
+    assert suggestion("zzz", overrides.all_options()) == ""
 
 
 @pytest.mark.parametrize("name", usage.COMMANDS)

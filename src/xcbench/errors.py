@@ -1,12 +1,21 @@
 """The one exception that is meant for people, and how a disk's errors become one."""
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 class UserError(Exception):
     """A mistake the user can mend: one sentence that says what is wrong, where, and what to do."""
+
+
+def suggestion(word: str, possible: Iterable[str]) -> str:
+    """The known name that is likely meant, as the end of a sentence; or nothing."""
+    names = sorted(set(possible))
+    last = [name for name in names if name.rpartition(".")[2] == word]
+    close = last or difflib.get_close_matches(word, names, 1, 0.7)
+    return f"; did you mean {close[0]}" if close else ""
 
 
 def one_line(error: BaseException) -> str:

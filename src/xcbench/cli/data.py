@@ -10,7 +10,7 @@ import pandas as pd
 from xcbench.cli.command import Request
 from xcbench.data import MAKERS, external, files, verify
 from xcbench.data.settings import DatasetSettings
-from xcbench.errors import UserError, one_line
+from xcbench.errors import UserError, one_line, suggestion
 from xcbench.run import composing
 from xcbench.run.processes import INTERRUPTED
 from xcbench.units import readable
@@ -45,7 +45,9 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
     available = external.catalogue()
     for name in names:
         if name not in available:
-            raise UserError(f"unknown dataset '{name}'; available: {', '.join(available)}")
+            raise UserError(
+                f"unknown dataset '{name}'{suggestion(name, available)}; available: {', '.join(available)}"
+            )
     overrides = [
         f"{name}={request.settings.pop(name)}"
         for name in list(request.settings)

@@ -17,7 +17,7 @@ from xcbench.cli import clean, show, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
-from xcbench.errors import UserError, one_line
+from xcbench.errors import UserError, one_line, suggestion
 from xcbench.options import check_name
 from xcbench.run import cells, profile, results
 from xcbench.run.processes import INTERRUPTED, interruptible
@@ -95,8 +95,6 @@ def _command(words: list[str]) -> int:
         "new": (_beside("new.new"), ("method", "NAME")),
     }
     if arguments.command not in commands:
-        from xcbench.run.overrides import suggestion
-
         likely = suggestion(arguments.command, usage.COMMANDS)
         names = ", ".join(usage.COMMANDS)
         raise UserError(f"unknown command '{arguments.command}'{likely}; commands: {names}")

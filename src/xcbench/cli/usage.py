@@ -7,43 +7,40 @@ from collections.abc import Sequence
 OVERVIEW = """\
 xcbench COMMAND [name=value ...]
 
-  run        run cells: the same as `python run.py`, with Hydra's options
-  results    print the tidy frame, one row a cell; --curves: one row a checkpoint;
-             --format csv|md|json
-  launches   where the wall time of every launch went, in seconds; grid=NAME, --format as results
-  show       everything about a cell (the first digits of its id are enough): settings, curve,
-             clocks, its folder, the command that runs it again
-  compare    two cells: settings that differ, last checkpoints side by side
-  clean      remove the cells that meet every filter: lists them, then asks (--yes: does not ask)
-  verify     read every cell, grid and prepared dataset: lists the damaged ones, then asks whether
-             to move them to runs/quarantine/ (--yes: does not ask); exit code 1 if there were any
-  train      train a method on a file of your own: `xcbench train rows.svm method=implicit
-             out=model/`; labels may be any text
-  predict    score the rows of a file with such a model, or with the weights of a cell that ran
-             with save_weights=true: label:log-probability of the best class a row; k=5: of the
-             best five; out=FILE
-  evaluate   error, log loss and precision of a model on the labelled rows of a file
-  data       list: what there is of every dataset, and from where; fetch NAME …: download it;
-             verify [NAME …]: whether the files are the right ones
-  report     write tables, figures and a page: name=demo writes reports/demo/; --self-contained:
-             also the page as one file, to send
-  paper      run what is missing of a paper and write its report: `xcbench paper umax`; workers=2,
-             part=tuning|runs|report, grid=NAME, force=true (all again), and overrides such as
-             dataset=mnist
-  replication  every printed number of the papers beside ours, reports/replication.csv, and the
-             first page, reports/index.html
-  versions   versions of methods and data, which identities of cells are made of
-  track      rebuild the MLflow store from the cells
-  ui         serve the MLflow UI on localhost (port=5000)
-  options    list every option of a run
-  new        write a method of your own: `xcbench new method NAME` makes a package that works
+train methods and compare them
+  run          train: one cell, or with -m every combination; the same as `python run.py`
+  results      print one row a cell, or with --curves one a checkpoint; --format csv|md|json
+  report       write tables, figures and a page; --self-contained: the page as one file, to send
+  show         print everything about a cell, with the command that runs it again
+  compare      print where two cells differ
+  ui           serve the curves in MLflow on localhost
+  options      list every option of a run
 
-name=value is a setting (runs_dir, reports_dir) or a filter on a column of the frame:
+re-run a paper
+  paper        run what is missing of a paper and write its report: `xcbench paper umax`
+  replication  write every printed number beside ours, and the first page of the reports
+
+use a classifier on your own data
+  train        train a method on a file; labels may be any text
+  predict      print the best classes of every row of a file
+  evaluate     print error, log loss and precision on labelled rows
+
+get data, add your own method
+  data         list, fetch and verify datasets
+  new          write a package with a method of your own: `xcbench new method NAME`
+
+look after the results
+  launches     print where the wall time of every launch went
+  clean        remove the cells that meet every filter; asks first, --yes does not
+  verify       find damaged files; asks before it moves them away, --yes does not
+  track        rebuild the MLflow store from the cells
+  versions     print the versions of methods and data
+
+name=value is a setting (runs_dir, reports_dir) or a filter on a column of the results:
   xcbench results dataset=bibtex method=umax,implicit status=done
-  xcbench show 1d8a
-  xcbench clean status=failed
   xcbench report grid=demo name=demo      (grid=: the cells of a launch)
-`xcbench COMMAND --help` says more of a command, `xcbench --version` the version.
+`xcbench COMMAND --help` says more of a command, `xcbench --version` prints the version.
+NO_COLOR=1 prints without colours.
 """
 
 COMMANDS = {

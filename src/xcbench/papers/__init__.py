@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.errors import UserError
+from xcbench.errors import UserError, suggestion
 from xcbench.run import presets
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
@@ -132,6 +132,8 @@ def find(name: str) -> Paper:
         If there is none.
     """
     if name not in NAMES:
-        raise UserError(f"there is no paper '{name}'; papers: {', '.join(NAMES)}")
+        raise UserError(
+            f"there is no paper '{name}'{suggestion(name, NAMES)}; papers: {', '.join(NAMES)}"
+        )
     paper: Paper = import_module(f"{__name__}.{name}").paper
     return paper

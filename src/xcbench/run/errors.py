@@ -9,7 +9,7 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
-from xcbench.errors import one_line, reason
+from xcbench.errors import one_line, reason, suggestion
 from xcbench.run import overrides
 
 COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as of method=null
@@ -26,7 +26,7 @@ def explain(error: BaseException) -> str:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = str(error.missing_cfg_file).rpartition("/")
         choices = error.options or _configurations(options.folder() / group)
-        likely = overrides.suggestion(name, choices)
+        likely = suggestion(name, choices)
         available = f"available: {', '.join(choices)}"
         return f"unknown {group or 'configuration'} '{name}'{likely}; {available}"
     if isinstance(error, OverrideParseException):
@@ -37,7 +37,7 @@ def explain(error: BaseException) -> str:
             parts.append(str(error.__cause__).strip().splitlines()[0])
         if parts[0].startswith("Could not override"):
             key = parts[0].split("'")[1]
-            likely = overrides.suggestion(key, overrides.all_options())
+            likely = suggestion(key, overrides.all_options())
             parts.append("`xcbench options` lists what there is" + likely)
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
     if str(error).startswith("Unexpected type for root"):

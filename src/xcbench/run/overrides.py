@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -15,7 +14,7 @@ from omegaconf import OmegaConf
 
 from xcbench.data import MAKERS, external, files
 from xcbench.data.settings import DatasetSettings
-from xcbench.errors import UserError
+from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.options import folder
 from xcbench.run.settings import Config
@@ -90,14 +89,6 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
         if by[False]:
             print(f"{key} holds for {', '.join(by[True])}; {', '.join(by[False])}: no such option")
     return [list(point) for point in dict.fromkeys(chosen)]
-
-
-def suggestion(word: str, possible: Iterable[str]) -> str:
-    """The known name that is likely meant, as the end of a sentence; or nothing."""
-    names = sorted(set(possible))
-    last = [name for name in names if name.rpartition(".")[2] == word]
-    close = last or difflib.get_close_matches(word, names, 1, 0.7)
-    return f"; did you mean {close[0]}" if close else ""
 
 
 def options(schema: Any, prefix: str = "") -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from xcbench.data.settings import Protocol
-from xcbench.errors import UserError
+from xcbench.errors import UserError, suggestion
 from xcbench.run import cells, grids
 from xcbench.run.cell import CURVE_COLUMNS, Cell
 from xcbench.run.settings import Budget, Evaluation
@@ -127,7 +127,7 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
     for column, accepted in remaining.items():
         if column not in rows.columns:
             raise UserError(
-                f"no column '{column}' to filter by; columns are: "
+                f"no column '{column}' to filter by{suggestion(column, map(str, rows))}; columns are: "
                 + ", ".join(map(str, rows.columns))
             )
         keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))

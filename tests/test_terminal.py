@@ -1,0 +1,73 @@
+"""What a terminal shows: colours by convention, a bar below the lines, the table of a sweep."""
+
+from __future__ import annotations
+
+import io
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from made_cells import make
+from xcbench.cli import summary, usage
+from xcbench.run.progress import Progress
+from xcbench.terminal import RED, filled, styled
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert styled("error:", RED, Terminal()) == "\033[31merror:\033[0m"
+    assert styled("error:", RED, io.StringIO()) == "error:"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert styled("error:", RED, Terminal()) == "error:"
+    monkeypatch.setenv("NO_COLOR", "")  # set but empty: as if it were not
+    monkeypatch.setenv("TERM", "dumb")
+    assert styled("error:", RED, Terminal()) == "error:"
+
+
+def test_a_bar_is_full_at_the_end_alone() -> None:
+    assert [filled(share).count("█") for share in (0.0, 0.5, 0.999, 1.0)] == [0, 10, 19, 20]
+    assert {len(filled(share)) for share in (0.0, 0.3, 1.0, 1.1)} == {20}
+
+
+@pytest.mark.parametrize("live", [True, False])
+def test_a_bar_where_there_is_a_terminal_and_lines_where_not(
+    live: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out: Any = Terminal() if live else io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setenv("NO_COLOR", "1")
+    jobs: list[Any] = [SimpleNamespace(label=f"cell {i}", cell=make(seed=i)) for i in (0, 1)]
+    progress = Progress(2, jobs)
+    for job in jobs:
+        progress.begin(job)
+        progress.inside(0.5)
+        progress.end(job, job.cell, 1.0)
+    text = out.getvalue()
+    assert ("█" in text and "\033[K" in text) is live
+    seen = [line.split("\r\033[K")[-1] for line in text.rstrip("\n").split("\n")]  # what stays
+    assert len(seen) == 2
+    assert all(re.match(rf"\[{i}/2\] cell {i - 1} … .*1\.0 s", seen[i - 1]) for i in (1, 2))
+
+
+def test_the_table_of_a_sweep_has_a_method_at_its_best_rate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    summary.show([make("ove", lr=0.1, end=1.5), make("ove", lr=1.0, end=0.5), make(end=0.7)])
+    lines = capsys.readouterr().out.splitlines()
+    (best,) = [line.split() for line in lines if line.startswith("tiny") and " ove " in line]
+    assert best[2] == "1" and "0.500" in best and "1.000" in best  # rate, losses
+    summary.show([])
+    assert capsys.readouterr().out == ""
+
+
+def test_every_command_is_in_a_group_of_the_help() -> None:
+    listed = re.findall(r"^  ([a-z]+) {2,}", usage.OVERVIEW, re.M)
+    assert sorted(listed) == sorted(usage.COMMANDS) and len(set(listed)) == len(listed)
