@@ -45,9 +45,8 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
     available = external.catalogue()
     for name in names:
         if name not in available:
-            raise UserError(
-                f"unknown dataset '{name}'{suggestion(name, available)}; available: {', '.join(available)}"
-            )
+            likely = suggestion(name, available)
+            raise UserError(f"unknown dataset '{name}'{likely}; available: {', '.join(available)}")
     overrides = [
         f"{name}={request.settings.pop(name)}"
         for name in list(request.settings)

@@ -118,17 +118,18 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
         If a filter names no column or an unknown grid.
     """
     remaining = dict(filters)
-    names = grids.members(runs_dir, remaining.pop("grid")) if "grid" in remaining else None
-    candidates = list(cells.load_all(runs_dir, names))
+    members = grids.members(runs_dir, remaining.pop("grid")) if "grid" in remaining else None
+    candidates = list(cells.load_all(runs_dir, members))
     if not remaining:
         return candidates
     rows = frame(candidates)
     keep = pd.Series(True, index=rows.index)
     for column, accepted in remaining.items():
         if column not in rows.columns:
+            names = list(map(str, rows.columns))
+            likely = suggestion(column, names)
             raise UserError(
-                f"no column '{column}' to filter by{suggestion(column, map(str, rows))}; columns are: "
-                + ", ".join(map(str, rows.columns))
+                f"no column '{column}' to filter by{likely}; columns are: {', '.join(names)}"
             )
         keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))
     chosen = set(rows.loc[keep, "cell"])
