@@ -88,7 +88,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     found = replicated(as_printed())
     assert len(found) == (published.numbers()["paper"] == "adv").sum()
     sizes = found.loc["Table 1"].xs("", level="method")
-    assert set(sizes["verdict"]) == {verdicts.WITH_CODE_SETTINGS}
+    assert set(sizes["verdict"]) == {verdicts.REPRODUCED}
     settings = found.loc["Table 1"].drop("", level="method")
     assert set(settings["verdict"]) == {verdicts.SETTING} and len(settings) == 24
     appendix = found.loc[A2, EURLEX]

@@ -111,7 +111,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert (run == verdicts.NOT_YET).sum() == 6
     libraries = run.index.get_level_values("method").isin(BASELINES)  # of one variant
     assert set(run[libraries]) == {verdicts.REPRODUCED, verdicts.NOT_YET}
-    assert set(run[~libraries]) == {verdicts.WITH_CODE_SETTINGS}
+    assert set(run[~libraries]) == {verdicts.CODE_ALONE}
     assert set(measured.loc["Table 1", "verdict"]) == {verdicts.REPRODUCED}
     assert set(found.loc["Table 4", "verdict"]) <= {verdicts.SETTING, verdicts.NOT_PRINTED}
     with_command = found[~na]

@@ -16,39 +16,93 @@ from xcbench.papers.replication import KEY, Claim, Variant
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
 
-
 # ---------------------------------------------------------------- agreement
+R, C, D = verdicts.REPRODUCED, verdicts.CLOSE, verdicts.DEVIATES
+
+
 @pytest.mark.parametrize(
-    ("printed", "unit", "values", "agreed"),
+    ("value", "metric", "unit", "values", "expected"),
     [
-        ("0.27", "nats", [0.2749], True),  # rounds to it
-        ("0.27", "nats", [0.2651], True),
-        ("0.10", "", [0.1049], True),  # 4.9 %: only the digits
-        ("0.10", "", [0.1051], False),
-        ("0.100", "", [0.1029], True),  # 2.9 %: only the share
-        ("0.100", "", [0.1031], False),
-        ("100", "", [103.0], True),
-        ("100", "", [103.1], False),
-        ("-2.62e6", "", [-2.62e6 * 1.029], True),
-        ("-2.62e6", "", [-2.62e6 * 1.031], False),
-        ("-2.62e6", "", [2.62e6], False),
-        ("2e2", "", [249.0], True),  # the printed digit is the hundreds'
-        ("2e2", "", [251.0], False),
-        ("5.73", "ratio", [5.0, 6.0], False),  # two seeds make no range
-        ("5.73", "ratio", [5.0, 5.0, 5.8], True),
-        ("5.73", "ratio", [5.0, 5.0, 5.7], False),
-        ("147", "count", [147.0], True),
-        ("147", "count", [148.0], False),  # 0.7 %
-        ("147", "count (as printed)", [148.0], False),
-        ("147", "count", [146.0, 147.5], True),  # drawn splits
-        ("1e1", "power of ten", [10.0], True),
-        ("1e-3", "power of ten", [0.1 * 0.01], True),  # 0.001 but for the last bit
-        ("1e1", "power of ten", [9.9], False),
-        ("1.0", "", [float("nan")], False),
+        ("0.27", "test_nlpd", "nats", [0.2749], R),  # rounds to it
+        ("0.27", "test_nlpd", "nats", [0.2651], R),
+        ("0.10", "test_error", "fraction", [0.1049], R),  # 4.9 %, but the digits
+        ("0.100", "test_error", "fraction", [0.1029], C),  # 2.9 %
+        ("0.100", "test_error", "fraction", [0.1031], D),
+        ("0.924", "test_accuracy", "fraction", [0.9164], D),  # 0.8 % of it, 10 % of the error
+        ("0.924", "test_accuracy", "fraction", [0.9223], C),  # 2.2 % of the error
+        ("44.1", "accuracy", "%", [45.7], C),  # 2.9 % of an error of 55.9
+        ("44.1", "accuracy", "%", [45.8], D),
+        ("27.4", "macro_f1", "%", [29.5], C),  # 2.9 % of what it lacks
+        ("-2.62e6", "bound", "nats", [-2.62e6 * 1.029], C),
+        ("-2.62e6", "bound", "nats", [-2.62e6 * 1.031], D),
+        ("-2.62e6", "bound", "nats", [2.62e6], D),
+        ("2e2", "x", "", [249.0], R),  # the printed digit is the hundreds'
+        ("2e2", "x", "", [251.0], D),
+        ("5.73", "x", "ratio", [5.0, 5.0, 5.0, 5.8], D),  # four seeds make no range
+        ("5.73", "x", "ratio", [5.0, 5.0, 5.0, 5.0, 5.8], R),
+        ("5.73", "x", "ratio", [5.0, 5.0, 5.0, 5.0, 5.7], D),
+        ("<1", "macro_f1", "%", [0.9], R),
+        ("<1", "macro_f1", "%", [1.1], D),
+        ("1.0", "x", "", [float("nan")], D),
     ],
 )
-def test_agreement(printed: str, unit: str, values: list[float], agreed: bool) -> None:
-    assert verdicts.agrees(printed, unit, values) is agreed
+def test_agreement(value: str, metric: str, unit: str, values: list[float], expected: str) -> None:
+    assert verdicts.agreement(verdicts.Printed(value, metric, unit), values) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "values", "expected"),
+    [
+        ("147", "count", [147.0], R),
+        ("147", "count", [148.0], D),  # 0.7 %
+        ("147", "count (as printed)", [148.0], D),
+        ("147", "count", [146.0, 147.5], R),  # drawn splits
+        ("1e1", "power of ten", [10.0], R),
+        ("1e-3", "power of ten", [0.1 * 0.01], R),  # 0.001 but for the last bit
+        ("1e1", "power of ten", [9.9], D),
+    ],
+)
+def test_sizes_and_rates_are_equal_or_not(
+    value: str, unit: str, values: list[float], expected: str
+) -> None:
+    name = "tuned_initial_learning_rate" if unit.startswith("power") else "train_examples"
+    kind = verdicts.kind(name, unit)
+    assert verdicts.agreement(verdicts.Printed(value, name, unit, kind), values) == expected
+
+
+def test_what_is_as_near_to_another_method_is_not_close() -> None:
+    def agreement(*others: float, value: float = 0.1029) -> str:
+        printed = verdicts.Printed("0.100", "test_error", others=others)
+        return verdicts.agreement(printed, [value])
+
+    assert agreement(0.090, 0.108) == C
+    assert agreement(0.105) == D  # nearer to the other
+    assert agreement(0.1058) == D  # as near
+    assert agreement(0.100) == C  # the other prints the same
+    assert agreement(0.1004, value=0.1004) == R  # rounds to it, whatever the others print
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "code", "verdict"),
+    [
+        ("result", R, R, R),
+        ("result", C, R, C),  # the text's comes first
+        ("result", D, R, verdicts.REPRODUCED_WITH_CODE),
+        ("result", D, C, verdicts.CLOSE_WITH_CODE),
+        ("result", "", R, verdicts.CODE_ALONE),
+        ("result", "", C, verdicts.CODE_ALONE),
+        ("result", D, "", D),
+        ("result", D, D, D),
+        ("size", "", R, R),
+        ("size", D, R, verdicts.REPRODUCED_WITH_CODE),
+        ("fitted", R, "", verdicts.FITTED),
+        ("fitted", D, "", D),
+        ("definition", R, R, verdicts.DEFINITION),
+        ("time", D, D, verdicts.TIME),
+    ],
+)
+def test_verdict(kind: str, text: str, code: str, verdict: str) -> None:
+    assert verdicts.verdict(kind, text, code) == verdict
 
 
 @pytest.mark.parametrize(
@@ -64,7 +118,13 @@ def test_agreement(printed: str, unit: str, values: list[float], agreed: bool) -
     ],
 )
 def test_without_a_run(metric: str, value: str, verdict: str) -> None:
-    assert verdicts.without_run(metric, value) == verdict
+    assert verdicts.without_run(verdicts.kind(metric, ""), value) == verdict
+
+
+def test_prints_of_the_other_methods_are_in_the_same_unit() -> None:
+    others = published.others("memoir", "Table 3", "LSHTC1", "RecallTree", "total_memory")
+    assert max(others) > 1000  # printed in GB
+    assert len(others) == 8
 
 
 def row(*variants: Variant, reason: str = "because") -> dict[str, object]:
@@ -78,10 +138,10 @@ def test_the_text_comes_first() -> None:
     cases = [
         (right, right, verdicts.REPRODUCED, text),
         (right, wrong, verdicts.REPRODUCED, text),
-        (wrong, right, verdicts.WITH_CODE_SETTINGS, published_one),
+        (wrong, right, verdicts.REPRODUCED_WITH_CODE, published_one),
         (wrong, wrong, verdicts.DEVIATES, published_one),
         (right, [], verdicts.REPRODUCED, text),
-        ([], right, verdicts.WITH_CODE_SETTINGS, published_one),
+        ([], right, verdicts.CODE_ALONE, published_one),
         (wrong, [], verdicts.DEVIATES, text),
     ]
     for of_text, of_code, verdict, variant in cases:
@@ -160,7 +220,7 @@ def test_ratios_are_to_implicit_seed_by_seed(frame: pd.DataFrame, rows: pd.DataF
     assert ove["measured"] == pytest.approx(np.mean(over), rel=1e-12)
     assert ove["spread"] == pytest.approx(np.std(over, ddof=1), rel=1e-9)
     implicit = found[found["method"] == "Implicit SGD"].iloc[0]
-    assert (implicit["measured"], implicit["verdict"]) == (1, verdicts.REPRODUCED)
+    assert (implicit["measured"], implicit["verdict"]) == (1, verdicts.DEFINITION)
 
 
 def test_sizes_of_the_files_are_those_that_are_read(rows: pd.DataFrame) -> None:

@@ -10,10 +10,12 @@ entries, of which the first that speaks of a number counts.
 - ``columns``: by metric (and variant): a column, or an expression of columns. ``once``: one row
   counts, as all are the same. ``in_time``: cells that were over their time do not count.
   ``units``: what a printed unit is in ours.
+- ``kind``: what a number is, where name and unit do not tell: ``definition``, ``fitted`` (a setting
+  was chosen to hit it).
 - ``verdict``: of numbers that are no results; settings and times without a column are none anyway.
 - ``reason``: why they deviate; ``note``, by variant: what should be known of the measurement.
-  Either may be told by dataset, method, metric, or dataset and one of the others: the first that
-  fits.
+  These and ``kind`` may be told by dataset, method, metric, or dataset and one of the others: the
+  first that fits.
 - ``command``: instead of the grid's own.
 
 Where a value is code, it is a function of the paper's, named with its file:
@@ -83,6 +85,7 @@ class Entry:
     once: bool = False
     in_time: bool = False
     units: Mapping[str, float] = field(default_factory=dict)
+    kind: str | Mapping[str, str] = ""
     verdict: str = ""
     reason: str | Mapping[str, str] = ""
     note: Mapping[str, Any] = field(default_factory=dict)
@@ -188,8 +191,9 @@ class Claims:
     def _claim(self, results: pd.DataFrame, number: Number, entry: Entry) -> Claim:
         reason = _text(self.paper, number, entry.reason, number)
         last = next((self._command(number, entry, name) for name in reversed(list(entry.rows))), "")
+        kind = number.told(entry.kind)
         if entry.verdict or number.metric not in entry.columns:
-            return Claim((), reason, entry.verdict or unmeasured(number), last)
+            return Claim((), reason, entry.verdict or unmeasured(number), last, kind)
         every, variants, why = self.rows(results, *number.key), [], ""
         for variant, rows in every.items():
             measurements = self._values(number, entry, variant, rows)
@@ -199,17 +203,17 @@ class Claims:
                 run = self._command(number, entry, variant)
                 variants.append(Variant(variant, measurements.values, run, note))
         if variants or unmeasured(number) == verdicts.TIME:
-            return Claim(variants, reason, unmeasured(number), last)
+            return Claim(variants, reason, unmeasured(number), last, kind)
         if why == verdicts.NO_DATA:
-            return Claim((), absent(self._ours(number, entry)[0]), why, last)
+            return Claim((), absent(self._ours(number, entry)[0]), why, last, kind)
         if why == verdicts.NO_PACKAGE:
-            return Claim((), "an extra that is not installed", why, last)
-        return Claim((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last)
+            return Claim((), "an extra that is not installed", why, last, kind)
+        return Claim((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last, kind)
 
 
 def unmeasured(number: Number) -> str:
     """What a number is that is no result: a setting, or a time; else empty."""
-    verdict = verdicts.without_run(number.metric, number.value)
+    verdict = verdicts.without_run(verdicts.kind(number.metric, number.unit), number.value)
     return verdict if verdict in (verdicts.SETTING, verdicts.TIME) else ""
 
 

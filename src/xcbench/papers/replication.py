@@ -29,6 +29,7 @@ COLUMNS = [
     "reason",
     "command",
     "variant",
+    "kind",
 ]
 Key = tuple[str, str, str, str]  # table, dataset, method and metric of a printed number
 KEY = ["paper", "table", "dataset", "method", "metric"]
@@ -60,12 +61,14 @@ class Claim:
     reason : why it deviates or was not run.
     verdict : where nothing was run; `verdicts.TIME` also of a measured time, which is not judged.
     command : what would measure it.
+    kind : one of `verdicts.KINDS`, where name and unit of the number do not tell.
     """
 
     variants: Sequence[Variant] = ()
     reason: str = ""
     verdict: str = verdicts.NO_DATA
     command: str = ""
+    kind: str = ""
 
 
 def absent(dataset: str) -> str:
@@ -80,40 +83,46 @@ def command(experiment: str, dataset: str = "", method: str = "") -> str:
     return " ".join(words + ([f"method={method}"] if method else []))
 
 
-def row(printed: dict[str, Any], claim: Claim | None) -> dict[str, Any]:
-    """Row of a printed number; of the variants that agree, the text's comes first."""
-    common = {name: printed[name] for name in KEY} | {"published": printed["value"]}
+def row(
+    printed: dict[str, Any], claim: Claim | None, others: Sequence[float] = ()
+) -> dict[str, Any]:
+    """Row of a printed number; of the variants that agree, the text's comes first.
+
+    Parameters
+    ----------
+    others : prints of the other methods beside it, in its unit.
+    """
+    value, unit, metric = (str(printed[name]) for name in ("value", "unit", "metric"))
+    kind = claim.kind if claim and claim.kind else verdicts.kind(metric, unit)
+    common = {name: printed[name] for name in KEY} | {"published": value, "kind": kind}
     if claim is None:
-        return common | {"verdict": verdicts.without_run(printed["metric"], printed["value"])}
+        return common | {"verdict": verdicts.without_run(kind, value)}
     run = [variant for variant in claim.variants if len(variant.values)]
     if not run:
+        kind = verdicts.SETTING if claim.verdict == verdicts.SETTING else kind
         return common | {
             "verdict": claim.verdict,
             "reason": claim.reason,
             "command": claim.command,
+            "kind": kind,
         }
-    good = [r for r in run if verdicts.agrees(printed["value"], printed["unit"], r.values)]
+    number = verdicts.Printed(value, metric, unit, kind, others)
+    agreement = {variant.name: verdicts.agreement(number, variant.values) for variant in run}
+    verdict = verdicts.verdict(kind, agreement.get("paper", ""), agreement.get("code", ""))
+    good = [variant for variant in run if agreement[variant.name] != verdicts.DEVIATES]
     preferred = "paper" if good else "code"
     shown = min(good or run, key=lambda variant: variant.name != preferred)
-    if claim.verdict == verdicts.TIME:
-        verdict = verdicts.TIME
-    elif not good:
-        verdict = verdicts.DEVIATES
-    elif shown.name == "paper":
-        verdict = verdicts.REPRODUCED
-    else:
-        verdict = verdicts.WITH_CODE_SETTINGS
     reason = "; ".join(part for part in (claim.reason, shown.note) if part)
-    if verdict == verdicts.DEVIATES and not reason:
-        reason = "no reason is known"
     mean = float(np.mean(shown.values))
-    bound = verdicts.is_bound(printed["value"])
+    if verdict == verdicts.DEVIATES:
+        as_near = verdicts.AS_NEAR if verdicts.as_near(number, mean) else ""
+        reason = "; ".join(part for part in (as_near, reason) if part) or "no reason is known"
     several = len(shown.values) > 1
     return common | {
         "measured": mean,
         "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
         "seeds": len(shown.values),
-        "difference": float("nan") if bound else mean - float(printed["value"]),
+        "difference": float("nan") if verdicts.is_bound(value) else mean - float(value),
         "verdict": verdict,
         "reason": reason,
         "command": shown.command,
@@ -129,6 +138,7 @@ def rows(paper: str, claims: Mapping[Key, Claim]) -> pd.DataFrame:
         row(
             {str(name): value for name, value in record.items()},
             claims.get((record["table"], record["dataset"], record["method"], record["metric"])),
+            published.others(*(record[name] for name in KEY)),
         )
         for record in printed.to_dict("records")
     ]

@@ -19,6 +19,15 @@ from xcbench.papers.verdicts import ALL, NO_DATA
 from xcbench.report.figures import slug
 from xcbench.report.formats import NONE
 
+NAMED = {  # kinds of printed numbers
+    "result": "Results",
+    "fitted": "Numbers that a setting was chosen to hit",
+    "size": "Sizes",
+    "rate": "Learning rates and other tuned settings",
+    "definition": "Definitions",
+    "setting": "Settings",
+    "time": "Times",
+}
 Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
@@ -66,10 +75,14 @@ def write(
 
 
 def counted(rows: pd.DataFrame) -> str:
-    """Count the verdicts of replication rows in a sentence."""
-    counts = rows["verdict"].value_counts()
-    listed = ", ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
-    return f"Every number that the paper prints, {len(rows)} of them: {listed}."
+    """Count the verdicts of replication rows in sentences: results, and apart what is none."""
+    parts = []
+    for kind, name in NAMED.items():
+        counts = rows.loc[rows["kind"] == kind, "verdict"].value_counts()
+        listed = ", ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
+        if listed:
+            parts.append(f"{name} ({counts.sum()}): {listed}.")
+    return " ".join([f"Every number that the paper prints, {len(rows)} of them.", *parts])
 
 
 def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:

@@ -22,6 +22,10 @@ LONG = 25  # rows of a table that the page shows on demand
 VERDICTS = {
     "reproduced": "reproduced",
     "reproduced with the code's settings": "code-settings",
+    "close": "code-settings",
+    "agrees with the code's settings": "code-settings",
+    "fitted": "neutral",
+    "by definition": "neutral",
     "deviates": "deviates",
     "not run": "not-run",
     "not printed": "neutral",

@@ -14,6 +14,7 @@ import pandas as pd
 HERE = Path(__file__).parent
 AUTHOR_RUNS = "umax_author_runs"
 NAMES = {"text_numbers": "text", "synthetic": "Section 4.1", "appendix_a2": "Appendix A.2"}
+GIGA = {"GB": 1000}  # megabytes
 
 
 @cache
@@ -41,7 +42,17 @@ def number(
     units : ``MB``: also of what is printed in GB.
     """
     value, unit = _numbers().get((paper, table, dataset, method, metric), ("nan", ""))
-    return float(value) * (1000 if (unit, units) == ("GB", "MB") else 1)
+    return float(value) * (GIGA["GB"] if (unit, units) == ("GB", "MB") else 1)
+
+
+def others(paper: str, table: str, dataset: str, method: str, metric: str) -> tuple[float, ...]:
+    """What is printed of the other methods beside a number, in its unit; bounds are left out."""
+    _, unit = _numbers().get((paper, table, dataset, method, metric), ("", ""))
+    return tuple(
+        float(value) * GIGA.get(other, 1) / GIGA.get(unit, 1)
+        for (*place, name, what), (value, other) in _numbers().items()
+        if (*place, what) == (paper, table, dataset, metric) and name != method
+    )
 
 
 @cache

@@ -59,7 +59,8 @@ def _average(results: pd.DataFrame, printed_method: str) -> Claim:
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
     whole = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
-    return Claim(whole, reason, command=launch)
+    kind = "definition" if method == "implicit" else ""
+    return Claim(whole, reason, command=launch, kind=kind)
 
 
 def _raman(results: pd.DataFrame) -> Claim:

@@ -22,7 +22,7 @@ from xcbench.papers.umax.names import (
     recorded,
 )
 from xcbench.papers.umax.stored import TUNED
-from xcbench.papers.verdicts import DEVIATES, NO_DATA, REPRODUCED, agrees
+from xcbench.papers.verdicts import DEVIATES, NO_DATA, Printed, agreement
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate, edge
 
@@ -48,9 +48,11 @@ def stored_runs(measured: Measured) -> pd.DataFrame:
         rows = part(measured.results, "table3_code", dataset=dataset, method=method)
         loss = values(rows, recorded(method))
         text = f"{stored['train_log_loss_recorded']:.4f}"
-        verdict = DEVIATES if loss.values or loss.diverged else NO_DATA
-        if loss.values and agrees(text, "", loss.values):
-            verdict = REPRODUCED
+        verdict = DEVIATES if loss.diverged else NO_DATA
+        if loss.values:
+            beside = [ends.get((printed, it)) for it in METHODS if it != name]
+            others = [end["train_log_loss_recorded"] for end in beside if end]
+            verdict = agreement(Printed(text, others=others), loss.values)
         lines.append(
             {
                 "dataset": printed,
