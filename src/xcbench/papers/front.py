@@ -25,7 +25,8 @@ from xcbench.report.formats import plain
 TITLE = "Five papers on extreme classification, re-run"
 CLAIMS = 4  # shown of each paper
 GENERATED = "<!-- written by `xcbench replication` -->"
-UNJUDGED = "neutral"  # class of settings, times, and numbers that are not printed
+UNJUDGED = "neutral"  # class of settings, times, sizes, rates, and numbers that are not printed
+JUDGED = ("result", "fitted")  # kinds of numbers
 HEADINGS = {
     "reproduced": "reproduced",
     "close": "close",
@@ -33,7 +34,7 @@ HEADINGS = {
     "fitted": "fitted",
     "deviates": "deviates",
     "not-run": "not run",
-    UNJUDGED: "not judged",
+    UNJUDGED: "no results",
 }
 NEXT = {  # from the folder of reports
     "../README.md": "Install it and train your first model",
@@ -76,6 +77,7 @@ class Standing:
 def standings(rows: pd.DataFrame, reports: Path) -> list[Standing]:
     """Count the verdicts of all papers; columns that no paper needs are left out."""
     kinds = rows["verdict"].map(lambda verdict: verdict_class(verdict) or UNJUDGED)
+    kinds = kinds.where(rows["kind"].isin(JUDGED), UNJUDGED)
     used = [kind for kind in HEADINGS if (kinds == kind).any()]
     return [
         Standing(
@@ -116,15 +118,16 @@ def write(reports: Path) -> None:
 
 def intro(rows: pd.DataFrame) -> list[str]:
     """What was done, and the sum of it."""
-    counts = rows["verdict"].value_counts()
+    counts = rows.loc[rows["kind"].isin(JUDGED), "verdict"].value_counts()
     judged = counts[[word for word in counts.index if verdict_class(word) not in (UNJUDGED, "")]]
     run = judged[[word for word in judged.index if verdict_class(word) != "not-run"]]
     listed = ", ".join(f"{run[word]} {word}" for word in verdicts.ALL if word in run)
     return [
         "Five papers propose ways to train linear classifiers over many classes. xcbench trains "
         "their methods again, from configuration files, and compares every number that they print.",
-        f"The papers print {len(rows)} numbers. {judged.sum()} of them are results or sizes of "
-        f"data; {run.sum()} could be measured with the data at hand: {listed}.",
+        f"The papers print {len(rows)} numbers. {judged.sum()} of them are results, the others "
+        f"settings, sizes and times; {run.sum()} results could be measured with the data at hand: "
+        f"{listed}.",
     ]
 
 

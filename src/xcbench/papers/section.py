@@ -22,9 +22,10 @@ LONG = 25  # rows of a table that the page shows on demand
 VERDICTS = {
     "reproduced": "reproduced",
     "reproduced with the code's settings": "code-settings",
-    "close": "code-settings",
+    "close": "close",
+    "close with the code's settings": "code-settings",
     "agrees with the code's settings": "code-settings",
-    "fitted": "neutral",
+    "fitted": "fitted",
     "by definition": "neutral",
     "deviates": "deviates",
     "not run": "not-run",
