@@ -162,6 +162,7 @@ def test_methods_say_their_link():
     assert none == {
         "class_sums",
         "fastxml",
+        "logistic_ovr",
         "memoir_l1",
         "memoir_l2",
         "omikuji",
@@ -170,6 +171,7 @@ def test_methods_say_their_link():
         "pfastrexml",
         "plt",
         "recall_tree",
+        "sgd_ovr",
         "svm_cs",
         "svm_ovr",
     }

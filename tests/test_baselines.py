@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hydra import compose
+from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from workspace import Workspace
@@ -23,8 +24,10 @@ from xcbench.methods.baselines import liblinear
 from xcbench.methods.baselines.liblinear import distinct
 from xcbench.methods.baselines.options import (
     LiblinearOptions,
+    LogisticOptions,
     OneVsRestOptions,
     RecallTreeOptions,
+    SGDOptions,
     UnbiasedOptions,
 )
 from xcbench.methods.baselines.prior import Frequencies
@@ -299,6 +302,26 @@ def test_one_vs_rest_on_all_labels_of_a_row() -> None:
         for found, target in ((model, Y[:, k]), (own, dataset.train.y == k)):
             fit = LinearSVC(C=10, tol=1e-8, max_iter=100_000, fit_intercept=False).fit(X, target)
             np.testing.assert_allclose(found.V[k], fit.coef_[0], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "C", "alike"),
+    [
+        (LogisticOptions("logistic_ovr", tolerance=1e-6, bias=False), 1.0, 0.9999),
+        (SGDOptions("sgd_ovr", alpha=0.01, tolerance=1e-5, bias=False), 1 / (0.01 * N), 0.98),
+    ],
+    ids=lambda case: getattr(case, "name", ""),
+)
+def test_one_vs_rest_is_logistic_regression(
+    settings: MethodOptions, C: float, alike: float
+) -> None:
+    """The weights of a class lie along those at the optimum of its problem."""
+    dataset = multi_label()
+    rows: Any = dataset.train.X
+    model = trained(settings, dataset)
+    for w, y in zip(model.V, dataset.train.labels(K).toarray().T, strict=True):
+        best = LogisticRegression(C=C, fit_intercept=False).fit(rows.toarray(), y).coef_[0]
+        assert w @ best > alike * np.linalg.norm(w) * np.linalg.norm(best)
 
 
 @pytest.mark.parametrize("name", ["plt", "omikuji"])

@@ -67,7 +67,9 @@ def cases() -> list[tuple[str, Any]]:
     ]
 
 
-SEPARATING = ("svm_ovr", "svm_cs", "fastxml", "pfastrexml")  # classes, by features
+SEPARATING = (  # classes, by features
+    *("svm_ovr", "svm_cs", "logistic_ovr", "sgd_ovr", "fastxml", "pfastrexml"),
+)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])

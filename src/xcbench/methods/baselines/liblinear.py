@@ -1,8 +1,8 @@
-"""Linear SVMs of LIBLINEAR, through scikit-learn: one-vs-rest, and Crammer and Singer's."""
+"""One class against the rest, and linear SVMs of LIBLINEAR, through scikit-learn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,6 +14,7 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
+from xcbench.methods.options import MethodOptions
 
 
 class MarginScores(LinearModel):
@@ -61,7 +62,7 @@ class MarginScores(LinearModel):
         self.trained[classes] = True
 
 
-def svm(settings: LiblinearOptions, rng: np.random.Generator, multi_class: str) -> Any:
+def svm(settings: LiblinearOptions, rng: np.random.Generator, multi_class: str = "ovr") -> Any:
     """LIBLINEAR's solver 1 (l2-regularised squared hinge, dual) or 4 (Crammer and Singer)."""
     from sklearn.svm import LinearSVC
 
@@ -78,14 +79,20 @@ def svm(settings: LiblinearOptions, rng: np.random.Generator, multi_class: str) 
 
 @dataclass
 class OneVsRest(Solver):
-    """An SVM a class against all others, class after class, so that it can be interrupted.
+    """A classifier a class against all others, class after class, so that it can be interrupted.
 
     Iterations are classes; an epoch is all of them. Rows with the same features and the same target
     are one row with their number as its weight, which leaves the problem as it is: where an article
     has a row for each of its tags, a class takes a tenth of the time.
+
+    Attributes
+    ----------
+    settings : with ``labels``: whose classes a row trains.
+    classifier : of two classes, by scikit-learn's rules, for these settings.
     """
 
-    settings: OneVsRestOptions
+    settings: Any
+    classifier: Callable[[Any, np.random.Generator], Any]
     epochs = 1.0
     compiles = False
     make_model = MarginScores.zeros
@@ -112,7 +119,7 @@ class OneVsRest(Solver):
                     index = np.concatenate([inside, outside])
                     weight = np.concatenate([positive[inside], (rows - positive)[outside]])
                     target = np.arange(len(index)) < len(inside)
-                    one = svm(self.settings, streams.classes, "ovr")
+                    one = self.classifier(self.settings, streams.classes)
                     model.put([k], one.fit(X[index], target, sample_weight=weight))
                 done += 1
             share = done / len(classes)
@@ -151,7 +158,7 @@ class CrammerSinger(baselines.Once):
         model.put(classes, fit, signs)
 
 
-def weights(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:
+def weights(settings: MethodOptions, info: Info, itemsize: int, epochs: float) -> float:
     """Bytes of the library's weights, and ours."""
     return (8 + itemsize) * info.classes * (info.features + 1.0)
 
@@ -164,7 +171,7 @@ def with_dual(settings: LiblinearOptions, info: Info, itemsize: int, epochs: flo
 one_vs_rest = baselines.method(
     "svm_ovr",
     OneVsRestOptions,
-    lambda settings, info: OneVsRest(settings),
+    lambda settings, info: OneVsRest(settings, svm),
     memory=weights,
     needs_features=True,
     version=2,

@@ -35,6 +35,27 @@ class OneVsRestOptions(LiblinearOptions):
 
 
 @dataclass
+class LogisticOptions(MethodOptions):
+    """Options of one-vs-rest logistic regression; scikit-learn's defaults."""
+
+    C: float = option(1.0, "weight of the losses against ||W||²/2", above=0)
+    tolerance: float = option(1e-4, "at which the library stops, its own default", above=0)
+    iterations: int = option(100, "at which the library stops, its own default", at_least=1)
+    labels: str = option("all", LABELS, choices=("own", "all"))
+
+
+@dataclass
+class SGDOptions(MethodOptions):
+    """Options of one-vs-rest SGD; scikit-learn's defaults, but the logistic loss."""
+
+    loss: str = option("log_loss", "loss of its classifiers", choices=("log_loss", "hinge"))
+    alpha: float = option(1e-4, "weight of ||w||²/2 against the mean loss", above=0)
+    tolerance: float = option(1e-3, "at which the library stops, its own default", above=0)
+    iterations: int = option(1000, "passes at which it stops, its own default", at_least=1)
+    labels: str = option("all", LABELS, choices=("own", "all"))
+
+
+@dataclass
 class LabelTreeOptions(MethodOptions):
     """Options of napkinXC's probabilistic label tree; the defaults are the library's."""
 
