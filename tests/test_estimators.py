@@ -48,7 +48,7 @@ def test_rules_of_scikit_learn(estimator: LinearClassifier, check: Any) -> None:
 
 
 def test_the_order_of_rows_is_seen_in_the_last_digits_of_the_trees_noise() -> None:
-    """The one check that fails: log p_n is a float32 product, whose sums depend on a row's place."""
+    """The check that fails: log p_n is a float32 product, whose sums depend on a row's place."""
     X, y = make_blobs(30, random_state=0, n_features=3)
     model = SampledSoftmaxClassifier("negative_sampling", random_state=0, **QUICK).fit(X, y)
     order = np.random.default_rng(0).permutation(len(X))
