@@ -1,7 +1,8 @@
 """The first page of the reports: what was re-run, how many numbers agree, which claims hold.
 
 It is made of the tables that stand below the folder of reports, once as ``index.html`` and once
-as ``README.md``. Of each paper the first claims of its ``claims.csv`` are shown.
+as ``README.md``. Of each paper the first claims of its ``claims.csv`` are shown. The bars alone are
+``scoreboard.svg``; a README beside the folder gets the table between its `MARKS`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ CLAIMS = 4  # shown of each paper
 GENERATED = "<!-- written by `xcbench replication` -->"
 UNJUDGED = "neutral"  # class of settings, times, sizes, rates, and numbers that are not printed
 JUDGED = ("result", "fitted")  # kinds of numbers
+MARKS = ("<!-- results -->", "<!-- end of results -->")
 HEADINGS = {
     "reproduced": "reproduced",
     "close": "close",
@@ -56,6 +58,11 @@ class Standing:
     title: str
     counts: dict[str, int]
     page: str
+
+    @property
+    def short(self) -> str:
+        """The first words of the title."""
+        return " ".join(self.title.split(":")[0].split()[:3])
 
     @property
     def total(self) -> int:
@@ -100,8 +107,8 @@ def write(reports: Path) -> None:
     papers = standings(rows, reports)
     claims = [claim for name in NAMES for claim in stated.read(reports / name)[:CLAIMS]]
     links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
-    page = templates.environment().get_template("papers/front.html")
-    text = page.render(
+    environment = templates.environment()
+    text = environment.get_template("papers/front.html").render(
         title=TITLE,
         intro=intro(rows),
         papers=papers,
@@ -109,11 +116,22 @@ def write(reports: Path) -> None:
         claims=claims,
         links=links,
     )
-    readme = reports / "README.md"
+    bars = environment.get_template("papers/scoreboard.svg").render(
+        papers=papers,
+        headings=HEADINGS,
+        kinds=[kind for kind in papers[0].counts if kind != UNJUDGED],
+    )
+    readme, outer = reports / "README.md", reports.resolve().parent / "README.md"
     with writing(reports, "reports_dir"):
         durable.write(reports / "index.html", text)
+        durable.write(reports / "scoreboard.svg", bars)
         if not readme.exists() or readme.read_text("utf-8").startswith(GENERATED):
             durable.write(readme, markdown(rows, papers, claims, links))
+        whole = outer.read_text("utf-8") if outer.exists() else ""
+        if all(mark in whole for mark in MARKS):
+            before, after = whole.split(MARKS[0])[0], whole.split(MARKS[1])[1]
+            table = board(papers, f"{reports.name}/")
+            durable.write(outer, f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
 
 
 def intro(rows: pd.DataFrame) -> list[str]:
@@ -131,26 +149,32 @@ def intro(rows: pd.DataFrame) -> list[str]:
     ]
 
 
-def markdown(
-    rows: pd.DataFrame, papers: list[Standing], claims: list[Stated], links: dict[str, str]
-) -> str:
-    """The page as Markdown."""
+def board(papers: list[Standing], folder: str = "") -> str:
+    """The table of verdicts as Markdown; the links begin with a folder."""
     kinds = list(papers[0].counts) if papers else []
-    board = [
+    lines = [
         [
-            f"[{paper.title}]({paper.page})" if paper.page else paper.title,
+            f"[{paper.title}]({folder}{paper.page})" if paper.page else paper.title,
             paper.total,
             *paper.counts.values(),
         ]
         for paper in papers
     ]
-    board.append(["all", len(rows), *(sum(p.counts[kind] for p in papers) for kind in kinds)])
+    sums = [sum(paper.counts[kind] for paper in papers) for kind in kinds]
+    lines.append(["all", sum(paper.total for paper in papers), *sums])
+    return _grid(lines, ["paper", "printed", *(HEADINGS[kind] for kind in kinds)])
+
+
+def markdown(
+    rows: pd.DataFrame, papers: list[Standing], claims: list[Stated], links: dict[str, str]
+) -> str:
+    """The page as Markdown."""
     parts = [
         GENERATED,
         f"# {TITLE}",
         *intro(rows),
         "## Printed numbers by verdict",
-        _grid(board, ["paper", "printed", *(HEADINGS[kind] for kind in kinds)]),
+        board(papers),
     ]
     if claims:
         told = [
