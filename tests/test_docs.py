@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
+import runpy
+import shlex
+import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
+from hydra import compose
 
 from workspace import ROOT, Workspace
+from xcbench import papers
+from xcbench.cli import usage
+from xcbench.methods import registry
+from xcbench.papers import front
+from xcbench.run import composing, overrides, sweeps
 
 FRONT = ROOT / "README.md"
+GUIDE = ROOT / "CONTRIBUTING.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = (FRONT, *DOCS, *(ROOT / "reports" / name for name in ("README.md", "notes.md")))
+PAGES = (FRONT, GUIDE, *DOCS, *(ROOT / "reports" / name for name in ("README.md", "notes.md")))
 
 
 def prose(page: Path) -> str:
@@ -44,8 +55,91 @@ def test_a_link_to_nothing_is_noticed() -> None:
 
 def test_the_front_page_is_short_and_leads_to_every_page() -> None:
     text = FRONT.read_text("utf-8")
-    assert len(text.split()) <= 1200
+    assert len(text.splitlines()) <= 120 and len(text.split()) <= 1000
     assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
+
+
+def test_the_front_page_has_the_results_of_the_tables(tmp_path: Path) -> None:
+    (tmp_path / "reports").mkdir()
+    shutil.copy(ROOT / "reports" / "replication.csv", tmp_path / "reports")
+    (tmp_path / "README.md").write_text(
+        "Before.\n<!-- results -->\n<!-- end of results -->\nAfter.\n"
+    )
+    front.write(tmp_path / "reports")
+    made = (tmp_path / "README.md").read_text("utf-8")
+    assert made.startswith("Before.") and made.endswith("After.\n")
+    (last,) = [line for line in made.splitlines() if line.startswith("| all")]
+    shown = [line for line in FRONT.read_text("utf-8").splitlines() if line.startswith("| all")]
+    assert [line.split() for line in shown] == [last.split()]  # else: xcbench replication
+
+
+def commands(page: Path) -> list[str]:
+    """Lines of the blocks of a page that a shell would run, without their comments."""
+    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+    return [
+        shlex.join(shlex.split(line, comments=True)) for block in blocks for line in lines(block)
+    ]
+
+
+def lines(block: str) -> list[str]:
+    return [line for line in block.splitlines() if PROGRAM.match(line)]
+
+
+PROGRAM = re.compile(r"(python run\.py|xcbench|make|pip install|dvc|mkdocs) ")
+OWN = ("gce", "mine", "_target_")  # methods that the reader writes first; test_plugins has them
+COMMANDS = list(dict.fromkeys(line for page in (FRONT, *DOCS, GUIDE) for line in commands(page)))
+
+
+def test_every_command_of_the_pages_can_be_given() -> None:
+    """Runs are composed and checked point by point, without training."""
+    assert len(COMMANDS) > 50
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for line in COMMANDS:
+        program, *words = line.removeprefix("python ").split()
+        if program == "make":
+            assert words[0] in targets, line
+        elif program == "xcbench":
+            assert words[0] in usage.COMMANDS, line
+            assert words[0] != "paper" or papers.find(words[1]), line
+        elif program == "pip":
+            named = re.findall(r"\.\[(.*?)\]", line)
+            assert set(",".join(named).split(",")) <= {"", *extras["optional-dependencies"]}, line
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("python run.py")])
+def test_every_run_of_the_pages_composes(line: str) -> None:
+    if any(own in line for own in OWN):
+        pytest.skip("a method of the reader's own")
+    words = overrides.for_hydra(shlex.split(line)[2:])
+    preset = next((word.split("=")[1] for word in words if word.startswith("experiment=")), "")
+    swept = dict(word.split("=", 1) for word in words if "=" in word)
+    with sweeps.hydra():
+        if preset:
+            swept.pop("experiment")
+            assert sweeps.of_experiment(preset, swept).configurations
+            return
+        points = overrides.for_methods([*sweeps.points(swept)])
+        assert points
+        for point in (points[0], points[-1]):
+            composing.read(compose("config", overrides=point))
+
+
+def test_the_pages_for_beginners_have_short_sentences() -> None:
+    readability = runpy.run_path(str(ROOT / "docs" / "readability.py"))
+    for name in ("tutorial", "guides", "concepts", "faq", "style"):
+        _, mean, share = readability["measured"]((ROOT / "docs" / f"{name}.md").read_text("utf-8"))
+        assert mean <= 15 and share <= 0.1, name
+
+
+def test_the_mathematics_have_every_method() -> None:
+    text = (ROOT / "docs" / "mathematics.md").read_text("utf-8")
+    assert [name for name in registry.builtin() if f"`{name}`" not in text] == []
+
+
+def test_the_site_has_every_page() -> None:
+    site = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert [page.name for page in DOCS if f": {page.name}" not in site] == []
 
 
 def test_options_that_the_pages_name_exist(workspace: Workspace) -> None:

@@ -61,8 +61,8 @@ class Standing:
 
     @property
     def short(self) -> str:
-        """The first words of the title."""
-        return " ".join(self.title.split(":")[0].split()[:3])
+        """The title without authors and second line."""
+        return self.title.split(":")[0].split(" (")[0]
 
     @property
     def total(self) -> int:
@@ -119,7 +119,9 @@ def write(reports: Path) -> None:
     bars = environment.get_template("papers/scoreboard.svg").render(
         papers=papers,
         headings=HEADINGS,
-        kinds=[kind for kind in papers[0].counts if kind != UNJUDGED],
+        kinds=list(
+            dict.fromkeys(kind for paper in papers for kind, _, width in paper.bars if width)
+        ),
     )
     readme, outer = reports / "README.md", reports.resolve().parent / "README.md"
     with writing(reports, "reports_dir"):
