@@ -119,9 +119,7 @@ def write(reports: Path) -> None:
     bars = environment.get_template("papers/scoreboard.svg").render(
         papers=papers,
         headings=HEADINGS,
-        kinds=list(
-            dict.fromkeys(kind for paper in papers for kind, _, width in paper.bars if width)
-        ),
+        kinds=[kind for kind, *_ in papers[0].bars],  # the same of all papers
     )
     readme, outer = reports / "README.md", reports.resolve().parent / "README.md"
     with writing(reports, "reports_dir"):
