@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hydra import compose
+from packaging.requirements import Requirement
 
 from workspace import ROOT, Workspace
 from xcbench import papers
@@ -135,6 +136,16 @@ def test_the_pages_for_beginners_have_short_sentences() -> None:
 def test_the_mathematics_have_every_method() -> None:
     text = (ROOT / "docs" / "mathematics.md").read_text("utf-8")
     assert [name for name in registry.builtin() if f"`{name}`" not in text] == []
+
+
+def test_the_lock_has_every_dependency_at_a_version_that_is_allowed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = dict(
+        re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "requirements.lock").read_text(), re.M)
+    )
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["test"]]
+    for requirement in map(Requirement, wanted):
+        assert requirement.specifier.contains(pinned[requirement.name]), requirement
 
 
 def test_the_site_has_every_page() -> None:
