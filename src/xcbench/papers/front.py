@@ -19,7 +19,7 @@ from xcbench.errors import writing
 from xcbench.papers import NAMES, stated, verdicts
 from xcbench.papers.claims import described
 from xcbench.papers.section import verdict_class
-from xcbench.papers.stated import Stated
+from xcbench.papers.stated import Claim
 from xcbench.report import templates
 from xcbench.report.formats import plain
 
@@ -105,7 +105,9 @@ def write(reports: Path) -> None:
     """
     rows = pd.read_csv(reports / "replication.csv", dtype=str, keep_default_na=False)
     papers = standings(rows, reports)
-    claims = [claim for name in NAMES for claim in stated.read(reports / name)[:CLAIMS]]
+    claims = [
+        claim for name in NAMES for claim in stated.grouped(stated.read(reports / name))[:CLAIMS]
+    ]
     links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
     environment = templates.environment()
     text = environment.get_template("papers/front.html").render(
@@ -166,7 +168,7 @@ def board(papers: list[Standing], folder: str = "") -> str:
 
 
 def markdown(
-    rows: pd.DataFrame, papers: list[Standing], claims: list[Stated], links: dict[str, str]
+    rows: pd.DataFrame, papers: list[Standing], claims: list[Claim], links: dict[str, str]
 ) -> str:
     """The page as Markdown."""
     parts = [
@@ -178,7 +180,12 @@ def markdown(
     ]
     if claims:
         told = [
-            [claim.paper, plain(claim.claim), f"**{claim.verdict}**", claim.interval]
+            [
+                claim.first.paper,
+                plain(claim.first.claim),
+                f"**{claim.verdict}**",
+                "; ".join(row.interval for row in claim.rows if row.interval),
+            ]
             for claim in claims
         ]
         parts += ["## Claims", _grid(told, ["paper", "claim", "verdict", "effect [interval]"])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +68,40 @@ class Stated:
         return {name: round(HALF * value / largest, 2) for name, value in values.items()}
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A claim with all that was measured of it, a row each, as of every dataset."""
+
+    rows: tuple[Stated, ...]
+
+    @property
+    def first(self) -> Stated:
+        """What all rows share: paper, place and the claim itself."""
+        return self.rows[0]
+
+    @property
+    def verdict(self) -> str:
+        """The verdict, or how often each was given."""
+        verdicts = {row.verdict for row in self.rows}
+        return self.first.verdict if len(verdicts) == 1 else counted(self.rows)
+
+    @property
+    def kind(self) -> str:
+        """CSS class of the verdict; that of a part where some rows hold and some do not."""
+        kinds = {row.kind for row in self.rows if row.kind != "not-run"}
+        if len(kinds) < 2:
+            return kinds.pop() if kinds else "not-run"
+        return "code-settings"
+
+
+def grouped(rows: Iterable[Stated]) -> list[Claim]:
+    """The rows by claim, in the order in which the claims come first."""
+    claims: dict[tuple[str, str, str], list[Stated]] = {}
+    for row in rows:
+        claims.setdefault((row.paper, row.place, row.claim), []).append(row)
+    return [Claim(tuple(rows)) for rows in claims.values()]
+
+
 def read(folder: Path) -> list[Stated]:
     """Claims of the paper whose report is in a folder; none where they are not written.
 
@@ -85,9 +120,11 @@ def read(folder: Path) -> list[Stated]:
         raise UserError(f"{path} cannot be read: {one_line(error)}") from None
 
 
-def counted(claims: list[Stated]) -> str:
+def counted(claims: Iterable[Stated | Claim]) -> str:
     """Count their verdicts: ``3 hold, 1 does not hold``."""
-    numbers = {word: sum(claim.verdict == word for claim in claims) for word in VERDICTS}
+    given = [claim.verdict for claim in claims]
+    numbers = {word: given.count(word) for word in VERDICTS}
+    numbers["hold in part"] = len(given) - sum(numbers.values())
     return ", ".join(
         f"{number} {_verb(word, number)}" for word, number in numbers.items() if number
     )
@@ -95,7 +132,7 @@ def counted(claims: list[Stated]) -> str:
 
 def _verb(verdict: str, number: int) -> str:
     several = verdict.replace("holds", "hold").replace("does not", "do not")
-    return verdict if number == 1 else several
+    return verdict.replace("hold in", "holds in") if number == 1 else several
 
 
 def _short(number: str) -> str:
