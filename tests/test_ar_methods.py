@@ -162,6 +162,7 @@ def test_methods_say_their_link():
     assert none == {
         "class_sums",
         "fastxml",
+        "hsm",
         "logistic_ovr",
         "memoir_l1",
         "memoir_l2",
@@ -170,6 +171,7 @@ def test_methods_say_their_link():
         "pd_sparse",
         "pfastrexml",
         "plt",
+        "pruned_ovr",
         "recall_tree",
         "sgd_ovr",
         "svm_cs",

@@ -37,7 +37,8 @@ from xcbench.run.execute import execute
 from xcbench.run.settings import Budget, Evaluation
 
 K, D, N = 4, 12, 80
-EXTRAS = {"plt": "napkinxc", "omikuji": "omikuji", "recall_tree": "vowpalwabbit"}
+NAPKIN = ("plt", "hsm", "pruned_ovr")
+EXTRAS = {"omikuji": "omikuji", "recall_tree": "vowpalwabbit"} | dict.fromkeys(NAPKIN, "napkinxc")
 
 
 def problem(classes: int = K, seed: int = 0) -> Dataset:
@@ -324,11 +325,12 @@ def test_one_vs_rest_is_logistic_regression(
         assert w @ best > alike * np.linalg.norm(w) * np.linalg.norm(best)
 
 
-@pytest.mark.parametrize("name", ["plt", "omikuji"])
-def test_label_trees_rank_labels(name: str) -> None:
+@pytest.mark.parametrize("name", [*NAPKIN, "omikuji"])
+def test_libraries_rank_labels(name: str) -> None:
     pytest.importorskip(EXTRAS[name])
     dataset = multi_label()
-    model = trained(registry.builtin()[name].schema(name, labels="all"), dataset)
+    schema: Any = registry.builtin()[name].schema
+    model = trained(schema(name) if name == "hsm" else schema(name, labels="all"), dataset)
     _, scores = next(model.passes(dataset.test.X))
     np.testing.assert_array_equal(scores.argmax(axis=1), model.predict(dataset.test.X))
     names = ("precision_at_1", "ndcg_at_3")

@@ -1,67 +1,108 @@
-"""A probabilistic label tree, by napkinXC; the extra ``plt``."""
+"""Label trees and one-vs-rest of napkinXC; the extra ``plt``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.methods import baselines
-from xcbench.methods.baselines.options import LabelTreeOptions
+from xcbench.methods.baselines.options import (
+    HierarchicalSoftmaxOptions,
+    LabelTreeOptions,
+    PrunedOptions,
+)
 
 
 @dataclass
-class LabelTree(baselines.ByLibrary):
-    """Logistic regressions in the nodes of a tree over the classes, made by k-means of their means.
+class Napkin(baselines.ByLibrary):
+    """What napkinXC trains: a tree over the classes by k-means of their means, or a class's own.
 
     One thread, the library's defaults, its scaling of rows to length 1 among them (without it
     version 0.7.2 does not return). The size is that of its files.
+
+    Attributes
+    ----------
+    learner : of the library's module, a folder, the settings, and what all learners share.
+    labels : whose classes a row trains, ``own`` or ``all``.
     """
 
-    settings: LabelTreeOptions
+    settings: Any
+    learner: Callable[..., Any]
+    labels: str
 
     def train(self, dataset: Dataset, model: baselines.Library, rng: np.random.Generator) -> None:
         """Train; predict the most probable class, rank the best ones."""
-        from napkinxc.models import PLT
+        from napkinxc import models
 
-        folder = TemporaryDirectory(prefix="xcbench-plt-")
-        tree = PLT(
-            folder.name,
-            arity=self.settings.arity,
-            max_leaves=self.settings.leaves,
-            liblinear_c=self.settings.C,
-            ensemble=self.settings.trees,
-            bias=float(self.settings.bias),
-            seed=int(rng.integers(2**31)),
-            threads=1,
-        )
-        if self.settings.labels == "own":  # lists of one label each give another tree
-            tree.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
+        folder = TemporaryDirectory(prefix="xcbench-napkinxc-")
+        common = {
+            "liblinear_c": self.settings.C,
+            "bias": float(self.settings.bias),
+            "seed": int(rng.integers(2**31)),
+            "threads": 1,
+        }
+        learner = self.learner(models, folder.name, self.settings, **common)
+        if self.labels == "own":  # lists of one label each give another tree
+            learner.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
         else:
             X, Y = baselines.with_labels(dataset.train, "all", model.n_classes)
             sets = [labels.tolist() for labels in np.split(Y.indices, Y.indptr[1:-1])]
-            tree.fit(sp.csr_matrix(X), sets)
+            learner.fit(sp.csr_matrix(X), sets)
         model.size = sum(path.stat().st_size for path in Path(folder.name).rglob("*.*"))
 
         def predictor(X: Rows, _folder: TemporaryDirectory[str] = folder) -> np.ndarray:
-            ranked = tree.predict(sp.csr_matrix(X), top_k=1)
+            ranked = learner.predict(sp.csr_matrix(X), top_k=1)
             return np.array([classes[0] if classes else 0 for classes in ranked])
 
         def ranker(X: Rows, _folder: TemporaryDirectory[str] = folder) -> sp.csr_array:
-            best = tree.predict_proba(sp.csr_matrix(X), top_k=baselines.RANKED)
+            most = min(baselines.RANKED, model.n_classes)
+            best = learner.predict_proba(sp.csr_matrix(X), top_k=most)
             return baselines.ranked(best, model.n_classes)
 
         model.predictor, model.ranker = predictor, ranker
 
 
+def tree(models: Any, folder: str, s: LabelTreeOptions, **common: Any) -> Any:
+    """A probabilistic label tree: logistic regressions in its nodes."""
+    own = {"arity": s.arity, "max_leaves": s.leaves, "ensemble": s.trees}
+    return models.PLT(folder, **own, **common)
+
+
+def softmax(models: Any, folder: str, s: HierarchicalSoftmaxOptions, **common: Any) -> Any:
+    """Hierarchical softmax: a softmax in the nodes of the tree."""
+    return models.HSM(folder, arity=s.arity, max_leaves=s.leaves, **common)
+
+
+def pruned(models: Any, folder: str, s: PrunedOptions, **common: Any) -> Any:
+    """A logistic regression a class."""
+    return models.BR(folder, weights_threshold=s.threshold, **common)
+
+
 label_tree = baselines.method(
     "plt",
     LabelTreeOptions,
-    lambda settings, info: LabelTree(settings),
+    lambda settings, info: Napkin(settings, tree, settings.labels),
+    lacks=baselines.needs("napkinxc", "plt"),
+    ranks=baselines.RANKED,
+)
+hierarchical_softmax = baselines.method(
+    "hsm",
+    HierarchicalSoftmaxOptions,
+    lambda settings, info: Napkin(settings, softmax, "own"),
+    lacks=baselines.needs("napkinxc", "plt"),
+    ranks=baselines.RANKED,
+)
+pruned_ovr = baselines.method(
+    "pruned_ovr",
+    PrunedOptions,
+    lambda settings, info: Napkin(settings, pruned, settings.labels),
     lacks=baselines.needs("napkinxc", "plt"),
     ranks=baselines.RANKED,
 )

@@ -67,6 +67,24 @@ class LabelTreeOptions(MethodOptions):
 
 
 @dataclass
+class HierarchicalSoftmaxOptions(MethodOptions):
+    """Options of napkinXC's hierarchical softmax; the defaults are the library's."""
+
+    C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
+    arity: int = option(2, "children of a node", at_least=2)
+    leaves: int = option(100, "classes in the node above them, at most", at_least=2)
+
+
+@dataclass
+class PrunedOptions(MethodOptions):
+    """Options of napkinXC's one-vs-rest; the defaults are the library's."""
+
+    C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
+    threshold: float = option(0.1, "weights below this are 0", at_least=0)
+    labels: str = option("all", LABELS, choices=("own", "all"))
+
+
+@dataclass
 class OmikujiOptions(MethodOptions):
     """Options of omikuji; the defaults are Parabel's.
 
