@@ -10,7 +10,8 @@ import pytest
 
 from test_paper_page import Page
 from workspace import ROOT
-from xcbench.papers import NAMES
+from xcbench.papers import NAMES, published
+from xcbench.papers.claims import described
 from xcbench.papers.section import Section, Source, Table, render
 from xcbench.papers.shapes import Entry, shaped
 
@@ -79,3 +80,10 @@ def test_ten_numbers_of_a_page_lead_to_rows_of_the_tables(paper: str) -> None:
         known = re.search(r"cells ([0-9a-f, ]+) in <a href=\"([\w.]+)\"", row[0])
         cells = (folder / known[2]).read_text("utf-8") if known else ""
         assert not known or all(f"{cell}" in cells for cell in known[1].split(", "))
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_every_printed_figure_is_described_beside_ours(paper: str) -> None:
+    titles = [section.get("title", "") for section in described(paper)["sections"]]
+    numbers = {title.partition(":")[0] for title in titles if title.startswith("Figure")}
+    assert numbers == set(published.figures(paper))

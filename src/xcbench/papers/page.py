@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from xcbench import options
-from xcbench.papers import Measured, claims, report
+from xcbench.papers import Measured, claims, published, report
 from xcbench.papers.claims import declared, described, function
 from xcbench.papers.frames import without_twins
 from xcbench.papers.pivots import Pivot
@@ -62,6 +62,8 @@ class Page:
         if "run" in spec and not figures:
             run = spec["run"].replace("experiment=", f"{options.program()} experiment=")
             text = [f"Not run: `{run}` runs it.", *text]
+        printed = published.figures(self.paper).get(title.partition(":")[0])
+        text = [f"In the paper: {printed}", *text] if printed else text
         tables = [self.table(**it) for it in spec.get("tables", [])]
         return Section(title, text, sorted(tables, key=lambda table: table.shape is None), figures)
 

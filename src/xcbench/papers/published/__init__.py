@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from omegaconf import OmegaConf
 
 HERE = Path(__file__).parent
 AUTHOR_RUNS = "umax_author_runs"
@@ -63,6 +65,13 @@ def _numbers() -> dict[tuple[str, ...], tuple[str, str]]:
     names = ["paper", "table", "dataset", "method", "metric"]
     keys = some[names].itertuples(index=False, name=None)
     return dict(zip(keys, zip(some["value"], some["unit"], strict=True), strict=True))
+
+
+@cache
+def figures(paper: str) -> dict[str, str]:
+    """What the printed figures of a paper show, by their number: ``Figure 1a``."""
+    described: Any = OmegaConf.to_container(OmegaConf.load(HERE / "figures.yaml"))
+    return dict(described[paper])
 
 
 @cache
