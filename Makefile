@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo test test-all faults lint ui report bench clean
+.PHONY: demo docs test test-all faults lint ui report bench clean
 
 demo: .venv/ready-run
 	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
@@ -26,6 +26,9 @@ lint: .venv/ready-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: .venv/ready-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 ui: .venv/ready-run
 	$(BIN)/xcbench ui
@@ -50,6 +53,7 @@ clean:
 .venv/ready-run: EXTRAS := [numba]
 .venv/ready-test: EXTRAS := [numba,test,lint]
 .venv/ready-bench: EXTRAS := [bench]
+.venv/ready-docs: EXTRAS := [docs]
 .venv/ready-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("error: xcbench needs Python 3.11 or later, $(PYTHON) is %d.%d; make $(MAKECMDGOALS) PYTHON=python3.11" % v[:2])'
 	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
