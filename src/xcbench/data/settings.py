@@ -33,9 +33,9 @@ class Protocol:
     )
     classes: str = option(
         "train_and_test",
-        "which rows define the classes; with `train`, test rows of other classes are dropped; with "
-        "`train_usable`, a test row takes its label among the classes of training; with "
-        "`declared`, every label is a class, also one without any row",
+        "which rows define the classes; `train` drops test rows of other classes; "
+        "`train_usable` picks a test row's label among the training classes; `declared` makes "
+        "every label a class",
         choices=("train", "train_and_test", "train_usable", "declared"),
     )
     divide_by: float = option(1.0, "constant that divides every feature", above=0)
@@ -43,18 +43,22 @@ class Protocol:
     unlabelled: str = option(
         "drop", "rows without any label: dropped, or one more class", choices=("drop", "class")
     )
-    min_rows: int = option(1, "labels of fewer rows, training and test, do not count", at_least=1)
-    features: int = option(
-        0, "the first so many features, 0: all; rows that have none of them are dropped", at_least=0
+    min_rows: int = option(
+        1, "ignore labels of fewer rows (training and test together)", at_least=1
     )
-    rows: int = option(0, "the first so many training and test rows, 0: all", at_least=0)
+    features: int = option(
+        0,
+        "keep the first so many features and drop rows that have none of them; 0: all",
+        at_least=0,
+    )
+    rows: int = option(0, "keep the first so many training and test rows; 0: all", at_least=0)
     featureless: str = option(
         "keep", "rows without any feature: kept, or dropped", choices=("keep", "drop")
     )
     split: str = option(
         "given",
-        "training and test part: the given ones; a random fraction of all rows that are left; "
-        "or that fraction of the rows of every label (the smallest of a row)",
+        "training and test rows: as given; a random fraction of all rows; or that fraction of "
+        "each label's rows",
         choices=("given", "random", "per_label"),
     )
     split_train: float = option(0.75, "fraction of training rows", above=0, at_most=1)
@@ -68,8 +72,8 @@ class Protocol:
     )
     svd: int = option(
         0,
-        "replace the features, once they have their values, by so many coordinates of a truncated "
-        "SVD of the training rows, 0: none",
+        "replace the features by so many coordinates of a truncated SVD of the training rows; "
+        "0: none",
         at_least=0,
     )
 

@@ -38,8 +38,7 @@ class MemoirOptions(MethodOptions):
     )
     margins: str = option(
         "before",
-        "of the weights before the batch, or of the current ones, which the shrinking and the rows "
-        "before in the batch have moved",
+        "scores by the weights before the batch, or by the current ones",
         choices=("before", "current"),
     )
     prediction: str = option(
@@ -48,9 +47,9 @@ class MemoirOptions(MethodOptions):
     average: bool = option(False, "evaluate the mean of the weights after every step")
     oracle: str = option(
         "exact",
-        "what finds the rival class: `exact` the highest score; `random`: any class with weights; "
-        "`simple_lsh`: the nearest code, of weights as they are, or (`simple_lsh_scaled`) over the "
-        "longest; `graph`: a walk on a small-world graph (nmslib)",
+        "how the rival class is found. `exact`: the highest score. `random`: any class with "
+        "weights. `simple_lsh`: the nearest hash code; `simple_lsh_scaled` divides weights by "
+        "the longest. `graph`: a walk on a small-world graph (nmslib)",
         choices=("exact", "random", "simple_lsh", "simple_lsh_scaled", "graph"),
     )
     bits: int = option(64, "of a code, for simple_lsh", at_least=1, at_most=64)

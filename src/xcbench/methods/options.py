@@ -32,9 +32,8 @@ class StochasticOptions(MethodOptions):
     batch_size: int = option(100, "samples in a minibatch", at_least=1)
     optimizer: str = option(
         "sgd",
-        "how weights move: `sgd`; `ar`: the augment-and-reduce paper's adaptive step, on N/n times "
-        "the minibatch's gradient, whose rate falls with the root of the iterations; `adagrad`, "
-        "on the minibatch's summed gradient",
+        "`sgd`; `ar`: the adaptive step of the augment-and-reduce paper, whose rate falls with "
+        "the root of the iterations; `adagrad`, on the minibatch's summed gradient",
         choices=("sgd", "ar", "adagrad"),
     )
     lr_root_decay: float = option(
@@ -45,8 +44,8 @@ class StochasticOptions(MethodOptions):
     )
     accumulator: str = option(
         "all",
-        "with optimizer=ar, averages of squared gradients that decay in an iteration: all, or "
-        "those of coordinates with a gradient",
+        "with optimizer=ar, which averages of squared gradients decay in an iteration: all, or "
+        "those with a gradient",
         choices=("all", "touched"),
     )
     lr_decay: float = option(
@@ -64,7 +63,7 @@ class StochasticOptions(MethodOptions):
     )
     order: str = option(
         "shuffled",
-        "visit rows by a fresh permutation an epoch, in file order, or independent draws",
+        "visit rows in a new random order each epoch, in file order, or by independent draws",
         choices=("shuffled", "file", "iid"),
     )
     passes: int = option(1, "passes over the rows that count as one epoch", at_least=1)
@@ -91,8 +90,8 @@ class TreeOptions:
     dimensions: int = option(16, "principal components of x that it sees", at_least=1)
     pca: str = option(
         "whitened",
-        "`whitened`: of features of unit variance, components brought to unit variance too; "
-        "`plain`: of the features as they are, for features that come from an SVD or PCA",
+        "`whitened` scales features and components to unit variance; `plain` takes features as "
+        "they are, such as those of an SVD",
         choices=("whitened", "plain"),
     )
     l2: float = option(
@@ -103,8 +102,8 @@ class TreeOptions:
     )
     discrete_step: str = option(
         "paper",
-        "classes change sides by their scores under the current weights (Eq. 9), or under the "
-        "first eigenvector, as the published code has it",
+        "how classes change sides: by scores under the current weights (Eq. 9), or under the "
+        "first eigenvector, as in the published code",
         choices=("paper", "code"),
     )
 
@@ -123,22 +122,19 @@ class SampledOptions(StochasticOptions):
     negatives: int = option(5, "classes drawn", at_least=1)
     sampler: str = option(
         "shared",
-        "`shared`: one draw of distinct classes a minibatch, hits of the true class kept; "
-        "`others`: distinct classes a sample, never the true one; "
-        "`any`: a sample's draws over all classes, a hit of the true class kept; "
-        "`drop_hits`: the same with hits removed and the rest rescaled; "
-        "`all`: every other class, whatever method.negatives says; "
-        "`frequency`: a sample's draws with replacement among the others, a class of c "
-        "training rows with probability ∝ (c + 1)^exponent; `tree`: the same with probabilities "
-        "of a tree that sees the row; or the name of a sampler from outside. For methods that "
-        "tell classes from noise, `uniform`, `frequency` and `tree` may draw the true class too",
+        "how negatives are drawn. `shared`: distinct classes, the same for a minibatch, the "
+        "true class possible. `others`: distinct classes for each sample, never the true one. "
+        "`any`: for each sample among all classes. `drop_hits`: the same without the true "
+        "class, the rest rescaled. `all`: every other class. `frequency`: with replacement, a "
+        "class of c training rows with probability ∝ (c + 1)^exponent. `tree`: with the "
+        "probabilities of a tree that sees the row. Or a sampler of your own. NCE and negative "
+        "sampling may draw the true class with `uniform`, `frequency` and `tree`",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
     exponent: float = option(1.0, "of class frequencies in sampler=frequency", at_least=0)
     l2_on: str = option(
         "all",
-        "classes that feel the l2 penalty in a step: `all`, or `drawn`: the true and the drawn "
-        "ones, each by 1 over the probability of a visit, weights projected (double sums; "
-        "batch_size=1)",
+        "classes that a step penalises: `all`; or `drawn`, the true and the drawn ones, "
+        "weighted by 1 over the probability of a visit (double sums; batch_size=1)",
         choices=("all", "drawn"),
     )

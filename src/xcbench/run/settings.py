@@ -23,24 +23,23 @@ class Budget:
     )
     ratio: float = option(
         1.0,
-        "epochs of an evaluation over those of the one before, so that the first come early and "
-        "the last at the end; 1: evenly spaced",
+        "each evaluation comes at this multiple of the epochs of the one before, the last at "
+        "the end; 1: evenly spaced",
         at_least=1,
     )
     share: float = option(
         1.0,
-        "share of the training rows, the first ones, that training sees; epochs are passes over "
-        "them, losses and errors are still those of all rows",
+        "train on this share of the training rows, from the first on; losses and errors are "
+        "those of all rows",
         above=0,
         at_most=1,
     )
     seconds: float | None = option(
-        None, "training seconds after which a cell ends with status timeout", above=0
+        None, "end a cell after so many training seconds, with status timeout", above=0
     )
     memory: float | None = option(
         None,
-        "GiB; a cell that is estimated to need more is skipped, and says so; none: what is "
-        "available",
+        "skip a cell that is estimated to need more GiB than this; none: than is available",
         above=0,
         identity=False,
     )
@@ -52,9 +51,8 @@ class Evaluation:
 
     metrics: list[str] = option(
         [],
-        "further metrics by name, of those that xcbench.core.metrics computes where they are asked "
-        "for; of label sets precision_at_3, ndcg_at_3 and, weighted by inverse propensity, "
-        "psp_at_3 and psndcg_at_3, or with another number",
+        "further metrics by name; for rows with several labels precision_at_3, ndcg_at_3 and, "
+        "weighted by inverse propensity, psp_at_3 and psndcg_at_3, with any number",
     )
     propensity_a: float = option(
         0.55,
@@ -69,8 +67,8 @@ class Evaluation:
     )
     validation: float = option(
         0.0,
-        "share of the test rows, drawn but always the same, that is set aside: columns "
-        "validation_* for choosing rates and checkpoints; test_* are those of the other rows",
+        "set aside this share of the test rows, always the same ones: columns validation_*, by "
+        "which rates are chosen; test_* are of the other rows",
         at_least=0,
         at_most=0.9,
     )
@@ -87,26 +85,26 @@ class Evaluation:
     )
     costs: bool = option(
         False,
-        "add columns predict_seconds (all test rows), nonzeros and model_mib of the weights, "
-        "peak_mib of the process in training, train_mib beyond what was there when it began",
+        "add columns predict_seconds (of all test rows), nonzeros and model_mib of the weights, "
+        "peak_mib of the process, and train_mib that training added",
     )
     clip: float = option(
         0.0,
-        "add columns *_log_loss_clipped: the mean of losses of at most so many nats a row, 26 in "
-        "the published evaluation of the augment-and-reduce paper; 0: off",
+        "add columns *_log_loss_clipped: each row's loss counts at most so many nats (26 in the "
+        "augment-and-reduce paper); 0: off",
         at_least=0,
     )
     importance: int = option(
         0,
-        "of probit and logistic methods, add columns *_log_loss_importance: the log loss by "
-        "importance sampling with so many draws of N(5, 5²) a row, 1000 in the augment-and-reduce "
-        "paper, clipped at clip, or at 26 where that is 0; 0: off",
+        "for probit and logistic methods, add columns *_log_loss_importance: importance "
+        "sampling with so many draws of N(5, 5²) a row (1000 in the paper), clipped at clip or "
+        "26; 0: off",
         at_least=0,
     )
     rows: int = option(
         0,
-        "evaluate at most so many rows of either part, the same for every cell, and add columns "
-        "*_log_loss_standard_error where these are not all; 0: all",
+        "evaluate at most so many rows of each part, the same for every cell, and add columns "
+        "*_log_loss_standard_error; 0: all",
         at_least=0,
     )
     train_rows: int = option(
@@ -139,8 +137,8 @@ class Config:
     rates: Any = None
     grid: str = option(
         "last",
-        "name under which the launch's cells are remembered, beside those of earlier launches of "
-        "this name; `last`: those of the last launch alone",
+        "name of the launch; its cells join those of earlier launches of this name; `last`: the "
+        "last launch alone",
     )
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
