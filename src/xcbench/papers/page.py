@@ -27,7 +27,7 @@ from typing import Any
 import pandas as pd
 
 from xcbench import options
-from xcbench.papers import Measured, claims, published, report
+from xcbench.papers import Measured, claims, findings, prose, published, report
 from xcbench.papers.claims import declared, described, function
 from xcbench.papers.frames import without_twins
 from xcbench.papers.pivots import Pivot
@@ -123,19 +123,22 @@ class Content:
 
 def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
     """Write a paper's page, its tables as Markdown and its figures; gives the replication rows."""
-    home = Path(__file__).parent / paper
     spec = described(paper)
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if "rows" in spec:
         measured = replace(measured, results=function(paper, spec["rows"])(measured))
     table = claims.of(paper).build(measured.results)
+    in_prose = prose.table(paper, measured)
+    prose.write(folder, in_prose)
 
     def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
         drawn = [function(paper, name)(measured, figures) for name in spec["figures"]]
         pictures = {name: picture for part in drawn for name, picture in part.items()}
         page = Page(paper, measured, rows, figures, pictures)
-        findings = Section("Findings", report.paragraphs(home / "findings.md"), folded=True)
-        return [findings, *_made(page, spec["sections"])]
+        found = Section(
+            "Findings", findings.paragraphs(paper, measured, rows, in_prose), folded=True
+        )
+        return [found, *_made(page, spec["sections"])]
 
     return report.write(paper, spec["title"], spec["intro"], table, folder, sections)
 

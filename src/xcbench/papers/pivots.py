@@ -32,7 +32,7 @@ from xcbench.papers.claims import function
 from xcbench.papers.frames import Values, evaluated, having, number, remark, values
 from xcbench.report.formats import NONE
 
-FORM = re.compile(r" (,?\.\d+f|g)$")
+FORM = re.compile(r" (,?\.\d+[fe]|g)$")
 REMARK, ONCE, LESS, PRINTED = "remark", "once ", " less ", "printed "
 
 
@@ -93,10 +93,10 @@ class Pivot:
         if said.endswith("()"):
             return str(function(self.paper, said)(rows))
         if said.startswith(ONCE):
-            column, form = _formed(said.removeprefix(ONCE), ",.0f")
+            column, form = formed(said.removeprefix(ONCE), ",.0f")
             numbers = evaluated(rows, column).dropna()
             return f"{numbers.iloc[0]:{form}}" if len(numbers) else NONE
-        column, form = _formed(said, ".4f")
+        column, form = formed(said, ".4f")
         digits = int(form[1:-1])
         terms = [self._values(it, labels, rows) for it in column.split(LESS)]
         if len(terms) == 2:
@@ -119,12 +119,12 @@ def _split(rows: pd.DataFrame, heading: str, said: Any) -> Iterator[tuple[str, p
             if len(part):
                 yield label, part
     else:
-        column, form = _formed(said, "")
+        column, form = formed(said, "")
         for value, part in rows.groupby(column) if column in rows else ():
             yield format(value, form), part
 
 
-def _formed(said: str, form: str) -> tuple[str, str]:
-    """A column and its format."""
+def formed(said: str, form: str) -> tuple[str, str]:
+    """A column and its format, or the usual one."""
     match = FORM.search(said)
     return (said[: match.start()], match[1]) if match else (said, form)

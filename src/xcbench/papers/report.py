@@ -122,12 +122,6 @@ def of_claims(claims: list[Stated]) -> Table:
     return Table("What the paper says in prose, and what was measured", pd.DataFrame(lines))
 
 
-def paragraphs(path: Path) -> list[str]:
-    """Paragraphs of a text file."""
-    parts = path.read_text(encoding="utf-8").split("\n\n")
-    return [part.strip() for part in parts if part.strip()]
-
-
 def of_rows(
     rows: pd.DataFrame,
     table: str,

@@ -1,0 +1,102 @@
+"""What was found, as text whose numbers come from the tables: a paper's ``findings.md``.
+
+The file is a template. What stands in double braces is called with the words of `effects`, and a
+column (or an expression) with its format, ``test_error .4f``:
+
+- ``mean(words, column)``: mean over the seeds; ``spread``: with ``±`` its standard deviation.
+- ``apart(one, other, column)``: the mean difference with its 95 % interval over the common seeds;
+  ``times``: the same of ratios.
+- ``printed(table, dataset, method, metric)``: as the paper has it.
+- ``verdicts(kind, word)``: how many printed numbers have a verdict that begins so.
+- ``claims(verdict)``: how many claims in prose.
+- ``told(function, …)``: a function of the paper's, of what was measured.
+
+What was not measured is a dash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, StrictUndefined
+
+from xcbench.papers import Measured, effects, published
+from xcbench.papers.claims import function
+from xcbench.papers.frames import Values
+from xcbench.papers.pivots import formed
+from xcbench.report.formats import NONE
+
+NAME = "findings.md"
+
+
+def path(paper: str) -> Path:
+    """The template of a paper."""
+    return Path(__file__).parent / paper / NAME
+
+
+def paragraphs(
+    paper: str, measured: Measured, rows: pd.DataFrame, claims: pd.DataFrame
+) -> list[str]:
+    """Paragraphs of what was found.
+
+    Parameters
+    ----------
+    rows, claims : the replication rows of the paper, and its claims in prose.
+    """
+    words: dict[str, Callable[..., Any]] = {
+        **_numbers(paper, measured),
+        "verdicts": lambda kind, word: int(
+            ((rows["kind"] == kind) & rows["verdict"].str.startswith(word)).sum()
+        ),
+        "claims": lambda verdict: int((claims["verdict"] == verdict).sum()),
+    }
+    text = Environment(undefined=StrictUndefined, autoescape=False).from_string(
+        path(paper).read_text(encoding="utf-8")
+    )
+    parts = text.render(words).split("\n\n")
+    return [" ".join(part.split()) for part in parts if part.strip()]
+
+
+def _numbers(paper: str, measured: Measured) -> dict[str, Callable[..., Any]]:
+    results = measured.results
+
+    def over_seeds(words: str, said: str) -> tuple[Values, str]:
+        column, form = formed(said, ".4f")
+        return Values(tuple(effects.numbers(results, words, column))), form
+
+    def mean(words: str, said: str) -> str:
+        found, form = over_seeds(words, said)
+        return f"{found.mean:{form}}" if found.values else NONE
+
+    def spread(words: str, said: str) -> str:
+        found, form = over_seeds(words, said)
+        return f"{found.mean:{form}} ± {found.spread:{form}}" if found.values else NONE
+
+    def apart(one: str, other: str, said: str, by: str = "") -> str:
+        column, form = formed(said, ".4f")
+        other = effects.continued(one, other)
+        found = effects.effect(effects.between(results, one, other, column, by))
+        if not found.seeds:
+            return NONE
+        sign = "" if by else "+"
+        shown = f"{found.mean:{sign}{form}}"
+        interval = f" [{found.low:{sign}{form}}, {found.high:{sign}{form}}]"
+        return shown + (interval if found.seeds > 1 else "")
+
+    def printed(table: str, dataset: str, method: str, metric: str) -> str:
+        numbers = published.numbers()
+        key = [paper, table, dataset, method, metric]
+        names = ["paper", "table", "dataset", "method", "metric"]
+        return str(numbers.loc[(numbers[names] == key).all(axis="columns"), "value"].item())
+
+    return {
+        "mean": mean,
+        "spread": spread,
+        "apart": apart,
+        "times": lambda one, other, said: apart(one, other, said, "ratio"),
+        "printed": printed,
+        "told": lambda name, *arguments: function(paper, name)(measured, *arguments),
+    }

@@ -1,0 +1,31 @@
+"""Numbers in the findings that are made by code."""
+
+from __future__ import annotations
+
+from xcbench.papers import Measured, effects
+from xcbench.papers.memoir import lsh, theory
+from xcbench.report.formats import NONE
+
+
+def once(measured: Measured, words: str, column: str) -> str:
+    """What all rows have, as a whole number."""
+    found = effects.rows(measured.results, words)
+    return f"{found[column].iloc[0]:,.0f}" if len(found) else NONE
+
+
+def batch(measured: Measured, size: int) -> str:
+    """Accuracy on citeulike with batches of a size (Table 2)."""
+    words = f"table2 citeulike memoir_l2 method.batch_size={size}"
+    found = effects.numbers(measured.results, words, "1 - test_error")
+    return f"{100 * found.mean():.2f} %" if len(found) else NONE
+
+
+def lsh_share(measured: Measured, dataset: str) -> str:
+    """Accuracy of MEMOIR-LSH over that of MEMOIR-l2, with its interval."""
+    found = effects.effect(lsh.lsh_accuracy(measured, dataset))
+    return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found.seeds else NONE
+
+
+def failing(measured: Measured) -> str:
+    """Share of the pairs for which the printed step of Theorem 1 fails."""
+    return f"{1 - theory.as_printed(measured)[0]:.0%}"

@@ -1,0 +1,206 @@
+"""Claims that a paper makes in prose, measured: ``claims.csv`` in the folder of its report.
+
+A paper's ``claims.yaml`` is a list of
+
+- ``place`` and ``claim``: where the paper says it, and what, in our words.
+- ``rows``: what is measured, in the words of `effects`: ``table2 {data} ove``. By variant, where
+  the authors' code ran something else: ``{paper: …, code: …}``.
+- ``than``: what these are compared with, seed by seed: their difference, or with ``by: ratio``
+  their ratio.
+- ``of``: the column that is compared, or an expression of columns.
+- ``datasets``: a row of the table each.
+- ``holds``: of what effect the claim holds: ``below``, ``above`` or ``between`` numbers.
+- ``exact``: nothing random is in it, so that one run tells.
+- ``function``: instead of ``rows``, a function of what was measured (and the dataset, where there
+  are ``datasets``) that gives the numbers, one a seed; ``measured`` says what they are, ``command``
+  what runs it.
+- ``untested``: instead of all these, why it is not testable here.
+- ``reason``: what else should be known.
+
+A claim holds if the whole 95 % interval over the seeds does as it says. One whose interval goes
+both ways does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from omegaconf import OmegaConf
+
+from xcbench import durable
+from xcbench.errors import writing
+from xcbench.papers import Measured, effects
+from xcbench.papers.claims import declared, function
+from xcbench.papers.effects import Effect
+from xcbench.papers.replication import absent, command
+from xcbench.papers.stated import COLUMNS, NAME
+
+HOLDS, WITH_CODE, NOT, UNTESTED = (
+    "holds",
+    "holds with the code's settings",
+    "does not hold",
+    "not testable here",
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An entry of ``claims.yaml``, as the head of this file has it."""
+
+    place: str
+    claim: str
+    rows: str | Mapping[str, str] = ""
+    than: str = ""
+    of: str = ""
+    by: str = ""
+    datasets: Sequence[str] = ()
+    holds: Mapping[str, Any] = field(default_factory=dict)
+    exact: bool = False
+    function: str = ""
+    measured: str = ""
+    command: str = ""
+    untested: str = ""
+    reason: str = ""
+
+    def fits(self, effect: Effect) -> bool:
+        """Whether an effect is as claimed, with its whole interval."""
+        low, high = (
+            (effect.mean, effect.mean) if np.isnan(effect.low) else (effect.low, effect.high)
+        )
+        least, most = self.holds.get("between", (-np.inf, np.inf))
+        least, most = self.holds.get("above", least), self.holds.get("below", most)
+        return bool(least < low and high < most)
+
+    def goes_both_ways(self, effect: Effect) -> bool:
+        """Whether an interval holds what is claimed and what is not."""
+        ends = [Effect(end, end, end, effect.seeds) for end in (effect.low, effect.high)]
+        return not np.isnan(effect.low) and any(self.fits(end) for end in ends)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of ``claims.csv``."""
+
+    paper: str
+    place: str
+    claim: str
+    measured: str = ""
+    effect: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    verdict: str = UNTESTED
+    seeds: int = 0
+    reason: str = ""
+    command: str = ""
+
+
+def statements(paper: str) -> list[Statement]:
+    """What a paper says in prose."""
+    path = Path(__file__).parent / paper / "claims.yaml"
+    if not path.exists():
+        return []
+    spec: Any = OmegaConf.to_container(OmegaConf.load(path))
+    return [
+        declared(Statement, entry, paper, f"claims.yaml, entry {i}")
+        for i, entry in enumerate(spec, 1)
+    ]
+
+
+def table(paper: str, measured: Measured) -> pd.DataFrame:
+    """All claims of a paper with their verdicts."""
+    lines = [
+        asdict(_row(paper, measured, statement, dataset))
+        for statement in statements(paper)
+        for dataset in statement.datasets or ("",)
+    ]
+    return pd.DataFrame(lines, columns=list(COLUMNS))
+
+
+def write(folder: Path, frame: pd.DataFrame) -> None:
+    """Write ``claims.csv`` into the folder of a report."""
+    texts = frame.copy()
+    for name in ("effect", "low", "high"):
+        texts[name] = texts[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
+    texts["seeds"] = texts["seeds"].map(lambda value: f"{value}" if value else "")
+    folder.mkdir(parents=True, exist_ok=True)
+    with writing(folder / NAME, "reports_dir"):
+        durable.write(folder / NAME, texts.to_csv(index=False))
+
+
+def _row(paper: str, measured: Measured, said: Statement, dataset: str) -> Row:
+    row = Row(paper, said.place, said.claim, command=said.command, reason=said.untested)
+    if said.untested:
+        return row
+    found = {
+        variant: replace(row, **_measurement(paper, measured, said, dataset, words))
+        for variant, words in _variants(said).items()
+    }
+    for variant, verdict in (("paper", HOLDS), ("code", WITH_CODE)):
+        if variant in found and found[variant].verdict == HOLDS:
+            alone = "" if "paper" in found else "the text's settings were not run"
+            reason = "; ".join(part for part in (alone, found[variant].reason) if part)
+            return replace(found[variant], verdict=verdict, reason=reason)
+    run = [it for it in found.values() if it.verdict != UNTESTED]
+    return (run or list(found.values()))[0]
+
+
+def _variants(said: Statement) -> Mapping[str, str]:
+    return {"paper": said.rows} if isinstance(said.rows, str) else said.rows
+
+
+def _measurement(
+    paper: str, measured: Measured, said: Statement, dataset: str, words: str
+) -> dict[str, Any]:
+    """What a row has besides what the paper says."""
+    if said.function:
+        arguments = [measured, dataset] if dataset else [measured]
+        numbers = function(paper, said.function)(*arguments)
+        known = {"measured": f"{dataset}: {said.measured}" if dataset else said.measured}
+    else:
+        one = words.format(data=dataset)
+        other = effects.continued(one, said.than.format(data=dataset))
+        if other:
+            numbers = effects.between(measured.results, one, other, said.of, said.by)
+        else:
+            numbers = list(effects.numbers(measured.results, one, said.of))
+        grid, data = one.split()[:2]
+        known = {
+            "measured": said.measured or _words(said, one, other),
+            "command": said.command or command(f"{paper}/{grid}", data),
+        }
+        if not numbers:
+            there = (measured.results["dataset"] == data) & (
+                measured.results["status"] != "skipped"
+            )
+            why = "no run of it ended" if there.any() else absent(data)
+            return known | {"reason": why}
+    effect = effects.effect(numbers)
+    judged = known | asdict(effect)
+    judged["effect"] = judged.pop("mean")
+    if effect.seeds < 2 and not said.exact:
+        return judged | {"reason": "one seed, no interval"}
+    return judged | _judged(said, effect)
+
+
+def _judged(said: Statement, effect: Effect) -> dict[str, str]:
+    holds = said.fits(effect)
+    unclear = "the interval goes both ways" if not holds and said.goes_both_ways(effect) else ""
+    once = "one run, in which nothing is random" if said.exact and effect.seeds == 1 else ""
+    reason = "; ".join(part for part in (unclear, once, said.reason) if part)
+    return {"verdict": HOLDS if holds else NOT, "reason": reason}
+
+
+def _words(said: Statement, one: str, other: str) -> str:
+    """What was measured, in words."""
+    if not other:
+        return f"{said.of} of {one}"
+    left, right = one.split(), other.split()
+    same = " ".join(left[:2])
+    rest = " ".join(right[2:]) if right[:2] == left[:2] else other
+    joint = "over" if said.by == "ratio" else "less"
+    return f"{said.of}, {same}: {' '.join(left[2:])} {joint} {rest}"
