@@ -116,6 +116,7 @@ def test_every_setting_is_part_of_the_identity(
         "mlflow",
         "save_weights",
         "workers",
+        "lockstep",
         "fetch",
         "data_dir",
         "runs_dir",

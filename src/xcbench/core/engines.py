@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from xcbench.errors import UserError
 
 ENGINES = ("auto", "numpy", "numba")
+SIDE_BY_SIDE = 8  # models that compiled code moves together
 
 
 @cache

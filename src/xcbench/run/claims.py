@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.errors import writing
 from xcbench.run import cells, memory
 from xcbench.run.cell import Cell
@@ -89,16 +90,18 @@ class Queue:
     def __len__(self) -> int:
         return len(self.waiting)
 
-    def take(self) -> tuple[Job, Cell | None] | None:
+    def take(self) -> tuple[list[Job], Cell | None] | None:
         """Claim the next job that no other launch runs; with its cell where that is there by now.
 
-        Returns None where others run all that is left.
+        With it come the jobs that can be trained in lockstep with it. Returns None where others
+        run all that is left.
         """
         for _ in range(len(self.waiting)):
             job = self.waiting.popleft()
             left = self.claims.take(job.cell.cell)
             if left is not None:
-                return job, self._there(job) or self._killed(job, left)
+                cell = self._there(job) or self._killed(job, left)
+                return [job, *([] if cell else self._mates(job))], cell
             self.waiting.append(job)
         if self.waiting and not self.announced:
             self.announced = True
@@ -106,6 +109,24 @@ class Queue:
             are = "1 cell is" if number == 1 else f"{number} cells are"
             print(f"{are} running in another launch: waiting for what it gives", flush=True)
         return None
+
+    def _mates(self, job: Job) -> list[Job]:
+        """Claim jobs that go in lockstep with this one: none that was begun elsewhere before."""
+        if job.lockstep is None:
+            return []
+        mates: list[Job] = []
+        for other in [it for it in self.waiting if it.lockstep == job.lockstep]:
+            if len(mates) + 1 == SIDE_BY_SIDE:
+                break
+            name = other.cell.cell
+            if (self.claims.folder / name).exists() or self.claims.take(name) is None:
+                continue
+            if self._there(other):
+                self.claims.release(name)  # it comes with its cell when its turn comes
+                continue
+            self.waiting.remove(other)
+            mates.append(other)
+        return mates
 
     def _there(self, job: Job) -> Cell | None:
         """The cell, if another launch saved it since this one began."""

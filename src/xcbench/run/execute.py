@@ -136,7 +136,7 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
 
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
-    whole = ("grid", "plan", "force", "workers", "mlflow", "save_weights", "fetch")
+    whole = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
     for name in (*whole, "runs_dir", "reports_dir"):
         if len({getattr(settings, name) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")

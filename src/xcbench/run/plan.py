@@ -13,6 +13,7 @@ import pandas as pd
 
 from xcbench.core import engines, metrics
 from xcbench.core.dataset import Info
+from xcbench.core.solvers import lockstep
 from xcbench.data import MAKERS, Missing, made_by, prepare
 from xcbench.data.external import external
 from xcbench.errors import UserError
@@ -44,6 +45,8 @@ class Job:
     """Where that comes from which is not ours."""
     label: str
     """As progress lines show it, with every setting in which cells of the launch differ."""
+    lockstep: str | None = None
+    """What jobs have in common that are faster in lockstep; None where it is not faster."""
 
 
 @LAUNCH.during("plan")
@@ -153,7 +156,21 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
         method=plugin.reference,
         origins={f"{kind}_from": ref.origin for kind, ref in outside.items() if ref and ref.origin},
         label=cell.label,
+        lockstep=None if problem else _in_lockstep(method, settings, info, cell),
     )
+
+
+def _in_lockstep(method: Method, settings: Config, info: Info | Missing, cell: Cell) -> str | None:
+    """Identity of a cell but for its rate and weight decay, where lockstep is faster."""
+    alone = settings.budget.seconds or settings.evaluation.costs or cell.engine == "numpy"
+    if isinstance(info, Missing) or alone or not settings.lockstep:
+        return None
+    if not lockstep.is_faster(info, settings.dtype):
+        return None
+    if not lockstep.takes(method.build(settings.method, info)):
+        return None
+    own = {key: it for key, it in cell.content["method"].items() if key not in ("lr", "l2")}
+    return cells.identity({**cell.content, "method": own})
 
 
 def _check(settings: Config, method: Method, info: Info) -> None:

@@ -41,15 +41,16 @@ class Progress:
         self.alone, self.workers = alone, workers
         self.ended: Counter[Kind] = Counter()
         self.spent: dict[Kind, float] = defaultdict(float)
-        self.live = sys.stdout.isatty()
+        self.live, self.begun = sys.stdout.isatty(), False
 
-    def begin(self, job: Job) -> None:
-        """Announce a cell that runs alone."""
-        self.head = f"[{self.number + 1}/{self.total}] {job.label} …"
-        self.started = time.perf_counter()
+    def begin(self, jobs: Sequence[Job]) -> None:
+        """Announce a cell that runs alone, or some that run in lockstep."""
+        more = f" and {len(jobs) - 1} more in lockstep" if len(jobs) > 1 else ""
+        self.head = f"[{self.number + 1}/{self.total}] {jobs[0].label}{more} …"
+        self.started, self.begun = time.perf_counter(), self.alone and len(jobs) == 1
         if self.alone and self.live:
             self._bar(self.head)
-        elif self.alone:
+        elif self.begun:
             print(self.head, end="", flush=True)
 
     def inside(self, share: float) -> None:
@@ -89,7 +90,7 @@ class Progress:
         rest = f"about {duration(self.estimate())} left" if self.left and self.ended else ""
         took = "from another launch" if spent is None else duration(spent)
         said = ", ".join(part for part in (outcome, took, rest) if part)
-        begun = self.alone and spent is not None and not self.live
+        begun = self.begun and spent is not None and not self.live
         head = "" if begun else f"[{self.number}/{self.total}] {job.label} …"
         print(f"{AFRESH if self.live else ''}{head} {said}", flush=True)
         if self.live and self.number < self.total:
@@ -108,7 +109,7 @@ class Progress:
 class InABar(Progress):
     """One line for all cells of a launch, as notebooks have it."""
 
-    def begin(self, job: Job) -> None:
+    def begin(self, jobs: Sequence[Job]) -> None:
         """Nothing is said before a cell ends."""
         self.bar = vars(self).get("bar") or Bar("cell", self.total)
 
@@ -117,7 +118,7 @@ class InABar(Progress):
 
     def end(self, job: Job, cell: Cell, spent: float | None) -> None:
         """Move on."""
-        self.begin(job)
+        self.begin([job])
         self.number += 1
         self.bar.show(self.number, f"{job.label} {cell.status}")
         if self.number == self.total:

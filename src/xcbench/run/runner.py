@@ -7,9 +7,10 @@ import platform
 import subprocess
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from threadpoolctl import threadpool_info
 import xcbench
 from xcbench import data, plugins, threads
 from xcbench.core import engines
+from xcbench.core.dataset import Dataset, Info
+from xcbench.core.models.model import Model
+from xcbench.core.solvers import Solver, lockstep
 from xcbench.data import Missing
 from xcbench.methods import registry
 from xcbench.run import memory, training
@@ -55,6 +59,23 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
         return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
 
 
+def run_together(
+    jobs: Sequence[Job], watch: Callable[[float], None] = lambda share: None
+) -> list[Cell]:
+    """Cells of jobs that differ in rate or weight decay alone: in lockstep, or one by one."""
+    cells = [replace(job.cell, started=time.time()) for job in jobs]
+    if len(jobs) > 1 and not any(map(_too_large, jobs)):
+        with threads.one(), suppress(Exception):  # of which each says its own, run by itself
+            for job, cell in zip(jobs, cells, strict=True):
+                cell.environment = {**environment(), **job.origins}
+            taken = _run_together(jobs, cells, watch)
+            if taken:
+                return taken
+        if interrupted():
+            raise KeyboardInterrupt
+    return [run(job, watch) for job in jobs]
+
+
 def _too_large(job: Job) -> str:
     """Why a job is not begun, or nothing."""
     needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
@@ -70,26 +91,13 @@ def _too_large(job: Job) -> str:
 
 
 def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
-    assert not isinstance(job.info, Missing)
     settings = job.settings
     started = time.perf_counter()
-    dataset = data.load(job.info, cache_dir(settings))
+    dataset = _dataset(_info(job), cache_dir(settings))
     load_seconds = time.perf_counter() - started
-    seen = dataset.first(settings.budget.share).info
-    method = registry.find(job.method).thing
-    solver = method.build(settings.method, seen)
-    model = solver.make_model(
-        job.cell.engine,
-        job.info.classes,
-        job.info.features,
-        settings.method.bias,
-        settings.dtype,
-    )
-    model.link = method.link
+    solver, model = _built(job, dataset)
     started = time.perf_counter()
-    if job.cell.engine != "numpy":
-        training.warm_up(solver, model, dataset)
-        cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
+    _warm_up(job, cell, solver, model, dataset)
     compile_seconds = time.perf_counter() - started
     trace = training.run(
         solver,
@@ -101,8 +109,80 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         settings.method.l2,
         watch,
     )
-    keep = settings.save_weights and trace.status != "diverged"
-    inputs = data.inputs.load(cache_dir(settings) / job.info.digest) if keep else None
+    return _finished(job, cell, model, trace, load_seconds, compile_seconds)
+
+
+def _run_together(
+    jobs: Sequence[Job], cells: Sequence[Cell], watch: Callable[[float], None]
+) -> list[Cell]:
+    """Cells trained in lockstep; none where that is not possible, or not faster."""
+    settings = jobs[0].settings
+    started = time.perf_counter()
+    dataset = _dataset(_info(jobs[0]), cache_dir(settings))
+    load_seconds = time.perf_counter() - started
+    solvers, models = zip(*(_built(job, dataset) for job in jobs), strict=True)
+    if not lockstep.possible(solvers, models, dataset.first(settings.budget.share)):
+        return []
+    started = time.perf_counter()
+    few = [_built(job, dataset)[0] for job in jobs]  # solvers that are fitted to a few rows
+    training.warm_up_together(few, models, dataset)
+    for job, cell in zip(jobs, cells, strict=True):
+        cell.environment |= engines.versions(job.cell.engine) | {"lockstep": len(jobs)}
+    compile_seconds = time.perf_counter() - started
+    traces = training.run_together(
+        solvers,
+        models,
+        dataset,
+        settings.seed,
+        settings.budget,
+        settings.evaluation,
+        [job.settings.method.l2 for job in jobs],
+        watch,
+    )
+    shares = load_seconds / len(jobs), compile_seconds / len(jobs)
+    return [
+        _finished(job, cell, model, trace, *shares)
+        for job, cell, model, trace in zip(jobs, cells, models, traces, strict=True)
+    ]
+
+
+@lru_cache(maxsize=1)
+def _dataset(info: Info, cache: Path) -> Dataset:
+    """A dataset, mapped into memory once for the cells that follow one another."""
+    return data.load(info, cache)
+
+
+def _info(job: Job) -> Info:
+    assert not isinstance(job.info, Missing)
+    return job.info
+
+
+def _built(job: Job, dataset: Dataset) -> tuple[Any, Any]:
+    """Solver and untrained model."""
+    settings, info = job.settings, _info(job)
+    method = registry.find(job.method).thing
+    solver = method.build(settings.method, dataset.first(settings.budget.share).info)
+    model = solver.make_model(
+        job.cell.engine, info.classes, info.features, settings.method.bias, settings.dtype
+    )
+    model.link = method.link
+    return solver, model
+
+
+def _warm_up(job: Job, cell: Cell, solver: Solver, model: Model, dataset: Dataset) -> None:
+    """Compile before any clock runs."""
+    if job.cell.engine != "numpy":
+        training.warm_up(solver, model, dataset)
+        cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
+
+
+def _finished(
+    job: Job, cell: Cell, model: Model, trace: training.Trace, load: float, compiling: float
+) -> Cell:
+    """The cell with what came of it; ``load`` and ``compiling`` are seconds."""
+    cache = cache_dir(job.settings) / _info(job).digest
+    keep = job.settings.save_weights and trace.status != "diverged"
+    inputs = data.inputs.load(cache) if keep else None
     return replace(
         cell,
         weights=model.weights() if keep else {},
@@ -111,8 +191,8 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         message=trace.message,
         curve=trace.curve,
         seconds={
-            "load": load_seconds,
-            "compile": compile_seconds,
+            "load": load,
+            "compile": compiling,
             "train": trace.train_seconds,
             "evaluate": trace.evaluate_seconds,
         },

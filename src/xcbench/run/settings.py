@@ -143,6 +143,11 @@ class Config:
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
     workers: int = option(1, "processes that run cells side by side", at_least=1)
+    lockstep: bool = option(
+        True,
+        "train cells that differ in rate or weight decay alone together, where that is faster; "
+        "their numbers are the same, their clocks show equal shares",
+    )
     mlflow: bool = option(True, "record finished cells in MLflow")
     save_weights: bool = option(
         False, "keep the final weights in the cell's folder, for `xcbench predict`"

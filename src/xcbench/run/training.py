@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +17,16 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import costs, evaluate
 from xcbench.core.models.model import Model
-from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.core.solvers import Progress, Solver, Streams, lockstep
+from xcbench.core.solvers.minibatch import Descent
 from xcbench.core.statistics import inverse_propensity
 from xcbench.run.cell import CURVE_COLUMNS
 from xcbench.run.clock import Stops, Stopwatch, checkpoints
 from xcbench.run.memory import PeakMemory
 from xcbench.run.settings import Budget, Evaluation
+
+if TYPE_CHECKING:
+    from xcbench.core.models.compiled import CompiledModel
 
 
 @dataclass
@@ -80,58 +84,126 @@ def run(
     Trace
         The first number that is not finite ends the curve with status ``diverged``.
     """
-    trace, clock = Trace(memory=PeakMemory(evaluation.costs)), Stopwatch()
+    clock = Stopwatch()
     seen = dataset.first(budget.share)
-    evaluator = Evaluator(dataset, evaluation, seed, l2 / len(seen.train))
     passes = solver.epochs or budget.epochs
     stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
-    value, objective, fresh = Mean(), math.nan, True
+    course = Course(
+        solver, model, Evaluator(dataset, evaluation, seed, l2 / len(seen.train)), budget
+    )
     with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
         progresses = solver.fit(seen, model, Streams.of(seed), stops)
         for number in itertools.count():
-            if fresh:
-                trace.memory.begin()
+            course.begin()
             with clock.running():
                 progress = next(progresses, None)
-            trace.train_seconds = clock.seconds
-            if progress is None:
-                trace.memory.end()
-                return trace
-            value.add(progress)
-            late = bool(budget.seconds) and clock.seconds >= (budget.seconds or 0)
-            last = late or stops.is_last(number) or not solver.interruptible
-            checkpoint = stops.checkpoint(number)
-            repeats = trace.stands_at(progress)
-            fresh = last or (checkpoint > 0 and not repeats)
-            if not fresh:
-                continue
-            if repeats:  # the last checkpoint, which is evaluated in any case
-                trace.rows.pop()
-            else:
-                objective = value.take()
-            trace.memory.end()
-            started = time.perf_counter()
-            progress = replace(progress, objective=objective)
-            due = last or checkpoint % evaluation.every == 0
-            finite = _record(trace, progress, model, solver.is_bound, evaluator if due else None)
-            trace.evaluate_seconds += time.perf_counter() - started
-            if not finite:
-                trace.status = "diverged"
-                trace.message = f"not finite any more at epoch {progress.epoch:g}"
-                return trace
-            if late and progress.epoch < passes:
-                trace.status = "timeout"
-                reached = f" after {progress.message}" if progress.message else ""
-                trace.message = f"stopped at {trace.train_seconds:.1f} training seconds{reached}"
-                return trace
-            if late and not solver.interruptible:
-                trace.status = "timeout"
-                trace.message = (
-                    f"took {trace.train_seconds:.0f} s, over budget.seconds={budget.seconds:g}: "
-                    "it cannot be stopped, and its numbers are those of the whole training"
-                )
-            watch(progress.epoch / passes)
+            if course.takes(progress, number, stops, clock.seconds):
+                return course.trace
+            if progress and course.fresh:
+                watch(progress.epoch / passes)
     raise AssertionError("a solver yields until it ends")
+
+
+def run_together(
+    solvers: Sequence[Descent],
+    models: Sequence[CompiledModel],
+    dataset: Dataset,
+    seed: int,
+    budget: Budget,
+    evaluation: Evaluation,
+    l2: Sequence[float],
+    watch: Callable[[float], None] = lambda share: None,
+) -> list[Trace]:
+    """As `run` of each, in lockstep; a clock shows an equal share of the seconds of all."""
+    clock = Stopwatch()
+    seen = dataset.first(budget.share)
+    stops = Stops(checkpoints(budget, budget.epochs), clock, False)
+    courses = [
+        Course(solver, model, Evaluator(dataset, evaluation, seed, own / len(seen.train)), budget)
+        for solver, model, own in zip(solvers, models, l2, strict=True)
+    ]
+    with np.errstate(all="ignore"), clock:
+        progresses = lockstep.fit(solvers, seen, models, Streams.of(seed), stops)
+        for number in itertools.count():
+            with clock.running():
+                taken = next(progresses, None)
+            at_end: list[Progress | None] = [None] * len(courses)
+            for course, progress in zip(courses, taken or at_end, strict=True):
+                if not course.ended:
+                    course.takes(progress, number, stops, clock.seconds / len(courses))
+            if all(course.ended for course in courses):
+                return [course.trace for course in courses]
+            if taken:
+                watch(taken[0].epoch / budget.epochs)
+    raise AssertionError("solvers yield until they end")
+
+
+class Course:
+    """What becomes of one model, from stop to stop."""
+
+    def __init__(self, solver: Solver, model: Model, evaluator: Evaluator, budget: Budget) -> None:
+        self.solver, self.model, self.evaluator, self.budget = solver, model, evaluator, budget
+        self.passes = solver.epochs or budget.epochs
+        self.trace = Trace(memory=PeakMemory(evaluator.evaluation.costs))
+        self.value, self.objective = Mean(), math.nan
+        self.fresh, self.ended = True, False
+
+    def begin(self) -> None:
+        """Watch the memory from a checkpoint on."""
+        if self.fresh:
+            self.trace.memory.begin()
+
+    def takes(self, progress: Progress | None, number: int, stops: Stops, seconds: float) -> bool:
+        """Take a stop, after so many seconds of training; whether that was the end."""
+        self.trace.train_seconds = seconds
+        self.ended = self._takes(progress, number, stops)
+        return self.ended
+
+    def _takes(self, progress: Progress | None, number: int, stops: Stops) -> bool:
+        trace, budget = self.trace, self.budget
+        if progress is None:
+            trace.memory.end()
+            return True
+        self.value.add(progress)
+        late = bool(budget.seconds) and trace.train_seconds >= (budget.seconds or 0)
+        last = late or stops.is_last(number) or not self.solver.interruptible
+        checkpoint = stops.checkpoint(number)
+        repeats = trace.stands_at(progress)
+        self.fresh = last or (checkpoint > 0 and not repeats)
+        if not self.fresh:
+            return False
+        if repeats:  # the last checkpoint, which is evaluated in any case
+            trace.rows.pop()
+        else:
+            self.objective = self.value.take()
+        trace.memory.end()
+        started = time.perf_counter()
+        progress = replace(progress, objective=self.objective)
+        due = last or checkpoint % self.evaluator.evaluation.every == 0
+        evaluator = self.evaluator if due else None
+        finite = _record(trace, progress, self.model, self.solver.is_bound, evaluator)
+        trace.evaluate_seconds += time.perf_counter() - started
+        if not finite:
+            trace.status = "diverged"
+            trace.message = f"not finite any more at epoch {progress.epoch:g}"
+            return True
+        return late and self._is_cut(progress)
+
+    def _is_cut(self, progress: Progress) -> bool:
+        """Whether something was left to do when the time was over; says so."""
+        trace, budget = self.trace, self.budget
+        if progress.epoch < self.passes:
+            reached = f" after {progress.message}" if progress.message else ""
+            trace.status = "timeout"
+            trace.message = f"stopped at {trace.train_seconds:.1f} training seconds{reached}"
+            return True
+        if not self.solver.interruptible:
+            trace.status = "timeout"
+            trace.message = (
+                f"took {trace.train_seconds:.0f} s, over budget.seconds={budget.seconds:g}: "
+                "it cannot be stopped, and its numbers are those of the whole training"
+            )
+        return False
 
 
 def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
@@ -139,21 +211,41 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
 
     Rows of the data would not do: where they are sparse, few features of few rows may all be 0.
     """
-    if not solver.compiles:
-        return
-    solver = solver.on_few_rows
+    if solver.compiles:
+        solver = solver.on_few_rows
+        tiny, small = _few(model, dataset, solver)
+        with np.errstate(all="ignore"):
+            for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
+                pass
+            evaluate(small, tiny.train)
+
+
+def warm_up_together(
+    solvers: Sequence[Descent], models: Sequence[CompiledModel], dataset: Dataset
+) -> None:
+    """As `warm_up`, of solvers in lockstep."""
+    few = [_few(model, dataset, solver) for solver, model in zip(solvers, models, strict=True)]
+    smalls = [small for _, small in few]
+    with np.errstate(all="ignore"):
+        for _ in lockstep.fit(solvers, few[0][0], smalls, Streams.of(0), [1.0]):
+            pass
+        evaluate(smalls[0], few[0][0].train)
+
+
+def _few(model: Model, dataset: Dataset, solver: Solver) -> tuple[Dataset, Any]:
+    """Four random rows of eight features, and a model of them."""
     X: Any = np.random.default_rng(0).random((4, min(8, dataset.info.features)))
     X = X.astype(dataset.train.X.dtype)
+    if isinstance(dataset.train.X, np.ndarray) and not isinstance(
+        model.layout(dataset.train.X), np.ndarray
+    ):  # three features a row, so that these rows become sparse too
+        X *= [[(f - i) % 8 in (0, 1, 4) for f in range(X.shape[1])] for i in range(4)]
     y = np.arange(4) % model.n_classes
     few = Split(X if isinstance(dataset.train.X, np.ndarray) else like(X, dataset.train.X), y)
     shape = model.n_classes, few.X.shape[1]
     small = solver.make_model(model.engine, *shape, model.b is not None, str(model.dtype))
     counts = np.bincount(y, minlength=model.n_classes)
-    tiny = replace(dataset, train=few, test=few, class_counts=counts)
-    with np.errstate(all="ignore"):
-        for _ in solver.fit(tiny, small, Streams.of(0), [1.0]):
-            pass
-        evaluate(small, few)
+    return replace(dataset, train=few, test=few, class_counts=counts), small
 
 
 def like(X: np.ndarray, sparse: Any) -> sp.csr_array:

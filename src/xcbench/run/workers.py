@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
@@ -25,7 +25,7 @@ SPAWN = multiprocessing.get_context("spawn")
 def run(
     queue: Queue,
     workers: int,
-    begin: Callable[[Job], None],
+    begin: Callable[[Sequence[Job]], None],
     watch: Callable[[float], None],
 ) -> Iterator[tuple[Job, Cell, float | None]]:
     """Run jobs and give each with its cell and its seconds, in order of completion.
@@ -42,53 +42,61 @@ def run(
             if taken is None:
                 time.sleep(PAUSE)
                 continue
-            job, cell = taken
+            group, cell = taken
             if cell is not None:
-                yield job, cell, None
+                yield group[0], cell, None
                 continue
-            begin(job)
+            begin(group)
             started = time.perf_counter()
-            yield job, runner.run(job, watch), time.perf_counter() - started
+            yield from shared(group, runner.run_together(group, watch), started)
         return
     idle, busy = [Worker() for _ in range(min(workers, len(queue)))], list[Worker]()
     with _single_threaded():
         try:
             while queue or busy:
                 while idle and (taken := queue.take()):
-                    job, cell = taken
+                    group, cell = taken
                     if cell is not None:
-                        yield job, cell, None
+                        yield group[0], cell, None
                         continue
                     busy.append(idle.pop())
-                    busy[-1].start(job)
+                    busy[-1].start(group)
                 handles = [handle for worker in busy for handle in worker.handles]
                 wait(handles, PAUSE if idle and queue else None if busy else 0)
                 for worker in [worker for worker in busy if worker.ready]:
                     busy.remove(worker)
                     idle.append(worker)
-                    yield worker.finish()
+                    yield from worker.finish()
         finally:
             for worker in (*idle, *busy):
                 worker.stop()
 
 
+def shared(
+    jobs: Sequence[Job], cells: Sequence[Cell], started: float
+) -> Iterator[tuple[Job, Cell, float]]:
+    """Jobs with their cells, and an equal share of the seconds since their start."""
+    spent = (time.perf_counter() - started) / len(jobs)
+    yield from ((job, cell, spent) for job, cell in zip(jobs, cells, strict=True))
+
+
 class Worker:
-    """A process that runs one job at a time, and is replaced when it dies."""
+    """A process that runs one job at a time, or some in lockstep; replaced when it dies."""
 
     def __init__(self) -> None:
         self.process: multiprocessing.process.BaseProcess | None = None
 
-    def start(self, job: Job) -> None:
-        """Hand over a job, to a new process if there is none."""
+    def start(self, jobs: Sequence[Job]) -> None:
+        """Hand over jobs, to a new process if there is none."""
         if self.process is None or not self.process.is_alive():
             self.pipe, other = SPAWN.Pipe()
             self.process = SPAWN.Process(target=_serve, args=(other,), daemon=True)
             with without_signals():
                 self.process.start()
             other.close()
-        self.job, self.started, self.kills = job, time.perf_counter(), memory.kills()
+        self.jobs, self.started, self.kills = jobs, time.perf_counter(), memory.kills()
         with suppress(BrokenPipeError):  # of one that died on its way here: `finish` says so
-            self.pipe.send(job)
+            self.pipe.send(jobs)
 
     @property
     def handles(self) -> list[Connection | int]:
@@ -102,11 +110,11 @@ class Worker:
         assert self.process is not None
         return self.pipe.poll() or not self.process.is_alive()
 
-    def finish(self) -> tuple[Job, Cell, float]:
-        """Take the cell; of a dead process, one that says how it died."""
+    def finish(self) -> Iterator[tuple[Job, Cell, float]]:
+        """Take the cells; of a dead process, some that say how it died."""
         assert self.process is not None
         try:
-            cell = self.pipe.recv()
+            cells = self.pipe.recv()
         except (EOFError, OSError):
             self.process.join()
             code = self.process.exitcode or 0
@@ -115,8 +123,8 @@ class Worker:
                 how = f"worker died: exit code {code}"
             elif code == -signal.SIGKILL:
                 how = memory.KILLED if memory.killed_since(self.kills) else f"{how}; out of memory?"
-            cell = replace(self.job.cell, status="failed", message=how)
-        return self.job, cell, time.perf_counter() - self.started
+            cells = [replace(job.cell, status="failed", message=how) for job in self.jobs]
+        return shared(self.jobs, cells, self.started)
 
     def stop(self) -> None:
         """End the process, whatever it does."""
@@ -130,7 +138,7 @@ def _serve(pipe: Connection) -> None:
     end_with_parent()
     try:
         while True:
-            pipe.send(runner.run(pipe.recv()))
+            pipe.send(runner.run_together(pipe.recv()))
     except EOFError:
         return
 

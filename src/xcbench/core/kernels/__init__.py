@@ -10,8 +10,10 @@ from xcbench.core.kernels.compiling import SIGNATURES, compiled
 from xcbench.core.kernels.descent import descend
 from xcbench.core.kernels.evaluation import absorb_block, absorb_panel
 from xcbench.core.kernels.full_batch import LANES, gradient_of_all, scores_of_all
+from xcbench.core.kernels.lockstep import lockstep
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
 from xcbench.core.kernels.records import Pairs, Rows, Running, Samples, Scaled, Step, Weights
+from xcbench.core.kernels.rows import nonzeros
 
 __all__ = [
     "LANES",
@@ -31,6 +33,8 @@ __all__ = [
     "compiled",
     "descend",
     "gradient_of_all",
+    "lockstep",
+    "nonzeros",
     "scatter",
     "scores_at",
     "scores_by_feature",

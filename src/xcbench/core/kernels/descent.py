@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -254,8 +255,12 @@ def descend(
 
     Otherwise each formula would need a kernel of its own, which Numba's cache cannot find again.
     """
+    return float(_descend(weights, rows, samples, step, room, *formulas(scalar)))
+
+
+def formulas(scalar: Scalar) -> Iterator[Any]:
+    """What `_evaluate` takes of an objective: its kind, and a pointer for each family."""
     family = scalar.family
-    kind = Kind(scalar.parameter, scalar.shifted, family == "pairs", family == "scored_odds")
-    formulas = {**STAND_INS, family: scalar.formula}
-    pointers = (pointer(formula, SIGNATURES[name]) for name, formula in formulas.items())
-    return float(_descend(weights, rows, samples, step, room, kind, *pointers))
+    yield Kind(scalar.parameter, scalar.shifted, family == "pairs", family == "scored_odds")
+    for name, formula in {**STAND_INS, family: scalar.formula}.items():
+        yield pointer(formula, SIGNATURES[name])

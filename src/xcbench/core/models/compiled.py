@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +16,7 @@ from xcbench.core.adaptive import Pace, Squares
 from xcbench.core.batch import Batch
 from xcbench.core.dataset import Rows, Split
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Objective
+from xcbench.core.objectives import Objective, Scalar
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class,
@@ -24,6 +25,17 @@ PANEL_CLASSES = (64, 512)
 DENSE = 0.5  # share of non-zeros from which a product of dense rows is faster
 FEW_CLASSES = 64  # of which a part of a register would be a large part of the work
 LINE = 16  # float32 numbers of a cache line
+
+
+@dataclass
+class Layout:
+    """Dense rows, as long as they exist, and the same as sparse ones where they are mostly 0."""
+
+    rows: Callable[[], np.ndarray | None]
+    sparse: sp.csr_array | None = None
+
+
+LAST = Layout(lambda: None)  # cells that follow one another have the same rows
 
 
 @dataclass(slots=True)
@@ -105,6 +117,16 @@ class CompiledModel(LinearModel):
         """What a kernel takes."""
         return _record(self.V, self.b)
 
+    def layout(self, X: Rows) -> Rows:
+        """As `LinearModel.layout`; rows that are mostly 0 become sparse."""
+        if not isinstance(X, np.ndarray):
+            return X
+        if LAST.rows() is not X:
+            mostly_0 = np.count_nonzero(X) < min(DENSE * X.size, np.iinfo(np.int32).max)
+            parts = kernels.nonzeros(_fixed(X)) if mostly_0 else None
+            LAST.rows, LAST.sparse = ref(X), sp.csr_array(parts, X.shape) if parts else None
+        return X if LAST.sparse is None else LAST.sparse
+
     def take(self, X: Rows, index: np.ndarray) -> RowView:  # type: ignore[override]
         """Rows of a dataset, where they lie."""
         return RowView.of(X, index)
@@ -129,11 +151,10 @@ class CompiledModel(LinearModel):
         return np.arange(classes.size)
 
     def full_batch(self, X: Rows) -> list[tuple[slice, Any]]:
-        """As `LinearModel.full_batch`; rows that are mostly 0 become sparse."""
+        """As `LinearModel.full_batch`, in the layout of all rows."""
+        X = self.layout(X)
         if isinstance(X, np.ndarray):
-            if np.count_nonzero(X) >= DENSE * X.size:
-                return super().full_batch(X)
-            X = sp.csr_array(X)
+            return super().full_batch(X)
         return [(block, RowView.of(X, block)) for block in self.parts(X.shape[0])]
 
     def all(self, rows: Any) -> np.ndarray:
@@ -201,16 +222,11 @@ class CompiledModel(LinearModel):
     ) -> float | None:
         """As `LinearModel.descend`; None where the objective's formula cannot be compiled."""
         scalar = objective.scalar
-        if scalar is None or not compiles(scalar.formula, kernels.SIGNATURES[scalar.family]):
+        if scalar is None or not compiles_scalar(scalar):
             return None
-        assert batch.classes is not None
-        log_weight = np.asarray(batch.log_weight if scalar.weighted else 0.0, np.float64)
-        drawn = np.broadcast_to(log_weight, (len(batch), batch.classes.shape[1] - 1))
+        samples = record_of(batch, scalar, local)
         scale = np.array([self.scale])
-        samples = kernels.Samples(
-            batch.index, batch.classes, np.ascontiguousarray(drawn), batch.square_norms, local
-        )
-        by_class = self._by_class(size * batch.classes.shape[1])
+        by_class = self._by_class(size * samples.classes.shape[1])
         step = kernels.Step(size, by_class, rate, shrinkage)
         weights, rows = kernels.Scaled(*self.record, scale), batch.rows.record
         total = kernels.descend(weights, rows, samples, step, self.room, scalar)
@@ -241,9 +257,24 @@ class CompiledModel(LinearModel):
         return np.log(total) + top.astype(np.float64) - true_score, best
 
 
+def record_of(batch: Batch, scalar: Scalar, local: np.ndarray) -> kernels.Samples:
+    """Samples as a kernel takes them."""
+    assert batch.classes is not None
+    log_weight = np.asarray(batch.log_weight if scalar.weighted else 0.0, np.float64)
+    drawn = np.broadcast_to(log_weight, (len(batch), batch.classes.shape[1] - 1))
+    return kernels.Samples(
+        batch.index, batch.classes, np.ascontiguousarray(drawn), batch.square_norms, local
+    )
+
+
+def compiles_scalar(scalar: Scalar) -> bool:
+    """Whether the formula can be compiled; one from outside may use what Numba does not know."""
+    return compiles(scalar.formula, kernels.SIGNATURES[scalar.family])
+
+
 @cache
 def compiles(formula: Callable[..., Any], signature: Any) -> bool:
-    """Whether a formula can be compiled; one from outside may use what Numba does not know."""
+    """As `compiles_scalar`."""
     try:
         kernels.compiled(formula, signature)
     except Exception:  # of every kind, for whatever is no plain function of numbers

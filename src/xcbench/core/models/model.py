@@ -39,6 +39,10 @@ class Model(ABC):
     def n_classes(self) -> int:
         """K."""
 
+    def layout(self, X: Rows) -> Rows:
+        """Rows of a dataset in the form that training takes them from."""
+        return X
+
     @property
     @abstractmethod
     def untrained(self) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,32 +51,63 @@ class Minibatch(Solver):
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Visit minibatches until the last stop."""
+        self.begin(dataset, model, streams.weights)
+        local = self.local(dataset)
+
+        def move(batch: Batch, epoch: int) -> float:
+            return self._run(model, batch, local, self.optimizer.rate(epoch))
+
+        yield Progress(0, 0, 0.0, extra=self.sampler.extra)
+        for (iteration, observations, epoch), mean in self.visits(
+            dataset, model, streams, stops, move
+        ):
+            yield Progress(iteration, observations, epoch, float(mean))
+
+    def begin(self, dataset: Dataset, model: LinearModel, rng: np.random.Generator) -> None:
+        """Make sampler, optimizer and model ready."""
         self.sampler = self.sampler.fitted(dataset)
         self.optimizer = self.optimizer.begun(model)
-        model.draw(streams.weights, self.init)
+        model.draw(rng, self.init)
         model.correction = self.sampler.correction
+
+    def local(self, dataset: Dataset) -> np.ndarray:
+        """Local state (N, ...) before training."""
+        start = self.objective.start
+        return np.full((len(dataset.train), *np.shape(start)), start)
+
+    def visits(
+        self,
+        dataset: Dataset,
+        model: LinearModel,
+        streams: Streams,
+        stops: Iterable[float],
+        move: Callable[[Batch, int], Any],
+    ) -> Iterator[tuple[tuple[int, int, float], Any]]:
+        """At every stop: iterations, samples and epochs so far, the mean value since the last.
+
+        Parameters
+        ----------
+        move : updates the weights with minibatches of an epoch, and gives the sum of their values:
+            a number, or one for each of several models.
+        """
         per_epoch = self.passes * len(dataset.train)
         targets = (round(stop * per_epoch) for stop in stops)
-        start = self.objective.start
-        local = np.full((len(dataset.train), *np.shape(start)), start)
         iteration = observations = since = 0
-        value_sum = 0.0
-        yield Progress(0, 0, 0.0, extra=self.sampler.extra)
+        value_sum: Any = 0.0
         target = next(targets)
         for chunk in self._chunks(dataset, model, streams):
-            rate = self.optimizer.rate(observations // per_epoch)
-            first = 0
+            epoch, first = observations // per_epoch, 0
             while first < len(chunk):
                 missing = -(-(target - observations) // self.batch_size) * self.batch_size
                 last = min(len(chunk), first + max(0, missing))
-                value_sum += self._run(model, chunk.part(first, last), local, rate)
+                value_sum += move(chunk.part(first, last), epoch)
                 iteration += -(-(last - first) // self.batch_size)
                 observations += last - first
                 since += last - first
                 first = last
                 while observations >= target:  # of several stops in a minibatch, each yields
                     mean = value_sum / since if since else math.nan
-                    yield Progress(iteration, observations, observations / per_epoch, mean)
+                    yield (iteration, observations, observations / per_epoch), mean
                     since, value_sum, following = 0, 0.0, next(targets, None)
                     if following is None:
                         return
@@ -112,6 +144,7 @@ class Minibatch(Solver):
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
         X, y = dataset.train.X, dataset.train.y
         square_norm = square_norms(X) + (model.b is not None)
+        own = model.layout(X)
         size = max(1, CHUNK // self.batch_size) * self.batch_size
         while True:
             order = self._order(streams.order, len(y))
@@ -121,7 +154,7 @@ class Minibatch(Solver):
                     streams.classes, index, y[index], self.batch_size
                 )
                 yield Batch(
-                    rows=take(X, index, model.dtype) if drawn is None else model.take(X, index),
+                    rows=take(X, index, model.dtype) if drawn is None else model.take(own, index),
                     index=index,
                     square_norms=square_norm[index],
                     y=y[index],
@@ -146,14 +179,21 @@ class Descent(Minibatch):
         """As `Minibatch`; the last minibatch of a pass may be a shorter one."""
         if chunk.classes is None or not self.optimizer.is_plain:
             return super()._run(model, chunk, local, rate)
-        total, whole = 0.0, len(chunk) // self.batch_size * self.batch_size
-        for part in (chunk.part(0, whole), chunk.part(whole, len(chunk))):
-            if len(part):
-                size = min(self.batch_size, len(part))
-                shrinkage = self.optimizer.weight_decay.shrinkage(rate, size)
-                value = model.descend(part, size, local, rate, shrinkage, self.objective)
-                total += super()._run(model, part, local, rate) if value is None else value
+        total = 0.0
+        for part, size in minibatches(chunk, self.batch_size):
+            shrinkage = self.optimizer.weight_decay.shrinkage(rate, size)
+            value = model.descend(part, size, local, rate, shrinkage, self.objective)
+            total += super()._run(model, part, local, rate) if value is None else value
         return total
+
+
+def minibatches(batch: Batch, size: int) -> Iterator[tuple[Batch, int]]:
+    """Minibatches of this size, and a shorter one if samples are left, each with its size."""
+    whole = len(batch) // size * size
+    if whole:
+        yield batch.part(0, whole), size
+    if whole < len(batch):
+        yield batch.part(whole, len(batch)), len(batch) - whole
 
 
 def swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -1,0 +1,70 @@
+"""Compiled models whose weights lie side by side, to be moved by the same minibatches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xcbench.core import kernels
+from xcbench.core.batch import Batch
+from xcbench.core.engines import SIDE_BY_SIDE
+from xcbench.core.models.compiled import CompiledModel, record_of
+from xcbench.core.objectives import Objective
+
+
+class Lanes:
+    """Weights (K, D, SIDE_BY_SIDE), of which lane r is model r's; biases and scales likewise."""
+
+    def __init__(self, models: Sequence[CompiledModel]) -> None:
+        self.models = models
+        first = models[0]
+        self.V = np.zeros((*first.V.shape, SIDE_BY_SIDE), first.dtype)
+        self.b = np.zeros((0 if first.b is None else len(first.V), SIDE_BY_SIDE), first.dtype)
+        self.scale = np.ones(len(models))
+        self.gather()
+
+    def gather(self) -> None:
+        """Take over what the models are."""
+        for r, model in enumerate(self.models):
+            self.V[:, :, r], self.scale[r] = model.V, model.scale
+            if model.b is not None:
+                self.b[:, r] = model.b
+
+    def spread(self) -> None:
+        """Make the models what their lanes are."""
+        for r, model in enumerate(self.models):
+            model.V[...], model.scale = self.V[:, :, r], float(self.scale[r])
+            if model.b is not None:
+                model.b[...] = self.b[:, r]
+
+    def descend(
+        self,
+        batch: Batch,
+        size: int,
+        local: np.ndarray,
+        rates: np.ndarray,
+        shrinkages: np.ndarray,
+        objective: Objective,
+    ) -> np.ndarray:
+        """As `CompiledModel.descend` of every model, with numbers of each; values (R,).
+
+        Single samples with several drawn classes are summed in an order of their own: these models
+        take their steps by themselves.
+        """
+        scalar = objective.scalar
+        assert scalar is not None and batch.classes is not None
+        if size == 1 and batch.classes.shape[1] != 2:
+            self.spread()
+            numbers = zip(self.models, local, rates, shrinkages, strict=True)
+            values = [
+                model.descend(batch, size, own, rate, shrinkage, objective)
+                for model, own, rate, shrinkage in numbers
+            ]
+            self.gather()
+            return np.array(values)
+        step = kernels.Step(size, False, rates, shrinkages)
+        weights = kernels.Scaled(self.V, self.b, self.scale)
+        return kernels.lockstep(
+            weights, batch.rows.record, record_of(batch, scalar, local), step, scalar
+        )

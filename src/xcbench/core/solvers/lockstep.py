@@ -1,0 +1,98 @@
+"""Solvers that differ in rate or weight decay alone, in lockstep over the same minibatches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xcbench.core.batch import Batch
+from xcbench.core.dataset import Dataset, Info
+from xcbench.core.engines import SIDE_BY_SIDE
+from xcbench.core.models.model import Model
+from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.core.solvers.minibatch import Descent, minibatches
+
+if TYPE_CHECKING:
+    from xcbench.core.models.compiled import CompiledModel
+
+CACHE_BYTES = 1 << 20  # weights of all lanes up to this size stay near the processor
+FEWEST = 3  # lanes whose work is less than that of runs by themselves
+
+
+def is_faster(info: Info, dtype: str) -> bool:
+    """Whether it is with such data: weights of all lanes stay in the processor's cache.
+
+    Where they do not, lanes wait for memory about as long as runs by themselves.
+    """
+    weights = info.classes * info.features * SIDE_BY_SIDE * np.dtype(dtype).itemsize
+    return weights <= CACHE_BYTES and (info.sparse or 2 * info.nonzeros_per_row < info.features)
+
+
+def takes(solver: Solver) -> bool:
+    """Whether there is compiled code for steps of this kind."""
+    return type(solver) is Descent and solver.optimizer.is_plain
+
+
+def possible(solvers: Sequence[Solver], models: Sequence[Model], dataset: Dataset) -> bool:
+    """Whether the solvers take the same steps but for their size, and compiled code takes them."""
+    first, model = solvers[0], models[0]
+    if not (FEWEST <= len(solvers) <= SIDE_BY_SIDE and model.engine == "numba"):
+        return False
+    from xcbench.core.models.compiled import CompiledModel, compiles_scalar
+
+    return (
+        is_faster(dataset.info, str(model.dtype))
+        and all(map(takes, solvers))
+        and type(model) is CompiledModel
+        and isinstance(first, Descent)
+        and (scalar := first.objective.scalar) is not None
+        and compiles_scalar(scalar)
+        and not isinstance(model.layout(dataset.train.X), np.ndarray)
+        and all(_settings(solver) == _settings(first) for solver in solvers)
+    )
+
+
+def _settings(solver: Any) -> tuple[Any, ...]:
+    """All but the optimizer."""
+    scalar = solver.objective.scalar
+    return scalar, solver.sampler, solver.batch_size, solver.order, solver.passes, solver.init
+
+
+def fit(
+    solvers: Sequence[Descent],
+    dataset: Dataset,
+    models: Sequence[CompiledModel],
+    streams: Streams,
+    stops: Iterable[float],
+) -> Iterator[list[Progress]]:
+    """As `Solver.fit` of each, which gives the same numbers; the progress of each at every stop."""
+    from xcbench.core.models.lanes import Lanes
+
+    first = solvers[0]
+    for solver, model in zip(solvers, models, strict=True):
+        solver.begin(dataset, model, deepcopy(streams.weights))
+        solver.sampler = first.sampler  # what one has fitted to the data serves all
+    local = np.stack([solver.local(dataset) for solver in solvers])
+    lanes = Lanes(models)
+
+    def move(batch: Batch, epoch: int) -> np.ndarray:
+        rates = np.array([solver.optimizer.rate(epoch) for solver in solvers])
+        total = np.zeros(len(solvers))
+        for part, size in minibatches(batch, first.batch_size):
+            decays = [solver.optimizer.weight_decay for solver in solvers]
+            shrinkages = [
+                decay.shrinkage(float(rate), size)
+                for decay, rate in zip(decays, rates, strict=True)
+            ]
+            total += lanes.descend(part, size, local, rates, np.array(shrinkages), first.objective)
+        return total
+
+    yield [Progress(0, 0, 0.0, extra=first.sampler.extra) for _ in solvers]
+    lanes.gather()
+    for place, means in first.visits(dataset, models[0], streams, stops, move):
+        lanes.spread()
+        yield [Progress(*place, float(mean)) for mean in np.broadcast_to(means, len(solvers))]
+        lanes.gather()  # an evaluation may have folded a scale into its weights

@@ -1,0 +1,114 @@
+"""Cells in lockstep, against the same cells run by themselves: the same numbers to the last bit."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from test_descent import METHODS, model_of, solver_of, trained
+from test_resume import numbers, wait_for
+from workspace import Workspace
+from xcbench.core.dataset import Dataset
+from xcbench.core.solvers import Streams, lockstep
+from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+
+pytest.importorskip("numba", reason="Numba is not installed: nothing goes in lockstep")
+
+RATES = [0.001, 0.01, 0.1, 1.0, 1e300]  # the last one diverges
+SINGLE = {
+    "umax, one": UmaxOptions(name="umax"),
+    "implicit": DoubleSumOptions(name="implicit"),
+    "umax, single samples, several classes": UmaxOptions(name="umax", negatives=3),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", [*METHODS, *SINGLE])
+def test_lanes_are_runs_by_themselves(small: Dataset, name: str, dtype: str) -> None:
+    """Five epochs with a shorter minibatch at the end of each; a diverging lane harms no other."""
+    settings = {**METHODS, **SINGLE}[name]
+    for order, bias, l2 in (("shuffled", True, 1.0), ("iid", False, 0.0)):
+        options = [replace(settings, lr=lr, order=order, bias=bias, l2=l2) for lr in RATES]
+        alone = [
+            trained(solver_of(it, small), model_of("numba", small, bias, dtype), small, [1, 5])
+            for it in options
+        ]
+        solvers = [solver_of(it, small) for it in options]
+        models = [model_of("numba", small, bias, dtype) for _ in options]
+        assert lockstep.possible(solvers, models, small)
+        stops = list(lockstep.fit(solvers, small, models, Streams.of(3), [1, 5]))
+        for r, (weights, expected) in enumerate(alone):
+            for part, own in models[r].weights().items():
+                np.testing.assert_array_equal(own, weights[part])
+            found = [(p[r].iteration, p[r].observations, p[r].objective) for p in stops[1:]]
+            np.testing.assert_array_equal(found, expected)
+        if dtype == "float32" and name != "implicit":  # whose steps are bounded
+            assert not np.isfinite(alone[-1][0]["W"]).all()
+
+
+def test_where_it_is_not_faster_there_is_none(small: Dataset) -> None:
+    def possible(*options: Any, engine: str = "numba", dataset: Dataset = small) -> bool:
+        solvers = [solver_of(it, small) for it in options]
+        return lockstep.possible(solvers, [model_of(engine, small) for _ in options], dataset)
+
+    umax = SINGLE["umax, one"]
+    three = [replace(umax, lr=lr) for lr in (0.1, 1.0, 10.0)]
+    assert possible(*three)
+    assert not possible(*three[:2])  # too few
+    assert not possible(*three, engine="numpy")
+    assert not possible(*three[:2], replace(three[2], negatives=3))  # not the same steps
+    wide = replace(small, info=replace(small.info, features=1_000_000))
+    assert not possible(*three, dataset=wide)  # weights that leave the cache
+
+
+SWEEP = (
+    *("-m", "mlflow=false", "dataset=zipf", "dataset.synthetic.features=60", "method=umax,ove"),
+    *("dataset.synthetic.classes=20", "dataset.synthetic.train=4000", "engine=numba"),
+    *("method.lr=0.001,0.01,0.1,1e300", "seed=0,1", "budget.checkpoints=4"),
+)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """Curves of the sweep's cells, each run by itself."""
+    workspace = Workspace(tmp_path_factory.mktemp("alone"))
+    done = workspace.run(*SWEEP, "budget.epochs=2", "lockstep=false")
+    assert done.code == 0, done.text
+    return numbers(workspace.frame("--curves"))
+
+
+def in_lockstep(workspace: Workspace) -> int:
+    cells = (workspace.path / "runs" / "cells").glob("[!.]*/cell.json")
+    return sum('"lockstep": 4' in path.read_text("utf-8") for path in cells)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_launch_gives_the_same_frame(
+    workspace: Workspace, alone: pd.DataFrame, workers: int
+) -> None:
+    done = workspace.run(*SWEEP, "budget.epochs=2", f"workers={workers}")
+    assert done.code == 0, done.text
+    assert in_lockstep(workspace) == len(workspace.cells()) == 16
+    statuses = workspace.frame().groupby("lr")["status"].agg(set)
+    assert statuses[0.001] == {"done"} and statuses[1e300] == {"diverged"}
+    assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
+
+
+def test_a_killed_launch_goes_on(workspace: Workspace, alone: pd.DataFrame) -> None:
+    with workspace.start(*SWEEP, "budget.epochs=2") as process:
+        wait_for(lambda: len(workspace.cells()) >= 1, process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+    before = workspace.cells()
+    assert 1 <= len(before) < 16
+    done = workspace.run(*SWEEP, "budget.epochs=2")
+    assert done.code == 0, done.text
+    after = workspace.cells()
+    assert {name: after[name] for name in before} == before
+    assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
