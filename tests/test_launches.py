@@ -201,7 +201,7 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     taken = queue.take()
     assert taken is not None and taken[1] is not None and taken[1].status == "done"
     # What was there before the launch is run again.
-    assert Queue(tmp_path / "x", [job], {}).take() == (job, None)
+    assert Queue(tmp_path / "x", [job], {}).take() == ([job], None)
 
 
 # ---------------------------------------------------------------- memory
@@ -317,7 +317,7 @@ def test_a_cell_that_the_system_killed_is_recorded_and_one_that_a_person_killed_
     taken = queue.take()
     assert taken is not None
     if kills == 3:
-        assert taken == (job, None)
+        assert taken == ([job], None)
     else:
         assert taken[1] is not None
         saved = cells.load(system, job.cell.cell)

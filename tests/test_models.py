@@ -75,7 +75,7 @@ def test_labels_rows_and_features_that_training_has_not_seen(
         capsys, "train", tmp_path / "train.svm", "--method", "umax", "--out", model, "--epochs=50"
     )
     assert "rows without a label, left out: 1" in told
-    assert "rows with several labels, one learnt (label=smallest): 1" in told
+    assert "rows with several labels, one (label=smallest) learnt: 1" in told
     assert "umax on 7 rows, 4 features, 3 labels: 50 epochs" in told
     rows = tmp_path / "rows.svm"
     rows.write_text("sport 1:1\nart,c++ 2:1\nchess 4:1\nc++ # nothing\n4:1 99:1\nart 2:1 0:3\n")
