@@ -166,7 +166,7 @@ class _Sums:
         )
         for number, what in (
             (self.unlabelled, "rows without a label, left out"),
-            (self.unseen, unseen + " without log loss" * one_learnt),
+            (self.unseen, unseen),
             (self.ignored, "values of features that training has not seen, ignored"),
         ):
             if number:
