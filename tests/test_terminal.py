@@ -47,7 +47,7 @@ def test_a_bar_where_there_is_a_terminal_and_lines_where_not(
     jobs: list[Any] = [SimpleNamespace(label=f"cell {i}", cell=make(seed=i)) for i in (0, 1)]
     progress = Progress(2, jobs)
     for job in jobs:
-        progress.begin(job)
+        progress.begin([job])
         progress.inside(0.5)
         progress.end(job, job.cell, 1.0)
     text = out.getvalue()
