@@ -6,20 +6,25 @@ import numpy as np
 
 from xcbench.papers import Measured, effects
 from xcbench.papers.adv import race
+from xcbench.papers.frames import values
 from xcbench.report.formats import NONE
 
 TREE = "method.tree.l2=0.1 method.tree.pca=plain method.tree.discrete_step=paper"
-LEVEL = "90% of the highest"
+LEVEL = 0.9  # of the highest accuracy
 
 
 def _over_the_tree(measured: Measured, dataset: str, method: str) -> list[float]:
     """Training seconds of a method over those of the proposed one, where every seed arrives."""
-    for level in race.levels(measured.results, measured.curves):
-        if (level.dataset, level.what) == (dataset, LEVEL) and method in level.seconds:
-            one, other = level.seconds[method], level.seconds[race.PROPOSED]
-            if one.complete and other.complete:
-                return [float(it) for it in np.divide(one.times, other.times)]
-    return []
+    chosen = race.compared(measured.results, dataset)
+    if not {method, race.PROPOSED} <= {*chosen}:
+        return []
+    level = LEVEL * max(values(rows, race.ACCURACY).mean for rows in chosen.values())
+    one, other = (
+        race.arrival(chosen[name], measured.curves, level, race.ACCURACY, race.SECONDS)
+        for name in (method, race.PROPOSED)
+    )
+    complete = one.complete and other.complete
+    return [float(it) for it in np.divide(one.times, other.times)] if complete else []
 
 
 def frequency(measured: Measured, dataset: str) -> list[float]:
