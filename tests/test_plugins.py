@@ -77,7 +77,7 @@ def test_names_are_listed_and_completed(installed: Workspace) -> None:
     listed = installed.xcbench("options")
     assert "method=gce:" in listed.out and "method.q=0.7" in listed.out
     unknown = installed.run("method=nope", *RUN)
-    assert unknown.code == 2 and "gce, implicit" in unknown.err
+    assert unknown.code == 2 and ", gce, " in unknown.err
     unknown = installed.run("dataset=nope")
     assert unknown.code == 2 and "rings" in unknown.err
 
