@@ -266,7 +266,10 @@ SYSTEMS: dict[str, System] = {
         {
             "20news": [{**MINIBATCHES, "lr": lr, "epochs": 20} for lr in (0.1, 0.3, 0.6)],
             "mnist": [{**MINIBATCHES, "lr": lr, "epochs": 40} for lr in (0.01, 0.03, 0.1)],
-            "citeulike": [{"method": "negative_sampling", "lr": 0.3, "epochs": 12}],
+            "citeulike": [
+                {"method": "ove", "optimizer": "adagrad", "lr": 0.1, "epochs": 4},
+                {"method": "negative_sampling", "lr": 0.3, "epochs": 12},
+            ],
         },
     ),
     "LogisticRegression": (
