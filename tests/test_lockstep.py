@@ -28,8 +28,13 @@ SINGLE = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", [*METHODS, *SINGLE])
+SLOW = [pytest.param(name, "float64", marks=pytest.mark.slow) for name in METHODS]
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*((it, "float32") for it in (*METHODS, *SINGLE)), ("implicit", "float64"), *SLOW],
+)
 def test_lanes_are_runs_by_themselves(small: Dataset, name: str, dtype: str) -> None:
     """Five epochs with a shorter minibatch at the end of each; a diverging lane harms no other."""
     settings = {**METHODS, **SINGLE}[name]

@@ -257,6 +257,7 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     assert kept["cell"].nunique() == 7
 
 
+@pytest.mark.slow
 def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:
     found = pd.read_csv(shrunk / "ove" / "replication.csv", keep_default_na=False)
     measured = found[found["measured"] != ""]

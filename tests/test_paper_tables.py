@@ -190,7 +190,9 @@ FAULTS = (_bit, _digit, _part, _byte, _cut, _line)
 
 
 @pytest.mark.parametrize("table", [0, 1], ids=["rows", "curves"])
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "fault", [*FAULTS[:3], *(pytest.param(it, marks=pytest.mark.slow) for it in FAULTS[3:])]
+)
 def test_a_single_fault_is_noticed_or_changes_nothing(
     tmp_path: Path,
     fault: Callable[[bytes, np.random.Generator], bytes],

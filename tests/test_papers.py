@@ -144,6 +144,7 @@ def test_without_data_and_rows_cells_are_skipped(fresh: Place) -> None:
     assert pd.read_csv(fresh.file("runs-curves")).empty
 
 
+@pytest.mark.slow
 def test_skipped_rows_stay_as_they_were_when_options_are_added(fresh: Place) -> None:
     shutil.rmtree(fresh.path / "data")
     assert fresh.launch(dataset="small", seed="0") == 0

@@ -65,6 +65,7 @@ def test_a_name_and_a_target_make_the_same_cell(installed: Workspace) -> None:
     assert plans[0].code == 0 and plans[0].out == plans[1].out, plans[0].text + plans[1].text
 
 
+@pytest.mark.slow
 def test_another_launcher_finds_it(installed: Workspace) -> None:
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
     words = ("-m", "method=gce,implicit", "seed=3", *RUN, "runs_dir=joblib")

@@ -155,6 +155,7 @@ def last_row(tmp_path, *overrides):
     return pd.read_csv(StringIO(out)).iloc[0]
 
 
+@pytest.mark.slow
 def test_exact_softmax_with_l2(tmp_path):
     """The optimum on Mulan's split (one-vs-each paper, Table 2: 0.622 and 2.793 on another)."""
     row = last_row(tmp_path, "method=softmax", "method.l2=1", "dataset=bibtex")
@@ -163,6 +164,7 @@ def test_exact_softmax_with_l2(tmp_path):
     assert row["test_log_loss"] == pytest.approx(2.7548, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_implicit_steps_bear_a_rate_that_umax_does_not(tmp_path):
     """Rows of 70 words make a rate of 0.1 far too long a step for U-max, not for implicit steps."""
     losses = {

@@ -85,7 +85,13 @@ STOCHASTIC = {
 }
 
 
-@pytest.mark.parametrize("name", STOCHASTIC)
+SLOW = ("umax, raman", "umax, l2 on drawn", "vanilla")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(it, marks=[pytest.mark.slow] if it in SLOW else []) for it in STOCHASTIC],
+)
 def test_unbiased_methods_reach_the_exact_optimum(small, name):
     """With an l2 penalty the optimum is one point; a decaying rate goes there."""
     best, made = fit(small, SoftmaxOptions(name="softmax", l2=10.0, tolerance=1e-9))

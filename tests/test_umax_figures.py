@@ -198,6 +198,7 @@ def test_figure3():
     assert "missing: 1000, 100, 10, 0.1" in rows["U-max"][1].texts[0].get_text()
 
 
+@pytest.mark.slow
 def test_figures_are_files_with_captions(tmp_path, monkeypatch):
     monkeypatch.setattr(published, "author_runs", lambda: AUTHORS)
     results, curves = frames(

@@ -75,6 +75,7 @@ def test_an_experiment_sweeps_what_there_is(name: str) -> None:
     assert set(swept.get("method", "ove").split(",")) <= set(registry.names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", {it.partition("/")[0]: it for it in EXPERIMENTS}.values())
 def test_an_experiment_is_launched_by_the_command_in_its_comment(
     workspace: Workspace, name: str
@@ -203,6 +204,7 @@ def test_another_reading_than_the_experiments() -> None:
 
 
 # ---------------------------------------------------------------- rates
+@pytest.mark.slow
 def test_the_rates_are_those_of_table_2() -> None:
     folder = published.HERE
     printed = pd.read_csv(folder / "umax_table2.csv", dtype=str)
