@@ -16,7 +16,7 @@ from bad_inputs import CASES
 from good_files import FORMATS
 from workspace import NewWorkspace, Outcome, Workspace
 
-OF_A_GROUP = 4
+OF_A_GROUP = 3
 TEST = "test_bad_input_is_one_sentence"
 OF_FILES = {*FORMATS, "Compressed files"}
 

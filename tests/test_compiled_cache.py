@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("numba")
+numba = pytest.importorskip("numba")
 
 from numba import types
 
@@ -20,6 +20,7 @@ def formula(x: float) -> float:
 
 @pytest.fixture
 def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    numba.config.reload_config()  # else the next compilation does, if NUMBA_* changed before
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compiling, "FOLDER", tmp_path)
     return tmp_path

@@ -47,6 +47,7 @@ def test_what_a_loss_of_power_leaves(
     assert disk(tmp_path, *lines).left(loss) == left
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="it needs /proc")
 def test_a_few_trials(tmp_path: Path) -> None:
     words = ("launches", "trials=1", "seed=1", f"reports_dir={tmp_path}")

@@ -55,7 +55,7 @@ def at_work(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.parametrize("own", ["workers", "joblib"])
+@pytest.mark.parametrize("own", ["workers", pytest.param("joblib", marks=pytest.mark.slow)])
 def test_workers_end_with_their_parent(workspace: Workspace, own: str) -> None:
     words = ("workers=2",) if own == "workers" else JOBLIB
     with workspace.start(*LONG, *words) as process:

@@ -73,6 +73,7 @@ def test_a_folder_that_mlflow_cannot_address_is_refused(tmp_path: Path) -> None:
         tracking.track(tmp_path / "100%", [])
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_on_a_cold_store(tmp_path: Path) -> None:
     for cell in some_cells():
         cells.save(tmp_path, cell)

@@ -119,7 +119,10 @@ def test_what_both_readings_share(dataset: str, method: str, variant: str) -> No
     assert made.evaluation.softmax_twice != whole
 
 
-@pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
+SLOW = [pytest.param(it, marks=pytest.mark.slow) for it in ("bibtex", "delicious")]
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "eurlex", *SLOW])
 def test_paper(dataset: str) -> None:
     for method in METHODS.values():
         made = read("variant=umax/paper", f"dataset={dataset}", f"method={method}", "seed=3")
@@ -137,7 +140,7 @@ def test_paper(dataset: str) -> None:
             assert (own.batch_size, own.negatives, own.sampler) == (100, 5, "shared")
 
 
-@pytest.mark.parametrize("dataset", ["mnist", "eurlex", "bibtex", "delicious"])
+@pytest.mark.parametrize("dataset", ["mnist", "eurlex", *SLOW])
 def test_code(dataset: str) -> None:
     for method in METHODS.values():
         made = read("variant=umax/code", f"dataset={dataset}", f"method={method}", "seed=3")

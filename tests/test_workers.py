@@ -47,6 +47,7 @@ def test_two_workers_give_the_numbers_of_one(alone: Workspace, workspace: Worksp
     assert "8 cells: 8 done" in done.out
 
 
+@pytest.mark.slow
 def test_another_launcher_gives_the_same_numbers(alone: Workspace, workspace: Workspace) -> None:
     pytest.importorskip(
         "hydra_plugins.hydra_joblib_launcher", reason="hydra-joblib-launcher is not installed"
