@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-numba = pytest.importorskip("numba")
+pytest.importorskip("numba")
 
+import numba
 from numba import types
 
 from xcbench.core.kernels import compiling, keeping
