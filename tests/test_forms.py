@@ -74,7 +74,12 @@ SEPARATING = (  # classes, by features
 
 @pytest.mark.parametrize("engine", ["numpy", "numba"])
 @pytest.mark.parametrize(
-    ("name", "settings"), cases(), ids=lambda case: case if isinstance(case, str) else ""
+    ("name", "settings"),
+    [
+        pytest.param(*case, marks=[pytest.mark.slow] if case[0] == "pfastrexml" else [])
+        for case in cases()
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
 )
 def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str) -> None:
     method, reason = registry.builtin()[name], ""

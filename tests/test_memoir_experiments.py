@@ -125,6 +125,7 @@ def test_svms_have_the_constant_feature_alone(method: str) -> None:
         assert not made.method.bias and made.dataset.protocol.constant == 1
 
 
+@pytest.mark.slow
 def test_every_cell_has_a_budget() -> None:
     for name in presets.names("experiment", "memoir"):
         budget = read(f"experiment=memoir/{name}").budget

@@ -82,7 +82,12 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("case", SHAPES)
+SLOW = ("mnist features=780", "citeulike label=each")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(it, marks=[pytest.mark.slow] if it in SLOW else []) for it in SHAPES]
+)
 def test_real_data_have_the_known_shape(real_data, cache_dir, case):
     name, *settings = case.split()
     overrides = [f"dataset.protocol.{setting}" for setting in settings]

@@ -133,6 +133,7 @@ def test_a_launch_asks_what_the_store_lacks(runs_dir: Path) -> None:
     assert tracking.behind(runs_dir / "none", started) == list(started)
 
 
+@pytest.mark.slow
 def test_more_runs_than_a_page_are_each_logged_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
