@@ -96,7 +96,8 @@ def test_page_needs_nothing_else_and_its_links_lead_somewhere(sections):
     assert "http" not in html and "url(" not in html and "@import" not in html
     assert not page.named("script") and not page.named("link")
     targets = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
-    assert [link["href"] for link in page.named("a")] == [f"#{target}" for target in targets]
+    to_sections = [f"#{target}" for target in targets]
+    assert [link["href"] for link in page.named("a")] == ["../index.html", *to_sections]
     assert len(targets) == len(set(targets)) == 2
 
 

@@ -60,7 +60,7 @@ def write(
             sections = [*draw(rows, drawn), *priors.section(folder)]
             in_prose = stated.read(folder)
             summary = [*summed(name, rows, in_prose), intro]
-            page = section.render(title, summary, sections, stated.grouped(in_prose), home(folder))
+            page = section.render(title, summary, sections, stated.grouped(in_prose))
             told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
             lines = "\n".join(f"- {line}" for line in summary)
             text = f"# {title}\n\n{lines}\n\n" + section.markdown([*told, *sections])
@@ -99,11 +99,6 @@ def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
         whole = stated.grouped(claims)
         lines.insert(0, f"Of {len(whole)} claims in prose, {stated.counted(whole)}.")
     return [*lines, f"`xcbench paper {paper}` runs again what no longer holds."]
-
-
-def home(folder: Path) -> str:
-    """Address of the page over all papers, where there is one."""
-    return "../index.html" if (folder.parent / "index.html").exists() else ""
 
 
 def of_claims(claims: list[Stated]) -> Table:

@@ -119,7 +119,6 @@ def render(
     intro: list[str],
     sections: list[Section],
     claims: Sequence[Any] = (),
-    home: str = "",
 ) -> str:
     """Render a report as HTML that needs no script and no network.
 
@@ -131,7 +130,6 @@ def render(
     intro : what stands before the first section, a line each.
     sections : what follows; their titles differ.
     claims : what the paper claims in prose (see `stated`), before the sections.
-    home : the page over all papers, if there is one.
     """
     anchors = [section.anchor for section in sections]
     if len(set(anchors)) < len(anchors):
@@ -142,7 +140,6 @@ def render(
         intro=intro,
         sections=sections,
         claims=claims,
-        home=home,
         verdict_class=verdict_class,
         long=LONG,
     )
