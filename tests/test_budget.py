@@ -20,7 +20,7 @@ from xcbench.methods import memoir, registry
 from xcbench.methods.memoir import MemoirOptions
 from xcbench.methods.method import Method
 from xcbench.methods.options import FullBatchOptions, StochasticOptions
-from xcbench.run import training
+from xcbench.run import evaluator, training
 from xcbench.run.clock import Stopwatch
 from xcbench.run.settings import Budget, Evaluation
 
@@ -86,7 +86,7 @@ def test_what_is_visited_is_what_the_budget_says(
     variant: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = {"log_loss": 1.0, "error": 0.5}
-    monkeypatch.setattr(training, "evaluate", lambda *arguments, **asked: measured)
+    monkeypatch.setattr(evaluator, "evaluate", lambda *arguments, **asked: measured)
     for budget in BUDGETS:
         made, _ = trained(variant, engine, budget)
         places = made.curve["observations"]

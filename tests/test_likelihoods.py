@@ -16,8 +16,9 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Progress, Solver
 from xcbench.errors import UserError
+from xcbench.run.evaluator import Evaluator
 from xcbench.run.settings import Budget, Evaluation
-from xcbench.run.training import Evaluator, run
+from xcbench.run.training import run
 
 LAWS = {"probit": (norm.logpdf, log_ndtr), "logistic": (logistic.logpdf, log_expit)}
 LINKS = tuple(LAWS)
@@ -215,7 +216,7 @@ def test_evaluations_at_a_ratio(digits, seconds):
 
 def test_of_the_training_part_fewer_rows_may_be_asked_for(digits):
     for asked, train in ((Evaluation(rows=50, train_rows=7), 7), (Evaluation(rows=50), 50)):
-        parts = Evaluator(digits, asked, 0, 0.0).parts
+        parts = Evaluator(digits, asked, 0).parts
         assert {role: len(split) for role, (split, _) in parts.items()} == {
             "train": train,
             "test": 50,

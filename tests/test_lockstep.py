@@ -10,15 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
+from scipy.special import logsumexp
 
 from test_descent import METHODS, model_of, solver_of, trained
 from test_resume import numbers, wait_for
 from workspace import Workspace
-from xcbench.core.dataset import Dataset
+from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
 
 pytest.importorskip("numba", reason="Numba is not installed: nothing goes in lockstep")
+
+from xcbench.core.models.compiled import CompiledModel
 
 RATES = [0.001, 0.01, 0.1, 1.0, 1e300]  # the last one diverges
 SINGLE = {
@@ -55,6 +58,25 @@ def test_lanes_are_runs_by_themselves(small: Dataset, name: str, dtype: str) -> 
             np.testing.assert_array_equal(found, expected)
         if dtype == "float32" and name != "implicit":  # whose steps are bounded
             assert not np.isfinite(alone[-1][0]["W"]).all()
+
+
+def test_one_pass_over_the_rows_measures_every_model() -> None:
+    """Against SciPy, and as each by itself to the last bit; dense rows that are mostly 0."""
+    rng = np.random.default_rng(0)
+    X = rng.random((90, 30), np.float32) * (rng.random((90, 30)) < 0.2)
+    split = Split(X.astype(np.float32), rng.integers(0, 37, 90))
+    models = [CompiledModel(37, 30, True, "float32") for _ in RATES]
+    for model in models:
+        model.V[...], model.b[...] = rng.normal(size=(37, 30)), rng.normal(size=37)
+        model.scale = rng.random()
+    summaries = models[0].summaries(models, split)
+    for model, summary in zip(models, summaries, strict=True):
+        assert summary is not None
+        np.testing.assert_array_equal(summary, model.summarise(split))
+        scores = model.scale * (split.X @ model.V.T + model.b)
+        loss = logsumexp(scores, axis=1) - scores[np.arange(90), split.y]
+        np.testing.assert_allclose(summary[0], loss, atol=2e-6)
+        np.testing.assert_array_equal(summary[1], scores.argmax(axis=1))
 
 
 def test_where_it_is_not_faster_there_is_none(small: Dataset) -> None:

@@ -21,7 +21,7 @@ from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.options import check
-from xcbench.run import training
+from xcbench.run import evaluator, training
 from xcbench.run.settings import Budget, Evaluation
 
 
@@ -283,7 +283,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
         time.sleep(0.2)
         return {"log_loss": 1.0, "error": 0.5}
 
-    monkeypatch.setattr(training, "evaluate", slow)
+    monkeypatch.setattr(evaluator, "evaluate", slow)
     model = LinearModel(8, 40, True, "float32")
     made = training.run(Sleeper(), model, small, 0, Budget(), Evaluation(), 0.0)
     # Two evaluations of two parts took 0.8 s, one training step 0.05 s.

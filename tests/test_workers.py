@@ -15,7 +15,7 @@ from workspace import NewWorkspace, Workspace
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver
-from xcbench.run import cells, results, training
+from xcbench.run import cells, evaluator, results, training
 from xcbench.run.settings import Budget, Evaluation
 
 GRID = (
@@ -129,7 +129,7 @@ def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatc
             return self
 
     measured = {"log_loss": 1.0, "error": 0.5}
-    monkeypatch.setattr(training, "evaluate", lambda *arguments, **asked: measured)
+    monkeypatch.setattr(evaluator, "evaluate", lambda *arguments, **asked: measured)
     budget = Budget(epochs=10, checkpoints=5, seconds=seconds)
     model = LinearModel(2, 2, True, "float32")
     made = training.run(Slow(), model, Data(), 0, budget, Evaluation(), 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from xcbench.core import likelihoods
 from xcbench.core.dataset import Split
-from xcbench.core.models.model import Model
+from xcbench.core.models.model import Model, Summary
 
 BlockFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -65,7 +65,9 @@ class Predictions:
     log_probability : (K,), where rows have no features; their scores are all the same.
     """
 
-    def __init__(self, model: Model, split: Split, extras: Extras) -> None:
+    def __init__(
+        self, model: Model, split: Split, extras: Extras, summary: Summary | None = None
+    ) -> None:
         self.model, self.split, self.extras = model, split, extras
         self.probabilistic, self.y = model.link is not None, split.y
         self.sampled: np.ndarray | None = None
@@ -81,7 +83,7 @@ class Predictions:
         if not self.probabilistic:
             highest = model.predict(split.X)
         elif not model.untrained:  # else every score is the same, which spares a pass
-            self.losses, highest = model.summarise(split)
+            self.losses, highest = summary or model.summarise(split)
             if model.link != "softmax":
                 self.losses, self.sampled = _of_link(model, split, extras.importance, extras.rng)
         self.best = highest[:, None]

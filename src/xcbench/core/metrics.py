@@ -12,7 +12,7 @@ import numpy as np
 
 from xcbench.core.dataset import Split
 from xcbench.core.evaluation import BlockFunction, Extras, Predictions
-from xcbench.core.models.model import Model
+from xcbench.core.models.model import Model, Summary
 from xcbench.units import MIB
 
 CLIP = 26.0  # of importance sampling: draws that all miss the mass of a row say nothing of its loss
@@ -61,12 +61,17 @@ class Metric:
             yield self.name, float(rows.blocks(self.of_block).mean())
 
 
-def evaluate(model: Model, split: Split, extras: Extras | None = None) -> dict[str, float]:
-    """Metrics of a model on rows, by name; without any row the result is empty."""
+def evaluate(
+    model: Model, split: Split, extras: Extras | None = None, summary: Summary | None = None
+) -> dict[str, float]:
+    """Metrics of a model on rows, by name; without any row the result is empty.
+
+    ``summary`` is what `Model.summarise` gives of the rows, where somebody knows it already.
+    """
     if not len(split):
         return {}
     extras = extras or Extras()
-    rows = Predictions(model, split, replace(extras, depth=depth(extras.metrics)))
+    rows = Predictions(model, split, replace(extras, depth=depth(extras.metrics)), summary)
     values = [pair for metric in METRICS for pair in metric.of(rows)]
     return {name: value for name, value in values if value is not None}
 

@@ -28,6 +28,7 @@ from xcbench.data import Missing
 from xcbench.methods import registry
 from xcbench.run import memory, training
 from xcbench.run.cell import Cell
+from xcbench.run.course import Trace
 from xcbench.run.plan import Job, cache_dir, memory_estimate
 from xcbench.run.processes import interrupted
 from xcbench.units import GIB
@@ -177,7 +178,7 @@ def _warm_up(job: Job, cell: Cell, solver: Solver, model: Model, dataset: Datase
 
 
 def _finished(
-    job: Job, cell: Cell, model: Model, trace: training.Trace, load: float, compiling: float
+    job: Job, cell: Cell, model: Model, trace: Trace, load: float, compiling: float
 ) -> Cell:
     """The cell with what came of it; ``load`` and ``compiling`` are seconds."""
     cache = cache_dir(job.settings) / _info(job).digest

@@ -11,22 +11,23 @@ from xcbench.core.kernels.compiling import kernel
 
 
 @njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
-def _largest(scores: Any) -> Any:
-    top = scores[0]
-    for j in range(1, scores.size):
+def _largest(scores: Any, a: int, z: int) -> Any:
+    top = scores[a]
+    for j in range(a + 1, z):
         top = max(top, scores[j])
     return top
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _sum_exp(scores: Any, top: Any, mantissa: Any, power: Any) -> float:
-    """Sum of e^{score - top} in float64, for float32 scores <= top.
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _exponentials(scores: Any, room: Any) -> None:
+    """Into ``power``: e^{score - top} for float32 scores <= top.
 
     The polynomial of Cephes' expf on [-log(2)/2, log(2)/2], relative error 1e-7; the power of two
     goes straight into the exponent's bits.
     """
+    top, mantissa, power = room
     for j in range(scores.size):
-        x = max(scores[j] - top, np.float32(-87.0))
+        x = max(scores[j] - top[j], np.float32(-87.0))
         n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
         r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
         p = np.float32(1.9875691500e-4)
@@ -38,36 +39,51 @@ def _sum_exp(scores: Any, top: Any, mantissa: Any, power: Any) -> float:
         mantissa[j] = p * r * r + r + np.float32(1.0)
         power[j] = (np.int32(n) + np.int32(127)) << np.int32(23)
     scale = power.view(np.float32)
-    total = 0.0
     for j in range(scores.size):
-        total += np.float64(mantissa[j] * scale[j])
+        mantissa[j] *= scale[j]
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def _sum(numbers: Any, a: int, z: int) -> float:
+    total = 0.0
+    for j in range(a, z):
+        total += np.float64(numbers[j])
     return total
 
 
 @kernel
-def absorb(scores: Any, first: int, i: int, running: Any, mantissa: Any, power: Any) -> None:
-    """Take the scores of classes from ``first`` on of row i into its running log-sum-exp."""
+def absorb(scores: Any, size: int, first: int, i: int, running: Any, room: Any) -> None:
+    """Take scores into the running log-sum-exps of row i.
+
+    Model r's ``size`` scores, of classes from ``first`` on, begin at r · size.
+    """
     y, top, total, best, true_score = running
-    size, largest = scores.size, _largest(scores)
-    if largest > top[i]:
-        total[i] *= np.exp(np.float64(top[i]) - np.float64(largest))
-        top[i] = largest
-        j = 0
-        while j < size - 1 and scores[j] != largest:
-            j += 1
-        best[i] = first + j
-    total[i] += _sum_exp(scores, top[i], mantissa, power)
-    if first <= y[i] < first + size:
-        true_score[i] = scores[y[i] - first]
+    largest_of_model, exponential, _ = room
+    for r in range(top.shape[0]):
+        a, z = r * size, (r + 1) * size
+        largest = _largest(scores, a, z)
+        if largest > top[r, i]:
+            total[r, i] *= np.exp(np.float64(top[r, i]) - np.float64(largest))
+            top[r, i] = largest
+            j = a
+            while j < z - 1 and scores[j] != largest:
+                j += 1
+            best[r, i] = first + j - a
+        largest_of_model[a:z] = top[r, i]
+        if first <= y[i] < first + size:
+            true_score[r, i] = scores[a + y[i] - first]
+    _exponentials(scores, room)
+    for r in range(top.shape[0]):
+        total[r, i] += _sum(exponential, r * size, (r + 1) * size)
 
 
 @kernel
 def absorb_block(scores: Any, first_row: int, running: Any) -> None:
     """Take whole rows of scores (B, K), of dense data."""
     K = scores.shape[1]
-    mantissa, power = np.empty(K, np.float32), np.empty(K, np.int32)
+    room = np.zeros(K, np.float32), np.empty(K, np.float32), np.empty(K, np.int32)
     for i in range(scores.shape[0]):
-        absorb(scores[i], 0, first_row + i, running, mantissa, power)
+        absorb(scores[i], K, 0, first_row + i, running, room)
 
 
 @njit(cache=True, error_model="numpy", fastmath={"contract"})
@@ -91,21 +107,29 @@ def _panel_scores(panel: Any, features: Any, values: Any, a: int, b: int, scores
 
 
 @kernel
-def absorb_panel(weights: Any, scale: Any, first: int, panel: Any, rows: Any, running: Any) -> None:
-    """Take the scores of a panel of classes, for all sparse rows."""
-    V, b = weights
+def absorb_panel(weights: Any, first: int, last: int, panel: Any, rows: Any, running: Any) -> None:
+    """Take the scores of classes first..last-1 of every model, for all sparse rows.
+
+    Weights (R, K, D), biases (R, K) and scales (R,); they go into the panel (D, P), P >= R times
+    the classes, so that a row is read once for all.
+    """
+    V, b, scale = weights
     begin, end, features, values = rows
-    P = panel.shape[1]
-    for c in range(P):
-        for j in range(panel.shape[0]):
-            panel[j, c] = V[first + c, j]
-    mantissa, power = np.empty(P, np.float32), np.empty(P, np.int32)
+    P, size = panel.shape[1], last - first
+    offset = np.zeros(P, np.float32)
+    for r in range(scale.size):
+        for c in range(size):
+            if b.size:
+                offset[r * size + c] = b[r, first + c]
+            for j in range(panel.shape[0]):
+                panel[j, r * size + c] = V[r, first + c, j]
+    room = np.zeros(P, np.float32), np.empty(P, np.float32), np.empty(P, np.int32)
     scores = np.empty(P, np.float32)
     for i in range(begin.size):
-        for c in range(P):
-            scores[c] = b[first + c] if b.size else np.float32(0.0)
+        scores[:] = offset
         _panel_scores(panel, features, values, begin[i], end[i], scores)
-        if scale != 1.0:
-            for c in range(P):
-                scores[c] *= scale
-        absorb(scores, first, i, running, mantissa, power)
+        for r in range(scale.size):
+            if scale[r] != 1.0:
+                for c in range(r * size, (r + 1) * size):
+                    scores[c] *= scale[r]
+        absorb(scores, size, first, i, running, room)

@@ -66,7 +66,10 @@ class Kind(NamedTuple):
 
 
 class Running(NamedTuple):
-    """True classes (N,) of rows; highest score so far, sum of e^{score - top}, its class, f_y."""
+    """True classes (N,), and (R, N) numbers of R models, so far.
+
+    The highest score, the sum of e^{score - top}, the class of the highest score, f_y.
+    """
 
     y: Any
     top: Any

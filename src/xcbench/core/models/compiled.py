@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 from weakref import ref
 
 import numpy as np
@@ -16,6 +16,7 @@ from xcbench.core.adaptive import Pace, Squares
 from xcbench.core.batch import Batch
 from xcbench.core.dataset import Rows, Split
 from xcbench.core.models.linear import LinearModel
+from xcbench.core.models.model import Model, Summary
 from xcbench.core.objectives import Objective, Scalar
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
@@ -35,7 +36,8 @@ class Layout:
     sparse: sp.csr_array | None = None
 
 
-LAST = Layout(lambda: None)  # cells that follow one another have the same rows
+LAYOUTS: list[Layout] = []  # the last few: cells that follow one another have the same rows
+KEPT_LAYOUTS = 4  # training, test, validation rows and a part of the training rows
 
 
 @dataclass(slots=True)
@@ -121,11 +123,15 @@ class CompiledModel(LinearModel):
         """As `LinearModel.layout`; rows that are mostly 0 become sparse."""
         if not isinstance(X, np.ndarray):
             return X
-        if LAST.rows() is not X:
+        known = [layout for layout in LAYOUTS if layout.rows() is not None]
+        found = next((layout for layout in known if layout.rows() is X), None)
+        if found is None:
             mostly_0 = np.count_nonzero(X) < min(DENSE * X.size, np.iinfo(np.int32).max)
             parts = kernels.nonzeros(_fixed(X)) if mostly_0 else None
-            LAST.rows, LAST.sparse = ref(X), sp.csr_array(parts, X.shape) if parts else None
-        return X if LAST.sparse is None else LAST.sparse
+            found = Layout(ref(X), sp.csr_array(parts, X.shape) if parts else None)
+            known = [found, *known][:KEPT_LAYOUTS]
+        LAYOUTS[:] = known
+        return X if found.sparse is None else found.sparse
 
     def take(self, X: Rows, index: np.ndarray) -> RowView:  # type: ignore[override]
         """Rows of a dataset, where they lie."""
@@ -233,28 +239,76 @@ class CompiledModel(LinearModel):
         self.scale = float(scale[0])
         return total
 
-    def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
+    def summaries(self, models: Sequence[Model], split: Split) -> Sequence[Summary | None]:
+        """As `LinearModel.summaries`, of sparse rows."""
+        alike = all(type(model) is CompiledModel and not model.untrained for model in models)
+        if len(models) > 1 and alike and self._summed_by_panels(split):
+            return _summaries(cast("Sequence[CompiledModel]", models), split)
+        return super().summaries(models, split)
+
+    def summarise(self, split: Split) -> Summary:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""
         if self.dtype != np.float32:
             return super().summarise(split)
-        n_rows = len(split)
-        top, total = np.full(n_rows, -np.inf, np.float32), np.zeros(n_rows)
-        best, true_score = np.zeros(n_rows, np.int64), np.full(n_rows, np.nan, np.float32)
-        running = kernels.Running(np.asarray(split.y), top, total, best, true_score)
-        if isinstance(split.X, np.ndarray):
-            for block, scores in self.passes(split.X):
-                kernels.absorb_block(scores, block.start, running)
-        else:
-            rows, scale = RowView.of(split.X, slice(None)), self.dtype.type(self.scale)
-            n_features = self.V.shape[1]
-            size = int(np.clip(PANEL_BYTES // (4 * n_features), *PANEL_CLASSES))
-            size = min(size, self.n_classes) // LINE * LINE or self.n_classes
-            room = _aligned(n_features * size, self.dtype)
-            for first in range(0, self.n_classes, size):
-                shape = n_features, min(size, self.n_classes - first)
-                panel = room[: shape[0] * shape[1]].reshape(shape)
-                kernels.absorb_panel(self.record, scale, first, panel, rows.record, running)
-        return np.log(total) + top.astype(np.float64) - true_score, best
+        if self._summed_by_panels(split):
+            return _summaries([self], split)[0]
+        running = _running(split, 1)
+        for block, scores in self.passes(split.X):
+            kernels.absorb_block(scores, block.start, running)
+        return _summary(running, 0)
+
+    def _summed_by_panels(self, split: Split) -> bool:
+        return self.dtype == np.float32 and not isinstance(self.layout(split.X), np.ndarray)
+
+
+def _summaries(models: Sequence[CompiledModel], split: Split) -> list[Summary]:
+    """What `summarise` gives of models of one shape; a sparse row is read once for all."""
+    first, n_models = models[0], len(models)
+    rows = RowView.of(first.layout(split.X), slice(None))
+    weights = kernels.Scaled(
+        _stacked([model.V for model in models]),
+        _stacked([model.record.b for model in models]),
+        np.array([model.scale for model in models], first.dtype),
+    )
+    n_classes, n_features = first.V.shape
+    size = int(np.clip(PANEL_BYTES // (4 * n_features), *PANEL_CLASSES))
+    size = min(size, n_classes) // LINE * LINE or n_classes
+    room = _aligned(n_features * _whole_lines(n_models * size), first.dtype)
+    running = _running(split, n_models)
+    for begin in range(0, n_classes, size):
+        end = min(begin + size, n_classes)
+        shape = n_features, _whole_lines(n_models * (end - begin))
+        panel = room[: shape[0] * shape[1]].reshape(shape)
+        panel[...] = 0
+        kernels.absorb_panel(weights, begin, end, panel, rows.record, running)
+    return [_summary(running, r) for r in range(n_models)]
+
+
+def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """All of them (R, ...); a single one is not copied."""
+    return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
+
+
+def _whole_lines(numbers: int) -> int:
+    return -(-numbers // LINE) * LINE
+
+
+def _running(split: Split, n_models: int) -> kernels.Running:
+    """As before the first class."""
+    shape = n_models, len(split)
+    return kernels.Running(
+        np.asarray(split.y),
+        np.full(shape, -np.inf, np.float32),
+        np.zeros(shape),
+        np.zeros(shape, np.int64),
+        np.full(shape, np.nan, np.float32),
+    )
+
+
+def _summary(running: kernels.Running, r: int) -> Summary:
+    """Of model r: -log softmax_y of every row, and the class of the highest score."""
+    _, top, total, best, true_score = running
+    return np.log(total[r]) + top[r].astype(np.float64) - true_score[r], best[r]
 
 
 def record_of(batch: Batch, scalar: Scalar, local: np.ndarray) -> kernels.Samples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from xcbench.core import likelihoods
 from xcbench.core.dataset import Rows, Split
 from xcbench.errors import UserError
 
+Summary = tuple[np.ndarray, np.ndarray]  # what `Model.summarise` gives
 BLOCK_SCORES = 1 << 22  # scores held at a time in a pass over all rows and classes
 
 
@@ -95,7 +96,14 @@ class Model(ABC):
                 best[block] = scores.argmax(axis=1)
         return best
 
-    def summarise(self, split: Split) -> tuple[np.ndarray, np.ndarray]:
+    def summaries(self, models: Sequence[Model], split: Split) -> Sequence[Summary | None]:
+        """What `summarise` gives of each of several models like this one, from one pass over rows.
+
+        None where one pass for all is not possible.
+        """
+        return [None] * len(models)
+
+    def summarise(self, split: Split) -> Summary:
         """Of every row: -log softmax_y in nats, and the class of the highest score.
 
         The first of equal scores counts as the highest.
