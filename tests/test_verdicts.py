@@ -11,7 +11,7 @@ import pytest
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
 from xcbench.errors import UserError
-from xcbench.papers import LOSS, claims, published, replication, verdicts
+from xcbench.papers import LOSS, claims, published, replication, verdict_changes, verdicts
 from xcbench.papers.replication import KEY, Claim, Variant
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
@@ -349,3 +349,26 @@ def test_the_same_report_twice(twins: Path, monkeypatch: pytest.MonkeyPatch) -> 
     after = everything()
     assert [name for name in before if after.get(name) != before[name]] == []
     assert after.keys() == before.keys()
+
+
+# ---------------------------------------------------------------- before and after
+def test_changed_verdicts_are_told_with_their_reason() -> None:
+    """Kept: what has another verdict; its distance is a share of the error, not of the accuracy."""
+    key = {"paper": "ar", "table": "Table 3", "dataset": "MNIST", "method": "exact softmax"}
+    lines = [("test_accuracy", "0.927", "0.9343"), ("test_log_likelihood", "-0.261", "-0.261")]
+    rows = [
+        {**key, "metric": metric, "published": value, "measured": measured, "seeds": "5"}
+        | {"kind": "result", "reason": "", "verdict": "reproduced"}
+        for metric, value, measured in lines
+    ]
+    now = pd.DataFrame(rows)
+    before = now.assign(verdict=["close", "reproduced"])
+    changed = verdict_changes.changes(before, now)
+    assert changed["metric"].tolist() == ["test_accuracy"]
+    assert changed["before"].item() == "close" and changed["after"].item() == "reproduced"
+    assert changed["why"].item() == "-10 % of the error or loss"
+
+
+def test_without_the_commit_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="since=x is not possible"):
+        verdict_changes.at(tmp_path, "x")

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
-from xcbench.papers import PARTS, Paper, front, replication, report, run
+from xcbench.papers import PARTS, Paper, front, replication, report, run, verdict_changes
 from xcbench.run import composing, sweeps
 from xcbench.run.processes import INTERRUPTED
 from xcbench.units import duration
@@ -82,10 +82,17 @@ def _grids(paper: Paper, names: str) -> tuple[str, ...]:
 
 
 def collect(request: Request) -> int:
-    """``xcbench replication``: the printed numbers of all papers, and the first page."""
+    """``xcbench replication``: the printed numbers of all papers, and the first page.
+
+    With ``since=COMMIT``, also those whose verdict has changed since then.
+    """
     reports = Path(request.settings.pop("reports_dir", "reports"))
-    request.refuse_others("reports_dir=…")
+    since = request.settings.pop("since", "")
+    request.refuse_others("reports_dir=… and since=…")
     rows = _collected(reports)
+    if since:
+        changed = verdict_changes.write(reports, rows, since)
+        print(f"{len(changed)} verdicts changed: {reports / verdict_changes.NAME}")
     print(rows.groupby(["paper", "verdict"], sort=False).size().to_string())
     print(f"{len(rows)} printed numbers: {reports / 'replication.csv'}")
     print(f"report: {reports / 'index.html'}")

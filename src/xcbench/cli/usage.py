@@ -143,10 +143,11 @@ Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report
 Example: xcbench paper umax dataset=mnist
 """,
     "replication": """\
-[reports_dir=reports]
+[reports_dir=reports] [since=COMMIT]
 
 Write every printed number of the papers beside ours to reports/replication.csv, and the first page
-of the reports: index.html, and README.md with the same text.
+of the reports: index.html, and README.md with the same text. With since=COMMIT also
+reports/verdict-changes.csv: the numbers that had another verdict at that commit, with the reason.
 Example: xcbench replication
 """,
     "versions": """\
