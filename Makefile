@@ -50,7 +50,7 @@ clean:
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp goes first and comes back last: an installation that was cut off starts afresh.
-.venv/ready-run: EXTRAS := [numba]
+.venv/ready-run: EXTRAS := [numba,ui]
 .venv/ready-test: EXTRAS := [numba,test,lint]
 .venv/ready-bench: EXTRAS := [bench]
 .venv/ready-docs: EXTRAS := [docs]

@@ -1,5 +1,6 @@
 """Cells in MLflow's store: curves, tags and tables, each cell once."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -41,7 +42,7 @@ def test_rows_without_a_clock_stand_at_the_time_of_the_row_before(runs_dir: Path
 def test_tags_params_names_and_times(pristine: Path) -> None:
     content = stored(pristine)
     first = content[f"{0:016x}"]
-    assert first["name"] == "ove lr=0.1 seed=0 toy"
+    assert first["name"] == "toy ove lr=0.1 seed=0"
     assert first["tags"] == {
         "cell": f"{0:016x}",
         "status": "done",
@@ -52,6 +53,9 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
         "seed": "0",
         "engine": "numpy",
         "git_commit": "c0ffee",
+        "mlflow.source.git.commit": "c0ffee",
+        "mlflow.source.name": "xcbench 0.1.0",
+        "mlflow.source.type": "LOCAL",
         "started": repr(STARTED),
     }
     assert first["params"] == {
@@ -72,7 +76,17 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
     assert content[f"{2:016x}"]["times"][0] == "FINISHED"
     assert len(content[f"{2:016x}"]["params"]) == 154
     assert content[f"{3:016x}"]["times"] == ("FAILED", begin + 3000, begin + 3000)
-    assert content[f"{3:016x}"]["name"] == "ove seed=3 toy"
+    assert content[f"{3:016x}"]["name"] == "toy ove seed=3"
+
+
+INPUTS = """
+SELECT cell.value, inputs.source_type, inputs.destination_type, inputs.step, input_tags.name,
+  input_tags.value, datasets.experiment_id, datasets.name, digest, dataset_source_type,
+  dataset_source, dataset_schema, dataset_profile
+FROM inputs JOIN tags AS cell ON cell.run_uuid = inputs.destination_id AND cell.key = 'cell'
+JOIN datasets ON datasets.dataset_uuid = inputs.source_id
+JOIN input_tags ON input_tags.input_uuid = inputs.input_uuid
+"""
 
 
 def rows(store: Path) -> dict[str, list[tuple]]:
@@ -86,12 +100,13 @@ def rows(store: Path) -> dict[str, list[tuple]]:
                 for run, cell in names.items()
                 for row in connection.execute(f"SELECT * FROM {table} WHERE run_uuid = ?", [run])
             )
+        tables["inputs"] = sorted(map(str, connection.execute(INPUTS)))
     return tables
 
 
 def test_the_tables_are_those_of_mlflows_own_calls(pristine: Path, tmp_path: Path) -> None:
     from mlflow import MlflowClient
-    from mlflow.entities import Metric, Param
+    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
 
     own = tmp_path / "mlflow.db"
     api = MlflowClient(tracking_uri=f"sqlite:///{own}")
@@ -108,6 +123,9 @@ def test_the_tables_are_those_of_mlflows_own_calls(pristine: Path, tmp_path: Pat
             api.log_batch(run, params=params[first : first + 100])
         for name, points in said["curves"].items():
             api.log_batch(run, [Metric(name, value, at, step) for step, at, value in points])
+        shape = json.dumps(cell.shape)
+        data = Dataset("toy", "d1", "xcbench", json.dumps({}), "", shape)
+        api.log_inputs(run, [DatasetInput(data, [InputTag("mlflow.data.context", "training")])])
         api.set_terminated(run, status, end)
     assert rows(pristine / "mlflow.db") == rows(own)
 

@@ -10,7 +10,8 @@ import pytest
 
 from tracked_cells import CODE, some_cells, stored
 from xcbench.errors import UserError
-from xcbench.run import cells, tracking
+from xcbench.run import cells, mlflow_target, tracking
+from xcbench.run.mlflow_tables import Tables
 
 TRACK = CODE + "runs = Path(sys.argv[1]); print(tracking.track(runs, cells.load_all(runs)))"
 
@@ -22,7 +23,7 @@ def test_an_interrupted_rebuild_loses_nothing(
         raise KeyboardInterrupt
 
     before = (runs_dir / "mlflow.db").read_bytes()
-    monkeypatch.setattr(tracking, "_log", interrupt)
+    monkeypatch.setattr(Tables, "insert", interrupt)
     with pytest.raises(KeyboardInterrupt):
         tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
     assert (runs_dir / "mlflow.db").read_bytes() == before
@@ -63,7 +64,7 @@ def test_a_process_that_does_not_let_go_is_reported(
 ) -> None:
     from filelock import FileLock
 
-    monkeypatch.setattr(tracking, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(mlflow_target, "LOCK_SECONDS", 0.2)
     with FileLock(tmp_path / "mlflow.lock"), pytest.raises(UserError, match="another process"):
         tracking.track(tmp_path, [])
 

@@ -15,16 +15,17 @@ import pytest
 from process_tree import alive, descendants
 from tracked_cells import CODE, a_cell, curve, stored
 from xcbench.errors import UserError
-from xcbench.run import cells, tracking
+from xcbench.run import cells, mlflow_ui, tracking
 
-SERVE = CODE + "sys.exit(tracking.serve(Path(sys.argv[1]), int(sys.argv[2])))"
+SERVE = CODE + "from xcbench.run import mlflow_ui as ui; "
+SERVE += "sys.exit(ui.serve(Path(sys.argv[1]), int(sys.argv[2])))"
 
 
 def test_a_taken_port_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"port {port} cannot be used"):
-            tracking.serve(tmp_path, port)
+            mlflow_ui.serve(tmp_path, port)
 
 
 def test_the_server_shows_the_rebuilt_curves_and_leaves_nothing_behind(

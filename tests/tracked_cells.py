@@ -35,7 +35,7 @@ def a_cell(number: int, **changes: object) -> Cell:
         "status": "done",
         "shape": {"train": 30, "test": 10, "features": 5, "classes": 3},
         "started": STARTED + number,
-        "environment": {"git_commit": "c0ffee"},
+        "environment": {"git_commit": "c0ffee", "xcbench": "0.1.0"},
         "curve": curve(5),
     }
     return Cell(**(content | changes))

@@ -183,24 +183,29 @@ def _report(request: Request) -> int:
 
 
 def _track(request: Request) -> int:
-    from xcbench.run import tracking
+    from xcbench.run import mlflow_reports, mlflow_target, tracking
 
-    runs_dir = request.runs_dir()
-    request.refuse_others("runs_dir=… and records every cell")
-    number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
-    print(f"{number} runs in {runs_dir / 'mlflow.db'}")
+    runs_dir, uri = request.runs_dir(), request.settings.pop("tracking_uri", None)
+    reports = request.settings.pop("reports_dir", None)
+    request.refuse_others("runs_dir=…, tracking_uri=… and reports_dir=…, and records every cell")
+    target = mlflow_target.Target.of(runs_dir, uri)
+    number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True, uri=uri)
+    where = f"runs in {runs_dir / 'mlflow.db'}" if target.own else f"new runs in {target.name}"
+    print(f"{number} {where}")
+    if reports:
+        print(f"{mlflow_reports.track(runs_dir, Path(reports), uri)} reports of {reports}")
     return 0
 
 
 def _ui(request: Request) -> int:
-    from xcbench.run import tracking
+    from xcbench.run import mlflow_ui
 
-    runs_dir = request.runs_dir()
+    runs_dir, uri = request.runs_dir(), request.settings.pop("tracking_uri", None)
     port = request.settings.pop("port", "5000")
-    request.refuse_others("runs_dir=… and port=NUMBER")
+    request.refuse_others("runs_dir=…, tracking_uri=… and port=NUMBER")
     if not re.fullmatch("[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
         raise UserError(f"port={port} is not possible: it must be a number between 1 and 65535")
-    return tracking.serve(runs_dir, int(port))
+    return mlflow_ui.serve(runs_dir, int(port), uri)
 
 
 def _options(request: Request) -> int:

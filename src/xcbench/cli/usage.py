@@ -157,13 +157,15 @@ Print the versions of methods and data that identities of cells are made of.
 Example: xcbench versions
 """,
     "track": """\
-[runs_dir=runs]
+[tracking_uri=URI] [reports_dir=reports] [runs_dir=runs]
 
-Rebuild the MLflow store from the cells.
+Rebuild the MLflow store from the cells. On a server (tracking_uri=http://HOST:PORT, or
+MLFLOW_TRACKING_URI), send what it lacks and put away the runs of removed cells.
+  reports_dir=reports          record every report of this folder too, with its files
 Example: xcbench track
 """,
     "ui": """\
-[port=5000] [runs_dir=runs]
+[port=5000] [tracking_uri=URI] [runs_dir=runs]
 
 Serve the MLflow UI on localhost.
 Example: xcbench ui port=5001

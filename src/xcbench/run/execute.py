@@ -11,12 +11,14 @@ from pathlib import Path
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.run import cells, grids, memory, profile, runner, tracking, workers
+from xcbench.run import cells, grids, memory, profile, runner, workers
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
+from xcbench.run.mlflow_target import Target
 from xcbench.run.plan import Job, jobs, memory_estimate
 from xcbench.run.processes import INTERRUPTED
 from xcbench.run.progress import Progress
+from xcbench.run.recorder import Recorder
 from xcbench.run.settings import Config
 from xcbench.units import MIB
 
@@ -92,7 +94,7 @@ def execute_jobs(
     statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
     for reason, number in Counter(absent.values()).items():
         print(f"{number} cells skipped: {reason}")
-    recorder = tracking.Recorder(runs_dir, launch.mlflow)
+    recorder = Recorder(runs_dir, launch.mlflow, launch.tracking_uri)
     queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
     clock.enter("idle")
     try:
@@ -137,10 +139,11 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
     whole = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
-    for name in (*whole, "runs_dir", "reports_dir"):
+    for name in (*whole, "runs_dir", "reports_dir", "tracking_uri"):
         if len({getattr(settings, name) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")
     check_name("grid", configurations[0].grid)
+    Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)
 
 
 def _stored(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 
 from xcbench import durable, locks, sealed
@@ -57,6 +59,17 @@ def members(runs_dir: Path, words: str) -> list[str]:
             )
     cells = [cell for name in names for cell in read(_path(runs_dir, name))]
     return list(dict.fromkeys(cells))
+
+
+def by_cell(runs_dir: Path) -> dict[str, str]:
+    """Names of the grids that each cell belongs to, with commas; `LAST` is no name of one."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted((runs_dir / "grids").glob("*.json")):
+        if path.stem != LAST:
+            with suppress(UserError):  # `xcbench verify` tells of it
+                for cell in read(path):
+                    found[cell].append(path.stem)
+    return {cell: ",".join(names) for cell, names in found.items()}
 
 
 def read(path: Path) -> list[str]:

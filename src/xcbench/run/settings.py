@@ -149,6 +149,11 @@ class Config:
         "their numbers are the same, their clocks show equal shares",
     )
     mlflow: bool = option(True, "record finished cells in MLflow")
+    tracking_uri: str | None = option(
+        None,
+        "MLflow server or database, such as http://HOST:5000; none: MLFLOW_TRACKING_URI, without "
+        "it mlflow.db in runs_dir",
+    )
     save_weights: bool = option(
         False, "keep the final weights in the cell's folder, for `xcbench predict`"
     )

@@ -1,59 +1,31 @@
-"""A finished cell as one flat MLflow run: curves side by side in the browser.
+"""Finished cells in MLflow: curves side by side in the browser.
 
-The store ``<runs_dir>/mlflow.db`` is a projection of the cells and can be rebuilt from them at any
-time. Time stamps are start + training clock, so that a run lasts as long as it trained and the
-relative time axis of the UI shows training seconds since the first value of a curve.
+A store is a projection of the cells and can be rebuilt from them at any time.
 """
 
 from __future__ import annotations
 
 import itertools
-import logging
-import math
-import os
 import shutil
-import socket
 import sqlite3
-import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
-from filelock import Timeout
-
-from xcbench import locks
-from xcbench.errors import UserError, one_line, reason
-from xcbench.run import cells, mlflow_tables
+from xcbench.run import grids, mlflow_runs, mlflow_tables
 from xcbench.run.cell import Cell
-from xcbench.run.processes import end_kept, interruptible, start_kept
-from xcbench.run.results import flatten
+from xcbench.run.mlflow_runs import ENDINGS, Entry, Store
+from xcbench.run.mlflow_target import EXPERIMENT, Target
 
-EXPERIMENT = "xcbench"  # the first one of a new store, hence the number in the next line
-CHARTS = "#/experiments/1/runs?compareRunsMode=CHART&workflowType=machine_learning"
-ENDINGS = {"done": "FINISHED", "timeout": "FINISHED", "diverged": "FAILED", "failed": "FAILED"}
-PAUSE = 5.0  # seconds from one batch of a launch to the next
 BATCH = 500  # runs that are written together
-LONGEST = 6000  # characters MLflow keeps of a value
-LOCK_SECONDS = 60.0  # wait for another process that tracks
+FEW = 100  # runs of which a server is asked one by one
 BUSY_SECONDS = 5.0  # wait for any other program that holds the store
 
-ENVIRONMENT = {
-    "MLFLOW_DISABLE_TELEMETRY": "true",
-    "DO_NOT_TRACK": "true",
-    "MLFLOW_SQLALCHEMYSTORE_POOLCLASS": "NullPool",  # no connection outlives a replaced store
-}
-SERVER_ENVIRONMENT = {
-    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # more processes, for features not used here
-    "MLFLOW_LOGGING_LEVEL": "WARNING",
-    "UVICORN_LOG_LEVEL": "warning",
-    "PYTHONWARNINGS": "ignore",
-}
 
-
-def track(runs_dir: Path, cells: Iterable[Cell], rebuild: bool = False) -> int:
+def track(
+    runs_dir: Path, cells: Iterable[Cell], rebuild: bool = False, uri: str | None = None
+) -> int:
     """Log the cells that are not in the store yet and return how many these are.
 
     A cell that was run again replaces its run. A run is ``FINISHED`` where the cell is done or met
@@ -62,36 +34,40 @@ def track(runs_dir: Path, cells: Iterable[Cell], rebuild: bool = False) -> int:
 
     Parameters
     ----------
-    runs_dir : where the store goes.
+    runs_dir : where the cells are.
     cells : the cells.
-    rebuild : write a new store of these cells alone. It takes the place of the old one, whatever
-        state that one is in, when it is complete.
+    rebuild : let the store hold these cells alone. That of the folder is written anew and takes
+        the place of the old one, whatever state that one is in, when it is complete.
+    uri : as of `Target.of`.
 
     Raises
     ------
     UserError
-        If the store is in use elsewhere, damaged, or of another version of MLflow.
+        If the store is in use elsewhere, damaged, of another version of MLflow, or does not answer.
     """
-    home = runs_dir.absolute()
-    store = home / "mlflow.db"
+    target = Target.of(runs_dir, uri)
+    grid_of = grids.by_cell(runs_dir)
+    few = [cell.cell for cell in cells] if isinstance(cells, list) and len(cells) <= FEW else None
     ended = (cell for cell in cells if cell.status in ENDINGS)
-    with _alone(store), _one_sentence(store):
-        if store.exists() and not rebuild:
-            with closing(sqlite3.connect(store, BUSY_SECONDS, isolation_level=None)) as probe:
+    with target.alone():
+        if not target.own:
+            return _log_missing(target.opened(), ended, grid_of, None if rebuild else few, rebuild)
+        if target.file.exists() and not rebuild:
+            with closing(sqlite3.connect(target.file, BUSY_SECONDS, isolation_level=None)) as probe:
                 probe.execute("BEGIN IMMEDIATE")  # fails sooner than MLflow, which retries
-            return _log_missing(store, ended, home)
-        for leftover in home.glob(".mlflow-*"):  # of a process that was killed
+            return _log_missing(target.opened(), ended, grid_of)
+        for leftover in target.home.glob(".mlflow-*"):  # of a process that was killed
             shutil.rmtree(leftover, ignore_errors=True)
-        with TemporaryDirectory(prefix=".mlflow-", dir=home) as scratch:
-            fresh = Path(scratch) / store.name
-            logged = _log_missing(fresh, ended, home)
+        with TemporaryDirectory(prefix=".mlflow-", dir=target.home) as scratch:
+            fresh = Path(scratch) / target.file.name
+            logged = _log_missing(target.opened(fresh), ended, grid_of)
             for suffix in ("-journal", "-wal", "-shm"):  # SQLite would apply them to the new store
-                Path(f"{store}{suffix}").unlink(missing_ok=True)
-            fresh.replace(store)
+                Path(f"{target.file}{suffix}").unlink(missing_ok=True)
+            fresh.replace(target.file)
         return logged
 
 
-def behind(runs_dir: Path, started: Mapping[str, float]) -> list[str]:
+def behind(runs_dir: Path, started: Mapping[str, float], uri: str | None = None) -> list[str]:
     """Cells, of those that started at these times, that `track` would log.
 
     Raises
@@ -99,119 +75,51 @@ def behind(runs_dir: Path, started: Mapping[str, float]) -> list[str]:
     UserError
         As `track` does.
     """
-    home = runs_dir.absolute()
-    store = home / "mlflow.db"
-    if not store.exists():
+    target = Target.of(runs_dir, uri)
+    if target.own and not target.file.exists():
         return list(started)
-    with _alone(store), _one_sentence(store):
-        by_cell = {entry.cell: entry for entry in mlflow_tables.entries(store, EXPERIMENT)}
-        return [name for name, at in started.items() if not _is_logged(by_cell.get(name), at)]
+    grid_of = grids.by_cell(runs_dir)
+    with target.alone():
+        if target.own:
+            entries = mlflow_tables.entries_of_file(target.file, EXPERIMENT)
+        else:
+            entries = target.opened().entries(list(started) if len(started) <= FEW else None)
+        by_cell = {entry.cell: entry for entry in entries}
+        return [
+            name
+            for name, at in started.items()
+            if not _is_logged(by_cell.get(name), at) or _regrouped(by_cell[name], grid_of)
+        ]
 
 
-class Recorder:
-    """Records finished cells in batches: between two cells, never while one trains.
-
-    A store that fails is left alone after one warning: it may cost seconds every time.
-
-    Parameters
-    ----------
-    enabled : whether anything is recorded.
-    """
-
-    def __init__(self, runs_dir: Path, enabled: bool) -> None:
-        self.runs_dir, self.usable = runs_dir, enabled
-        self.pending: list[Cell] = []
-        self.last = time.monotonic()
-
-    def add(self, cell: Cell) -> None:
-        """Take a cell, and record those so far if the last time is a while ago."""
-        if self.usable:
-            self.pending.append(cell)
-            if time.monotonic() - self.last > PAUSE or len(self.pending) >= BATCH:
-                self.record(self.pending)
-                self.pending, self.last = [], time.monotonic()
-
-    def finish(self, started: Mapping[str, float]) -> None:
-        """Record what is left, and of cells that started at these times those the store lacks."""
-        self.record(self.pending)
-        self.pending = []
-        with self._one_warning():
-            if self.usable and started:
-                names = behind(self.runs_dir, started)
-                if names:
-                    late = (cells.usable(self.runs_dir, name) for name in names)
-                    track(self.runs_dir, filter(None, late))
-
-    def record(self, cells: Sequence[Cell]) -> None:
-        """Record cells; if that fails, they are no less finished."""
-        with self._one_warning():
-            if self.usable and cells:
-                track(self.runs_dir, cells)
-
-    @contextmanager
-    def _one_warning(self) -> Iterator[None]:
-        try:
-            yield
-        except (UserError, OSError) as error:
-            self.usable = False
-            print(f"warning: {one_line(error)}", file=sys.stderr)
-
-
-def serve(runs_dir: Path, port: int = 5000) -> int:
-    """Run the MLflow UI on this computer until Ctrl-C.
+def _log_missing(
+    store: Store,
+    cells: Iterable[Cell],
+    grid_of: Mapping[str, str],
+    few: Sequence[str] | None = None,
+    alone: bool = False,
+) -> int:
+    """Log the cells without a run; runs that were cut off or are out of date make way.
 
     Parameters
     ----------
-    runs_dir : where the store is; an empty one is created where there is none.
-    port : where the UI listens.
-
-    Returns
-    -------
-    int
-        0 if a signal ended it, else the exit code of the server.
-
-    Raises
-    ------
-    UserError
-        If the port is taken or the store cannot be used.
+    few : the cells by name, where they are few.
+    alone : put the runs of other cells away.
     """
-    try:
-        with socket.create_server(("127.0.0.1", port)):
-            pass
-    except (OSError, OverflowError) as error:
-        raise UserError(
-            f"port {port} cannot be used ({reason(error)}); choose another one, for example 5001"
-        ) from None
-    track(runs_dir, [])
-    home = runs_dir.absolute()
-    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--backend-store-uri", _uri(home / "mlflow.db"), "--workers", "1"]
-    command += ["--no-serve-artifacts", "--default-artifact-root", _artifacts(home)]
-    environment = {**SERVER_ENVIRONMENT, **os.environ}
-    print(f"in some ten seconds (Ctrl-C stops it): http://127.0.0.1:{port}/{CHARTS}", flush=True)
-    with interruptible():
-        server = start_kept(command, environment)
-        try:
-            return server.wait()
-        except KeyboardInterrupt:
-            return 0
-        finally:
-            end_kept(server)
-
-
-def _log_missing(store: Path, cells: Iterable[Cell], home: Path) -> int:
-    """Log the cells without a run; runs that were cut off or are out of date make way."""
-    uri = _uri(store)
-    experiment = _experiment(_client(uri), home)
-    by_cell = {entry.cell: entry for entry in mlflow_tables.entries(store, EXPERIMENT)}
+    by_cell = {entry.cell: entry for entry in store.entries(few)}
+    others = set(by_cell)
     logged = 0
     for batch in _batches(cells):
         new = [cell for cell in batch if not _is_logged(by_cell.get(cell.cell), cell.started)]
-        for cell in new:
-            if cell.cell in by_cell:
-                _client(uri).delete_run(by_cell[cell.cell].run)
-        _log(uri, experiment, home, new)
+        old = [by_cell[cell.cell] for cell in batch if cell.cell in by_cell and cell not in new]
+        store.delete([by_cell[cell.cell] for cell in new if cell.cell in by_cell])
+        regrouped = [entry for entry in old if _regrouped(entry, grid_of)]
+        store.regroup([entry._replace(grid=grid_of.get(entry.cell)) for entry in regrouped])
+        store.insert([mlflow_runs.of(cell, grid_of.get(cell.cell, "")) for cell in new])
+        others -= {cell.cell for cell in batch}
         logged += len(new)
+    if alone:
+        store.delete([by_cell[name] for name in others])
     return logged
 
 
@@ -220,114 +128,11 @@ def _batches(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
     return iter(lambda: list(itertools.islice(rest, BATCH)), [])
 
 
-def _is_logged(entry: mlflow_tables.Entry | None, started: float) -> bool:
+def _is_logged(entry: Entry | None, started: float) -> bool:
     """Whether a run is whole, and of this run of its cell."""
-    return entry is not None and entry.status != "RUNNING" and entry.started == repr(started)
+    return entry is not None and entry.whole and entry.started == repr(started)
 
 
-def _log(uri: str, experiment: str, home: Path, cells: Sequence[Cell]) -> None:
-    mlflow_tables.insert(uri, experiment, _artifacts(home), [_run(cell) for cell in cells])
-
-
-def _run(cell: Cell) -> mlflow_tables.Run:
-    rate = [] if cell.lr is None else [f"lr={cell.lr:g}"]
-    settings = flatten({**cell.config, "shape": cell.shape})
-    points = list(_points(cell))
-    begin = round(1000 * cell.started)
-    return mlflow_tables.Run(
-        name=" ".join([cell.method, *rate, f"seed={cell.seed}", cell.dataset]),
-        status=ENDINGS[cell.status],
-        start=begin,
-        end=max((stamp for _, _, stamp, _ in points), default=begin),
-        tags=_tags(cell),
-        params={key: _cut(value) for key, value in settings.items()},
-        points=points,
-    )
-
-
-def _tags(cell: Cell) -> dict[str, str]:
-    names = ("cell", "status", "dataset", "dataset_digest", "method", "method_version", "seed")
-    tags = {name: getattr(cell, name) for name in (*names, "engine", "message")}
-    tags |= {"git_commit": cell.environment.get("git_commit"), "started": repr(cell.started)}
-    return {name: _cut(value) for name, value in tags.items() if value is not None}
-
-
-def _points(cell: Cell) -> Iterator[mlflow_tables.Point]:
-    """Take a curve apart: every finite number, at the time of the training clock.
-
-    Iterations of L-BFGS have no clock; they stand at the time of the row before them.
-    """
-    curve = dict(zip(cell.curve, cell.curve.to_numpy(object).T.tolist(), strict=True))
-    steps = list(map(int, curve.pop("iteration")))
-    clock = cell.curve["train_seconds"].ffill().fillna(0.0)  # a metric too, to choose as an axis
-    stamps = [round(1000 * (cell.started + seconds)) for seconds in clock]
-    for name, column in curve.items():
-        for step, stamp, value in zip(steps, stamps, column, strict=True):
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            if number and math.isfinite(value):
-                yield str(name), float(value), stamp, step
-
-
-def _client(uri: str) -> Any:
-    """Import MLflow without telemetry and chatter."""
-    for name, value in ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
-    from mlflow import MlflowClient
-
-    for name in ("mlflow", "alembic"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
-    return MlflowClient(tracking_uri=uri)
-
-
-def _experiment(client: Any, home: Path) -> str:
-    """Identity of the one experiment; the empty one that MLflow creates is put away."""
-    experiment = client.get_experiment_by_name(EXPERIMENT)
-    if experiment is not None:
-        return str(experiment.experiment_id)
-    client.delete_experiment("0")
-    return str(client.create_experiment(EXPERIMENT, _artifacts(home)))
-
-
-@contextmanager
-def _alone(store: Path) -> Iterator[None]:
-    """Let one process write at a time; several that create a store at once would break it."""
-    store.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with locks.alone(store.with_suffix(".lock"), f"writes {store.name}", LOCK_SECONDS):
-            yield
-    except Timeout:
-        raise UserError(
-            f"another process has been writing {store} for {LOCK_SECONDS:.0f} s; the cells are "
-            "safe, run `xcbench track` when it has finished"
-        ) from None
-
-
-@contextmanager
-def _one_sentence(store: Path) -> Iterator[None]:
-    """Errors of MLflow and of the store become one sentence."""
-    try:
-        yield
-    except UserError:
-        raise
-    except Exception as error:  # a damaged store meets each layer of MLflow in its own way
-        first = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0]
-        raise UserError(
-            f"{store} cannot be used ({first}); the cells are safe and `xcbench track` rebuilds "
-            "the store from them"
-        ) from None
-
-
-def _uri(store: Path) -> str:
-    if set("%?") & set(str(store)):  # read as an escape and as options
-        raise UserError(f"{store} cannot be an MLflow store: rename its folder without % and ?")
-    return f"sqlite:///{store}"
-
-
-def _artifacts(home: Path) -> str:
-    """Where MLflow would put files: never the current folder."""
-    return (home / "artifacts").as_uri()
-
-
-def _cut(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+def _regrouped(entry: Entry, grid_of: Mapping[str, str]) -> bool:
+    """Whether the cell belongs to other grids than its run says."""
+    return (entry.grid or "") != grid_of.get(entry.cell, "")

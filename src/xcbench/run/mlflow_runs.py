@@ -1,0 +1,147 @@
+"""A finished cell as one flat run of MLflow.
+
+Time stamps are start + training clock, so that a run lasts as long as it trained and the relative
+time axis of the UI shows training seconds since the first value of a curve.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from xcbench.run.cell import Cell
+from xcbench.run.results import flatten
+
+ENDINGS = {"done": "FINISHED", "timeout": "FINISHED", "diverged": "FAILED", "failed": "FAILED"}
+LONGEST = 6000  # characters MLflow keeps of a value
+CONTEXT = ("mlflow.data.context", "training")  # tag of a dataset among the inputs of a run
+FOLDER = "runs_folder"  # tag: identity of the folder of runs that a run on a server comes from
+
+Point = tuple[str, float, int, int]  # metric, value, time in ms, step
+
+
+class Data(NamedTuple):
+    """A dataset as MLflow records it among the inputs of a run."""
+
+    name: str
+    digest: str
+    source_type: str
+    source: str
+    profile: str
+
+
+@dataclass
+class Run:
+    """What a run says; times are in ms."""
+
+    name: str
+    status: str
+    start: int
+    end: int
+    tags: dict[str, str]
+    params: dict[str, str]
+    points: list[Point]
+    data: Data
+
+
+class Entry(NamedTuple):
+    """A run of the store by its identity there, its status, and the tags that tell its cell."""
+
+    run: str
+    status: str
+    cell: str
+    started: str | None
+    grid: str | None
+
+    @property
+    def whole(self) -> bool:
+        """Whether its writing was not cut off."""
+        return self.status != "RUNNING"
+
+
+class Store(Protocol):
+    """Where runs are kept; the runs of other folders are not seen."""
+
+    def entries(self, cells: Sequence[str] | None = None) -> list[Entry]:
+        """Runs of these cells at least, without those that were deleted."""
+
+    def insert(self, runs: Sequence[Run]) -> None:
+        """Write runs."""
+
+    def delete(self, entries: Sequence[Entry]) -> None:
+        """Put runs away."""
+
+    def regroup(self, entries: Sequence[Entry]) -> None:
+        """Give runs the tag ``grid`` of these entries."""
+
+
+def of(cell: Cell, grid: str = "") -> Run:
+    """The run of a cell.
+
+    Parameters
+    ----------
+    grid : names of the grids that the cell belongs to, with commas.
+    """
+    rate = [] if cell.lr is None else [f"lr={cell.lr:g}"]
+    settings = flatten({**cell.config, "shape": cell.shape})
+    points = list(_points(cell))
+    begin = round(1000 * cell.started)
+    return Run(
+        name=" ".join([cell.dataset, cell.method, *rate, f"seed={cell.seed}"]),
+        status=ENDINGS[cell.status],
+        start=begin,
+        end=max((stamp for _, _, stamp, _ in points), default=begin),
+        tags=_tags(cell, grid),
+        params={key: _cut(value) for key, value in settings.items()},
+        points=points,
+        data=_data(cell),
+    )
+
+
+def _tags(cell: Cell, grid: str) -> dict[str, str]:
+    names = ("cell", "status", "dataset", "dataset_digest", "method", "method_version", "seed")
+    tags = {name: getattr(cell, name) for name in (*names, "engine", "message")}
+    version, commit = cell.environment.get("xcbench"), cell.environment.get("git_commit")
+    tags |= {"grid": grid or None, "git_commit": commit, "started": repr(cell.started)}
+    tags |= {
+        "mlflow.source.name": f"xcbench {version}" if version else "xcbench",
+        "mlflow.source.type": "LOCAL",
+        "mlflow.source.git.commit": commit,
+    }
+    return {name: _cut(value) for name, value in tags.items() if value is not None}
+
+
+def _data(cell: Cell) -> Data:
+    """The dataset with what its digest is made of; the profile is its shape."""
+    source = cell.config.get("dataset", {})
+    return Data(
+        cell.dataset,
+        cell.dataset_digest[:36],
+        "xcbench",
+        json.dumps(source),
+        json.dumps(cell.shape),
+    )
+
+
+def _points(cell: Cell) -> Iterator[Point]:
+    """Take a curve apart: every finite number, at the time of the training clock.
+
+    Iterations of L-BFGS have no clock; they stand at the time of the row before them.
+    """
+    curve = dict(zip(cell.curve, cell.curve.to_numpy(object).T.tolist(), strict=True))
+    steps = list(map(int, curve.pop("iteration")))
+    clock = cell.curve["train_seconds"].ffill().fillna(0.0)  # a metric too, to choose as an axis
+    stamps = [round(1000 * (cell.started + seconds)) for seconds in clock]
+    for name, column in curve.items():
+        for step, stamp, value in zip(steps, stamps, column, strict=True):
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if number and math.isfinite(value):
+                yield str(name), float(value), stamp, step
+
+
+def _cut(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,0 +1,189 @@
+"""Which MLflow store: that of a folder of runs, a database, or a server.
+
+Without a setting it is ``<runs_dir>/mlflow.db``; ``tracking_uri`` or ``MLFLOW_TRACKING_URI`` name
+another one, which others may use too: there, the runs of this folder alone are touched.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from filelock import Timeout
+
+from xcbench import durable, locks
+from xcbench.errors import UserError
+from xcbench.run.mlflow_api import Api
+from xcbench.run.mlflow_runs import Store
+from xcbench.run.mlflow_tables import Tables
+
+EXPERIMENT = "xcbench"  # the first one of a new store
+VARIABLE = "MLFLOW_TRACKING_URI"
+DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
+SERVERS = ("http", "https", "databricks", "file")
+LOCK_SECONDS = 60.0  # wait for another process that tracks
+
+ENVIRONMENT = {
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    "MLFLOW_SQLALCHEMYSTORE_POOLCLASS": "NullPool",  # no connection outlives a replaced store
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",  # a server that is down is asked again later
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "20",
+    "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT": "true",
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A store, and the folder whose cells it holds.
+
+    Attributes
+    ----------
+    home : the folder of runs, absolute.
+    uri : of the store; "" is that of the folder.
+    """
+
+    home: Path
+    uri: str = ""
+
+    @classmethod
+    def of(cls, runs_dir: Path, uri: str | None = None) -> Target:
+        """The store that a setting names, else the environment, else that of the folder.
+
+        Raises
+        ------
+        UserError
+            If MLflow has no store of that kind.
+        """
+        uri = uri or os.environ.get(VARIABLE) or ""
+        scheme = uri.partition(":")[0]
+        if uri and scheme.partition("+")[0].lower() not in (*DATABASES, *SERVERS):
+            raise UserError(
+                f"tracking_uri={scheme}{':…' if ':' in uri else ''} is no MLflow store; give "
+                f"http://HOST:PORT of a server, or a database ({', '.join(DATABASES)})"
+            )
+        return cls(runs_dir.absolute(), uri)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is the store of the folder, which holds nothing else."""
+        return not self.uri
+
+    @property
+    def file(self) -> Path:
+        """The store of the folder."""
+        return self.home / "mlflow.db"
+
+    @property
+    def store(self) -> str:
+        """As MLflow understands it."""
+        return self.uri or _uri(self.file)
+
+    @property
+    def name(self) -> str:
+        """As messages call it: without a password."""
+        return re.sub(r"(?<=://)[^@/]*@", "", self.uri) if self.uri else str(self.file)
+
+    @property
+    def is_server(self) -> bool:
+        """Whether it has a page of its own."""
+        return self.uri.startswith(("http:", "https:", "databricks"))
+
+    @property
+    def artifacts(self) -> str | None:
+        """Where files of runs go, never the current folder; None: where a server wants them."""
+        return None if self.is_server else (self.home / "artifacts").as_uri()
+
+    def opened(self, file: Path | None = None) -> Store:
+        """The store with its experiment, made where they are not there.
+
+        Parameters
+        ----------
+        file : in the place of the folder's own.
+        """
+        uri = _uri(file) if file else self.store
+        mlflow = client(uri)
+        if self.own and mlflow.get_experiment_by_name(EXPERIMENT) is None:
+            mlflow.delete_experiment("0")  # the empty one that MLflow creates
+        identity = experiment(mlflow, EXPERIMENT, self.artifacts)
+        folder = "" if self.own else self.folder
+        if uri.startswith(DATABASES):
+            return Tables(uri, EXPERIMENT, identity, self.artifacts or "", folder)
+        return Api(mlflow, identity, folder)
+
+    @property
+    def folder(self) -> str:
+        """Identity of the folder, which tells its runs from those of others in a shared store."""
+        path = self.home / "mlflow-folder"
+        if not path.exists():
+            durable.write(path, secrets.token_hex(8))
+        return path.read_text("utf-8").strip()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let one process write at a time; several that create a store at once would break it.
+
+        Raises
+        ------
+        UserError
+            If another process writes for too long, or anything is wrong with the store.
+        """
+        try:
+            with locks.alone(self.home / "mlflow.lock", f"writes {self.name}", LOCK_SECONDS):
+                yield
+        except UserError:
+            raise
+        except Timeout:
+            raise UserError(
+                f"another process has been writing {self.name} for {LOCK_SECONDS:.0f} s; the cells "
+                "are safe, run `xcbench track` when it has finished"
+            ) from None
+        except Exception as error:  # a damaged store meets each layer of MLflow in its own way
+            what = "rebuilds the store from them" if self.own else "or the next launch sends them"
+            raise UserError(
+                f"{self.name} cannot be used ({_first(error)}); the cells are safe and "
+                f"`xcbench track` {what}"
+            ) from None
+
+
+def client(uri: str) -> Any:
+    """Import MLflow without telemetry and chatter."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    from mlflow import MlflowClient
+
+    for name in ("mlflow", "alembic", "urllib3"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
+    return MlflowClient(tracking_uri=uri)
+
+
+def experiment(mlflow: Any, name: str, artifacts: str | None) -> str:
+    """Identity of an experiment, which is created where it is not there."""
+    there = mlflow.get_experiment_by_name(name)
+    return str(there.experiment_id if there else mlflow.create_experiment(name, artifacts))
+
+
+def _first(error: BaseException) -> str:
+    """The first sentence of an error; of a server that is down, that it is."""
+    import requests
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, requests.ConnectionError | requests.Timeout):
+            return "it does not answer"
+        cause = cause.__cause__ or cause.__context__
+    return (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0]
+
+
+def _uri(file: Path) -> str:
+    if set("%?") & set(str(file)):  # read as an escape and as options
+        raise UserError(f"{file} cannot be an MLflow store: rename its folder without % and ?")
+    return f"sqlite:///{file}"

@@ -1,0 +1,73 @@
+"""The MLflow UI of a store, on this computer alone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from xcbench.errors import UserError, reason
+from xcbench.run import tracking
+from xcbench.run.mlflow_target import Target
+from xcbench.run.processes import end_kept, interruptible, start_kept
+
+# The experiment of a store is its first one.
+CHARTS = "#/experiments/1/runs?compareRunsMode=CHART&workflowType=machine_learning"
+ENVIRONMENT = {
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # more processes, for features not used here
+    "MLFLOW_LOGGING_LEVEL": "WARNING",
+    "UVICORN_LOG_LEVEL": "warning",
+    "PYTHONWARNINGS": "ignore",
+}
+
+
+def serve(runs_dir: Path, port: int = 5000, uri: str | None = None) -> int:
+    """Run the MLflow UI on this computer until Ctrl-C; of a server, say where it is.
+
+    Parameters
+    ----------
+    runs_dir : where the store is; an empty one is created where there is none.
+    port : where the UI listens.
+    uri : as of `tracking.Target.of`.
+
+    Returns
+    -------
+    int
+        0 if a signal ended it, else the exit code of the server.
+
+    Raises
+    ------
+    UserError
+        If the port is taken or the store cannot be used.
+    """
+    target = Target.of(runs_dir, uri)
+    if target.is_server:
+        print(f"the runs are on the MLflow server {target.name}")
+        return 0
+    if not find_spec("flask"):
+        raise UserError("the pages of MLflow are not installed: pip install 'xcbench[ui]'")
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+    except (OSError, OverflowError) as error:
+        raise UserError(
+            f"port {port} cannot be used ({reason(error)}); choose another one, for example 5001"
+        ) from None
+    tracking.track(runs_dir, [], uri=uri)
+    command = [sys.executable, "-m", "mlflow", "server", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--workers", "1", "--no-serve-artifacts"]
+    command += ["--default-artifact-root", str(target.artifacts)]
+    store = {"MLFLOW_BACKEND_STORE_URI": target.store}  # a list of processes shows no password
+    environment = {**ENVIRONMENT, **os.environ, **store}
+    page = f"http://127.0.0.1:{port}/{CHARTS if target.own else '#/experiments'}"
+    print(f"in some ten seconds (Ctrl-C stops it): {page}", flush=True)
+    with interruptible():
+        server = start_kept(command, environment)
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            return 0
+        finally:
+            end_kept(server)

@@ -1,0 +1,163 @@
+"""Cells on their way into MLflow, beside the training.
+
+A cell that ended is a name in the outbox ``<runs_dir>/unrecorded/<store>/`` until its run is in
+the store. A process of its own empties the outbox while the launch trains; what a store that is
+down does not take waits there for the next launch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from xcbench.errors import UserError, one_line
+from xcbench.run import cells, tracking
+from xcbench.run.cell import Cell
+from xcbench.run.mlflow_target import Target
+from xcbench.run.processes import end_with_parent, without_signals
+
+PAUSE = 5.0  # seconds from one look at the outbox to the next
+TRIES = (1.0, 3.0)  # seconds before a further try at the end of a launch
+NICENESS = 10  # training goes first
+
+
+class Outbox:
+    """Names of cells that are to be recorded in a store, each an empty file.
+
+    Parameters
+    ----------
+    runs_dir : the cells.
+    uri : as of `Target.of`.
+    """
+
+    def __init__(self, runs_dir: Path, uri: str | None) -> None:
+        self.runs_dir, self.uri = runs_dir, uri
+        target = Target.of(runs_dir, uri)
+        store = hashlib.sha256(target.uri.encode()).hexdigest()[:12] if target.uri else "own"
+        self.folder = runs_dir / "unrecorded" / store
+
+    def add(self, cell: str) -> None:
+        """Put a cell in."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / cell).touch()
+
+    def names(self) -> list[str]:
+        """Cells that wait."""
+        with suppress(FileNotFoundError):
+            return sorted(entry.name for entry in os.scandir(self.folder))
+        return []
+
+    def deliver(self) -> None:
+        """Record the cells that wait; each leaves when its run is in the store.
+
+        Raises
+        ------
+        UserError
+            As `tracking.track` does.
+        """
+        names = self.names()
+        for first in range(0, len(names), tracking.BATCH):
+            batch = names[first : first + tracking.BATCH]
+            there = [cells.usable(self.runs_dir, name) for name in batch]
+            tracking.track(self.runs_dir, [cell for cell in there if cell], uri=self.uri)
+            for name in batch:
+                (self.folder / name).unlink(missing_ok=True)
+
+    def deliver_with_patience(self) -> str:
+        """Record the cells that wait, with some tries; what was wrong at last, or nothing."""
+        for seconds in (*TRIES, None):
+            try:
+                self.deliver()
+            except (UserError, OSError) as error:
+                if seconds is None or Target.of(self.runs_dir, self.uri).own:
+                    return one_line(error)
+                time.sleep(seconds)
+            else:
+                return ""
+        return ""
+
+
+class Recorder:
+    """Records finished cells while others train; if that fails, they are no less finished.
+
+    Parameters
+    ----------
+    enabled : whether anything is recorded.
+    uri : as of `Target.of`.
+    """
+
+    def __init__(self, runs_dir: Path, enabled: bool, uri: str | None = None) -> None:
+        self.usable = enabled
+        self.outbox = Outbox(runs_dir, uri) if enabled else None
+        self.process: multiprocessing.process.BaseProcess | None = None
+        self.began = time.monotonic()
+
+    def add(self, cell: Cell) -> None:
+        """Take a cell that is saved."""
+        if self.outbox and self.usable:
+            try:
+                self.outbox.add(cell.cell)
+            except OSError as error:
+                self._warn(one_line(error))
+            if self.process is None and time.monotonic() - self.began > PAUSE:
+                self._start(self.outbox)
+
+    def finish(self, started: Mapping[str, float]) -> None:
+        """Record what is left, and of cells that started at these times those the store lacks."""
+        if not self.outbox or not self.usable:
+            return
+        try:
+            problem = self._end() if self.process else ""
+            if started and not problem:
+                for name in tracking.behind(self.outbox.runs_dir, started, self.outbox.uri):
+                    self.outbox.add(name)
+            problem = problem or self.outbox.deliver_with_patience()
+        except (UserError, OSError) as error:
+            problem = one_line(error)
+        if problem:
+            self._warn(problem)
+
+    def _start(self, outbox: Outbox) -> None:
+        if multiprocessing.current_process().daemon:  # which may have no process of its own
+            return
+        spawn = multiprocessing.get_context("spawn")
+        self.pipe, other = spawn.Pipe()
+        self.process = spawn.Process(target=_record, args=(other, outbox), daemon=True)
+        with without_signals():
+            self.process.start()
+        other.close()
+
+    def _end(self) -> str:
+        """Wait for the process; what was wrong, or nothing."""
+        try:
+            self.pipe.send("finish")
+            if not self.pipe.poll(PAUSE) and self.outbox:
+                number = len(self.outbox.names())
+                print(f"writing {number} runs into MLflow (Ctrl-C leaves them to the next launch)")
+                sys.stdout.flush()
+            return str(self.pipe.recv())
+        except (EOFError, OSError):  # it died: this process goes on with what is left
+            return ""
+
+    def _warn(self, problem: str) -> None:
+        self.usable = False
+        print(f"warning: {problem}", file=sys.stderr)
+
+
+def _record(pipe: Connection, outbox: Outbox) -> None:
+    """Empty the outbox from time to time until the launch ends."""
+    end_with_parent()
+    os.nice(NICENESS)
+    with suppress(EOFError, OSError):
+        while not pipe.poll(PAUSE):
+            with suppress(UserError, OSError):  # the next look tries again
+                outbox.deliver()
+        pipe.recv()
+        pipe.send(outbox.deliver_with_patience())
