@@ -88,6 +88,7 @@ def _command(words: list[str]) -> int:
         "report": (_report, ()),
         "paper": (_beside("paper.paper"), ("NAME",)),
         "replication": (_beside("paper.collect"), ()),
+        "board": (_beside("board.board"), ()),
         "versions": (_beside("paper.versions"), ()),
         "track": (_track, ()),
         "ui": (_ui, ()),

@@ -130,6 +130,13 @@ class Split:
             start, classes = self.sets.start, self.sets.classes
         return sp.csr_array((np.ones(len(classes)), classes, start), (len(self), n_classes))
 
+    @property
+    def originals(self) -> np.ndarray:
+        """Number (N,) of the row that each was before ``label=each`` made one of each label."""
+        if self.sets is None or (self.sets.weight == 1).all():
+            return np.arange(len(self))
+        return np.cumsum(self.y == self.sets.classes[self.sets.start[:-1]]) - 1
+
     def divided(self, share: float) -> tuple[Split, Split]:
         """A drawn share of the rows, and the others; in their order, and always the same."""
         drawn = np.random.default_rng(0).permutation(len(self)) < share * len(self)
@@ -196,12 +203,16 @@ class Info:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A problem: training and test rows over the classes 0..K-1."""
+    """A problem: training and test rows over the classes 0..K-1.
+
+    ``validation`` are rows that were set aside of the training rows, if any were.
+    """
 
     info: Info
     train: Split
     test: Split
     class_counts: np.ndarray
+    validation: Split | None = None
 
     def first(self, share: float) -> Dataset:
         """The problem with the first floor(share · N) training rows alone, at least one."""
@@ -209,7 +220,21 @@ class Dataset:
             return self
         train = self.train.first(max(1, int(share * len(self.train) + 1e-9)))
         counts = np.bincount(train.y, minlength=len(self.class_counts))
-        return Dataset(replace(self.info, train=len(train)), train, self.test, counts)
+        info = replace(self.info, train=len(train))
+        return replace(self, info=info, train=train, class_counts=counts)
+
+    def held_out(self, share: float, seed: int) -> Dataset:
+        """The problem with a drawn share of the training rows set aside for validation.
+
+        Rows that ``label=each`` made of one stay together.
+        """
+        row = self.train.originals
+        number = int(row[-1]) + 1
+        drawn = (np.random.default_rng(seed).permutation(number) < share * number)[row]
+        validation, train = (self.train.take(np.flatnonzero(part)) for part in (drawn, ~drawn))
+        counts = np.bincount(train.y, minlength=len(self.class_counts))
+        info = replace(self.info, train=len(train))
+        return replace(self, info=info, train=train, class_counts=counts, validation=validation)
 
 
 def square_norms(X: Rows) -> np.ndarray:

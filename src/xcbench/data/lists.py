@@ -25,8 +25,8 @@ def bydate(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
 
     Documents, words and labels are counted from 1.
     """
-    labels = {role: _table(paths[f"{role}_labels"], 1)[:, 0] for role in ("train", "test")}
-    counts = {role: _table(paths[role], 3) for role in labels}
+    labels = {role: table(paths[f"{role}_labels"], 1)[:, 0] for role in ("train", "test")}
+    counts = {role: table(paths[role], 3) for role in labels}
     expected = settings.expected
     n_labels = expected.labels or max(int(y.max(initial=1)) for y in labels.values())
     n_words = expected.features or max(int(c[:, 1].max(initial=1)) for c in counts.values())
@@ -40,13 +40,15 @@ def bydate(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
     return parts[0], parts[1]
 
 
-def _table(path: Path, columns: int) -> np.ndarray:
-    """Lines of so many whole numbers as an array."""
+def table(path: Path, columns: int, first: int = 0) -> np.ndarray:
+    """Lines of so many whole numbers as an array, from the line ``first`` on."""
     line = rb"[ \t]*+" + rb"[ \t]++".join([rb"\d{1,15}"] * columns) + rb"[ \t]*+"
     with open_content(path) as handle:
+        for _ in range(first):
+            handle.readline()
         text = handle.read().removeprefix(BOM).replace(b"\r\n", b"\n").rstrip(b"\n")
     if not re.fullmatch(rb"(?:" + line + rb"\n)*+" + line, text):
-        for number, text_line in enumerate(text.split(b"\n"), start=1):
+        for number, text_line in enumerate(text.split(b"\n"), start=first + 1):
             if not re.fullmatch(line, text_line):
                 what = "a whole number" if columns == 1 else f"{columns} whole numbers"
                 raise bad_line(path, number, f"here must stand {what}, not {shown(text_line)}")

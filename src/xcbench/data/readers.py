@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from xcbench.core.dataset import Raw
 from xcbench.data import svmlight
 from xcbench.data.dense_text import dense_text
+from xcbench.data.derived import triples, words
 from xcbench.data.drawings import omniglot
 from xcbench.data.files import open_content
 from xcbench.data.lists import bydate, citeulike
@@ -273,6 +274,8 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "omniglot": omniglot,
     "citeulike": citeulike,
     "svmlight": svmlight_files,
+    "words": words,
+    "triples": triples,
     "own": user_files,
 }
 
@@ -285,5 +288,7 @@ ROLES = {
     "omniglot": ("train",),
     "citeulike": ("train", "train_labels"),
     "svmlight": ("train", "test"),
+    "words": ("train", "train_labels", "test", "test_labels"),
+    "triples": ("train", "test"),
     "own": ("train",),
 }

@@ -7,7 +7,7 @@ holds. The tables are written after every grid.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -121,7 +121,7 @@ class Runner:
     ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
         jobs = plan.jobs(configurations)
-        outcome, code = _points(grid.name, jobs, cache)
+        outcome, code = cells_of(grid.name, jobs, cache)
         extended = grid.extended and "method.lr" not in self.overrides
         steps = DECADES * (2 if grid.tuned else 1)
         for _ in range(steps if extended else 0):
@@ -130,7 +130,7 @@ class Runner:
                 break
             print(f"{len(more)} points further, where the best ones lack neighbours")
             jobs += more
-            further, exit_code = _points(grid.name, more, cache)
+            further, exit_code = cells_of(grid.name, more, cache)
             outcome, code = outcome.joined(further), max(code, exit_code)
         if grid.part == "runs" and not configurations[0].plan:
             priors.update(self.folder, jobs)
@@ -142,15 +142,20 @@ def narrows(key: str) -> bool:
     return key == "seed" or key not in sweeps.PLAIN
 
 
-def _points(name: str, planned: list[Job], cache: ResultsCache) -> tuple[ResultsCache, int]:
-    """Run the points for which no row holds; gives the rows of all."""
+def cells_of(
+    name: str,
+    planned: list[Job],
+    cache: ResultsCache,
+    execute: Callable[[list[Job]], int] = execute_jobs,
+) -> tuple[ResultsCache, int]:
+    """Run the cells of a grid for which no row holds; gives the rows of all, and an exit code."""
     launch = planned[0].settings
     candidates = {} if launch.force else {job.cell.cell: cache.holds(job, name) for job in planned}
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
         print(f"{len(planned)} cells: {len(held)} of them hold in the committed tables")
-    code = execute_jobs(todo) if todo else 0
+    code = execute(todo) if todo else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in cache.skipped and cell.status == "skipped"]

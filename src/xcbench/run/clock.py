@@ -21,10 +21,14 @@ class Stopwatch:
     A process that was suspended is told so when it goes on (SIGCONT). Of a stretch in which that
     happened its processor time counts: the system does not say how long it stood still. The sleep
     of a machine does not count, as `time.perf_counter` leaves it out. Only a main thread is told.
+
+    Parameters
+    ----------
+    processor : whether processor time counts in any case, of all threads of the process.
     """
 
-    def __init__(self) -> None:
-        self.seconds, self.suspended = 0.0, False
+    def __init__(self, processor: bool = False) -> None:
+        self.seconds, self.suspended, self.processor = 0.0, False, processor
         self.before: Any = None
 
     def __enter__(self) -> Self:
@@ -48,7 +52,7 @@ class Stopwatch:
             yield
         finally:
             wall, work = time.perf_counter() - started, time.process_time() - worked
-            self.seconds += min(wall, work) if self.suspended else wall
+            self.seconds += work if self.processor else min(wall, work) if self.suspended else wall
 
 
 class Stops:

@@ -19,7 +19,9 @@ class Evaluator:
 
     def __init__(self, dataset: Dataset, evaluation: Evaluation, seed: int) -> None:
         parts = {"train": dataset.train, "test": dataset.test}
-        if evaluation.validation:
+        if dataset.validation is not None:
+            parts["validation"] = dataset.validation
+        elif evaluation.validation:
             parts["validation"], parts["test"] = dataset.test.divided(evaluation.validation)
         most = dict.fromkeys(parts, evaluation.rows)
         most["train"] = evaluation.train_rows or evaluation.rows
@@ -27,7 +29,6 @@ class Evaluator:
             role: (whole.sample(most[role]), 0 < most[role] < len(whole))
             for role, whole in parts.items()
         }
-        self.test = dataset.test
         self.evaluation, self.seed = evaluation, seed
         self.inverse_propensity: np.ndarray | None = None
         if evaluation.metrics and dataset.info.multi_label:
@@ -47,7 +48,7 @@ class Evaluator:
                 own |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
             for own, model in zip(columns, models, strict=True):
-                own |= costs(model.corrected, self.test)
+                own |= costs(model.corrected, self.parts["test"][0])
         return columns
 
     def _losses(self, models: Sequence[Model], iteration: int) -> list[dict[str, float]]:

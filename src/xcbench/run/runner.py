@@ -94,7 +94,7 @@ def _too_large(job: Job) -> str:
 def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     settings = job.settings
     started = time.perf_counter()
-    dataset = _dataset(_info(job), cache_dir(settings))
+    dataset = _dataset(job)
     load_seconds = time.perf_counter() - started
     solver, model = _built(job, dataset)
     started = time.perf_counter()
@@ -119,7 +119,7 @@ def _run_together(
     """Cells trained in lockstep; none where that is not possible, or not faster."""
     settings = jobs[0].settings
     started = time.perf_counter()
-    dataset = _dataset(_info(jobs[0]), cache_dir(settings))
+    dataset = _dataset(jobs[0])
     load_seconds = time.perf_counter() - started
     solvers, models = zip(*(_built(job, dataset) for job in jobs), strict=True)
     if not lockstep.possible(solvers, models, dataset.first(settings.budget.share)):
@@ -147,10 +147,18 @@ def _run_together(
     ]
 
 
+def _dataset(job: Job) -> Dataset:
+    """The dataset of a job, without the training rows that are set aside for validation."""
+    evaluation, seed = job.settings.evaluation, job.settings.seed
+    share = evaluation.validation if evaluation.validation_from == "train" else 0.0
+    return _loaded(_info(job), cache_dir(job.settings), share, seed if share else 0)
+
+
 @lru_cache(maxsize=1)
-def _dataset(info: Info, cache: Path) -> Dataset:
+def _loaded(info: Info, cache: Path, held_out: float, seed: int) -> Dataset:
     """A dataset, mapped into memory once for the cells that follow one another."""
-    return data.load(info, cache)
+    dataset = data.load(info, cache)
+    return dataset.held_out(held_out, seed) if held_out else dataset
 
 
 def _info(job: Job) -> Info:

@@ -37,6 +37,12 @@ class Budget:
     seconds: float | None = option(
         None, "end a cell after so many training seconds, with status timeout", above=0
     )
+    clock: str = option(
+        "wall",
+        "which seconds of training count: those of the wall, or those of the processor, which "
+        "other programs on the machine take nothing of",
+        choices=("wall", "processor"),
+    )
     memory: float | None = option(
         None,
         "skip a cell that is estimated to need more GiB than this; none: than is available",
@@ -72,6 +78,12 @@ class Evaluation:
         at_least=0,
         at_most=0.9,
     )
+    validation_from: str = option(
+        "test",
+        "which rows validation sets aside: those of the test part; or of the training part, drawn "
+        "by the seed, which then do not train",
+        choices=("test", "train"),
+    )
     top_k: int = option(
         0,
         "add columns *_hit_at_<top_k>: share of rows whose class is among the top_k of the highest "
@@ -85,8 +97,8 @@ class Evaluation:
     )
     costs: bool = option(
         False,
-        "add columns predict_seconds (of all test rows), nonzeros and model_mib of the weights, "
-        "peak_mib of the process, and train_mib that training added",
+        "add columns predict_seconds (of the test rows that are evaluated), nonzeros and model_mib "
+        "of the weights, peak_mib of the process, and train_mib that training added",
     )
     clip: float = option(
         0.0,

@@ -48,7 +48,7 @@ def run(
     Trace
         The first number that is not finite ends the curve with status ``diverged``.
     """
-    clock = Stopwatch()
+    clock = Stopwatch(budget.clock == "processor")
     seen = dataset.first(budget.share)
     passes = solver.epochs or budget.epochs
     stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
@@ -80,7 +80,7 @@ def run_together(
     watch: Callable[[float], None] = lambda share: None,
 ) -> list[Trace]:
     """As `run` of each, in lockstep; a clock shows an equal share of the seconds of all."""
-    clock = Stopwatch()
+    clock = Stopwatch(budget.clock == "processor")
     seen = dataset.first(budget.share)
     stops = Stops(checkpoints(budget, budget.epochs), clock, False)
     evaluator = Evaluator(dataset, evaluation, seed)

@@ -1,0 +1,172 @@
+"""Run the cells of the board: of every task and method first the trials, then the final cells.
+
+What is finished stays finished, as in the grids of a paper. The tables are written after every
+task, so that a launch that is ended loses nothing.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from xcbench.board import tuning
+from xcbench.board.protocol import NAME, PARTS, Conditions, Protocol, Task
+from xcbench.core.dataset import Info
+from xcbench.errors import UserError
+from xcbench.methods import registry
+from xcbench.papers import results_cache
+from xcbench.papers.results_cache import ResultsCache
+from xcbench.papers.run import cells_of, tables
+from xcbench.run import plan, runner, sweeps
+from xcbench.run.execute import execute_jobs
+from xcbench.run.plan import Job
+from xcbench.run.processes import INTERRUPTED
+from xcbench.run.settings import Config, Evaluation
+
+FORK = multiprocessing.get_context("fork")
+
+
+@dataclass
+class Launch:
+    """A launch of the board.
+
+    Attributes
+    ----------
+    folder : of the report.
+    overrides : settings of every cell, such as ``runs_dir``.
+    tasks, methods : names of those that are wanted; all where there are none.
+    """
+
+    protocol: Protocol
+    folder: Path
+    overrides: Mapping[str, str]
+    tasks: Sequence[str] = ()
+    methods: Sequence[str] = ()
+
+    def run(self, parts: Sequence[str] = PARTS) -> int:
+        """Run the parts of every task, and write their tables; returns the exit code."""
+        caches, code = tables(self.folder), 0
+        with sweeps.hydra(self.overrides):
+            conditions = Conditions(self.protocol, self.overrides)
+            for task in self._chosen():
+                for part in parts:
+                    print(f"{NAME} {part}: {task.name}", flush=True)
+                    new, ended = self._part(task, part, conditions, caches)
+                    code = max(code, ended)
+                    keep = partial(_replaced, task.name, new)
+                    caches[part] = results_cache.update(self.folder, part, keep)
+                    if code == INTERRUPTED:
+                        return code
+        return code
+
+    def _chosen(self) -> Iterator[Task]:
+        names = [task.name for task in self.protocol.tasks]
+        for name in self.tasks:
+            if name not in names:
+                raise UserError(f"task={name} is not possible: it is one of {', '.join(names)}")
+        wanted = self.tasks or names
+        yield from (task for task in self.protocol.tasks if task.name in wanted)
+
+    def _part(
+        self, task: Task, part: str, conditions: Conditions, caches: Mapping[str, ResultsCache]
+    ) -> tuple[ResultsCache, int]:
+        """Rows of all methods on a task, and the exit code."""
+        rows, code = ResultsCache.empty(), 0
+        for method in self.methods or registry.names():
+            jobs = self._jobs(task, part, method, conditions, caches["tuning"])
+            if not jobs:
+                continue
+            execute = partial(bounded, execute_jobs, self.protocol.limit(part))
+            new, ended = cells_of(task.name, jobs, caches[part], execute)
+            rows, code = rows.joined(new), max(code, ended)
+            if code == INTERRUPTED:
+                break
+        return rows, code
+
+    def _jobs(
+        self, task: Task, part: str, method: str, conditions: Conditions, tuned: ResultsCache
+    ) -> list[Job]:
+        """Cells of a method on a task."""
+        seeds = range(self.protocol.seeds if part == "runs" else 1)
+        own = [self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds]
+        first = plan.jobs(own[:1], whole=False)[0]
+        if not isinstance(first.info, Info):  # one cell says why
+            return [first] if part == "tuning" else []
+        if part == "tuning":
+            thing = registry.method_of(own[0].method)
+            points = tuning.trials(self.protocol, thing, own[0], first.info)
+            return plan.jobs(points, whole=False)
+        rows = tuned.rows[(tuned.rows["grid"] == task.name) & (tuned.rows["method"] == method)]
+        best = tuning.best(rows, tuned.curves, task.every_label)
+        if best is None or len(rows) < self._expected(own[0], first.info):
+            return []
+        return plan.jobs([_at(settings, best) for settings in own], whole=False)
+
+    def _expected(self, settings: Config, info: Info) -> int:
+        """How many trials a method has; one that was ended before has fewer."""
+        method = registry.method_of(settings.method)
+        points = tuning.trials(self.protocol, method, settings, info)
+        return len(plan.jobs(points, whole=False))
+
+    def _measured(self, task: Task, settings: Config) -> Config:
+        """With the measures of the task, as far as the method ranks classes."""
+        ranks = registry.method_of(settings.method).ranks
+        if not task.every_label or not (ranks is True or int(ranks) >= len(self.protocol.labels)):
+            return settings
+        asked = replace(settings.evaluation, metrics=list(self.protocol.labels))
+        return replace(settings, evaluation=asked)
+
+
+def _at(settings: Config, values: Mapping[str, float]) -> Config:
+    options = {name.removeprefix("method."): value for name, value in values.items()}
+    known: dict[str, Any] = {
+        name: value for name, value in options.items() if hasattr(settings.method, name)
+    }
+    return replace(settings, method=replace(settings.method, **known))
+
+
+def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCache:
+    """Tables with new rows of a task; methods that are not here keep theirs."""
+    return tables.replaced(task, new, ["method"])
+
+
+def bounded(execute: Callable[[Sequence[Job]], int], seconds: float, jobs: Sequence[Job]) -> int:
+    """Run jobs in a process that is ended after so many seconds: libraries know no budget.
+
+    Cells that ended before stay.
+    """
+    process = FORK.Process(target=_exit_with, args=(execute, jobs))
+    process.start()
+    try:
+        process.join(seconds)
+    except KeyboardInterrupt:
+        process.join()
+        return INTERRUPTED
+    if process.is_alive():
+        process.kill()
+        process.join()
+        print(f"ended after {seconds:.0f} s")
+        return 0
+    return process.exitcode or 0
+
+
+def _exit_with(execute: Callable[[Sequence[Job]], int], jobs: Sequence[Job]) -> None:
+    with suppress(KeyboardInterrupt):
+        _warm(jobs[0])
+        raise SystemExit(execute(jobs))
+    raise SystemExit(INTERRUPTED)
+
+
+def _warm(job: Job) -> None:
+    """Compile all that steps need: with looks at the clock, that is more than a warm-up sees."""
+    settings = job.settings
+    if job.cell.lr is None or settings.plan:
+        return
+    few = Evaluation(rows=1, validation=settings.evaluation.validation)
+    brief = replace(settings.budget, seconds=1e-3)
+    runner.run(replace(job, settings=replace(settings, budget=brief, evaluation=few)))

@@ -1,0 +1,116 @@
+"""The protocol of the board, as ``conf/experiment/board.yaml`` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hydra import compose
+from omegaconf import OmegaConf
+
+from xcbench import durable, options
+from xcbench.errors import writing
+from xcbench.methods import registry
+from xcbench.report import templates
+from xcbench.run import sweeps
+from xcbench.run.settings import Config
+
+PARTS = ("tuning", "runs")
+NAME = "board"
+OWN = ("strength", "C", "alpha", "rate")  # what methods call a penalty of their own, or a rate
+RERUNS = 30  # cells that a check runs again
+START = 10.0  # seconds of the wall in which a process starts and loads
+
+
+@dataclass(frozen=True)
+class Task:
+    """A dataset with the rule by which its rows become a problem.
+
+    Attributes
+    ----------
+    words : settings of its cells.
+    drawn : whether every seed has a split of its own, as none is given.
+    every_label : whether all labels of a row count.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    drawn: bool = False
+    every_label: bool = False
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What holds for all methods; the file says what each entry means."""
+
+    trials: int
+    search_seed: int
+    seeds: int
+    rate_decades: float
+    decay: tuple[float, float]
+    option_decades: float
+    seconds: Mapping[str, float]
+    patience: float
+    labels: tuple[str, ...]
+    tasks: tuple[Task, ...] = field(default=())
+
+    def cells(self, part: str) -> int:
+        """How many cells a method has on a task."""
+        return self.trials if part == "tuning" else self.seeds
+
+    def limit(self, part: str) -> float:
+        """Seconds of the wall after which the cells of a method on a task are ended."""
+        return START + self.patience * self.cells(part) * self.seconds[part]
+
+
+def read() -> Protocol:
+    """The protocol of the file."""
+    path = options.folder() / "experiment" / f"{NAME}.yaml"
+    content: Any = OmegaConf.to_container(OmegaConf.load(path))
+    entries = content["experiment"]
+    tasks = tuple(
+        Task(name, tuple(task.pop("words")), **task) for name, task in entries.pop("tasks").items()
+    )
+    lists = {name: tuple(entries[name]) for name in ("decay", "labels")}
+    return Protocol(**{**entries, **lists}, tasks=tasks)
+
+
+class Conditions:
+    """Configurations of the board's cells, inside `sweeps.hydra`."""
+
+    def __init__(self, protocol: Protocol, overrides: Mapping[str, str]) -> None:
+        self.protocol = protocol
+        self.overrides = [f"{name}={value}" for name, value in overrides.items()]
+        self.composer = sweeps.Composer(
+            lambda point: compose("config", overrides=[f"experiment={NAME}", *point])
+        )
+
+    def of(self, task: Task, method: str, part: str, seed: int) -> Config:
+        """A cell at the method's default settings."""
+        return self.composer.read([*self._words(task, method, part, seed), *self.overrides])
+
+    def _words(self, task: Task, method: str, part: str, seed: int) -> Iterator[str]:
+        yield from (f"method={method}", *task.words, f"seed={seed}", "mlflow=false")
+        yield f"budget.seconds={self.protocol.seconds[part]}"
+        if task.drawn:
+            yield f"dataset.protocol.split_seed={seed}"
+
+
+def write(folder: Path) -> None:
+    """Write the protocol down, as the file has it now."""
+    path = options.folder() / "experiment" / f"{NAME}.yaml"
+    text = (
+        templates.environment()
+        .get_template("board/protocol.md")
+        .render(
+            protocol=read(),
+            conditions=OmegaConf.to_container(OmegaConf.load(path)),
+            methods=registry.names(),
+            own=OWN,
+            reruns=RERUNS,
+        )
+    )
+    with writing(folder, "reports_dir"):
+        durable.write(folder / "PROTOCOL.md", text)

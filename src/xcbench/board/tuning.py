@@ -1,0 +1,105 @@
+"""Random search with the same number of trials for every method, and the choice by validation.
+
+All methods share the same points of the unit square; each stretches them over its own scale: the
+rate around its default one, beside it the weight decay. A method without a rate or without weight
+decay has the one that there is, or its own penalty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcbench.board.protocol import OWN, Protocol
+from xcbench.core.dataset import Info
+from xcbench.methods.method import Method, default_rate
+from xcbench.run.settings import Config
+
+POINT = ("lr", "method.l2", *(f"method.{name}" for name in OWN))
+ENDED = ("done", "timeout")
+
+
+def tuned(method: Method, settings: Any) -> list[str]:
+    """Names of the options of a method that are tuned, at most two."""
+    names = ["lr"] if method.has_rate(settings) else []
+    if not method.impossible(replace(settings, l2=1.0)) and not _refuses_l2(method, settings):
+        return [*names, "l2"]
+    declared = {entry.name for entry in fields(settings)}
+    return names + [name for name in OWN if name in declared][:1]
+
+
+def _refuses_l2(method: Method, settings: Any) -> bool:
+    """Whether weight decay makes no difference: nothing is trained by steps of ours."""
+    return not method.has_rate(settings) and not hasattr(settings, "solver")
+
+
+def trials(protocol: Protocol, method: Method, settings: Config, info: Info) -> list[Config]:
+    """Points of a method on a dataset; the first is its defaults, without weight decay."""
+    names = tuned(method, settings.method)
+    if not names:
+        return [settings]
+    unit = np.random.default_rng(protocol.search_seed).random((protocol.trials - 1, 2))
+    points = [settings]
+    for place in unit:
+        values = zip(names, place, strict=False)
+        options: dict[str, Any] = {
+            name: _value(protocol, method, settings, info, name, u) for name, u in values
+        }
+        points.append(replace(settings, method=replace(settings.method, **options)))
+    return [point for point in points if not method.impossible(point.method)]
+
+
+def _value(
+    protocol: Protocol, method: Method, settings: Config, info: Info, name: str, u: float
+) -> float:
+    """An option at a place 0 ≤ u < 1 of its scale."""
+    if name == "l2":
+        low, high = np.log10(protocol.decay)
+        return rounded(10 ** (low + (high - low) * u))
+    decades = protocol.rate_decades if name == "lr" else protocol.option_decades
+    centre = default_rate(method, settings.method, info) if name == "lr" else None
+    centre = float(getattr(settings.method, name)) if centre is None else centre
+    value = rounded(centre * 10 ** (decades * (2 * u - 1)))
+    return min(value, 1.0) if name == "alpha" else value
+
+
+def rounded(value: float) -> float:
+    """To three digits."""
+    return float(f"{value:.3g}")
+
+
+def criterion(rows: pd.DataFrame, every_label: bool) -> str:
+    """Column by which a method is tuned and stopped; of an error and a loss the lower is better.
+
+    The log loss where the method has probabilities; else precision at 1 where all labels of a row
+    count; else the error.
+    """
+    losses = rows.get("validation_log_loss")
+    if losses is not None and losses.notna().any():
+        return "validation_log_loss"
+    return "validation_precision_at_1" if every_label else "validation_error"
+
+
+def stopped(curves: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Early stopping: the first checkpoint of every cell that is best by a column."""
+    some = curves.dropna(subset=[column])
+    sign = -1 if "precision" in column else 1
+    places = (sign * some[column]).groupby(some["cell"], sort=False).idxmin()
+    return some.loc[places.to_numpy()]
+
+
+def best(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> dict[str, float] | None:
+    """The chosen settings of a method on a task; None where no trial ended well."""
+    ended = rows[rows["status"].isin(ENDED)]
+    of_these = curves[curves["cell"].isin(ended["cell"])]
+    column = criterion(of_these, every_label)
+    if column not in of_these or of_these[column].isna().all():
+        return None
+    chosen = stopped(of_these, column)
+    sign = -1 if "precision" in column else 1
+    first = chosen.iloc[int((sign * chosen[column]).to_numpy().argmin())]
+    row = ended[ended["cell"] == first["cell"]].iloc[0]
+    return {name: float(row[name]) for name in POINT if name in row and pd.notna(row[name])}

@@ -1,0 +1,87 @@
+"""Problems with many classes that are derived from data made for another end.
+
+A word of a message from its other words, and an entity of a graph from another one: the shapes of
+language models and of knowledge graphs, of a size that needs no download.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from xcbench.core.dataset import Raw
+from xcbench.data.lists import bydate, table
+from xcbench.data.settings import DatasetSettings as Settings
+
+DRAWS = 4  # words that a training message gives; a test message gives one
+
+
+def words(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
+    """A word of a message of 20 Newsgroups from the others; both among the most frequent ones.
+
+    The counts tell no order, so the place of the word in the message is drawn. The word itself is
+    taken away once: what is left of a repeated word is seen.
+    """
+    rng = np.random.default_rng(0)
+    train, test = bydate(paths, settings_of_counts(settings))
+    assert not isinstance(train.X, np.ndarray) and not isinstance(test.X, np.ndarray)
+    total = np.asarray(train.X.sum(axis=0)).ravel()
+    frequent = np.argsort(-total, kind="stable")[: settings.expected.labels]
+    return (
+        _left_out(sp.csr_array(train.X[:, frequent]), DRAWS, rng),
+        _left_out(sp.csr_array(test.X[:, frequent]), 1, rng),
+    )
+
+
+def settings_of_counts(settings: Settings) -> Settings:
+    """Settings of the raw counts: what is expected is said of the derived rows."""
+    return replace(settings, expected=type(settings.expected)())
+
+
+def _left_out(counts: sp.csr_array, draws: int, rng: np.random.Generator) -> Raw:
+    """Rows without one occurrence of a drawn word, and that word as the label."""
+    whole = counts[np.repeat(np.flatnonzero(np.diff(counts.indptr) > 1), draws)]
+    start, upto = whole.indptr[:-1], np.cumsum(whole.data, dtype=np.float64)
+    before = np.concatenate([[0.0], upto])[start]
+    length = upto[whole.indptr[1:] - 1] - before
+    place = np.searchsorted(upto, before + np.floor(rng.random(len(start)) * length), side="right")
+    labels = whole.indices[place].astype(np.int64)
+    whole.data[place] -= 1
+    whole.eliminate_zeros()
+    return Raw.single(whole, labels, counts.shape[1])
+
+
+def triples(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
+    """The tail of a triple of WN18RR from its head and relation.
+
+    Features are the relations, then the entities from the most frequent one on: the head, and its
+    neighbours in the training triples, without the triple itself. Files are lines ``head tail
+    relation`` below their number.
+    """
+    train, test = (table(paths[role], 3, first=1) for role in ("train", "test"))
+    n = 1 + int(max(part[:, :2].max() for part in (train, test)))
+    relations = 1 + int(train[:, 2].max())
+    ends = np.concatenate([train[:, :2], train[:, 1::-1]])
+    order = np.argsort(-np.bincount(ends[:, 0], minlength=n), kind="stable")
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    edges = sp.csr_array((np.ones(len(ends), np.float32), place[ends].T), (n, n))
+
+    def raw(part: np.ndarray, own: float) -> Raw:
+        head, tail, relation = place[part[:, 0]], place[part[:, 1]], part[:, 2]
+        rows = np.arange(len(part))
+        one = np.ones(len(part), np.float32)
+        near = edges[head] - sp.csr_array((own * one, (rows, tail)), (len(part), n))
+        near = near + sp.csr_array((one, (rows, head)), near.shape)
+        X = sp.csr_array(
+            sp.hstack([sp.csr_array((one, (rows, relation)), (len(part), relations)), near > 0])
+        )
+        X = sp.csr_array(X.astype(np.float32))
+        X.eliminate_zeros()
+        X.sort_indices()
+        return Raw.single(X, tail, n)
+
+    return raw(train, 1.0), raw(test, 0.0)
