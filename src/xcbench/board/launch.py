@@ -6,8 +6,12 @@ task, so that a launch that is ended loses nothing.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import resource
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -81,7 +85,7 @@ class Launch:
             jobs = self._jobs(task, part, method, conditions, caches["tuning"])
             if not jobs:
                 continue
-            execute = partial(bounded, execute_jobs, self.protocol.limit(part))
+            execute = partial(bounded, self.protocol.limit(part))
             new, ended = cells_of(task.name, jobs, caches[part], execute)
             rows, code = rows.joined(new), max(code, ended)
             if code == INTERRUPTED:
@@ -135,37 +139,38 @@ def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCach
     return tables.replaced(task, new, ["method"])
 
 
-def bounded(execute: Callable[[Sequence[Job]], int], seconds: float, jobs: Sequence[Job]) -> int:
-    """Run jobs in a process that is ended after so many seconds: libraries know no budget.
+def bounded(seconds: float, jobs: Sequence[Job]) -> int:
+    """Run jobs in a process that has so many processor seconds: libraries know no budget.
 
     Cells that ended before stay.
     """
-    process = FORK.Process(target=_exit_with, args=(execute, jobs))
+    process = FORK.Process(target=_run, args=(seconds, jobs))
     process.start()
     try:
-        process.join(seconds)
+        process.join()
     except KeyboardInterrupt:
         process.join()
         return INTERRUPTED
-    if process.is_alive():
-        process.kill()
-        process.join()
-        print(f"ended after {seconds:.0f} s")
+    if process.exitcode == -signal.SIGXCPU:
+        print(f" ended after {seconds:.0f} processor seconds")
         return 0
     return process.exitcode or 0
 
 
-def _exit_with(execute: Callable[[Sequence[Job]], int], jobs: Sequence[Job]) -> None:
+def _run(seconds: float, jobs: Sequence[Job]) -> None:
     with suppress(KeyboardInterrupt):
-        _warm(jobs[0])
-        raise SystemExit(execute(jobs))
+        if not jobs[0].settings.plan:
+            _warm(jobs[0])
+            end = math.ceil(time.process_time() + seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
+        raise SystemExit(execute_jobs(jobs))
     raise SystemExit(INTERRUPTED)
 
 
 def _warm(job: Job) -> None:
     """Compile all that steps need: with looks at the clock, that is more than a warm-up sees."""
     settings = job.settings
-    if job.cell.lr is None or settings.plan:
+    if job.cell.lr is None:
         return
     few = Evaluation(rows=1, validation=settings.evaluation.validation)
     brief = replace(settings.budget, seconds=1e-3)

@@ -21,7 +21,6 @@ PARTS = ("tuning", "runs")
 NAME = "board"
 OWN = ("strength", "C", "alpha", "rate")  # what methods call a penalty of their own, or a rate
 RERUNS = 30  # cells that a check runs again
-START = 10.0  # seconds of the wall in which a process starts and loads
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ class Protocol:
         return self.trials if part == "tuning" else self.seeds
 
     def limit(self, part: str) -> float:
-        """Seconds of the wall after which the cells of a method on a task are ended."""
-        return START + self.patience * self.cells(part) * self.seconds[part]
+        """Processor seconds after which the cells of a method on a task are ended."""
+        return self.patience * self.cells(part) * self.seconds[part]
 
 
 def read() -> Protocol:
