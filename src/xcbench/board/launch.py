@@ -85,7 +85,7 @@ class Launch:
             jobs = self._jobs(task, part, method, conditions, caches["tuning"])
             if not jobs:
                 continue
-            execute = partial(bounded, self.protocol.limit(part))
+            execute = partial(bounded, self.protocol.limit(task, part))
             new, ended = cells_of(task.name, jobs, caches[part], execute)
             rows, code = rows.joined(new), max(code, ended)
             if code == INTERRUPTED:

@@ -32,12 +32,14 @@ class Task:
     words : settings of its cells.
     drawn : whether every seed has a split of its own, as none is given.
     every_label : whether all labels of a row count.
+    seconds : of its cells by part, where they are not those of the protocol.
     """
 
     name: str
     words: tuple[str, ...]
     drawn: bool = False
     every_label: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,13 @@ class Protocol:
         """How many cells a method has on a task."""
         return self.trials if part == "tuning" else self.seeds
 
-    def limit(self, part: str) -> float:
+    def cap(self, task: Task, part: str) -> float:
+        """Processor seconds of a cell."""
+        return task.seconds.get(part, self.seconds[part])
+
+    def limit(self, task: Task, part: str) -> float:
         """Processor seconds after which the cells of a method on a task are ended."""
-        return self.patience * self.cells(part) * self.seconds[part]
+        return self.patience * self.cells(part) * self.cap(task, part)
 
 
 def read() -> Protocol:
@@ -92,7 +98,7 @@ class Conditions:
 
     def _words(self, task: Task, method: str, part: str, seed: int) -> Iterator[str]:
         yield from (f"method={method}", *task.words, f"seed={seed}", "mlflow=false")
-        yield f"budget.seconds={self.protocol.seconds[part]}"
+        yield f"budget.seconds={self.protocol.cap(task, part)}"
         if task.drawn:
             yield f"dataset.protocol.split_seed={seed}"
 

@@ -20,6 +20,10 @@ re-run a paper
   paper        run what is missing of a paper and write its report: `xcbench paper umax`
   replication  write every printed number beside ours, and the first page of the reports
 
+compare all methods with one another
+  board        run every method on every task under one protocol, and write its page
+  advise       run a short comparison on your own data, and say which method to use
+
 use a classifier on your own data
   train        train a method on a file; labels may be any text
   predict      print the best classes of every row of a file
@@ -149,6 +153,21 @@ Write every printed number of the papers beside ours to reports/replication.csv,
 of the reports: index.html, and README.md with the same text. With since=COMMIT also
 reports/verdict-changes.csv: the numbers that had another verdict at that commit, with the reason.
 Example: xcbench replication
+""",
+    "board": """\
+[part=tuning|runs|check|report] [task=NAME] [method=NAME] [reports_dir=reports] [runs_dir=runs]
+
+Run what is missing of the board (reports/board/PROTOCOL.md): of every method, also of those that
+other packages announce, the trials and final cells on every task; then write its tables and page.
+part=check runs the checks of the chain.
+Example: xcbench board task=digits method=umax,ove
+""",
+    "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true] [predict=SECONDS] [name=value ...]
+
+Run a short comparison of the methods on a dataset, or on your own file with dataset=file, in so
+many processor seconds, and say which to use and what to run next. probabilities=true takes those
+alone that have any, predict=0.001 those that need at most so many seconds to predict a row.
+Example: xcbench advise dataset=file dataset.train=news.svm dataset.protocol.tfidf=true
 """,
     "versions": """\
 (no options)
