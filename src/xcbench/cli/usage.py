@@ -162,8 +162,8 @@ other packages announce, the trials and final cells on every task; then write it
 part=check runs the checks of the chain.
 Example: xcbench board task=digits method=umax,ove
 """,
-    "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true] [predict=SECONDS]
-[name=value ...]
+    "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true]
+[predict=SECONDS] [name=value ...]
 
 Run a short comparison of the methods on a dataset, or on your own file with dataset=file, in so
 many processor seconds, and say which to use and what to run next. probabilities=true takes those
