@@ -9,7 +9,7 @@ import pandas as pd
 
 from xcbench import durable, locks
 from xcbench.errors import writing
-from xcbench.papers import priors, replication, section, shapes, stated
+from xcbench.papers import metrics, priors, replication, section, shapes, stated
 from xcbench.papers.claims import described
 from xcbench.papers.replication import Claim, Key
 from xcbench.papers.section import Section, Source, Table
@@ -28,6 +28,7 @@ NAMED = {  # kinds of printed numbers
     "setting": "Settings",
     "time": "Times",
 }
+KEPT = ("figures", "tables.md", metrics.NAME, "index.html")
 Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
@@ -40,7 +41,7 @@ def write(
     ----------
     name, title, intro : of the paper; what the report begins with.
     claims : what is known of its printed numbers.
-    folder : where ``index.html``, ``tables.md`` and ``figures/`` go.
+    folder : where ``index.html``, ``tables.md``, ``summary.json`` and ``figures/`` go.
     draw : makes the sections of the replication rows, their figures in the folder it is given.
 
     Returns
@@ -52,7 +53,7 @@ def write(
     lock = folder / ".report.lock"
     with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
         figures = folder / "figures"
-        durable.tidy(folder / name for name in ("figures", "tables.md", "index.html"))
+        durable.tidy(folder / name for name in KEPT)
         scratch, new = durable.sibling(figures), durable.sibling(figures)
         drawn = scratch / figures.name  # whose name is in the links
         drawn.mkdir(parents=True)
@@ -67,6 +68,7 @@ def write(
             drawn.rename(new)
             durable.replace_folder(new, figures)
             durable.write(folder / "tables.md", text)
+            durable.write(folder / metrics.NAME, metrics.text(rows, in_prose))
             durable.write(folder / "index.html", page)
         finally:
             durable.remove(scratch)
