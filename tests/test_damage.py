@@ -25,7 +25,7 @@ from xcbench.data import cache, files, prepare
 from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, execute, grids, plan, runner
+from xcbench.run import cells, environment, execute, grids, plan
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Budget, Config
 
@@ -286,13 +286,13 @@ def test_the_commit_of_another_project_is_not_recorded(tmp_path: Path, monkeypat
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "theirs"]):
         subprocess.run([*git, *words], cwd=tmp_path, check=True)
-    monkeypatch.setattr(runner, "__file__", str(place / "running.py"))
-    assert runner._git_commit() is None
+    monkeypatch.setattr(environment, "__file__", str(place / "running.py"))
+    assert environment._git_commit() is None
     (tmp_path / "env").rename(tmp_path / "src")  # as in a checkout of our own
-    monkeypatch.setattr(runner, "__file__", str(tmp_path / "src" / "xcbench" / "running.py"))
-    assert runner._git_commit() is None  # not tracked there
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "src" / "xcbench" / "running.py"))
+    assert environment._git_commit() is None  # not tracked there
     subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
-    assert len((runner._git_commit() or "").removesuffix("-dirty")) == 40
+    assert len((environment._git_commit() or "").removesuffix("-dirty")) == 40
 
 
 def test_a_plan_says_once_that_a_cell_is_damaged(tmp_path: Path, capsys) -> None:

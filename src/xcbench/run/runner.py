@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import math
-import platform
-import subprocess
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy
-from threadpoolctl import threadpool_info
-
-import xcbench
 from xcbench import data, plugins, threads
-from xcbench.core import engines
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Solver, lockstep
 from xcbench.data import Missing
 from xcbench.methods import registry
-from xcbench.run import memory, training
+from xcbench.run import environment, memory, training
 from xcbench.run.cell import Cell
 from xcbench.run.course import Trace
 from xcbench.run.plan import Job, cache_dir, memory_estimate
@@ -47,7 +39,7 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
         return replace(cell, status="skipped", message=reason)
     try:
         with threads.one():
-            cell.environment = {**environment(), **job.origins}
+            cell.environment = {**environment.of(cell.engine), **job.origins}
             return _run(job, cell, watch)
     except MemoryError:
         return replace(
@@ -68,7 +60,7 @@ def run_together(
     if len(jobs) > 1 and not any(map(_too_large, jobs)):
         with threads.one(), suppress(Exception):  # of which each says its own, run by itself
             for job, cell in zip(jobs, cells, strict=True):
-                cell.environment = {**environment(), **job.origins}
+                cell.environment = {**environment.of(cell.engine), **job.origins}
             taken = _run_together(jobs, cells, watch)
             if taken:
                 return taken
@@ -98,7 +90,7 @@ def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
     load_seconds = time.perf_counter() - started
     solver, model = _built(job, dataset)
     started = time.perf_counter()
-    _warm_up(job, cell, solver, model, dataset)
+    _warm_up(job, solver, model, dataset)
     compile_seconds = time.perf_counter() - started
     trace = training.run(
         solver,
@@ -127,8 +119,8 @@ def _run_together(
     started = time.perf_counter()
     few = [_built(job, dataset)[0] for job in jobs]  # solvers that are fitted to a few rows
     training.warm_up_together(few, models, dataset)
-    for job, cell in zip(jobs, cells, strict=True):
-        cell.environment |= engines.versions(job.cell.engine) | {"lockstep": len(jobs)}
+    for cell in cells:
+        cell.environment |= {"lockstep": len(jobs)}
     compile_seconds = time.perf_counter() - started
     traces = training.run_together(
         solvers,
@@ -178,11 +170,10 @@ def _built(job: Job, dataset: Dataset) -> tuple[Any, Any]:
     return solver, model
 
 
-def _warm_up(job: Job, cell: Cell, solver: Solver, model: Model, dataset: Dataset) -> None:
+def _warm_up(job: Job, solver: Solver, model: Model, dataset: Dataset) -> None:
     """Compile before any clock runs."""
     if job.cell.engine != "numpy":
         training.warm_up(solver, model, dataset)
-        cell.environment = {**cell.environment, **engines.versions(job.cell.engine)}
 
 
 def _finished(
@@ -194,6 +185,7 @@ def _finished(
     inputs = data.inputs.load(cache) if keep else None
     return replace(
         cell,
+        environment={**cell.environment, **environment.baselines()},
         weights=model.weights() if keep else {},
         inputs=inputs.arrays() if inputs else {},
         status=trace.status,
@@ -206,42 +198,3 @@ def _finished(
             "evaluate": trace.evaluate_seconds,
         },
     )
-
-
-@cache
-def environment() -> dict[str, Any]:
-    """Versions, BLAS and threads, recorded with every cell."""
-    blas: dict[str, Any] = next((lib for lib in threadpool_info() if lib["user_api"] == "blas"), {})
-    return {
-        "xcbench": xcbench.__version__,
-        "git_commit": _git_commit(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "machine": platform.machine(),
-        "blas": f"{blas.get('internal_api', 'unknown')} {blas.get('version', '')}".strip(),
-        "blas_core": blas.get("architecture", "unknown"),
-        "blas_threads": 1,
-    }
-
-
-def _git_commit() -> str | None:
-    """Commit of the checkout the package runs from, with a mark if it was changed since.
-
-    None where the package lies in the repository of another project.
-    """
-    file = Path(__file__)
-    if _git("ls-files", "--full-name", file.name) != f"src/xcbench/{file.name}":
-        return None
-    return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or None
-
-
-def _git(*words: str) -> str:
-    """What git says in the package's folder, or nothing."""
-    try:
-        done = subprocess.run(
-            ["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
