@@ -34,7 +34,8 @@ def test_reports_have_metrics_and_their_settings_are_parameters() -> None:
         keys = yaml.safe_load((ROOT / settings).read_text("utf-8"))
         for name in (f"{paper}-tuning", f"{paper}-runs"):
             if name in STAGES:
-                (asked,) = STAGES[name]["params"]
+                words, asked = STAGES[name]["params"]
+                assert words == paper and STAGES[name]["cmd"].endswith(f" ${{{paper}}}")
                 assert {*asked[settings]} <= {*keys}
     assert STAGES["benchmarks"]["frozen"]
 
