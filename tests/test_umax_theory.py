@@ -4,13 +4,15 @@ import itertools
 
 import mpmath
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from xcbench.core.objectives.implicit import NEWTON_STEPS, implicit_step
-from xcbench.papers.umax import theory
+from xcbench.papers import Measured
+from xcbench.papers.umax import implicit_steps, theory
 from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
 
 K, U = 1000, np.log(1000)
@@ -59,6 +61,14 @@ def test_proposition_1_holds_in_u_and_w_but_not_in_w_alone():
     # One such state: u far too high falls first, so that the gradient in w is larger there.
     longer = step_size.change("implicit", -12.0, 10.0, 5.0, K)
     assert longer > 2 * 5.0 * np.exp(-12.0) * (K - 1)
+
+
+def test_proposition_1_holds_with_strong_convexity_and_is_met_by_a_parabola():
+    assert 0 < implicit_steps.proposition_1(Measured(pd.DataFrame(), pd.DataFrame()))[0] < 0.1
+    parabola = implicit_steps.Logistic(np.zeros(2), np.array([1.0, -2.0]), 0.5)
+    end = parabola.after_a_step(np.zeros(2), 2.0)
+    np.testing.assert_allclose(end, -2.0 * parabola.gradient(end), atol=1e-6)
+    np.testing.assert_allclose(end, [-1.0, 2.0], atol=1e-6)  # -rate c / (1 + rate m)
 
 
 # ---------------------------------------------------------------- appendices A and D, with decay

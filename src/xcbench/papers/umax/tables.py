@@ -105,7 +105,9 @@ def _at_edge(rows: pd.DataFrame, rate: float) -> str:
 
 # ---------------------------------------------------------------- from the text to the print
 STEPS = {  # what changes → its grid for the double sums, and for the biased methods
-    "the text, our tuned rate": ("table3_tuned", "table3_tuned"),
+    "Algorithm 1: drawn rows, the printed rate times N": ("steps_factor", ""),
+    "less the factor N": ("steps_drawn", ""),
+    "passes over the rows, our tuned rate": ("table3_tuned", "table3_tuned"),
     "+ the printed rate": ("table3_paper", "table3_paper"),
     "+ random 75 % of all rows": ("steps_split", "steps_split_biased"),
     "+ rows in file order": ("steps_order", "table3_code"),
