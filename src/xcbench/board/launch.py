@@ -11,8 +11,7 @@ import multiprocessing
 import resource
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -58,15 +57,49 @@ class Launch:
         with sweeps.hydra(self.overrides):
             conditions = Conditions(self.protocol, self.overrides)
             for task in self._chosen():
-                for part in parts:
-                    print(f"{NAME} {part}: {task.name}", flush=True)
-                    new, ended = self._part(task, part, conditions, caches)
-                    code = max(code, ended)
-                    keep = partial(_replaced, task.name, new)
-                    caches[part] = results_cache.update(self.folder, part, keep)
+                new = dict.fromkeys(parts, ResultsCache.empty())
+                for method in self.methods or registry.names():
+                    print(f"{NAME}: {task.name} {method}", flush=True)
+                    cells = partial(self._cells, task, method, conditions, caches, parts)
+                    code = max(code, apart(partial(cells, self._bounded)))
+                    found = cells(lambda task, part, jobs: 0)
+                    new = {part: new[part].joined(found[part]) for part in parts}
                     if code == INTERRUPTED:
-                        return code
+                        break
+                for part in parts:
+                    keep = partial(_replaced, task.name, new[part])
+                    caches[part] = results_cache.update(self.folder, part, keep)
+                if code == INTERRUPTED:
+                    break
         return code
+
+    def _cells(
+        self,
+        task: Task,
+        method: str,
+        conditions: Conditions,
+        caches: Mapping[str, ResultsCache],
+        parts: Sequence[str],
+        execute: Callable[[Task, str, Sequence[Job]], int],
+    ) -> dict[str, ResultsCache]:
+        """Rows of a method on a task by part; the best of the trials are those of the rows."""
+        found = dict.fromkeys(parts, ResultsCache.empty())
+        for part in parts:
+            tuned = found.get("tuning", caches["tuning"])
+            jobs = self._jobs(task, part, method, conditions, tuned)
+            if jobs:
+                run = partial(execute, task, part)
+                found[part], _ = cells_of(task.name, jobs, caches[part], run)
+        return found
+
+    def _bounded(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
+        """Run cells with so many processor seconds for all of them."""
+        if not jobs[0].settings.plan:
+            if part == "tuning":
+                _warm(jobs[0])
+            end = math.ceil(time.process_time() + self.protocol.limit(task, part))
+            resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+        return execute_jobs(jobs)
 
     def _chosen(self) -> Iterator[Task]:
         names = [task.name for task in self.protocol.tasks]
@@ -75,22 +108,6 @@ class Launch:
                 raise UserError(f"task={name} is not possible: it is one of {', '.join(names)}")
         wanted = self.tasks or names
         yield from (task for task in self.protocol.tasks if task.name in wanted)
-
-    def _part(
-        self, task: Task, part: str, conditions: Conditions, caches: Mapping[str, ResultsCache]
-    ) -> tuple[ResultsCache, int]:
-        """Rows of all methods on a task, and the exit code."""
-        rows, code = ResultsCache.empty(), 0
-        for method in self.methods or registry.names():
-            jobs = self._jobs(task, part, method, conditions, caches["tuning"])
-            if not jobs:
-                continue
-            execute = partial(bounded, self.protocol.limit(task, part))
-            new, ended = cells_of(task.name, jobs, caches[part], execute)
-            rows, code = rows.joined(new), max(code, ended)
-            if code == INTERRUPTED:
-                break
-        return rows, code
 
     def _jobs(
         self, task: Task, part: str, method: str, conditions: Conditions, tuned: ResultsCache
@@ -139,12 +156,12 @@ def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCach
     return tables.replaced(task, new, ["method"])
 
 
-def bounded(seconds: float, jobs: Sequence[Job]) -> int:
-    """Run jobs in a process that has so many processor seconds: libraries know no budget.
+def apart(run: Callable[[], object]) -> int:
+    """Run something in a process that may be ended, as libraries know no budget.
 
     Cells that ended before stay.
     """
-    process = FORK.Process(target=_run, args=(seconds, jobs))
+    process = FORK.Process(target=_ended_well, args=(run,))
     process.start()
     try:
         process.join()
@@ -152,19 +169,16 @@ def bounded(seconds: float, jobs: Sequence[Job]) -> int:
         process.join()
         return INTERRUPTED
     if process.exitcode == -signal.SIGXCPU:
-        print(f" ended after {seconds:.0f} processor seconds")
+        print(" ended: it took far more than its processor seconds")
         return 0
     return process.exitcode or 0
 
 
-def _run(seconds: float, jobs: Sequence[Job]) -> None:
-    with suppress(KeyboardInterrupt):
-        if not jobs[0].settings.plan:
-            _warm(jobs[0])
-            end = math.ceil(time.process_time() + seconds)
-            resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
-        raise SystemExit(execute_jobs(jobs))
-    raise SystemExit(INTERRUPTED)
+def _ended_well(run: Callable[[], object]) -> None:
+    try:
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
 
 
 def _warm(job: Job) -> None:
