@@ -6,18 +6,13 @@ task, so that a launch that is ended loses nothing.
 
 from __future__ import annotations
 
-import math
-import multiprocessing
-import resource
-import signal
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from xcbench.board import tuning
+from xcbench.board import processes, tuning
 from xcbench.board.protocol import NAME, PARTS, Conditions, Protocol, Task
 from xcbench.core.dataset import Info
 from xcbench.errors import UserError
@@ -25,13 +20,10 @@ from xcbench.methods import registry
 from xcbench.papers import results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import cells_of, tables
-from xcbench.run import plan, runner, sweeps
-from xcbench.run.execute import execute_jobs
+from xcbench.run import plan, sweeps
 from xcbench.run.plan import Job
 from xcbench.run.processes import INTERRUPTED
-from xcbench.run.settings import Config, Evaluation
-
-FORK = multiprocessing.get_context("fork")
+from xcbench.run.settings import Config
 
 
 @dataclass
@@ -61,7 +53,7 @@ class Launch:
                 for method in self.methods or registry.names():
                     print(f"{NAME}: {task.name} {method}", flush=True)
                     cells = partial(self._cells, task, method, conditions, caches, parts)
-                    code = max(code, apart(partial(cells, self._bounded)))
+                    code = max(code, processes.apart(partial(cells, self._within)))
                     found = cells(lambda task, part, jobs: 0)
                     new = {part: new[part].joined(found[part]) for part in parts}
                     if code == INTERRUPTED:
@@ -86,20 +78,15 @@ class Launch:
         found = dict.fromkeys(parts, ResultsCache.empty())
         for part in parts:
             tuned = found.get("tuning", caches["tuning"])
-            jobs = self._jobs(task, part, method, conditions, tuned)
+            jobs = self.jobs(task, part, method, conditions, tuned)
             if jobs:
                 run = partial(execute, task, part)
                 found[part], _ = cells_of(task.name, jobs, caches[part], run)
         return found
 
-    def _bounded(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
-        """Run cells with so many processor seconds for all of them."""
-        if not jobs[0].settings.plan:
-            if part == "tuning":
-                _warm(jobs[0])
-            end = math.ceil(time.process_time() + self.protocol.limit(task, part))
-            resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
-        return execute_jobs(jobs)
+    def _within(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
+        """Run cells with the processor seconds of the protocol for all of them."""
+        return processes.within(self.protocol.limit(task, part), jobs, warm=part == "tuning")
 
     def _chosen(self) -> Iterator[Task]:
         names = [task.name for task in self.protocol.tasks]
@@ -109,7 +96,7 @@ class Launch:
         wanted = self.tasks or names
         yield from (task for task in self.protocol.tasks if task.name in wanted)
 
-    def _jobs(
+    def jobs(
         self, task: Task, part: str, method: str, conditions: Conditions, tuned: ResultsCache
     ) -> list[Job]:
         """Cells of a method on a task."""
@@ -126,7 +113,7 @@ class Launch:
         best = tuning.best(rows, tuned.curves, task.every_label)
         if best is None or len(rows) < self._expected(own[0], first.info):
             return []
-        return plan.jobs([_at(settings, best) for settings in own], whole=False)
+        return plan.jobs([at(settings, best) for settings in own], whole=False)
 
     def _expected(self, settings: Config, info: Info) -> int:
         """How many trials a method has; one that was ended before has fewer."""
@@ -143,7 +130,8 @@ class Launch:
         return replace(settings, evaluation=asked)
 
 
-def _at(settings: Config, values: Mapping[str, float]) -> Config:
+def at(settings: Config, values: Mapping[str, float]) -> Config:
+    """A cell with other settings of its method."""
     options = {name.removeprefix("method."): value for name, value in values.items()}
     known: dict[str, Any] = {
         name: value for name, value in options.items() if hasattr(settings.method, name)
@@ -154,38 +142,3 @@ def _at(settings: Config, values: Mapping[str, float]) -> Config:
 def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCache:
     """Tables with new rows of a task; methods that are not here keep theirs."""
     return tables.replaced(task, new, ["method"])
-
-
-def apart(run: Callable[[], object]) -> int:
-    """Run something in a process that may be ended, as libraries know no budget.
-
-    Cells that ended before stay.
-    """
-    process = FORK.Process(target=_ended_well, args=(run,))
-    process.start()
-    try:
-        process.join()
-    except KeyboardInterrupt:
-        process.join()
-        return INTERRUPTED
-    if process.exitcode == -signal.SIGXCPU:
-        print(" ended: it took far more than its processor seconds")
-        return 0
-    return process.exitcode or 0
-
-
-def _ended_well(run: Callable[[], object]) -> None:
-    try:
-        run()
-    except KeyboardInterrupt:
-        raise SystemExit(INTERRUPTED) from None
-
-
-def _warm(job: Job) -> None:
-    """Compile all that steps need: with looks at the clock, that is more than a warm-up sees."""
-    settings = job.settings
-    if job.cell.lr is None:
-        return
-    few = Evaluation(rows=1, validation=settings.evaluation.validation)
-    brief = replace(settings.budget, seconds=1e-3)
-    runner.run(replace(job, settings=replace(settings, budget=brief, evaluation=few)))

@@ -5,25 +5,28 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from xcbench.board import launch, protocol
+from xcbench.board import checks, launch, protocol
 from xcbench.board.protocol import NAME, PARTS
 from xcbench.cli.command import Request
+from xcbench.cli.paper import plans
 from xcbench.errors import UserError
+from xcbench.run.processes import INTERRUPTED
 from xcbench.units import duration
 
-REPORT = "report"
+CHECK, REPORT = "check", "report"
+ALL = (*PARTS, CHECK, REPORT)
 
 
 def board(request: Request) -> int:
     """Run what is missing of the board, or a part of it, and write its page.
 
-    Settings: ``part=tuning|runs|report`` (else all), ``task=…`` and ``method=…`` (these alone),
+    Settings: ``part=tuning|runs|check|report`` (else all), ``task=…`` and ``method=…`` (these),
     ``reports_dir``, and settings of the launch such as ``runs_dir``.
     """
     settings = dict(request.settings)
     part = settings.pop("part", "")
-    if part and part not in (*PARTS, REPORT):
-        raise UserError(f"part={part} is not possible: it is one of {', '.join((*PARTS, REPORT))}")
+    if part and part not in ALL:
+        raise UserError(f"part={part} is not possible: it is one of {', '.join(ALL)}")
     folder = Path(settings.pop("reports_dir", "reports")) / NAME
     tasks, methods = (
         [word for word in settings.pop(name, "").split(",") if word] for name in ("task", "method")
@@ -32,6 +35,22 @@ def board(request: Request) -> int:
     if part != REPORT:
         protocol.write(folder)
         run = launch.Launch(protocol.read(), folder, settings, tasks, methods)
-        code = run.run([part] if part else PARTS)
+        if part != CHECK:
+            code = run.run([part] if part else PARTS)
+        if part in ("", CHECK) and code != INTERRUPTED and not plans(settings):
+            code = max(code, checks.run(run))
+    if part in ("", REPORT) and code != INTERRUPTED and not plans(settings):
+        written(folder)
+        print(f"report: {request.page(folder)}")
     print(f"{NAME}: {duration(time.monotonic() - started)} in all")
     return code
+
+
+def written(folder: Path) -> None:
+    """Write the page of what is measured."""
+    from xcbench.board import measures, page  # drawing takes a second to import
+
+    board = measures.read(folder, protocol.read())
+    if board.finals.empty:
+        raise UserError(f"{folder} has no measured rows to report; `xcbench board` measures them")
+    page.write(folder, board)

@@ -89,6 +89,7 @@ def _command(words: list[str]) -> int:
         "paper": (_beside("paper.paper"), ("NAME",)),
         "replication": (_beside("paper.collect"), ()),
         "board": (_beside("board.board"), ()),
+        "advise": (_beside("advise.advise"), ()),
         "versions": (_beside("paper.versions"), ()),
         "track": (_track, ()),
         "ui": (_ui, ()),

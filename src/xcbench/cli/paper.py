@@ -49,7 +49,7 @@ def paper(request: Request) -> int:
             f"no grid of the paper '{paper.name}' has a point with {filters}; "
             f"what its grids sweep is in conf/paper/{paper.name}.yaml"
         )
-    if part in ("", REPORT) and code != INTERRUPTED and not _plans(settings):
+    if part in ("", REPORT) and code != INTERRUPTED and not plans(settings):
         measured = run.measured(folder)
         if measured.results.empty:
             raise UserError(
@@ -66,7 +66,7 @@ def paper(request: Request) -> int:
     return code
 
 
-def _plans(settings: Mapping[str, str]) -> bool:
+def plans(settings: Mapping[str, str]) -> bool:
     """Whether nothing is to be run or written, in any of the words for it: true, yes, on, 1."""
     with sweeps.hydra(settings):
         return bool(composing.typed(OmegaConf.create({"plan": settings.get("plan", False)})).plan)

@@ -163,11 +163,12 @@ part=check runs the checks of the chain.
 Example: xcbench board task=digits method=umax,ove
 """,
     "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true]
-[predict=SECONDS] [name=value ...]
+[predict=SECONDS] [mib=SIZE] [name=value ...]
 
-Run a short comparison of the methods on a dataset, or on your own file with dataset=file, in so
-many processor seconds, and say which to use and what to run next. probabilities=true takes those
-alone that have any, predict=0.001 those that need at most so many seconds to predict a row.
+Run a short comparison of the methods on a dataset, or on your own file with dataset=file, for about
+so many seconds, and say which to use and what to run next. probabilities=true takes those alone
+that have any, predict=0.001 those that need at most so many seconds to predict a row, mib=10 models
+of at most this size.
 Example: xcbench advise dataset=file dataset.train=news.svm dataset.protocol.tfidf=true
 """,
     "versions": """\

@@ -28,6 +28,7 @@ CLAIMS = 4  # shown of each paper
 GENERATED = "<!-- written by `xcbench replication` -->"
 UNJUDGED = "neutral"  # class of settings, times, sizes, rates, and numbers that are not printed
 JUDGED = ("result", "fitted")  # kinds of numbers
+GLANCE = "board/figures/overview.svg"  # of the comparison of all methods
 MARKS = ("<!-- results -->", "<!-- end of results -->")
 HEADINGS = {
     "reproduced": "reproduced",
@@ -43,6 +44,7 @@ NEXT = {  # from the folder of reports
     "../docs/papers.md": "Run a paper, or one table of it",
     "../docs/extending.md": "Add a method or a dataset in one file",
     "../docs/library.md": "Use a classifier from Python",
+    "board/index.html": "Which method to use: every method on every task under one protocol",
     "replication.csv": "Every printed number with its verdict, as CSV",
     "benchmarks.md": "How fast the engines are",
     "reliability.md": "What faults were tried, and what became of them",
@@ -117,6 +119,7 @@ def write(reports: Path) -> None:
         headings=HEADINGS,
         claims=claims,
         links=links,
+        glance=GLANCE if (reports / GLANCE).exists() else "",
     )
     bars = environment.get_template("papers/scoreboard.svg").render(
         papers=papers,

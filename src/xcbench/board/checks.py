@@ -1,0 +1,145 @@
+"""Checks of the whole chain: exact softmax at its optimum, cells run again, trials counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcbench.board.launch import Launch
+from xcbench.board.measures import REFERENCE
+from xcbench.board.protocol import RERUNS, Conditions, Task
+from xcbench.methods import registry
+from xcbench.papers.results_cache import ResultsCache, save
+from xcbench.papers.run import tables
+from xcbench.run import plan, runner, sweeps
+from xcbench.run.cell import Cell
+from xcbench.run.settings import Config
+
+NAME = "checks"
+DECAY = 1.0  # weight decay of the check of the optimum
+NEAR = 1e-4  # of the optimum of a library that stops at a tolerance
+AGREE = 1e-5  # of numbers that tables round to eight digits
+COMPARED = ("train_log_loss", "train_error", "validation_error", "test_log_loss", "test_error")
+
+
+def run(launch: Launch) -> int:
+    """Run the checks and write their table; returns the exit code, 1 where one fails."""
+    caches = tables(launch.folder)
+    with sweeps.hydra(launch.overrides):
+        conditions = Conditions(launch.protocol, launch.overrides)
+        rows = [
+            *counted(launch, caches["tuning"]),
+            *optimum(conditions, launch.protocol.tasks[0]),
+            *again(launch, conditions, caches),
+        ]
+    table = pd.DataFrame(rows)
+    save(table, launch.folder / f"{NAME}.csv", 6)
+    print(table.to_markdown(index=False))
+    return int((table["result"] == "fails").any())
+
+
+def _row(check: str, what: str, number: float, beside: float, holds: bool) -> dict[str, Any]:
+    return {
+        "check": check,
+        "of": what,
+        "number": number,
+        "beside": beside,
+        "result": "holds" if holds else "fails",
+    }
+
+
+def counted(launch: Launch, tuning: ResultsCache) -> Iterator[dict[str, Any]]:
+    """Trials of every method on the tasks where it has final cells: as many as of all others."""
+    rows = tuning.rows.groupby(["grid", "method"]).size()
+    for number, own in rows.groupby(rows):
+        methods = sorted(set(own.index.get_level_values("method")))
+        few = f" ({', '.join(methods)})" if number != launch.protocol.trials else ""
+        yield _row(
+            "trials a method and task",
+            f"{len(own)} searches{few}",
+            float(str(number)),
+            launch.protocol.trials,
+            bool(int(str(number)) <= launch.protocol.trials),
+        )
+
+
+def optimum(conditions: Conditions, task: Task) -> Iterator[dict[str, Any]]:
+    """Training loss with the same weight decay, of the methods of softmax's likelihood."""
+    reached = {method: _objective(conditions, task, method) for method in _of_softmax()}
+    best = reached[REFERENCE]
+    for method, value in reached.items():
+        if np.isfinite(value) and method != REFERENCE:
+            what = f"{task.name}: {method} beside exact softmax"
+            yield _row("training objective", what, value, best, value >= best - NEAR)
+
+
+def _of_softmax() -> list[str]:
+    """Exact softmax, and the methods that take steps and have its link."""
+    methods = {name: registry.find(name).thing for name in registry.names()}
+    return [
+        name
+        for name, method in methods.items()
+        if method.link == REFERENCE and name != "prior" and not method.lacks(None)
+    ]
+
+
+def _objective(conditions: Conditions, task: Task, method: str) -> float:
+    """Lowest mean log loss of all training rows with the penalty, nan where there is none."""
+    settings = conditions.of(task, method, "runs", 0)
+    whole = replace(
+        settings,
+        method=replace(settings.method, l2=DECAY),
+        budget=replace(settings.budget, seconds=None),
+        evaluation=replace(settings.evaluation, rows=0, train_rows=0, costs=False),
+    )
+    cell = _ran(whole)
+    losses = "train_log_loss_uncorrected"  # another family of models has a correction
+    losses = losses if losses in cell.curve else "train_log_loss"
+    return float((cell.curve[losses] + cell.curve["l2_term"]).min())
+
+
+def _ran(settings: Config) -> Cell:
+    (job,) = plan.jobs([settings], whole=False)
+    return runner.run(job)
+
+
+def again(
+    launch: Launch, conditions: Conditions, caches: Mapping[str, ResultsCache]
+) -> Iterator[dict[str, Any]]:
+    """Random final cells that met no cap, run again: the largest difference of each."""
+    rows = caches["runs"].rows
+    methods = registry.names()
+    here = rows[(rows["status"] == "done") & rows["method"].isin(methods)]
+    drawn = here.sample(min(RERUNS, len(here)), random_state=0).sort_values(["grid", "method"])
+    tasks = {task.name: task for task in launch.protocol.tasks}
+    for _, row in drawn.iterrows():
+        jobs = launch.jobs(tasks[row["grid"]], "runs", row["method"], conditions, caches["tuning"])
+        found = next((job for job in jobs if job.cell.cell == row["cell"]), None)
+        what = f"{row['grid']} {row['method']} seed={row['seed']}"
+        if found is None:
+            yield _row("run again", f"{what}: no longer what is planned", np.nan, 0.0, False)
+            continue
+        old = caches["runs"].curves[caches["runs"].curves["cell"] == row["cell"]]
+        apart = _apart(old, runner.run(found).curve, COMPARED)
+        yield _row("run again", what, apart, 0.0, apart <= AGREE)
+
+
+def _apart(old: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> float:
+    """Largest difference of the measures of two curves; infinite if they have other checkpoints."""
+    if len(old) != len(new):
+        return float("inf")
+    present = [name for name in names if name in old and name in new]
+    one, other = (curve[present].to_numpy(float) for curve in (old, new))
+    scale = np.maximum(1.0, np.abs(one))
+    return float(np.nanmax(np.abs(one - other) / scale, initial=0.0))
+
+
+def read(folder: Path) -> pd.DataFrame:
+    """The table of the checks, empty where they have not run."""
+    path = folder / f"{NAME}.csv"
+    return pd.read_csv(path) if path.exists() else pd.DataFrame()

@@ -1,0 +1,97 @@
+"""Which published conclusions survive under one protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcbench.papers.effects import Effect, effect
+
+LESS = ("test_log_loss", "train_mib", "model_mib", "train_seconds")  # measures that are to be low
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """That a method is better than another one by a measure; what a paper says of its own data."""
+
+    paper: str
+    claim: str
+    better: str
+    worse: str
+    measure: str
+
+
+PUBLISHED = (
+    Conclusion("ove", "one-vs-each predicts better than Bouchard's bound",
+               "ove", "bouchard", "test_log_loss"),
+    Conclusion("ove", "one-vs-each predicts about as well as exact softmax, not better",
+               "softmax", "ove", "accuracy"),
+    Conclusion("ar", "softmax augment-and-reduce has a higher likelihood than one-vs-each",
+               "ar_softmax", "ove", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat U-max", "implicit", "umax", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat one-vs-each", "implicit", "ove", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat noise-contrastive estimation",
+               "implicit", "nce", "test_log_loss"),
+    Conclusion("umax", "implicit steps beat importance sampling",
+               "implicit", "is", "test_log_loss"),
+    Conclusion("umax", "U-max beats plain steps on the double sum",
+               "umax", "vanilla", "test_log_loss"),
+    Conclusion("adv", "adversarial negatives beat noise-contrastive estimation",
+               "negative_sampling", "nce", "accuracy"),
+    Conclusion("adv", "adversarial negatives beat one-vs-each",
+               "negative_sampling", "ove", "accuracy"),
+    Conclusion("adv", "adversarial negatives beat augment-and-reduce",
+               "negative_sampling", "ar_softmax", "accuracy"),
+    Conclusion("memoir", "MEMOIR-l2 has a higher macro-F1 than one-vs-rest",
+               "memoir_l2", "svm_ovr", "test_macro_f1"),
+    Conclusion("memoir", "MEMOIR-l1 has a higher macro-F1 than RecallTree",
+               "memoir_l1", "recall_tree", "test_macro_f1"),
+    Conclusion("memoir", "MEMOIR-l1 has a higher macro-F1 than FastXML",
+               "memoir_l1", "fastxml", "test_macro_f1"),
+    Conclusion("memoir", "MEMOIR-l1's model is smaller than one-vs-rest's",
+               "memoir_l1", "svm_ovr", "model_mib"),
+)  # fmt: skip
+
+
+def gains(finals: pd.DataFrame, better: str, worse: str, measure: str) -> pd.Series:
+    """By task, the mean over seeds of how much better the first method is than the second."""
+    table = finals.pivot_table(index=["task", "seed"], columns="method", values=measure)
+    if not {better, worse} <= set(table):
+        return pd.Series(dtype=float)
+    sign = -1 if measure in LESS else 1
+    return (sign * (table[better] - table[worse])).dropna().groupby("task").mean()
+
+
+def judged(finals: pd.DataFrame) -> pd.DataFrame:
+    """A row a published conclusion: on how many tasks it holds, the effect, and the verdict."""
+    return pd.DataFrame(_rows(finals))
+
+
+def _rows(finals: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for entry in PUBLISHED:
+        gain = gains(finals, entry.better, entry.worse, entry.measure)
+        found = effect([*gain])
+        yield {
+            "paper": entry.paper,
+            "conclusion": entry.claim,
+            "measure": entry.measure,
+            "tasks": len(gain),
+            "holds on": int((gain > 0).sum()),
+            "gain": found.mean,
+            "low": found.low,
+            "high": found.high,
+            "verdict": verdict(found),
+        }
+
+
+def verdict(found: Effect) -> str:
+    """Whether an interval over tasks leaves 0 out, and on which side."""
+    if not np.isfinite(found.low):
+        return "too few tasks"
+    if found.low > 0:
+        return "survives"
+    return "does not survive" if found.high < 0 else "undecided"

@@ -1,0 +1,189 @@
+"""What the board shows of every method on every task: measures, or the reason for none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from xcbench.board import tuning
+from xcbench.board.protocol import Protocol, Task
+from xcbench.papers.results_cache import ResultsCache
+from xcbench.papers.run import tables
+
+REFERENCE = "softmax"
+SHARES = (95, 99)  # per cent of the reference's accuracy
+MEANS = [  # of the final cells, in the order of the columns
+    "accuracy",
+    "test_log_loss",
+    "test_macro_f1",
+    "test_precision_at_3",
+    "test_precision_at_5",
+    "train_seconds",
+    "train_mib",
+    "model_mib",
+    "row_seconds",
+]
+POWER = Path("/sys/class/powercap")
+
+
+@dataclass(frozen=True)
+class Board:
+    """The tables of the board.
+
+    Attributes
+    ----------
+    trials, finals : a row a cell, at the checkpoint that early stopping takes, with ``task``,
+        ``accuracy`` (precision at 1 where every label counts) and ``row_seconds``.
+    curves : the checkpoints of the final cells.
+    summary : a row a task and method, all of them: means over seeds, or a ``reason``.
+    """
+
+    protocol: Protocol
+    trials: pd.DataFrame
+    finals: pd.DataFrame
+    curves: pd.DataFrame
+    summary: pd.DataFrame
+
+
+def read(folder: Path, protocol: Protocol) -> Board:
+    """The board as its committed tables have it."""
+    caches = tables(folder)
+    trials, finals = (_stopped(caches[part].intact, protocol) for part in ("tuning", "runs"))
+    curves = _with_accuracy(_joined(caches["runs"].intact), protocol)
+    rows = caches["tuning"].rows
+    methods = sorted({*rows["method"], *finals["method"]})
+    summary = pd.DataFrame(
+        [
+            _entry(task, method, protocol, rows, trials, finals)
+            for task in protocol.tasks
+            for method in methods
+        ]
+    )
+    summary = summary.merge(_times(summary, curves, protocol), how="left", on=["task", "method"])
+    return Board(protocol, trials, finals, curves, summary)
+
+
+def energy() -> str:
+    """What is known of energy."""
+    if any(POWER.glob("*/energy_uj")):
+        return "The machine tells its energy, which the cells do not record yet."
+    return "Energy: not measured here, as the machine does not tell it."
+
+
+def _joined(cache: ResultsCache) -> pd.DataFrame:
+    """Checkpoints with what the rows say of their cells."""
+    own = [name for name in cache.rows if name not in cache.curves or name == "cell"]
+    return cache.curves.merge(cache.rows[own], on="cell").rename(columns={"grid": "task"}).copy()
+
+
+def _with_accuracy(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
+    every = curves["task"].isin([task.name for task in protocol.tasks if task.every_label])
+    accuracy = 1 - curves["test_error"]
+    if "test_precision_at_1" in curves:
+        accuracy = accuracy.where(~every, curves["test_precision_at_1"])
+    return curves.copy().assign(accuracy=accuracy)
+
+
+def _stopped(cache: ResultsCache, protocol: Protocol) -> pd.DataFrame:
+    """Cells at the checkpoint that is best by the criterion of their method and task."""
+    whole = _with_accuracy(_joined(cache), protocol)
+    every = {task.name: task.every_label for task in protocol.tasks}
+    parts = [
+        tuning.stopped(part, tuning.criterion(part, every[str(task)]))
+        for (task, _), part in whole[whole["status"].isin(tuning.ENDED)].groupby(["task", "method"])
+        if str(task) in every
+    ]
+    ended = pd.concat(parts, ignore_index=True) if parts else whole
+    ended = ended.reindex(columns=list(dict.fromkeys([*ended, *MEANS])))
+    evaluated = np.minimum(ended["evaluation.rows"].astype(float), ended["shape.test"])
+    return ended.assign(row_seconds=ended["predict_seconds"] / evaluated)
+
+
+def _entry(
+    task: Task,
+    method: str,
+    protocol: Protocol,
+    rows: pd.DataFrame,
+    trials: pd.DataFrame,
+    finals: pd.DataFrame,
+) -> dict[str, Any]:
+    own = finals[(finals["task"] == task.name) & (finals["method"] == method)]
+    tried = rows[(rows["grid"] == task.name) & (rows["method"] == method)]
+    entry: dict[str, Any] = {
+        "task": task.name,
+        "method": method,
+        "trials": int(tried["status"].isin((*tuning.ENDED, "diverged")).sum()),
+        "seeds": len(own),
+        "capped": int((own["status"] == "timeout").sum()),
+    }
+    for name in MEANS:
+        entry[name] = own[name].mean()
+        if name in ("accuracy", "test_log_loss"):
+            entry[f"{name}_sd"] = own[name].std()
+    settings = own.reindex(columns=[name for name in tuning.POINT if name in own])
+    entry["settings"] = " ".join(
+        f"{str(name).removeprefix('method.')}={values.iloc[0]:g}"
+        for name, values in settings.items()
+        if len(values) and pd.notna(values.iloc[0]) and values.iloc[0]
+    )
+    reached = (rows["grid"] == task.name).any()
+    entry["reason"] = "" if len(own) else _reason(task, protocol, tried, bool(reached))
+    return entry
+
+
+def _reason(task: Task, protocol: Protocol, tried: pd.DataFrame, reached: bool) -> str:
+    """Why a method has no final cells on a task."""
+    if not reached:
+        return "not run: the task has not had its turn; `xcbench board` runs it"
+    skipped = tried.loc[tried["status"].isin(["skipped", "failed"]), "message"]
+    if len(skipped):
+        return str(skipped.iloc[0])
+    if len(tried) and (tried["status"] == "diverged").all():
+        return "all trials diverged"
+    limit = protocol.limit(task, "tuning")
+    if len(tried) < protocol.trials:
+        return f"ended: its trials took more than {limit:.0f} processor seconds"
+    return f"ended: its final cells took more than {protocol.limit(task, 'runs'):.0f} seconds"
+
+
+def _times(summary: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
+    """Seconds to shares of the reference's accuracy; nothing where a seed does not reach it."""
+    lines: list[dict[str, Any]] = []
+    for task, entries in summary.groupby("task"):
+        by_method = entries.set_index("method")["accuracy"].dropna()
+        if by_method.empty:
+            continue
+        name = REFERENCE if REFERENCE in by_method else str(by_method.idxmax())
+        for method in by_method.index:
+            own = curves[(curves["task"] == task) & (curves["method"] == method)]
+            line = {"task": task, "method": method, "reference": name}
+            for share in SHARES:
+                goal = share / 100 * by_method[name]
+                line[f"seconds_to_{share}"] = _first(own, goal)
+            lines.append(line)
+    return pd.DataFrame(lines, columns=["task", "method", "reference", *_columns()])
+
+
+def _columns() -> list[str]:
+    return [f"seconds_to_{share}" for share in SHARES]
+
+
+def _first(curves: pd.DataFrame, goal: float) -> float:
+    """Mean seconds until the accuracy is reached, if it is in every cell."""
+    reached = curves[curves["accuracy"] >= goal].groupby("cell")["train_seconds"].min()
+    return float(reached.mean()) if len(reached) == curves["cell"].nunique() else float("nan")
+
+
+def counts(board: Board) -> Mapping[str, int]:
+    """Cells of the board, and how many of them met their caps."""
+    return {
+        "trials": len(board.trials),
+        "trials that met the cap": int((board.trials["status"] == "timeout").sum()),
+        "final cells": len(board.finals),
+        "final cells that met the cap": int((board.finals["status"] == "timeout").sum()),
+    }

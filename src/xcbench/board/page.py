@@ -1,0 +1,256 @@
+"""The board's tables, pictures and page, from its committed rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from xcbench import durable
+from xcbench.board import (
+    advice,
+    checks,
+    conclusions,
+    figures,
+    findings,
+    measures,
+    ranks,
+    tuning,
+    variance,
+)
+from xcbench.board.measures import Board
+from xcbench.errors import writing
+from xcbench.papers.effects import effect
+from xcbench.papers.results_cache import save
+from xcbench.report import templates
+
+TITLE = "Every method on every task"
+SHOWN = {  # columns of a task's table, and their headings
+    "accuracy": "accuracy or P@1",
+    "test_precision_at_3": "P@3",
+    "test_precision_at_5": "P@5",
+    "test_log_loss": "log loss",
+    "test_macro_f1": "macro-F1",
+    "train_seconds": "training s",
+    "train_mib": "training MiB",
+    "model_mib": "model MiB",
+    "row_seconds": "prediction s a row",
+    "seconds_to_95": "s to 95 %",
+    "seconds_to_99": "s to 99 %",
+    "capped": "at the cap",
+    "trials": "trials",
+    "settings": "settings",
+}
+
+
+def write(folder: Path, board: Board) -> None:
+    """Write everything; what cannot be told of too few tasks is left out."""
+    results = tables(board)
+    pictures = drawn(board, folder)
+    with writing(folder, "reports_dir"):
+        for name, frame in results.items():
+            if frame.empty:  # of too few tasks
+                continue
+            save(frame, folder / f"{name}.csv", 6)
+        shown = {name: frame for name, frame in results.items() if name in TOLD and len(frame)}
+        text = (
+            templates.environment()
+            .get_template("board/page.html")
+            .render(
+                title=TITLE,
+                protocol=board.protocol,
+                counts=measures.counts(board),
+                energy=measures.energy(),
+                findings=[entry.told for entry in findings.of(board)],
+                advice=results["advice"],
+                tables={TOLD[name]: told(frame) for name, frame in shown.items()},
+                checks=told(checks.read(folder)),
+                tasks={task.name: _of_task(board, task.name) for task in board.protocol.tasks},
+                pictures=pictures,
+                anova=variance.installed(),
+            )
+        )
+        durable.write(folder / "index.html", text)
+        durable.write(folder / "tables.md", markdown(board, results, folder))
+
+
+TOLD = {
+    "conclusions": "Which published conclusions survive",
+    "ranks": "Average ranks",
+    "sensitivity": "Sensitivity: share of trials within 5 % of the method's best one",
+    "variance": "What each choice is worth: analysis of variance of the final log loss",
+    "design": "Sampler, objective and optimizer: analysis of variance of the log loss",
+}
+
+
+def tables(board: Board) -> dict[str, pd.DataFrame]:
+    """All tables by the name of their file."""
+    probabilistic = board.finals[board.finals["method"] != "prior"]
+    results = {
+        "board": board.summary,
+        "differences": differences(board),
+        "ranks": ranked(board),
+        "sensitivity": sensitivity(board),
+        "conclusions": conclusions.judged(board.finals),
+        "advice": advice.table(board.summary, shapes(board)),
+        "findings": pd.DataFrame(
+            [
+                {"finding": entry.name, "effect": entry.effect.mean, "low": entry.effect.low,
+                 "high": entry.effect.high, "tasks": entry.effect.seeds, "sentence": entry.sentence}
+                for entry in findings.of(board)
+            ]
+        ),
+    }  # fmt: skip
+    if variance.installed() and probabilistic["task"].nunique() > 1:
+        whole = _balanced(probabilistic)
+        results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
+    return results
+
+
+def _balanced(finals: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the methods with probabilities that have all tasks."""
+    some = finals.dropna(subset=["test_log_loss"])
+    tasks = some.groupby("method")["task"].nunique()
+    return some[some["method"].isin(tasks.index[tasks == some["task"].nunique()])]
+
+
+def shapes(board: Board) -> pd.DataFrame:
+    """Classes, rows and features of the tasks that ran."""
+    names = ["classes", "train", "features", "nonzeros_per_row"]
+    columns = {f"shape.{name}": name for name in names}
+    return board.finals.groupby("task")[list(columns)].first().rename(columns=columns)
+
+
+def differences(board: Board) -> pd.DataFrame:
+    """Of every task and method, seed by seed, what it has beyond the reference."""
+    lines = []
+    for task, own in board.finals.groupby("task"):
+        table = {
+            name: own.pivot_table(index="seed", columns="method", values=name)
+            for name in ("accuracy", "test_log_loss")
+        }
+        for method in sorted(own["method"].unique()):
+            for name, values in table.items():
+                if not {method, measures.REFERENCE} <= set(values) or method == measures.REFERENCE:
+                    continue
+                found = effect([*(values[method] - values[measures.REFERENCE]).dropna()])
+                lines.append(
+                    {"task": task, "method": method, "measure": name, "difference": found.mean,
+                     "low": found.low, "high": found.high, "seeds": found.seeds}
+                )  # fmt: skip
+    names = ["task", "method", "measure", "difference", "low", "high", "seeds"]
+    return pd.DataFrame(lines, columns=names)
+
+
+def _by_task(board: Board, name: str) -> pd.DataFrame:
+    return board.summary.pivot(index="task", columns="method", values=name)
+
+
+def ranked(board: Board) -> pd.DataFrame:
+    """Average ranks by accuracy of all methods, and by log loss of those with probabilities."""
+    lines = []
+    for name, sign in (("accuracy", -1), ("test_log_loss", 1)):
+        found = ranks.ranks(sign * _by_task(board, name))
+        if found is None:
+            continue
+        lines += [
+            {"measure": name, "method": method, "average rank": rank, "tasks": found.tasks,
+             "critical difference": found.difference, "p of Friedman's test": found.p}
+            for method, rank in found.average.items()
+        ]  # fmt: skip
+    return pd.DataFrame(lines)
+
+
+def sensitivity(board: Board) -> pd.DataFrame:
+    """Share of a method's trials within 5 % of its best validation loss or error, over tasks."""
+    lines = []
+    every = {task.name: task.every_label for task in board.protocol.tasks}
+    for (task, method), own in board.trials.groupby(["task", "method"]):
+        column = tuning.criterion(own, every[str(task)])
+        values = own[column]
+        near = (
+            values >= 0.95 * values.max()
+            if "precision" in column
+            else values <= 1.05 * values.min()
+        )
+        lines.append({"task": task, "method": method, "trials": len(own), "share": near.mean()})
+    table = pd.DataFrame(lines)
+    table = (
+        table[table["trials"] > 1]
+        .groupby("method")
+        .agg(tasks=("share", "size"), trials=("trials", "sum"), share=("share", "mean"))
+    )
+    return table.sort_values("share", ascending=False, kind="stable").reset_index()
+
+
+def drawn(board: Board, folder: Path) -> dict[str, str]:
+    """Draw the pictures; gives their files with captions."""
+    (folder / "figures").mkdir(parents=True, exist_ok=True)
+    pictures: dict[str, str] = {}
+
+    def keep(name: str, figure: object, caption: str) -> None:
+        figures.save(figure, folder / "figures" / f"{name}.svg")  # type: ignore[arg-type]
+        pictures[f"figures/{name}.svg"] = caption
+
+    keep("overview", figures.overview(board.summary),
+         "Accuracy (precision at 1 where every label counts) in per cent of the best of the task; "
+         "– where there is none, of which the tables have the reason.")  # fmt: skip
+    for name, sign, what in (("accuracy", -1, "accuracy"), ("test_log_loss", 1, "log loss")):
+        found = ranks.ranks(sign * _by_task(board, name))
+        if found is not None:
+            keep(f"ranks-{name}", figures.differences(found, f"average ranks by {what}"),
+                 f"Average ranks by {what} over {found.tasks} tasks. Methods joined by a bar do "
+                 "not differ (Nemenyi, 95 %); a method without a number ranks last.")  # fmt: skip
+    loss = _by_task(board, "test_log_loss").dropna(how="all").dropna(how="all", axis="columns")
+    error = (1 - _by_task(board, "accuracy")).dropna(how="all").dropna(how="all", axis="columns")
+    keep("profile-loss", figures.profile(loss, "log loss"),
+         "Performance profile of the log loss: on which share of tasks a method is within a ratio "
+         "of the best.")  # fmt: skip
+    keep("profile-error", figures.profile(error, "error"), "Performance profile of the error.")
+    keep("front-seconds", figures.fronts(board.summary, "train_seconds", "training seconds"),
+         "Accuracy against training time, with the Pareto front.")  # fmt: skip
+    keep("front-mib", figures.fronts(board.summary, "model_mib", "model MiB"),
+         "Accuracy against the size of the model, with the Pareto front.")  # fmt: skip
+    return pictures
+
+
+def _of_task(board: Board, task: str) -> pd.DataFrame:
+    """The table of a task, the best first; a method without numbers has its reason."""
+    own = board.summary[board.summary["task"] == task]
+    own = own.sort_values(["accuracy", "method"], ascending=[False, True], kind="stable")
+    text = own.set_index("method")[list(SHOWN)].rename(columns=SHOWN)
+    shown = told(text.reset_index())
+    shown["note"] = own["reason"].to_numpy()
+    return shown.loc[:, (shown != "").any()]
+
+
+def told(frame: pd.DataFrame) -> pd.DataFrame:
+    """Numbers as text, nothing where there is none."""
+    return frame.map(_number)
+
+
+def _number(value: object) -> str:
+    if isinstance(value, float):
+        return "" if np.isnan(value) else f"{value:.4g}"
+    return "" if value is None else str(value)
+
+
+def markdown(board: Board, results: dict[str, pd.DataFrame], folder: Path) -> str:
+    """The tables as Markdown."""
+    parts = [f"# {TITLE}", "[Protocol](PROTOCOL.md), [page](index.html)", "## Findings"]
+    parts.append("\n".join(f"- {entry.told}." for entry in findings.of(board)))
+    parts += ["## Which method should I use?", _grid(results["advice"])]
+    for name, heading in TOLD.items():
+        if name in results and len(results[name]):
+            parts += [f"## {heading}", _grid(results[name])]
+    checked = checks.read(folder)
+    if len(checked):
+        parts += ["## Checks", _grid(checked)]
+    for task in board.protocol.tasks:
+        parts += [f"## {task.name}", _grid(_of_task(board, task.name))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _grid(frame: pd.DataFrame) -> str:
+    return str(told(frame).to_markdown(index=False, disable_numparse=True))

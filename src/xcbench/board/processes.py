@@ -1,0 +1,69 @@
+"""Cells in a process of its own, which may be ended: libraries know no budget."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import resource
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from xcbench.run import runner
+from xcbench.run.execute import execute_jobs
+from xcbench.run.plan import Job
+from xcbench.run.processes import INTERRUPTED
+from xcbench.run.settings import Evaluation
+
+FORK = multiprocessing.get_context("fork")
+
+
+def within(seconds: float, jobs: Sequence[Job], warm: bool) -> int:
+    """Run cells with so many processor seconds for all of them; returns the exit code.
+
+    Parameters
+    ----------
+    warm : whether what they need is to be compiled before.
+    """
+    if not jobs[0].settings.plan:
+        if warm:
+            _warm(jobs[0])
+        end = math.ceil(time.process_time() + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+    return execute_jobs(jobs)
+
+
+def apart(run: Callable[[], object]) -> int:
+    """Run something in a process that may be ended, as libraries know no budget.
+
+    Cells that ended before stay.
+    """
+    process = FORK.Process(target=_ended_well, args=(run,))
+    process.start()
+    try:
+        process.join()
+    except KeyboardInterrupt:
+        process.join()
+        return INTERRUPTED
+    if process.exitcode == -signal.SIGXCPU:
+        print(" ended: it took far more than its processor seconds")
+        return 0
+    return process.exitcode or 0
+
+
+def _ended_well(run: Callable[[], object]) -> None:
+    try:
+        run()
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _warm(job: Job) -> None:
+    """Compile all that steps need: with looks at the clock, that is more than a warm-up sees."""
+    settings = job.settings
+    if job.cell.lr is None:
+        return
+    few = Evaluation(rows=1, validation=settings.evaluation.validation)
+    brief = replace(settings.budget, seconds=1e-3)
+    runner.run(replace(job, settings=replace(settings, budget=brief, evaluation=few)))

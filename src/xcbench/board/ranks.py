@@ -1,0 +1,72 @@
+"""Average ranks, critical difference, performance profiles and Pareto fronts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Ranks of methods over tasks.
+
+    Attributes
+    ----------
+    average : by method, the best first; a method without a number ranks last on its task.
+    difference : Nemenyi's: averages further apart differ (95 %).
+    p : of Friedman's test that all methods are the same.
+    """
+
+    average: pd.Series
+    difference: float
+    p: float
+    tasks: int
+
+
+def ranks(values: pd.DataFrame) -> Ranks | None:
+    """Ranks of a table of tasks × methods in which less is better; None of fewer than two tasks."""
+    values = values.dropna(how="all").dropna(how="all", axis="columns")
+    n, k = values.shape
+    if n < 2 or k < 3:
+        return None
+    placed = values.rank(axis="columns", na_option="bottom")
+    quantile = stats.studentized_range.ppf(CONFIDENCE, k, np.inf) / np.sqrt(2)
+    p = float(stats.friedmanchisquare(*placed.to_numpy().T).pvalue)
+    difference = float(quantile * np.sqrt(k * (k + 1) / (6 * n)))
+    return Ranks(placed.mean().sort_values(kind="stable"), difference, p, n)
+
+
+def cliques(found: Ranks) -> list[tuple[int, int]]:
+    """Longest stretches of methods, first and last place, that do not differ."""
+    average = found.average.to_numpy()
+    ends = [
+        int(np.searchsorted(average, value + found.difference, side="right")) - 1
+        for value in average
+    ]
+    return [
+        (first, last)
+        for first, last in enumerate(ends)
+        if last > first and (first == 0 or ends[first - 1] < last)
+    ]
+
+
+def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
+    """Share of tasks on which a method is within a ratio of the best; less is better."""
+    relative = values.div(values.min(axis="columns"), axis="index")
+    return pd.DataFrame(
+        {method: [(own <= ratio).mean() for ratio in ratios] for method, own in relative.items()},
+        index=ratios,
+    )
+
+
+def front(cost: pd.Series, quality: pd.Series) -> pd.Index:
+    """Methods of which no other costs at most as much with a higher quality."""
+    both = pd.DataFrame({"cost": cost, "quality": quality}).dropna()
+    both = both.sort_values(["cost", "quality"], ascending=[True, False], kind="stable")
+    best = both["quality"].cummax().shift(fill_value=-np.inf)
+    return both.index[both["quality"] > best]

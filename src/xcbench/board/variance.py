@@ -1,0 +1,49 @@
+"""What each choice is worth: shares of the variance of the final log loss."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+
+NEEDS = "statsmodels is not installed; pip install 'xcbench[board]', then `xcbench board` tells it"
+
+
+def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:
+    """Analysis of variance of log loss (its logarithm): share of the squares and p, by factor.
+
+    Parameters
+    ----------
+    rows : of which every combination of the factors has several, best as many.
+    """
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    table = rows.dropna(subset=[loss, *factors])
+    table = table.assign(y=np.log(table[loss].clip(lower=1e-12)))
+    terms = " + ".join(f"C(Q('{name}'))" for name in factors)
+    pairs = " + ".join(
+        f"C(Q('{one}')):C(Q('{other}'))"
+        for place, one in enumerate(factors)
+        for other in factors[place + 1 :]
+    )
+    fitted = anova_lm(ols(f"y ~ {terms} + {pairs}", table).fit(), typ=2)
+    names = {f"C(Q('{name}'))": name for name in factors}
+    index = [
+        " × ".join(names.get(part, part) for part in str(term).split(":")) for term in fitted.index
+    ]
+    return pd.DataFrame(
+        {
+            "choice": index,
+            "share of squares": (fitted["sum_sq"] / fitted["sum_sq"].sum()).to_numpy(),
+            "degrees of freedom": fitted["df"].to_numpy(),
+            "F": fitted["F"].to_numpy(),
+            "p": fitted["PR(>F)"].to_numpy(),
+        }
+    )
+
+
+def installed() -> bool:
+    """Whether statsmodels is."""
+    return find_spec("statsmodels") is not None

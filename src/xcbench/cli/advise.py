@@ -1,0 +1,112 @@
+"""``xcbench advise``: which method to use on a dataset, by a short comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.board import advice, comparison, protocol
+from xcbench.board.advice import Needs
+from xcbench.board.protocol import Conditions, Task
+from xcbench.cli.command import Request
+from xcbench.errors import UserError
+from xcbench.methods import registry
+from xcbench.papers.results_cache import load
+from xcbench.run import sweeps
+
+EACH = "dataset.protocol.label"
+SPLIT = "dataset.protocol.split"
+
+
+def advise(request: Request) -> int:
+    """Compare methods on a dataset for some seconds, and say which to use.
+
+    Settings: ``dataset`` and what belongs to it, ``seconds``, ``probabilities``, ``predict``
+    (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``, ``runs_dir``.
+    """
+    given = dict(request.settings)
+    seconds = _number("seconds", given.pop("seconds", "60"))
+    needs = Needs(
+        probabilities=_flag("probabilities", given.pop("probabilities", "false")),
+        mib=_number("mib", given.pop("mib")) if "mib" in given else None,
+        row_seconds=_number("predict", given.pop("predict")) if "predict" in given else None,
+    )
+    if "dataset" not in given:
+        raise UserError("advise needs dataset=NAME, or dataset=file dataset.train=FILE")
+    reports = Path(given.pop("reports_dir", "reports"))
+    words = {name: given.pop(name) for name in list(given) if name.startswith("dataset")}
+    if words["dataset"] == "file" and "dataset.test" not in words:
+        words.setdefault(SPLIT, "random")
+    task = Task(
+        "advise",
+        (*(f"{name}={value}" for name, value in words.items()), "dataset.missing=error"),
+        every_label=words.get(EACH) == "each",
+    )
+    with sweeps.hydra(given):
+        conditions = comparison.short(Conditions(protocol.read(), given), seconds)
+        launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
+        table = launch.run()
+    if table.empty:
+        raise UserError("no method ended in this time; give more seconds=…")
+    print(_shown(table))
+    found = advice.choice(table, needs)
+    if found is None:
+        raise UserError("no method that was tried meets what you need; give more seconds=…")
+    print(f"use {found['method']}: {_why(found, needs)}")
+    print(f"next: {_next(found, words)}")
+    return 0
+
+
+def _order(reports: Path, needs: Needs) -> list[str]:
+    """Methods that may serve; those first that come near the best of the board's tasks."""
+    methods = {name: registry.find(name).thing for name in registry.names() if name != "prior"}
+    names = [name for name, it in methods.items() if it.link or not needs.probabilities]
+    board = load(reports / protocol.NAME / "board.csv", ["task", "method", "accuracy"])
+    table = board.pivot(index="task", columns="method", values="accuracy")
+    shares = table.div(table.max(axis="columns"), axis="index").mean().to_dict()
+    return sorted(names, key=lambda name: -shares.get(name, 0.0))
+
+
+def _shown(table: pd.DataFrame) -> str:
+    best = table.sort_values("accuracy", ascending=False, kind="stable")
+    best = best.assign(settings=best["settings"].map(_settings))
+    return str(
+        best.rename(columns={"test_log_loss": "log_loss"}).to_markdown(index=False, floatfmt=".4g")
+    )
+
+
+def _settings(options: dict[str, float]) -> str:
+    return " ".join(f"{name}={value:.4g}" for name, value in options.items())
+
+
+def _why(found: pd.Series, needs: Needs) -> str:
+    """What speaks for it."""
+    loss = f", log loss {found['test_log_loss']:.3f}" if needs.probabilities else ""
+    return (
+        f"accuracy {100 * found['accuracy']:.1f} %{loss} of the rows set aside after "
+        f"{found['train_seconds']:.2g} s of training; of methods about as good the fastest"
+    )
+
+
+def _next(found: pd.Series, words: dict[str, str]) -> str:
+    """The command that trains it on all rows, with more epochs."""
+    options = " ".join(f"method.{name}={value:.4g}" for name, value in found["settings"].items())
+    data = " ".join(f"{name}={value}" for name, value in words.items())
+    return f"xcbench run {data} method={found['method']} {options}"
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UserError(f"{name}={text} is not possible: it must be a number above 0")
+    return value
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise UserError(f"{name}={text} is not possible: it must be true or false")
+    return text.lower() == "true"
