@@ -97,7 +97,8 @@ def tables(board: Board) -> dict[str, pd.DataFrame]:
         "findings": pd.DataFrame(
             [
                 {"finding": entry.name, "effect": entry.effect.mean, "low": entry.effect.low,
-                 "high": entry.effect.high, "tasks": entry.effect.seeds, "sentence": entry.sentence}
+                 "high": entry.effect.high, "unit": entry.unit.strip(),
+                 "numbers": entry.effect.seeds, "of": entry.of, "sentence": entry.sentence}
                 for entry in findings.of(board)
             ]
         ),

@@ -66,7 +66,7 @@ def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
 
 def front(cost: pd.Series, quality: pd.Series) -> pd.Index:
     """Methods of which no other costs at most as much with a higher quality."""
-    both = pd.DataFrame({"cost": cost, "quality": quality}).dropna()
+    both = pd.DataFrame({"cost": cost, "quality": quality}).dropna().astype(float)
     both = both.sort_values(["cost", "quality"], ascending=[True, False], kind="stable")
     best = both["quality"].cummax().shift(fill_value=-np.inf)
     return both.index[both["quality"] > best]

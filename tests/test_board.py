@@ -1,0 +1,151 @@
+"""The board: its search, its statistics, and what rests on them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from xcbench.board import advice, conclusions, protocol, ranks, tuning
+from xcbench.board.advice import Needs
+from xcbench.core.dataset import Dataset, Info, LabelSets, Split
+from xcbench.methods import registry
+from xcbench.methods.method import default_rate
+from xcbench.papers.effects import Effect
+from xcbench.run.clock import Stopwatch
+from xcbench.run.settings import Config
+
+PROTOCOL = protocol.read()
+
+
+def small_info() -> Info:
+    return Info("small", "0", False, 100, 10, 20, 8, True, 5.0, 1.0, 1.0, 0.5, 0.3, 2.0, 0.7)
+
+
+def drawn(name: str) -> list[Config]:
+    method = registry.find(name).thing
+    settings = Config(method=method.schema(name=name))
+    return tuning.trials(PROTOCOL, method, settings, small_info())
+
+
+@pytest.mark.parametrize("name", ["umax", "ove", "softmax", "svm_ovr", "fastxml", "memoir_l1"])
+def test_methods_have_the_same_number_of_trials_and_the_first_is_the_default(name: str) -> None:
+    points = [point.method for point in drawn(name)]
+    assert len(points) == PROTOCOL.trials
+    assert points[0] == registry.find(name).thing.schema(name=name)
+    assert len({repr(point) for point in points}) == len(points)
+
+
+def test_rates_lie_around_the_default_one_and_decay_within_its_range() -> None:
+    umax = registry.find("umax").thing
+    centre = default_rate(umax, umax.schema(name="umax"), small_info())
+    for point in drawn("umax")[1:]:
+        assert abs(np.log10(point.method.lr / centre)) <= PROTOCOL.rate_decades + 0.01
+        assert PROTOCOL.decay[0] <= point.method.l2 <= PROTOCOL.decay[1]
+
+
+def test_the_class_prior_has_nothing_to_tune() -> None:
+    assert len(drawn("prior")) == 1
+
+
+def test_early_stopping_takes_the_first_best_checkpoint_of_every_cell() -> None:
+    curves = pd.DataFrame(
+        {"cell": list("aaabb"), "validation_error": [0.5, 0.2, 0.2, 0.1, 0.3], "n": range(5)}
+    )
+    assert tuning.stopped(curves, "validation_error")["n"].tolist() == [1, 3]
+
+
+def test_the_critical_difference_is_that_of_demsar() -> None:
+    # Demšar 2006, section 3.2.2: q = 2.569 for four classifiers, on 14 datasets 1.25.
+    values = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
+    found = ranks.ranks(values)
+    assert found is not None
+    assert found.difference == pytest.approx(1.25, abs=0.005)
+    assert found.average.sum() == pytest.approx(10)
+
+
+def test_a_method_without_a_number_ranks_last() -> None:
+    values = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, np.nan], "c": [3.0, 1.0]})
+    found = ranks.ranks(values)
+    assert found is not None
+    assert found.average.to_dict() == {"a": 1.5, "c": 2.0, "b": 2.5}
+
+
+def test_a_front_has_whom_nobody_dominates() -> None:
+    rng = np.random.default_rng(1)
+    cost, quality = (pd.Series(rng.integers(0, 8, 30)) for _ in range(2))
+    dominated = [
+        any((cost[j] <= cost[i]) and (quality[j] >= quality[i])
+            and (cost[j] < cost[i] or quality[j] > quality[i]) for j in cost.index)
+        for i in cost.index
+    ]  # fmt: skip
+    front = ranks.front(cost, quality)
+    assert not any(dominated[i] for i in front)
+    points = {(cost[i], quality[i]) for i in cost.index if not dominated[i]}
+    assert {(cost[i], quality[i]) for i in front} == points
+
+
+def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
+    assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 4, 4) == "survives"
+    assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 3, 4) == "depends on the task"
+    assert conclusions.verdict(Effect(-1, -2, -0.5, 5), 0, 4) == "does not survive"
+    assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 1, 1) == "too few tasks"
+
+
+def test_advice_takes_the_fastest_of_those_about_as_good() -> None:
+    table = pd.DataFrame(
+        {
+            "method": ["slow", "fast", "bad", "sure"],
+            "accuracy": [0.9, 0.895, 0.5, 0.8],
+            "test_log_loss": [np.nan, np.nan, np.nan, 0.4],
+            "train_seconds": [9.0, 1.0, 0.1, 2.0],
+            "model_mib": 1.0,
+            "row_seconds": 1e-6,
+        }
+    )
+    chosen = {
+        "fast": Needs(),
+        "sure": Needs(probabilities=True),
+        "bad": Needs(seconds=0.5),
+    }
+    for name, needs in chosen.items():
+        found = advice.choice(table, needs)
+        assert found is not None and found["method"] == name
+    assert advice.choice(table, Needs(mib=0.1)) is None
+
+
+def test_rows_of_one_article_stay_together_when_some_are_set_aside() -> None:
+    labels = [[0, 1], [1, 2, 3], [2], [0, 3], [1, 3]]
+    flat = np.array([k for row in labels for k in row])
+    article = np.repeat(np.arange(len(labels)), [len(row) for row in labels])
+    sets = [labels[a] for a in article]
+    start = np.cumsum([0, *map(len, sets)])
+    own = LabelSets(start, np.concatenate(sets), 1 / np.array([len(row) for row in sets]))
+    X = sp.csr_array(article[:, None].astype(np.float32))
+    train = Split(X, flat, own)
+    whole = Dataset(replace(small_info(), train=len(flat)), train, train, np.bincount(flat))
+    for seed in range(5):
+        held = whole.held_out(0.4, seed)
+        assert held.validation is not None
+        aside, kept = ({*part.X.toarray().ravel()} for part in (held.validation, held.train))
+        assert not aside & kept
+        assert len(held.train) + len(held.validation) == len(train)
+        assert held.class_counts.sum() == held.info.train == len(held.train)
+
+
+def test_the_clock_of_the_processor_stands_still_while_nothing_is_computed() -> None:
+    with Stopwatch(processor=True) as clock, clock.running():
+        time.sleep(0.1)
+    assert clock.seconds < 0.05
+
+
+def test_the_protocol_is_written_as_its_file_has_it(tmp_path: Path) -> None:
+    protocol.write(tmp_path)
+    text = (tmp_path / "PROTOCOL.md").read_text()
+    assert f"- {PROTOCOL.trials} trials a method and task" in text
+    assert all(f"| {task.name} |" in text for task in PROTOCOL.tasks)
