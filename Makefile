@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo docs test test-all faults lint ui report bench clean
+.PHONY: demo docs test test-all faults fuzz audit lint ui report bench clean
 
 demo: .venv/ready-run
 	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
@@ -21,6 +21,12 @@ test-all: .venv/ready-test
 
 faults: .venv/ready-run
 	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)
+
+fuzz: .venv/ready-fuzz
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+audit: .venv/ready-audit
+	PYTHONPATH=tests $(BIN)/python -m audit
 
 lint: .venv/ready-test
 	$(BIN)/ruff check .
@@ -54,6 +60,8 @@ clean:
 .venv/ready-test: EXTRAS := [numba,test,lint]
 .venv/ready-bench: EXTRAS := [bench]
 .venv/ready-docs: EXTRAS := [docs]
+.venv/ready-fuzz: EXTRAS := [test,fuzz]
+.venv/ready-audit: EXTRAS := [numba,test,lint,audit]
 .venv/ready-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("error: xcbench needs Python 3.11 or later, $(PYTHON) is %d.%d; make $(MAKECMDGOALS) PYTHON=python3.11" % v[:2])'
 	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv

@@ -1,0 +1,123 @@
+"""``python -m fuzz [TARGET …] [runs=43500] [seed=1] [most=5] [reports_dir=reports]``.
+
+Every target gets so many inputs; after a finding it goes on, at most so often.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from fuzz import targets
+
+SECONDS, MEBIBYTES = 10, 2048  # that an input may take
+LENGTH = 2048  # bytes of an input
+HEAD = """# Fuzzing
+
+Inputs made from good files, kept where they reach new lines of the code: `make fuzz` (names of
+targets, `runs=` and `seed=` may stand in FUZZ). An input may be refused in one sentence. Another
+exception, more than {seconds} s or {mebibytes} MiB is a finding. `lines` are the places of the code
+that inputs have reached, as libFuzzer counts them.
+
+"""
+
+
+@dataclass
+class Outcome:
+    """What a target came to."""
+
+    target: str
+    inputs: int = 0
+    lines: int = 0
+    seconds: float = 0.0
+    mebibytes: int = 0
+    findings: list[str] = field(default_factory=list)
+
+
+def fuzz(name: str, runs: int, seed: int, most: int, folder: Path) -> Outcome:
+    """Fuzz a target, again after each finding."""
+    outcome = Outcome(name)
+    started = time.monotonic()
+    while outcome.inputs < runs and len(outcome.findings) < most:
+        options = [
+            *(f"-runs={runs - outcome.inputs}", f"-seed={seed + len(outcome.findings)}"),
+            *(f"-timeout={SECONDS}", f"-rss_limit_mb={MEBIBYTES}", f"-max_len={LENGTH}"),
+            "-print_final_stats=1",
+        ]
+        command = [sys.executable, "-m", "fuzz.one", name, str(folder), *options]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        said = done.stdout + done.stderr
+        outcome.inputs += max(1, _last(r"number_of_executed_units: (\d+)", said))
+        outcome.lines = max(outcome.lines, _last(r"cov: (\d+)", said))
+        outcome.mebibytes = max(outcome.mebibytes, _last(r"peak_rss_mb:\s+(\d+)", said))
+        if done.returncode:
+            outcome.findings.append(_finding(said))
+            print(f"{name}: {outcome.findings[-1]}", flush=True)
+    outcome.seconds = time.monotonic() - started
+    return outcome
+
+
+def _last(pattern: str, text: str) -> int:
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else 0
+
+
+def _finding(said: str) -> str:
+    """The exception, where it was raised, and the file of the input."""
+    lines = said.splitlines()
+    raised = [line.strip() for line in lines if re.match(r"\s+File .*src/xcbench", line)]
+    error = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Warning)\b", line)]
+    kind = re.findall(r"ERROR: libFuzzer: (\S+)", said)
+    file = re.findall(r"Test unit written to (\S+)", said)
+    where = re.sub(r'File ".*/src/', "", raised[-1]).replace('"', "") if raised else "?"
+    return f"{(error or kind or ['?'])[-1][:120]} ({where}), {Path(file[-1]).name if file else ''}"
+
+
+def write(outcomes: list[Outcome], folder: Path, words: list[str]) -> None:
+    """Write the table of what there is so far."""
+    rows = [vars(it) | {"findings": len(it.findings)} for it in outcomes]
+    frame = pd.DataFrame(rows)
+    whole = {"target": "**all**", "lines": "", "mebibytes": frame["mebibytes"].max()}
+    whole |= {name: frame[name].sum() for name in ("inputs", "seconds", "findings")}
+    table = pd.concat([frame, pd.DataFrame([whole])], ignore_index=True)
+    table = table.rename(columns={"mebibytes": "peak MiB"})
+    text = HEAD.format(seconds=SECONDS, mebibytes=MEBIBYTES)
+    text += table.to_markdown(index=False, floatfmt=".0f", intfmt=",") + "\n"
+    found = [f"- {it.target}: {finding}" for it in outcomes for finding in it.findings]
+    text += "\nFindings:\n\n" + "\n".join(found) + "\n" if found else ""
+    shown = [word for word in words if not word.startswith(("folder=", "reports_dir="))]
+    text += f'\nCommand: `make fuzz FUZZ="{" ".join(shown)}"`.\n' if shown else ""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "fuzzing.md").write_text(text, "utf-8")
+
+
+def main(words: list[str]) -> int:
+    """Fuzz targets; returns 1 if anything was found."""
+    settings = dict(word.split("=", 1) for word in words if "=" in word)
+    known = list(targets.all_of_them())
+    names = [word for word in words if "=" not in word] or known
+    if unknown := set(names) - set(known):
+        print(f"unknown: {', '.join(unknown)}; targets: {', '.join(known)}")
+        return 2
+    runs, seed, most = (
+        int(settings.get(*it)) for it in (("runs", 43_500), ("seed", 1), ("most", 5))
+    )
+    folder = Path(settings.get("folder", tempfile.mkdtemp(prefix="xcbench-fuzz-")))
+    outcomes = []
+    for name in names:
+        outcomes.append(fuzz(name, runs, seed, most, folder))
+        write(outcomes, Path(settings.get("reports_dir", "reports")), words)
+        print(f"{name}: {outcomes[-1].inputs} inputs, {outcomes[-1].seconds:.0f} s", flush=True)
+    print(f"inputs that were findings, and the corpus: {folder}")
+    return 1 if any(it.findings for it in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,56 @@
+"""``python -m fuzz.one TARGET FOLDER [options of libFuzzer]``: one target, until a finding."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import itertools
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(
+    include=[
+        *("xcbench.data", "xcbench.sealed", "xcbench.model_files", "xcbench.options"),
+        *("xcbench.run.cell", "xcbench.run.cells", "xcbench.run.curve_file", "xcbench.run.grids"),
+        *("xcbench.run.overrides", "xcbench.run.profile", "xcbench.run.sweeps"),
+        "xcbench.run.composing",
+    ]
+):
+    from fuzz import targets
+
+
+def main() -> None:
+    """Hand inputs to the target; what it prints is lost."""
+    name, folder, *options = sys.argv[1:]
+    target = targets.all_of_them()[name]
+    corpus, found = Path(folder) / "corpus" / name, Path(folder) / "found" / name
+    for place in (corpus, found):
+        place.mkdir(parents=True, exist_ok=True)
+    for number, seed in enumerate(target.seeds):
+        (corpus / f"seed-{number}").write_bytes(seed)
+    inputs = itertools.count(1)
+
+    def take(content: bytes) -> None:
+        number, said = next(inputs), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                targets.accepts(target, content)
+        except BaseException:
+            file = found / hashlib.sha1(content).hexdigest()
+            file.write_bytes(content)
+            traceback.print_exc()
+            print(f"Test unit written to {file}\nnumber_of_executed_units: {number}", flush=True)
+            sys.stderr.flush()
+            os._exit(1)  # threads of libraries would keep the process
+
+    atheris.Setup([sys.argv[0], *options, f"-artifact_prefix={found}/", str(corpus)], take)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What the code of the package never does, and what its data files say; docs/security.md."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from workspace import ROOT
+
+PICKLES = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
+RUNNING = {"eval", "exec", "compile", "__import__"}  # text as code
+UNSAFE = {"extractall", "mktemp", "system", "popen", "unsafe_load", "full_load", "read_pickle"}
+
+
+def trees() -> Iterator[tuple[Path, ast.AST]]:
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        yield path, ast.parse(path.read_text("utf-8"))
+
+
+def test_nothing_is_unpickled_and_no_text_is_run_as_code() -> None:
+    found = []
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name.partition(".")[0] for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module.partition(".")[0]]
+            bad = PICKLES.intersection(names)
+            if isinstance(node, ast.Call):
+                called = node.func
+                if isinstance(called, ast.Name):
+                    bad |= RUNNING & {called.id}
+                elif isinstance(called, ast.Attribute):
+                    bad |= UNSAFE & {called.attr}
+                    bad |= {"yaml.load"} & {ast.unparse(called)}
+                for word in node.keywords:
+                    true = isinstance(word.value, ast.Constant) and word.value.value is True
+                    bad |= {word.arg} & {"allow_pickle", "shell"} if true and word.arg else set()
+            found += [f"{path.relative_to(ROOT)}:{node.lineno}: {name}" for name in bad]
+    assert not found
+
+
+def test_templates_escape_every_name() -> None:
+    pages = list((ROOT / "src").rglob("*.html"))
+    assert pages
+    for path in pages:
+        text = path.read_text("utf-8")
+        assert "|safe" not in text.replace(" ", "") and "autoescape false" not in text, path
+
+
+def test_a_download_without_encryption_has_a_checksum() -> None:
+    plain = 0
+    for path in sorted((ROOT / "conf" / "dataset").glob("*.yaml")):
+        settings = yaml.safe_load(path.read_text("utf-8"))
+        for download in settings.get("source", {}).get("downloads", []):
+            if any(not url.startswith("https://") for url in download["urls"]):
+                plain += 1
+                assert {*download["files"]} & {*settings["sha256"]}, path.name
+    assert plain
