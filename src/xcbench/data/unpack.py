@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import lzma
 import stat
 import tarfile
@@ -55,7 +56,7 @@ def unpack(archive: Path, targets: dict[str, Path]) -> None:
     except DAMAGE as error:
         raise UserError(f"the archive is damaged or not readable ({error})") from None
     except OSError as error:
-        if error.errno is not None:
+        if error.errno not in (None, errno.EINVAL):  # the latter of an offset before the file
             raise
         raise UserError(f"the archive is damaged ({error})") from None
 
