@@ -19,8 +19,9 @@ LATE = (  # what the libraries import when they are first used
     "sklearn.datasets",
     "sklearn.svm",
 )
+OPTIONAL = tuple(f"xcbench.run.executors.{name}" for name in ("slurm", "dask", "ray"))  # engines
 OWN = (module.name for module in pkgutil.walk_packages(xcbench.__path__, "xcbench."))
 for name in (*LATE, *OWN):
-    if not name.endswith("__main__"):
+    if not name.endswith("__main__") and name not in OPTIONAL:
         importlib.import_module(name)
 numba.njit(lambda x: x + 1)(1)

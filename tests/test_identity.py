@@ -15,7 +15,7 @@ from xcbench.data.settings import DatasetSettings, Protocol, Source, SyntheticSe
 from xcbench.methods.double_sum import UmaxOptions
 from xcbench.run import cells
 from xcbench.run.plan import jobs
-from xcbench.run.settings import Config
+from xcbench.run.settings import Config, Slurm
 
 NAN = float("nan")
 
@@ -117,6 +117,9 @@ def test_every_setting_is_part_of_the_identity(
         "tracking_uri",
         "save_weights",
         "workers",
+        "executor",
+        "executor_address",
+        "slurm",
         "lockstep",
         "fetch",
         "data_dir",
@@ -159,6 +162,8 @@ def test_launch_and_paths_are_not_part_of_the_identity(tmp_path: Path) -> None:
         tracking_uri="http://elsewhere",
         save_weights=True,
         fetch=False,
+        executor="slurm",
+        slurm=Slurm(partition="long"),
         dataset=replace(point.dataset, source=Source(page="elsewhere")),
         data_dir="elsewhere",
         runs_dir=str(tmp_path / "elsewhere"),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
@@ -17,8 +18,11 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from xcbench.errors import UserError
+from xcbench.plugins import failure
 from xcbench.run.overrides import for_methods
-from xcbench.run.sweeps import Composer
+from xcbench.run.sweeps import Composer, Point
+
+HERE = "hydra_plugins.xcbench_launcher"
 
 
 class SweepLauncher(Launcher):
@@ -30,6 +34,8 @@ class SweepLauncher(Launcher):
         """Keep what is needed to compose the points."""
         self.loader = hydra_context.config_loader
         self.base = config
+        self.code = 0
+        self.grid: list[str] = []
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -38,30 +44,127 @@ class SweepLauncher(Launcher):
         from xcbench.cli import summary
         from xcbench.run.execute import run
 
-        if not job_overrides:
+        if self.base.hydra.sweeper.get("_target_") != f"{HERE}.Sweeper":
+            return self._trials(job_overrides)
+        configurations, problems = self.possible(job_overrides)
+        self.ended(run(configurations, ended=summary.show) or (1 if problems else 0))
+        return [_returned(point) for point in job_overrides]
+
+    def possible(self, points: Sequence[Point]) -> Any:
+        """Configurations of the points that have one, and the others by what is wrong."""
+        if not points:
             raise UserError("the grid is empty: something that is swept has no value")
-        presets = {
-            item for point in job_overrides for item in point if item.startswith("experiment=")
-        }
+        presets = {item for point in points for item in point if item.startswith("experiment=")}
         if len(presets) > 1:
             raise UserError(
                 "a preset cannot itself be swept, its own grid would be lost: "
                 "launch the presets one after the other"
             )
-        if len(job_overrides) > 200:
-            print(f"reading {len(job_overrides):,} configurations …", flush=True)
-        composer = Composer(lambda point: self.loader.load_sweep_config(self.base, point))
-        configurations, problems = composer.possible(job_overrides)
-        code = run(configurations, ended=summary.show) or (1 if problems else 0)
-        if code:
+        if len(points) > 200:
+            print(f"reading {len(points):,} configurations …", flush=True)
+        return self._composer().possible(points)
+
+    def _composer(self) -> Composer:
+        return Composer(lambda point: self.loader.load_sweep_config(self.base, point))
+
+    def ended(self, code: int) -> None:
+        """Keep the exit code of a batch; an interrupted one is the last."""
+        from xcbench.run.processes import INTERRUPTED
+
+        self.code = max(self.code, code)
+        if code == INTERRUPTED:
             sys.exit(code)
-        return [
-            JobReturn(overrides=list(point), status=JobStatus.COMPLETED) for point in job_overrides
-        ]
+
+    def _trials(self, points: Sequence[Point]) -> Sequence[JobReturn]:
+        """Run a batch of another sweeper; each point returns its objective, or an error."""
+        from pathlib import Path
+
+        from xcbench.run import grids, objective
+        from xcbench.run.execute import execute_jobs, planned
+
+        Path(self.base.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)  # sweepers write there
+        configurations, problems = self.possible(points)
+        settings, launched = configurations[0], planned(configurations)
+        self.ended(execute_jobs(launched))
+        self.grid += [job.cell.cell for job in launched]
+        grids.add(Path(settings.runs_dir), settings.grid, self.grid)  # of all batches so far
+        values = iter(configurations)
+        impossible = {tuple(p): reason for reason, some in problems.items() for p in some}
+        returned = []
+        for point in points:
+            try:
+                if tuple(point) in impossible:
+                    raise UserError(impossible[tuple(point)])
+                returned.append(_returned(point, objective.of_point(next(values))))
+            except UserError as error:
+                returned.append(_returned(point, error))
+        return returned
+
+
+def _returned(point: Point, value: Any = None) -> JobReturn:
+    failed = isinstance(value, Exception)
+    status = JobStatus.FAILED if failed else JobStatus.COMPLETED
+    done = JobReturn(overrides=list(point), status=status)
+    done.return_value = value
+    return done
+
+
+class OtherLauncher(SweepLauncher):
+    """Another launcher's processes, as one launch: a name, a row for every cell, an exit code."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self.launcher = launcher
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Compose every point here, too, and let the other launcher run those that are possible."""
+        from xcbench.cli import summary
+        from xcbench.run.execute import run_by
+
+        configurations, problems = self.possible(job_overrides)
+        impossible = {tuple(point) for some in problems.values() for point in some}
+        points = [point for point in job_overrides if tuple(point) not in impossible]
+
+        def launch() -> str:
+            try:
+                done = self.launcher.launch(points, initial_job_idx)
+            except Exception as error:  # a process was killed, or a job cancelled
+                return failure(error)[:200]
+            errors = [str(it._return_value) for it in done if it.status == JobStatus.FAILED]
+            return errors[0] if errors else ""
+
+        name = str(self.base.hydra.runtime.choices["hydra/launcher"])
+        code = run_by(launch, name, configurations, summary.show)
+        self.ended(code or (1 if problems else 0))
+        return [_returned(point) for point in job_overrides]
 
 
 class Sweeper(BasicSweeper):
     """Hydra's own sweeper, without composing every point once more where our launcher does it."""
+
+    def setup(
+        self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
+    ) -> None:
+        """Take the launcher that was chosen."""
+        context: dict[str, Any] = {
+            "hydra_context": hydra_context,
+            "task_function": task_function,
+            "config": config,
+        }
+        super().setup(**context)
+        assert self.launcher is not None
+        if not isinstance(self.launcher, SweepLauncher):
+            self.launcher = OtherLauncher(self.launcher)
+            self.launcher.setup(**context)
+
+    def sweep(self, arguments: list[str]) -> Any:
+        """Launch all batches; then end with the exit code of the worst."""
+        returned = super().sweep(arguments)
+        assert isinstance(self.launcher, SweepLauncher)
+        if self.launcher.code:
+            sys.exit(self.launcher.code)
+        return returned
 
     @staticmethod
     def split_arguments(
@@ -74,12 +177,9 @@ class Sweeper(BasicSweeper):
         return list(BasicSweeper.split_overrides_to_chunks(for_methods(points), max_batch_size))
 
     def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
-        """Leave it to our launcher."""
-        if not isinstance(self.launcher, SweepLauncher):
-            super().validate_batch_is_legal(batch)
+        """Leave it to the launcher."""
 
 
-HERE = "hydra_plugins.xcbench_launcher"
 NODES = {
     "hydra/launcher": {"_target_": f"{HERE}.SweepLauncher"},
     "hydra/sweeper": {"_target_": f"{HERE}.Sweeper", "max_batch_size": None, "params": None},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from contextlib import chdir
 from typing import Any
 
 import hydra
@@ -18,7 +19,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import options
 from xcbench.cli.output import UNREAD, end_unread
 from xcbench.errors import UserError
-from xcbench.run import composing, overrides, profile
+from xcbench.run import composing, objective, overrides, profile
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
@@ -75,17 +76,38 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
-def _task(composed: DictConfig) -> None:
-    """One configuration: a single run, or a point of a sweep under another launcher."""
+def _task(composed: DictConfig) -> float | None:
+    """One configuration: a single run, or a point of a sweep under another launcher.
+
+    Returns
+    -------
+    float or None
+        Under another launcher its objective, for a sweeper that wants one.
+
+    Raises
+    ------
+    UserError
+        If its cell failed there.
+    """
     whole = HydraConfig.get().mode != RunMode.MULTIRUN
-    if not whole:  # in a process of the launcher
-        end_with_parent()
+    with chdir(HydraConfig.get().runtime.cwd):  # hydra.job.chdir moves no folder of ours
+        if not whole:  # in a process of the launcher
+            end_with_parent()
+            settings = composing.read(composed)
+            run([settings], whole)
+            return None if settings.plan else objective.of_point(settings)
+        code = _single(composed)
+    if code:
+        sys.exit(code)
+    return None
+
+
+def _single(composed: DictConfig) -> int:
+    """Exit code of a single run."""
     try:
-        code = run([composing.read(composed)], whole)
+        return run([composing.read(composed)])
     except BrokenPipeError:
         raise
     except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
         print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
-        code = 2
-    if code:
-        sys.exit(code)
+        return 2

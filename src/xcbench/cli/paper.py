@@ -25,10 +25,11 @@ def paper(request: Request) -> int:
 
     Settings: ``part=tuning|runs|report`` (else all, in this order), ``grid=table2`` (these of its
     experiments alone), ``force=true`` (rows of the committed tables count for nothing, cells run
-    again), ``workers``, ``reports_dir``, and overrides of its experiments such as
+    again), ``workers``, ``executor``, ``reports_dir``, and overrides of its experiments such as
     ``dataset=eurlex`` or ``seed=0``.
     """
     settings = dict(request.settings)
+    refuse_hydra(settings)
     paper = papers.find(request.words[0])
     only = _grids(paper, settings.pop("grid", ""))
     part = settings.pop("part", "")
@@ -64,6 +65,16 @@ def paper(request: Request) -> int:
         print(f"report: {request.page(folder)}")
     print(f"{paper.name}: {duration(time.monotonic() - started)} in all")
     return code
+
+
+def refuse_hydra(settings: Mapping[str, str]) -> None:
+    """Refuse settings of Hydra's launches, of which a paper's grids are none."""
+    for name, value in settings.items():
+        if name.lstrip("+~").startswith("hydra"):
+            raise UserError(
+                f"{name}={value} has no effect on a paper's grids; executor=slurm, dask or ray "
+                "runs them elsewhere, workers=2 side by side"
+            )
 
 
 def plans(settings: Mapping[str, str]) -> bool:

@@ -59,6 +59,7 @@ missing.
   budget.epochs=20 seed=0      how long it trains, and with which draws
   experiment=NAME              a grid of ours; rates=NAME: rates of a paper
   plan=true workers=2 grid=NAME force=true save_weights=true
+  executor=slurm|dask|ray workers=64     on a cluster
 `xcbench options` lists every option, --hydra-help those of Hydra.
 Example: python run.py -m method=ove,umax,implicit dataset=digits method.lr=0.01,0.1
 """,
@@ -140,7 +141,7 @@ The page links to its figures; --self-contained also writes self-contained.html,
 Example: xcbench report grid=demo name=demo
 """,
     "paper": """\
-NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [force=true] [plan=true]
+NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [executor=local] [force=true] [plan=true]
 [--self-contained] [name=value ...]
 
 Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report.

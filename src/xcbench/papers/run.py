@@ -139,7 +139,7 @@ class Runner:
 
 def narrows(key: str) -> bool:
     """Whether only some points of the grids are wanted by an override of this name."""
-    return key == "seed" or key not in sweeps.PLAIN
+    return key == "seed" or (key not in sweeps.PLAIN and not key.startswith("slurm."))
 
 
 def cells_of(

@@ -11,7 +11,7 @@ from pathlib import Path
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.run import cells, grids, memory, profile, runner, workers
+from xcbench.run import cells, executors, grids, memory, profile, runner
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
 from xcbench.run.mlflow_target import Target
@@ -36,12 +36,50 @@ def run(configurations: Sequence[Config], whole: bool = True, ended: Ended | Non
     launched = planned(configurations, whole)
     code = execute_jobs(launched, whole)
     if whole and not configurations[0].plan:
-        if ended and code != INTERRUPTED and len(launched) > 1:
-            names = [job.cell.cell for job in launched]
-            ended([*cells.load_all(Path(configurations[0].runs_dir), names)])
-        grid = f"grid={configurations[0].grid}"
-        print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
+        _say_next(launched, None if code == INTERRUPTED else ended)
     return code
+
+
+def run_by(
+    launcher: Callable[[], str], name: str, configurations: Sequence[Config], ended: Ended
+) -> int:
+    """As `run`, where another launcher's processes run the cells, each as a launch of one.
+
+    Parameters
+    ----------
+    launcher : runs them, and gives what went wrong, or nothing.
+    name : of the launcher.
+    """
+    settings, launched = configurations[0], planned(configurations)
+    if settings.plan:
+        return execute_jobs(launched)
+    if settings.executor != executors.LOCAL or settings.workers > 1:
+        raise UserError(
+            f"hydra/launcher={name} runs the cells by itself; leave out it, or executor and workers"
+        )
+    runs_dir, names = Path(settings.runs_dir), [job.cell.cell for job in launched]
+    grids.add(runs_dir, settings.grid, names)
+    problem = launcher()
+    if problem:
+        print(f"hydra/launcher={name}: {problem}", flush=True)
+    for job in launched:
+        if cells.usable(runs_dir, job.cell.cell) is None:
+            reason = f"hydra/launcher={name} left no cell{problem and ': '}{problem}"
+            cells.save(runs_dir, replace(job.cell, status="failed", message=reason))
+    statuses = Counter(cell.status for cell in cells.load_all(runs_dir, names))
+    _summarise(len(launched), 0, statuses)
+    _say_next(launched, ended)
+    return 1 if statuses["failed"] else 0
+
+
+def _say_next(launched: Sequence[Job], ended: Ended | None) -> None:
+    """Show the cells of a launch of several, and what can be done with them."""
+    settings = launched[0].settings
+    if ended and len(launched) > 1:
+        names = [job.cell.cell for job in launched]
+        ended([*cells.load_all(Path(settings.runs_dir), names)])
+    grid = f"grid={settings.grid}"
+    print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
 
 
 def execute(configurations: Sequence[Config], whole: bool = True) -> int:
@@ -72,6 +110,7 @@ def execute_jobs(
     runs_dir = Path(launch.runs_dir)
     clock = profile.LAUNCH
     clock.enter("other")
+    executors.check(launch)
     _announce_twins(launched)
     if launch.plan:
         _print_plan(launched, runs_dir)
@@ -87,7 +126,7 @@ def execute_jobs(
     progress = shown(
         len(launched) - len(absent),
         todo,
-        alone=whole and launch.workers == 1,
+        alone=whole and launch.workers == 1 and launch.executor == executors.LOCAL,
         workers=launch.workers,
     )
     statuses = Counter(finished.values())
@@ -98,13 +137,14 @@ def execute_jobs(
     queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
     clock.enter("idle")
     try:
-        for job, cell, seconds in workers.run(
-            queue, launch.workers, progress.begin, progress.inside
-        ):
+        for job, cell, seconds, saved in executors.run(queue, launch, progress):
             if seconds is not None:
                 clock.add(cell, seconds)
                 with clock.during("save"):
-                    _save(runs_dir, job, cell, progress)
+                    if not saved:
+                        _save(runs_dir, job, cell, progress)
+                    if not cell.shape["twin"]:
+                        cells.remove(runs_dir, job.as_skipped)
             queue.claims.release(job.cell.cell)
             statuses[cell.status] += 1
             progress.end(job, cell, seconds)
@@ -139,8 +179,9 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
     whole = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
-    for name in (*whole, "runs_dir", "reports_dir", "tracking_uri"):
-        if len({getattr(settings, name) for settings in configurations}) > 1:
+    places = ("runs_dir", "reports_dir", "tracking_uri", "executor", "executor_address", "slurm")
+    for name in (*whole, *places):
+        if len({str(getattr(settings, name)) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it holds for the whole launch")
     check_name("grid", configurations[0].grid)
     Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)
@@ -164,8 +205,6 @@ def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
     except UserError:
         progress.end(job, replace(cell, status="failed", message="not saved"), None)
         raise
-    if not cell.shape["twin"]:
-        cells.remove(runs_dir, job.as_skipped)
 
 
 def _announce_twins(planned: Sequence[Job]) -> None:

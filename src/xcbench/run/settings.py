@@ -12,6 +12,8 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods.options import MethodOptions
 from xcbench.options import option
 
+EXECUTORS = ("local", "slurm", "dask", "ray")
+
 
 @dataclass
 class Budget:
@@ -131,6 +133,23 @@ class Evaluation:
 
 
 @dataclass
+class Slurm:
+    """What a job of ``executor=slurm`` asks for, in submitit's words."""
+
+    partition: str | None = option(None, "partition of the jobs; none: SLURM's default")
+    timeout_min: int = option(60, "minutes after which SLURM ends a job", at_least=1)
+    mem_gb: float | None = option(None, "memory of a job; none: SLURM's default", above=0)
+    cpus_per_task: int = option(1, "processors of a job; a cell uses one", at_least=1)
+    python: str | None = option(
+        None,
+        "starts Python in a job, such as `apptainer exec xcbench.sif python`; none: this Python",
+    )
+    additional_parameters: dict[str, Any] = option(
+        {}, "further options of sbatch, such as {account: me, constraint: avx2}"
+    )
+
+
+@dataclass
 class Config:
     """One cell, and how to launch it."""
 
@@ -154,7 +173,18 @@ class Config:
     )
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
-    workers: int = option(1, "processes that run cells side by side", at_least=1)
+    workers: int = option(
+        1, "cells that run side by side: processes, or tasks of the executor", at_least=1
+    )
+    executor: str = option(
+        "local",
+        "where cells run: processes of this machine, SLURM's jobs, Dask or Ray (docs/clusters.md)",
+        choices=EXECUTORS,
+    )
+    executor_address: str | None = option(
+        None, "of a running scheduler of Dask, or cluster of Ray; none: one on this machine"
+    )
+    slurm: Slurm = field(default_factory=Slurm)
     lockstep: bool = option(
         True,
         "train cells that differ in rate or weight decay alone together, where that is faster; "

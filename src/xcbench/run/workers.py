@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
+from typing import NamedTuple
 
 from xcbench.run import memory, runner
 from xcbench.run.cell import Cell
@@ -22,17 +23,32 @@ PAUSE = 0.5  # seconds between looks at what other launches run
 SPAWN = multiprocessing.get_context("spawn")
 
 
+class Outcome(NamedTuple):
+    """What came of a job.
+
+    Attributes
+    ----------
+    seconds : that it took here; None where the cell is another launch's.
+    saved : whether the worker left the cell in ``runs/``.
+    """
+
+    job: Job
+    cell: Cell
+    seconds: float | None = None
+    saved: bool = False
+
+
 def run(
     queue: Queue,
     workers: int,
     begin: Callable[[Sequence[Job]], None],
     watch: Callable[[float], None],
-) -> Iterator[tuple[Job, Cell, float | None]]:
-    """Run jobs and give each with its cell and its seconds, in order of completion.
+) -> Iterator[Outcome]:
+    """Run jobs and give what came of each, in order of completion.
 
     Parameters
     ----------
-    queue : the jobs. A cell of another launch comes without seconds.
+    queue : the jobs.
     workers : processes; 1 runs them in this one.
     begin, watch : told of a job's start and of its progress, where one runs at a time.
     """
@@ -44,7 +60,7 @@ def run(
                 continue
             group, cell = taken
             if cell is not None:
-                yield group[0], cell, None
+                yield Outcome(group[0], cell)
                 continue
             begin(group)
             started = time.perf_counter()
@@ -57,7 +73,7 @@ def run(
                 while idle and (taken := queue.take()):
                     group, cell = taken
                     if cell is not None:
-                        yield group[0], cell, None
+                        yield Outcome(group[0], cell)
                         continue
                     busy.append(idle.pop())
                     busy[-1].start(group)
@@ -72,12 +88,10 @@ def run(
                 worker.stop()
 
 
-def shared(
-    jobs: Sequence[Job], cells: Sequence[Cell], started: float
-) -> Iterator[tuple[Job, Cell, float]]:
+def shared(jobs: Sequence[Job], cells: Sequence[Cell], started: float) -> Iterator[Outcome]:
     """Jobs with their cells, and an equal share of the seconds since their start."""
     spent = (time.perf_counter() - started) / len(jobs)
-    yield from ((job, cell, spent) for job, cell in zip(jobs, cells, strict=True))
+    yield from (Outcome(job, cell, spent) for job, cell in zip(jobs, cells, strict=True))
 
 
 class Worker:
@@ -110,7 +124,7 @@ class Worker:
         assert self.process is not None
         return self.pipe.poll() or not self.process.is_alive()
 
-    def finish(self) -> Iterator[tuple[Job, Cell, float]]:
+    def finish(self) -> Iterator[Outcome]:
         """Take the cells; of a dead process, some that say how it died."""
         assert self.process is not None
         try:

@@ -1,0 +1,54 @@
+"""Where the cells of a launch run: in processes here, or on an engine such as SLURM, Dask, Ray.
+
+An executor of an engine is one file with one class. Its tasks leave cells in ``runs/``, on a file
+system that the machines share; grid, progress and tracking stay in the launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from xcbench.errors import UserError
+from xcbench.run import workers
+from xcbench.run.claims import Queue
+from xcbench.run.executors import elsewhere
+from xcbench.run.progress import Progress
+from xcbench.run.settings import EXECUTORS, Config
+from xcbench.run.workers import Outcome
+
+LOCAL = EXECUTORS[0]
+PACKAGES = {"slurm": "submitit", "dask": "distributed", "ray": "ray"}
+
+
+def check(launch: Config) -> None:
+    """Refuse an executor that cannot be had, or settings of another one.
+
+    Raises
+    ------
+    UserError
+        Names the package that is missing, or the setting.
+    """
+    name = launch.executor
+    package = PACKAGES.get(name)
+    if package and find_spec(package) is None:
+        raise UserError(
+            f"executor={name} needs {package}, which is not installed; "
+            f"pip install 'xcbench[{name}]', or leave the option out"
+        )
+    if launch.executor_address and name not in ("dask", "ray"):
+        raise UserError(
+            f"executor_address={launch.executor_address} is not possible with executor={name}: "
+            "it is for dask and ray; leave it out"
+        )
+
+
+def run(queue: Queue, launch: Config, progress: Progress) -> Iterator[Outcome]:
+    """Run the jobs of a queue and give what came of each, in order of completion."""
+    if launch.executor == LOCAL or not queue:
+        return workers.run(queue, launch.workers, progress.begin, progress.inside)
+    module = import_module(f"{__name__}.{launch.executor}")
+    start: Callable[[Config, Path], elsewhere.Executor] = module.start
+    return elsewhere.run(queue, start(launch, queue.runs_dir))

@@ -1,0 +1,110 @@
+"""The jobs of a launch as tasks of an engine, and what came of them as its outcomes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from xcbench.run import cells
+from xcbench.run.cell import Cell
+from xcbench.run.claims import Queue
+from xcbench.run.executors.task import Result, Task
+from xcbench.run.plan import Job
+from xcbench.run.workers import Outcome, shared
+
+PAUSE = 0.1  # seconds between looks at what has ended
+VISIBLE = 10.0  # seconds until a shared file system shows what another machine wrote
+
+
+class LostTask(Exception):
+    """A task that ended without a result: why, and what it printed."""
+
+    def __init__(self, reason: str, log: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.log = reason, log
+
+
+class Executor(Protocol):
+    """An engine that runs tasks; what it calls a task is up to it."""
+
+    def room(self, running: int) -> int:
+        """How many tasks it takes while so many run."""
+
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+        """Hand tasks over; gives what the engine calls each."""
+
+    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+        """Those of the tasks that have ended, well or badly."""
+
+    def result(self, task: Any) -> Result:
+        """Result of a task that has ended; raises `LostTask` where there is none."""
+
+    def close(self) -> None:
+        """Cancel what has not ended, and let the engine go."""
+
+
+def run(queue: Queue, executor: Executor) -> Iterator[Outcome]:
+    """Run the jobs of a queue and give what came of each, in order of completion."""
+    running: dict[Any, tuple[list[Job], float]] = {}
+    try:
+        while queue or running:
+            groups: list[list[Job]] = []
+            room = executor.room(len(running))
+            while len(groups) < room and (taken := queue.take()):
+                group, cell = taken
+                if cell is not None:
+                    yield Outcome(group[0], cell)
+                else:
+                    groups.append(group)
+            if groups:
+                tasks = executor.submit([Task.of(group) for group in groups])
+                now = time.perf_counter()
+                running |= {task: (group, now) for task, group in zip(tasks, groups, strict=True)}
+            ended = executor.ended([*running])
+            for task in ended:
+                yield from _outcomes(queue.runs_dir, executor, task, *running.pop(task))
+            if not ended:
+                time.sleep(PAUSE)
+    finally:
+        executor.close()
+
+
+def _outcomes(
+    runs_dir: Path, executor: Executor, task: Any, jobs: Sequence[Job], since: float
+) -> Iterator[Outcome]:
+    """Cells of a task that has ended; where they are not there, some that say why."""
+    try:
+        result = executor.result(task)
+        if result.problem:
+            raise LostTask(result.problem, result.log)
+        for job, started in zip(jobs, result.started, strict=True):
+            cell = _saved(runs_dir, job, started)
+            yield Outcome(job, cell, result.seconds / len(jobs), saved=True)
+    except LostTask as lost:
+        failed = [
+            replace(job.cell, status="failed", message=lost.reason, traceback=lost.log or None)
+            for job in jobs
+        ]
+        yield from shared(jobs, failed, since)
+
+
+def _saved(runs_dir: Path, job: Job, started: float) -> Cell:
+    """The cell that a task left, as soon as it can be seen from here."""
+    end = time.monotonic() + VISIBLE
+    while True:
+        cell = cells.usable(runs_dir, job.cell.cell)
+        if cell is not None and cell.started == started:
+            return cell
+        if time.monotonic() > end:
+            raise LostTask(
+                f"it ran, but its files are not in {runs_dir}: put runs_dir on a file system that "
+                "all machines share"
+            )
+        time.sleep(PAUSE)
+        with suppress(OSError):
+            os.listdir(runs_dir / "cells")  # a network's file system looks anew

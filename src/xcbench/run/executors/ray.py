@@ -1,0 +1,91 @@
+"""Ray: a cluster that runs already, or one on this machine."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray import exceptions
+
+from xcbench.errors import UserError, one_line
+from xcbench.run.executors.elsewhere import LostTask
+from xcbench.run.executors.task import Result, Task, work
+from xcbench.run.processes import without_signals
+from xcbench.run.settings import Config
+
+PATIENCE = 20.0  # seconds for a cluster to answer
+
+
+def start(launch: Config, runs_dir: Path) -> RayExecutor:
+    """Executor of a launch."""
+    return RayExecutor(launch)
+
+
+class RayExecutor:
+    """A driver of Ray."""
+
+    def __init__(self, launch: Config) -> None:
+        self.at_once, address = launch.workers, launch.executor_address
+        here: dict[str, Any] = {} if address else {"num_cpus": launch.workers}
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        _reach(address)
+        try:
+            with without_signals():  # Ray has handlers of its own
+                ray.init(
+                    address=address or "local",
+                    include_dashboard=None if address else False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                    **here,
+                )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise UserError(f"Ray does not start, or does not answer: {one_line(error)}") from None
+        self.work = ray.remote(num_cpus=1, max_retries=0)(work)
+
+    def room(self, running: int) -> int:
+        """As many tasks as cells may run side by side."""
+        return self.at_once - running
+
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+        """Hand tasks over."""
+        return [self.work.remote(task) for task in tasks]
+
+    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+        """References that are ready."""
+        ready, _ = ray.wait([*tasks], num_returns=len(tasks), timeout=0) if tasks else ([], [])
+        return list(ready)
+
+    def result(self, task: Any) -> Result:
+        """Result of a reference."""
+        try:
+            result: Result = ray.get(task)
+        except exceptions.OutOfMemoryError:
+            raise LostTask("out of memory: Ray killed the worker") from None
+        except exceptions.WorkerCrashedError:
+            raise LostTask("the Ray worker died: killed, or out of memory?") from None
+        except exceptions.RayError as error:
+            raise LostTask(f"Ray lost it: {one_line(error)[:200]}") from None
+        return result
+
+    def close(self) -> None:
+        """Cancel the tasks, and end what was started here."""
+        ray.shutdown()
+
+
+def _reach(address: str | None) -> None:
+    """Refuse an address where nothing listens: Ray would try for minutes."""
+    host, colon, port = (address or "").rpartition(":")
+    if not colon:  # none, or `auto`
+        return
+    try:
+        socket.create_connection((host, int(port)), PATIENCE).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise UserError(
+            f"executor_address={address}: no Ray cluster answers there ({error}); "
+            "start one with `ray start --head`, and write its address as HOST:PORT"
+        ) from None

@@ -1,0 +1,183 @@
+"""SLURM, by submitit: an array of jobs, a task each.
+
+States come from squeue, which needs no accounting.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import submitit
+
+from xcbench.errors import UserError, one_line
+from xcbench.run.executors.elsewhere import LostTask
+from xcbench.run.executors.task import Result, Task, work
+from xcbench.run.settings import Config
+
+ARRAY = 1000  # jobs of an array, by SLURM's own default
+SECONDS = 5.0  # between calls of squeue
+CLUSTER = "slurm"  # the tests have no SLURM: "local"
+OVER = ("COMPLETED", "CANCELLED", "TIMEOUT", "FAILED", "OUT_OF_MEMORY", "NODE_FAIL", "PREEMPTED",
+        "BOOT_FAIL", "DEADLINE", "REVOKED")  # fmt: skip
+GONE = "GONE"  # a job that SLURM does not know any more
+ENDS = {
+    "CANCELLED": "was cancelled",
+    "TIMEOUT": "reached its time limit; slurm.timeout_min sets it",
+    "OUT_OF_MEMORY": "ran out of memory; slurm.mem_gb sets it",
+    "NODE_FAIL": "lost its node",
+    "PREEMPTED": "was preempted",
+}
+USUAL = ("None", "Priority", "Resources", "JobArrayTaskLimit", "BeginTime", "Cleaning")
+LOG = 4000  # last characters of a job's log that are kept
+
+
+def start(launch: Config, runs_dir: Path) -> SlurmExecutor:
+    """Executor of a launch."""
+    return SlurmExecutor(launch, runs_dir / "submitit")
+
+
+class SlurmExecutor:
+    """Jobs of a launch; one array at a time.
+
+    Parameters
+    ----------
+    folder : where submitit keeps what jobs get and print; emptied of jobs that went well.
+    """
+
+    def __init__(self, launch: Config, folder: Path) -> None:
+        settings = asdict(launch.slurm)
+        python, additional = settings.pop("python"), settings.pop("additional_parameters")
+        general = {name: settings.pop(name) for name in ("timeout_min", "mem_gb", "cpus_per_task")}
+        own = {f"slurm_{name}": value for name, value in settings.items()}
+        parameters = {
+            **{name: value for name, value in (general | own).items() if value is not None},
+            "name": f"xcbench-{launch.grid}",
+            "slurm_array_parallelism": launch.workers,
+            "slurm_signal_delay_s": 0,
+            "slurm_additional_parameters": additional,
+        }
+        self.folder, self.at_once = folder.absolute(), launch.workers
+        try:
+            self.executor = submitit.AutoExecutor(self.folder, cluster=CLUSTER, slurm_python=python)
+            self.executor.update_parameters(**parameters)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise UserError(f"executor=slurm is not possible: {one_line(error)}") from None
+        self.jobs: dict[str, Any] = {}  # that run, by their numbers
+        self.states: dict[str, str] = {}
+        self.said: set[str] = set()
+        self.looked = 0.0
+
+    def room(self, running: int) -> int:
+        """An array when the one before has ended."""
+        return 0 if running else ARRAY
+
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+        """Submit an array."""
+        try:
+            jobs = self.executor.map_array(_as_slurm_has_it, tasks)
+        except Exception as error:  # what sbatch says comes as one of several
+            raise UserError(f"sbatch refuses the jobs: {one_line(error)}") from None
+        self.jobs = {job.job_id: job for job in jobs}
+        self.looked = time.monotonic()
+        numbers = ", ".join(dict.fromkeys(map(_array, self.jobs)))
+        print(f"SLURM has {len(jobs)} jobs, {self.at_once} at a time (workers): {numbers}",
+              flush=True)  # fmt: skip
+        return [*self.jobs]
+
+    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+        """Jobs that left a result, or that SLURM says are over."""
+        there = set(os.listdir(self.folder))
+        with_result = {it for it in tasks if self.jobs[it].paths.result_pickle.name in there}
+        if time.monotonic() - self.looked > SECONDS:
+            self._look()
+            self.looked = time.monotonic()
+        return [it for it in tasks if it in with_result or self.states.get(it) in (*OVER, GONE)]
+
+    def _look(self) -> None:
+        """Ask for the states of the jobs; where that fails, the last ones stay."""
+        try:
+            found = states()
+        except (OSError, subprocess.SubprocessError) as error:
+            self._say(f"squeue does not answer ({one_line(error)}); the launch goes on waiting")
+            return
+        for job in self.jobs:
+            self.states[job], why = found.get(job, (GONE, "None"))
+            if self.states[job] == "PENDING" and why not in USUAL:
+                self._say(f"SLURM lets jobs wait: {why}")
+
+    def _say(self, text: str) -> None:
+        """Say something once."""
+        if text not in self.said:
+            self.said.add(text)
+            print(text, flush=True)
+
+    def result(self, task: Any) -> Result:
+        """What a job left; its files go, unless there is something to look at."""
+        job = self.jobs.pop(task)
+        if not job.paths.result_pickle.exists():
+            state = self.states.get(task, GONE)
+            how = ENDS.get(state, f"ended without a result ({state.lower()})")
+            raise LostTask(f"SLURM's job {task} {how}", self._log(job))
+        try:
+            result: Result = job.result()
+        except Exception as error:
+            raise LostTask(
+                f"SLURM's job {task}: {one_line(error)[-200:]}", self._log(job)
+            ) from None
+        self._clear(f"{task}_*")
+        return result
+
+    def _clear(self, names: str) -> None:
+        """Delete files that nobody needs any more."""
+        for path in self.folder.glob(names):
+            path.unlink(missing_ok=True)
+
+    def _log(self, job: Any) -> str:
+        """The end of what a job printed."""
+        with suppress(OSError):
+            return str(job.paths.stderr.read_text("utf-8", "replace"))[-LOG:]
+        return ""
+
+    def close(self) -> None:
+        """Cancel the jobs that have not ended, an array in one go."""
+        for number, job in {_array(number): job for number, job in self.jobs.items()}.items():
+            if CLUSTER == "slurm":
+                subprocess.run(["scancel", number], capture_output=True)
+            else:
+                job.cancel()
+            self._clear(f"{number}_*")
+        self._clear("*_submission.sh")
+        with suppress(OSError):  # what jobs printed that failed
+            self.folder.rmdir()
+
+
+def states() -> dict[str, tuple[str, str]]:
+    """States of my jobs by their numbers, and why those that wait do so."""
+    command = ["squeue", "--me", "--array", "--states=all", "--noheader", "--format=%i|%T|%r"]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    rows = (line.split("|") for line in said.splitlines())
+    return {number: (state, why) for number, state, why in rows}
+
+
+def _array(number: str) -> str:
+    return number.partition("_")[0]
+
+
+def _as_slurm_has_it(task: Task) -> Result:
+    """Work, with the signals that SLURM sends: submitit would wait for the kill that follows them.
+
+    SLURM starts a preempted job again by itself.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+    sys.stdout.flush()
+    return work(task)

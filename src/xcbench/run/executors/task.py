@@ -1,0 +1,80 @@
+"""What runs on another machine: a few jobs, whose cells it leaves in ``runs/``."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import chdir
+from dataclasses import dataclass
+from pathlib import Path
+
+import xcbench
+from xcbench import plugins
+from xcbench.errors import UserError
+from xcbench.run import cells, runner
+from xcbench.run.plan import Job
+
+ALONE = threading.Lock()  # cells of one process share its folder, its clock and BLAS's threads
+
+
+@dataclass(frozen=True)
+class Task:
+    """Jobs that run in lockstep or one by one, and where their names mean what they mean here.
+
+    Attributes
+    ----------
+    folder : in which the launch was typed.
+    places : where Python looks for modules.
+    version : of xcbench.
+    jobs : pickled, as a process of ours gets them: their classes may stand in ``folder``.
+    """
+
+    folder: str
+    places: tuple[str, ...]
+    version: str
+    jobs: bytes
+
+    @classmethod
+    def of(cls, jobs: Sequence[Job]) -> Task:
+        """Task of a launch in this process."""
+        return cls(os.getcwd(), tuple(sys.path), xcbench.__version__, pickle.dumps(list(jobs)))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a task says when it has ended: when its cells started, or why there are none."""
+
+    seconds: float = 0.0
+    started: tuple[float, ...] = ()
+    problem: str = ""
+    log: str = ""
+
+
+def work(task: Task) -> Result:
+    """Run the jobs of a task and save their cells."""
+    with ALONE:
+        try:
+            with chdir(task.folder):
+                return _work(task)
+        except Exception as error:  # an engine would say it in a page, each its own
+            return Result(problem=plugins.failure(error), log=traceback.format_exc())
+
+
+def _work(task: Task) -> Result:
+    if task.version != xcbench.__version__:
+        raise UserError(
+            f"the worker has xcbench {xcbench.__version__} and the launch {task.version}: "
+            "install the same on both"
+        )
+    sys.path += [place for place in task.places if place not in sys.path]
+    jobs: list[Job] = pickle.loads(task.jobs)
+    began = time.perf_counter()
+    ran = runner.run_together(jobs)
+    for job, cell in zip(jobs, ran, strict=True):
+        cells.save(Path(job.settings.runs_dir), cell)
+    return Result(time.perf_counter() - began, tuple(cell.started for cell in ran))

@@ -1,0 +1,40 @@
+"""What a sweeper such as Optuna's minimises: the loss by which rates are chosen."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from xcbench.errors import UserError
+from xcbench.run import cells, plan
+from xcbench.run.settings import Config
+
+# Without `evaluation.validation` there are no rows to choose by but those of training.
+COLUMNS = (
+    "validation_log_loss", "validation_error",
+    "train_log_loss", "train_error",
+)  # fmt: skip
+
+
+def of_point(settings: Config) -> float:
+    """Objective of a point whose cell is there: the last value of the first of `COLUMNS`.
+
+    One that diverged has infinity.
+
+    Raises
+    ------
+    UserError
+        If the cell failed or was skipped.
+    """
+    (job,) = plan.jobs([settings], whole=False)
+    cell = cells.usable(Path(settings.runs_dir), job.cell.cell)
+    if cell is None or cell.status not in cells.FINAL:
+        why = f"{cell.status}: {cell.message}" if cell else "not there"
+        raise UserError(f"{job.label} has no objective: it is {why}")
+    if cell.status == "diverged":
+        return math.inf
+    last = cell.curve.iloc[-1]
+    return next(
+        (float(last[name]) for name in COLUMNS if name in last and math.isfinite(last[name])),
+        math.inf,
+    )
