@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,8 +28,8 @@ from xcbench.run.execute import execute
 from xcbench.run.executors import task
 from xcbench.run.settings import Budget, Config, Evaluation
 
-GRID = ("-m", "mlflow=false", "dataset=blobs", "method=ove,umax,implicit", "method.lr=0.01,0.1,1",
-        "seed=0,1", "budget.epochs=2", "budget.checkpoints=2", "grid=named")  # fmt: skip
+GRID = ("-m", "mlflow=false", "dataset=blobs", "method=ove,umax", "method.lr=0.1", "seed=0,1",
+        "budget.epochs=2", "budget.checkpoints=2", "grid=named")  # fmt: skip
 LONG = ("-m", "mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "seed=0,1,2")
 SLURM = shutil.which("sinfo") and subprocess.run(["sinfo"], capture_output=True).returncode == 0
 ENGINES = {
@@ -74,7 +73,7 @@ def test_an_address_is_for_those_that_have_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["hydra/launcher", "+hydra.launcher.n_jobs", "hydra.job.chdir"])
 def test_a_paper_refuses_what_it_would_not_do(word: str) -> None:
-    with pytest.raises(UserError, match=r"has no effect on a paper's grids; executor=slurm"):
+    with pytest.raises(UserError, match=r"has no effect on these grids; executor=slurm"):
         paper(Request("paper", ["umax"], {word: "submitit_slurm"}))
 
 
@@ -99,9 +98,11 @@ def test_a_task_that_cannot_run_says_why(tmp_path: Path) -> None:
     assert "No such file" in task.work(replace(sent, folder=str(tmp_path / "none"))).problem
 
 
-def test_submitits_own_processes_give_the_cells_of_a_launch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.slow
+def test_submitits_own_processes_run_a_launch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No SLURM: submitit's executor of this machine, which is all of it but sbatch and squeue."""
     pytest.importorskip("submitit")
     from xcbench.run.executors import slurm
 
@@ -112,16 +113,102 @@ def test_submitits_own_processes_give_the_cells_of_a_launch(
     monkeypatch.setattr(slurm, "CLUSTER", "local")
     monkeypatch.setattr(slurm, "states", states)
     monkeypatch.setattr(slurm, "SECONDS", 0.2)
-
-    def kill_last() -> None:
-        """The job that trains for an hour."""
-        until(lambda: len(at_work(os.getpid())) > 0 and "1 time" in capsys.readouterr().out)
-
+    long = Budget(epochs=1e6, checkpoints=1)
     points = [point(tmp_path / "jobs", executor="slurm", seed=seed) for seed in (0, 1)]
-    assert execute(points) == 0
+    jobs = plan.jobs([*points, replace(points[0], budget=long)])
+
+    def kill_the_long_one() -> None:
+        until(lambda: all(cells.load(tmp_path / "jobs", it.cell.cell) for it in jobs[:2]))
+        until(lambda: bool(at_work(os.getpid())))
+        for process in at_work(os.getpid()):
+            os.kill(process, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_the_long_one)
+    killer.start()
+    assert execute([job.settings for job in jobs]) == 1
+    killer.join()
+    lost = cells.load(tmp_path / "jobs", jobs[2].cell.cell)
+    assert lost is not None and lost.status == "failed"
+    assert "ended without a result (gone)" in str(lost.message)
     assert execute([replace(it, executor="local", runs_dir=str(tmp_path)) for it in points]) == 0
-    for job in plan.jobs(points):
+    for job in jobs[:2]:
         there, here = (cells.load(it, job.cell.cell) for it in (tmp_path / "jobs", tmp_path))
         assert there is not None and here is not None
         assert_frame_equal(*(it.curve.drop(columns="train_seconds") for it in (there, here)))
-    assert not (tmp_path / "jobs" / "submitit").exists()
+
+
+@pytest.fixture(scope="module")
+def local(new_workspace: NewWorkspace) -> Workspace:
+    """A grid that one process ran."""
+    workspace = new_workspace("local")
+    done = workspace.run(*GRID)
+    assert done.code == 0, done.text
+    return workspace
+
+
+def frame(workspace: Workspace):
+    return workspace.frame("--curves", "grid=named").drop(columns="train_seconds")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [engine(name) for name in ENGINES])
+def test_an_engine_gives_the_frame_of_a_local_launch(
+    local: Workspace, workspace: Workspace, name: str
+) -> None:
+    done = workspace.run_fresh(*GRID, f"executor={name}", "workers=2")
+    assert done.code == 0 and done.err == "", done.text
+    assert "4 cells: 4 done" in done.out and "[4/4]" in done.out
+    assert_frame_equal(frame(workspace), frame(local), check_exact=True)
+    assert not (workspace.path / "runs" / "submitit").exists()
+
+
+def tasks(name: str, launch: int, grid: str) -> list[str]:
+    """What runs for a launch: SLURM's jobs, or processes."""
+    if name == "slurm":
+        asked = ["squeue", "--array", "--noheader", f"--name=xcbench-{grid}", "--format=%i"]
+        return subprocess.run(asked, capture_output=True, text=True).stdout.split()
+    mark = {"dask": b"spawn_main", "ray": b"ray::work"}[name]
+    below = at_work(launch)
+    return [str(it) for it in below if mark in Path(f"/proc/{it}/cmdline").read_bytes()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "status", "reason"),
+    [
+        engine("slurm", "failed", "was cancelled"),
+        engine("dask", "done", ""),  # Dask runs the task again
+        engine("ray", "failed", "the Ray worker died"),
+    ],
+)
+def test_a_task_that_is_killed_is_a_row(
+    workspace: Workspace, name: str, status: str, reason: str
+) -> None:
+    grid = f"kill-{os.getpid()}"
+    words = (*LONG, "budget.epochs=200", f"executor={name}", "workers=2", f"grid={grid}")
+    with workspace.start(*words) as process:
+        until(lambda: bool(tasks(name, process.pid, grid)), 120)
+        if name == "slurm":
+            subprocess.run(["scancel", tasks(name, process.pid, grid)[0]], check=True)
+        else:
+            os.kill(int(tasks(name, process.pid, grid)[0]), signal.SIGKILL)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == (status == "failed") and "Traceback" not in err, out + err
+    found = workspace.frame()
+    assert len(found) == 3 and set(found["status"]) == {"done", status}
+    assert found["message"].astype(str).str.contains(reason).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [engine(name) for name in ENGINES])
+def test_ctrl_c_cancels_what_runs(workspace: Workspace, name: str) -> None:
+    grid = f"stop-{os.getpid()}"
+    words = (*LONG, "budget.epochs=1,4000", f"executor={name}", "workers=2", f"grid={grid}")
+    with workspace.start(*words) as process:
+        until(lambda: len(workspace.cells()) >= 1, 120)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in err, out + err
+    assert "what is finished is saved" in out
+    assert workspace.cells() and not list((workspace.path / "runs" / "claims").iterdir())
+    until(lambda: not tasks(name, process.pid, grid), 60)

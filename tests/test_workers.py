@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pandas.testing import assert_frame_equal
 
+from test_launches import at_work, until
 from workspace import NewWorkspace, Workspace
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
@@ -52,9 +53,25 @@ def test_another_launcher_gives_the_same_numbers(alone: Workspace, workspace: Wo
     pytest.importorskip(
         "hydra_plugins.hydra_joblib_launcher", reason="hydra-joblib-launcher is not installed"
     )
-    done = workspace.run_fresh(*GRID, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-    assert done.code == 0, done.text
+    words = (*GRID, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "hydra.job.chdir=true")
+    done = workspace.run_fresh(*words, "grid=named")
+    assert done.code == 0 and "8 cells: 8 done" in done.out, done.text
     assert_frame_equal(curves(alone), curves(workspace), check_exact=True)
+    assert len(workspace.frame("grid=named")) == 8
+
+
+@pytest.mark.slow
+def test_a_killed_process_of_another_launcher_is_a_row(workspace: Workspace) -> None:
+    pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
+    words = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "grid=named", "engine=numpy")
+    with workspace.start(*GRID, *words, "method=umax", "budget.epochs=3000") as process:
+        until(lambda: len(at_work(process.pid)) >= 2)
+        os.kill(at_work(process.pid)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "Traceback" not in out + err, out + err
+    found = workspace.frame("grid=named")
+    assert found["status"].tolist() == ["failed", "failed"]
+    assert found["message"].str.startswith("hydra/launcher=joblib left no cell: Terminated").all()
 
 
 def ticks(process: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from xcbench.board import checks, launch, protocol
 from xcbench.board.protocol import NAME, PARTS
 from xcbench.cli.command import Request
-from xcbench.cli.paper import plans
+from xcbench.cli.paper import plans, refuse_hydra
 from xcbench.errors import UserError
 from xcbench.run.processes import INTERRUPTED
 from xcbench.units import duration
@@ -24,6 +24,7 @@ def board(request: Request) -> int:
     ``reports_dir``, and settings of the launch such as ``runs_dir``.
     """
     settings = dict(request.settings)
+    refuse_hydra(settings)
     part = settings.pop("part", "")
     if part and part not in ALL:
         raise UserError(f"part={part} is not possible: it is one of {', '.join(ALL)}")

@@ -68,11 +68,11 @@ def paper(request: Request) -> int:
 
 
 def refuse_hydra(settings: Mapping[str, str]) -> None:
-    """Refuse settings of Hydra's launches, of which a paper's grids are none."""
+    """Refuse settings of Hydra's launches, of which the grids of a paper or the board are none."""
     for name, value in settings.items():
         if name.lstrip("+~").startswith("hydra"):
             raise UserError(
-                f"{name}={value} has no effect on a paper's grids; executor=slurm, dask or ray "
+                f"{name}={value} has no effect on these grids; executor=slurm, dask or ray "
                 "runs them elsewhere, workers=2 side by side"
             )
 
