@@ -49,7 +49,7 @@ python run.py {words}
 
 def main() -> None:
     """Run the grid everywhere and write the table."""
-    rows = []
+    rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as scratch:
         reference, _, _ = launched(Path(scratch), "executor=local")
         for words, packages in ENGINES.items():

@@ -137,15 +137,15 @@ class Slurm:
     """What a job of ``executor=slurm`` asks for, in submitit's words."""
 
     partition: str | None = option(None, "partition of the jobs; none: SLURM's default")
+    account: str | None = option(None, "account that the jobs are charged to; none: the user's")
+    qos: str | None = option(None, "quality of service; none: SLURM's default")
+    constraint: str | None = option(None, "feature that nodes must have, such as one processor")
     timeout_min: int = option(60, "minutes after which SLURM ends a job", at_least=1)
     mem_gb: float | None = option(None, "memory of a job; none: SLURM's default", above=0)
     cpus_per_task: int = option(1, "processors of a job; a cell uses one", at_least=1)
     python: str | None = option(
         None,
         "starts Python in a job, such as `apptainer exec xcbench.sif python`; none: this Python",
-    )
-    additional_parameters: dict[str, Any] = option(
-        {}, "further options of sbatch, such as {account: me, constraint: avx2}"
     )
 
 

@@ -18,8 +18,9 @@ from typing import Any
 
 import submitit
 
+from xcbench import durable
 from xcbench.errors import UserError, one_line
-from xcbench.run.executors.elsewhere import LostTask
+from xcbench.run.executors.elsewhere import PAUSE, VISIBLE, LostTask
 from xcbench.run.executors.task import Result, Task, work
 from xcbench.run.settings import Config
 
@@ -42,7 +43,7 @@ LOG = 4000  # last characters of a job's log that are kept
 
 def start(launch: Config, runs_dir: Path) -> SlurmExecutor:
     """Executor of a launch."""
-    return SlurmExecutor(launch, runs_dir / "submitit")
+    return SlurmExecutor(launch, runs_dir / "submitit" / f"{launch.grid}-{os.getpid()}")
 
 
 class SlurmExecutor:
@@ -50,12 +51,12 @@ class SlurmExecutor:
 
     Parameters
     ----------
-    folder : where submitit keeps what jobs get and print; emptied of jobs that went well.
+    folder : where submitit keeps what jobs get and print; it stays where one failed.
     """
 
     def __init__(self, launch: Config, folder: Path) -> None:
         settings = asdict(launch.slurm)
-        python, additional = settings.pop("python"), settings.pop("additional_parameters")
+        python = settings.pop("python")
         general = {name: settings.pop(name) for name in ("timeout_min", "mem_gb", "cpus_per_task")}
         own = {f"slurm_{name}": value for name, value in settings.items()}
         parameters = {
@@ -63,7 +64,6 @@ class SlurmExecutor:
             "name": f"xcbench-{launch.grid}",
             "slurm_array_parallelism": launch.workers,
             "slurm_signal_delay_s": 0,
-            "slurm_additional_parameters": additional,
         }
         self.folder, self.at_once = folder.absolute(), launch.workers
         try:
@@ -73,6 +73,7 @@ class SlurmExecutor:
             raise UserError(f"executor=slurm is not possible: {one_line(error)}") from None
         self.jobs: dict[str, Any] = {}  # that run, by their numbers
         self.states: dict[str, str] = {}
+        self.lost = False
         self.said: set[str] = set()
         self.looked = 0.0
 
@@ -121,10 +122,19 @@ class SlurmExecutor:
             print(text, flush=True)
 
     def result(self, task: Any) -> Result:
-        """What a job left; its files go, unless there is something to look at."""
-        job = self.jobs.pop(task)
-        if not job.paths.result_pickle.exists():
-            state = self.states.get(task, GONE)
+        """What a job left."""
+        try:
+            return self._result(task, self.jobs.pop(task))
+        except LostTask:
+            self.lost = True
+            raise
+
+    def _result(self, task: str, job: Any) -> Result:
+        state = self.states.get(task, GONE)
+        end = time.monotonic() + (VISIBLE if state == "COMPLETED" else 0)
+        while not (there := job.paths.result_pickle.exists()) and time.monotonic() < end:
+            time.sleep(PAUSE)
+        if not there:
             how = ENDS.get(state, f"ended without a result ({state.lower()})")
             raise LostTask(f"SLURM's job {task} {how}", self._log(job))
         try:
@@ -133,13 +143,7 @@ class SlurmExecutor:
             raise LostTask(
                 f"SLURM's job {task}: {one_line(error)[-200:]}", self._log(job)
             ) from None
-        self._clear(f"{task}_*")
         return result
-
-    def _clear(self, names: str) -> None:
-        """Delete files that nobody needs any more."""
-        for path in self.folder.glob(names):
-            path.unlink(missing_ok=True)
 
     def _log(self, job: Any) -> str:
         """The end of what a job printed."""
@@ -154,10 +158,10 @@ class SlurmExecutor:
                 subprocess.run(["scancel", number], capture_output=True)
             else:
                 job.cancel()
-            self._clear(f"{number}_*")
-        self._clear("*_submission.sh")
-        with suppress(OSError):  # what jobs printed that failed
-            self.folder.rmdir()
+        if not self.lost:
+            durable.remove(self.folder)
+        with suppress(OSError):
+            self.folder.parent.rmdir()
 
 
 def states() -> dict[str, tuple[str, str]]:
