@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xcbench.board import advice, conclusions, protocol, ranks, tuning
+from xcbench.board import advice, checks, conclusions, protocol, ranks, tuning
 from xcbench.board.advice import Needs
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
@@ -149,3 +149,11 @@ def test_the_protocol_is_written_as_its_file_has_it(tmp_path: Path) -> None:
     text = (tmp_path / "PROTOCOL.md").read_text()
     assert f"- {PROTOCOL.trials} trials a method and task" in text
     assert all(f"| {task.name} |" in text for task in PROTOCOL.tasks)
+
+
+def test_curves_are_compared_at_the_checkpoints_that_both_have() -> None:
+    old = pd.DataFrame({"epoch": [0.0, 1.0, 2.0], "test_error": [0.9, 0.5, 0.4]})
+    near = pd.DataFrame({"epoch": [0.0, 1.0, 1.7], "test_error": [0.9, 0.6, 0.1]})
+    assert checks._apart(old, near, ["test_error"]) == pytest.approx(0.1)
+    assert checks._apart(old, old, ["test_error"]) == 0
+    assert checks._apart(old, near[:1], ["test_error"]) == np.inf

@@ -106,7 +106,12 @@ def fronts(summary: pd.DataFrame, cost: str, label: str) -> Figure:
         for ax in axes[len(tasks) :]:
             ax.axis("off")
         fig.subplots_adjust(
-            left=0.07, right=0.98, bottom=0.16 / lines, top=1 - 0.1 / lines, wspace=0.3, hspace=0.5
+            left=0.2 / (columns + 1),
+            right=0.98,
+            bottom=0.16 / lines,
+            top=1 - 0.1 / lines,
+            wspace=0.3,
+            hspace=0.5,
         )
     return fig
 
@@ -127,7 +132,9 @@ def overview(summary: pd.DataFrame) -> Figure:
     table = summary.pivot(index="method", columns="task", values="accuracy")
     tasks = [task for task in dict.fromkeys(summary["task"]) if table[task].notna().any()]
     relative = table[tasks].div(table[tasks].max())
-    order = relative.mean(axis="columns").sort_values(ascending=False, kind="stable").index
+    order = (
+        relative.fillna(0).mean(axis="columns").sort_values(ascending=False, kind="stable").index
+    )
     relative = relative.loc[order]
     with style.look():
         fig = Figure(figsize=(1.9 + 0.85 * len(tasks), 1.1 + 0.22 * len(order)))

@@ -20,10 +20,13 @@ from xcbench.methods import registry
 from xcbench.papers import results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import cells_of, tables
-from xcbench.run import plan, sweeps
+from xcbench.run import cells, plan, sweeps
+from xcbench.run.cell import FINAL
 from xcbench.run.plan import Job
 from xcbench.run.processes import INTERRUPTED
 from xcbench.run.settings import Config
+
+ENDED = "ended: the cells of the method took more than {:.0f} processor seconds"
 
 
 @dataclass
@@ -52,12 +55,12 @@ class Launch:
                 new = dict.fromkeys(parts, ResultsCache.empty())
                 for method in self.methods or registry.names():
                     print(f"{NAME}: {task.name} {method}", flush=True)
-                    cells = partial(self._cells, task, method, conditions, caches, parts)
-                    code = max(code, processes.apart(partial(cells, self._within)))
-                    found = cells(lambda task, part, jobs: 0)
-                    new = {part: new[part].joined(found[part]) for part in parts}
+                    both = partial(self._cells, task, method, conditions, caches, parts)
+                    code = max(code, processes.apart(partial(both, self._within)))
                     if code == INTERRUPTED:
                         break
+                    found = both(self._told)
+                    new = {part: new[part].joined(found[part]) for part in parts}
                 for part in parts:
                     keep = partial(_replaced, task.name, new[part])
                     caches[part] = results_cache.update(self.folder, part, keep)
@@ -83,6 +86,15 @@ class Launch:
                 run = partial(execute, task, part)
                 found[part], _ = cells_of(task.name, jobs, caches[part], run)
         return found
+
+    def _told(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
+        """Say of the cells that are not there that their process was ended."""
+        for job in jobs if not jobs[0].settings.plan else ():
+            runs_dir = Path(job.settings.runs_dir)
+            if isinstance(job.info, Info) and cells.usable(runs_dir, job.cell.cell) is None:
+                message = ENDED.format(self.protocol.limit(task, part))
+                cells.save(runs_dir, replace(job.cell, status="failed", message=message))
+        return 0
 
     def _within(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Run cells with the processor seconds of the protocol for all of them."""
@@ -110,8 +122,9 @@ class Launch:
             points = tuning.trials(self.protocol, thing, own[0], first.info)
             return plan.jobs(points, whole=False)
         rows = tuned.rows[(tuned.rows["grid"] == task.name) & (tuned.rows["method"] == method)]
+        ended = rows["status"].isin(FINAL).sum()
         best = tuning.best(rows, tuned.curves, task.every_label)
-        if best is None or len(rows) < self._expected(own[0], first.info):
+        if best is None or ended < self._expected(own[0], first.info):
             return []
         return plan.jobs([at(settings, best) for settings in own], whole=False)
 

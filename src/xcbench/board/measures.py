@@ -131,24 +131,20 @@ def _entry(
         for name, values in settings.items()
         if len(values) and pd.notna(values.iloc[0]) and values.iloc[0]
     )
-    reached = (rows["grid"] == task.name).any()
-    entry["reason"] = "" if len(own) else _reason(task, protocol, tried, bool(reached))
+    entry["reason"] = "" if len(own) else _reason(task, tried)
     return entry
 
 
-def _reason(task: Task, protocol: Protocol, tried: pd.DataFrame, reached: bool) -> str:
+def _reason(task: Task, tried: pd.DataFrame) -> str:
     """Why a method has no final cells on a task."""
-    if not reached:
-        return "not run: the task has not had its turn; `xcbench board` runs it"
-    skipped = tried.loc[tried["status"].isin(["skipped", "failed"]), "message"]
-    if len(skipped):
-        return str(skipped.iloc[0])
-    if len(tried) and (tried["status"] == "diverged").all():
+    if tried.empty:
+        return f"not run: its turn has not come; `xcbench board task={task.name}` runs it"
+    said = tried.loc[tried["status"].isin(["skipped", "failed"]), "message"]
+    if len(said):
+        return str(said.iloc[0])
+    if (tried["status"] == "diverged").all():
         return "all trials diverged"
-    limit = protocol.limit(task, "tuning")
-    if len(tried) < protocol.trials:
-        return f"ended: its trials took more than {limit:.0f} processor seconds"
-    return f"ended: its final cells took more than {protocol.limit(task, 'runs'):.0f} seconds"
+    return f"not run: its final cells; `xcbench board task={task.name}` runs them"
 
 
 def _times(summary: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:

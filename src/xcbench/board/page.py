@@ -46,7 +46,7 @@ SHOWN = {  # columns of a task's table, and their headings
 
 def write(folder: Path, board: Board) -> None:
     """Write everything; what cannot be told of too few tasks is left out."""
-    results = tables(board)
+    results = tables(board, folder.parent)
     pictures = drawn(board, folder)
     with writing(folder, "reports_dir"):
         for name, frame in results.items():
@@ -80,11 +80,12 @@ TOLD = {
     "ranks": "Average ranks",
     "sensitivity": "Sensitivity: share of trials within 5 % of the method's best one",
     "variance": "What each choice is worth: analysis of variance of the final log loss",
-    "design": "Sampler, objective and optimizer: analysis of variance of the log loss",
+    "design": "Objective (each with its paper's optimizer) and sampler on citeulike: analysis of "
+    "variance of the log loss of the adv paper's crossed rows",
 }
 
 
-def tables(board: Board) -> dict[str, pd.DataFrame]:
+def tables(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
     """All tables by the name of their file."""
     probabilistic = board.finals[board.finals["method"] != "prior"]
     results = {
@@ -106,6 +107,8 @@ def tables(board: Board) -> dict[str, pd.DataFrame]:
     if variance.installed() and probabilistic["task"].nunique() > 1:
         whole = _balanced(probabilistic)
         results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
+    if variance.installed():
+        results["design"] = variance.design(reports)
     return results
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-NEEDS = "statsmodels is not installed; pip install 'xcbench[board]', then `xcbench board` tells it"
+from xcbench.board.tuning import ENDED
+from xcbench.papers import run as papers
 
 
 def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:
@@ -47,3 +49,23 @@ def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:
 def installed() -> bool:
     """Whether statsmodels is."""
     return find_spec("statsmodels") is not None
+
+
+CROSSED = ("crossed", "figure1")  # grids of the adv paper: five objectives × three samplers
+
+
+def design(reports: Path) -> pd.DataFrame:
+    """Shares of objective and sampler, of the rows in which every one meets every other.
+
+    They are the adv paper's on citeulike, each at its tuned rate. An objective has the optimizer of
+    its paper, so that what an optimizer is worth is a part of the objective's share.
+    """
+    rows = papers.tables(reports / "adv")["runs"].intact.rows
+    some = rows[rows["grid"].isin(CROSSED) & (rows["dataset"] == "citeulike")]
+    some = some[some["status"].isin(ENDED)]
+    if some.empty:
+        return pd.DataFrame()
+    named = some.assign(
+        objective=some["method"], sampler=some["method.sampler"].replace("others", "uniform")
+    )
+    return shares(named, "test_log_loss", ["objective", "sampler"])
