@@ -20,27 +20,28 @@ ALL = (*PARTS, CHECK, REPORT)
 def board(request: Request) -> int:
     """Run what is missing of the board, or a part of it, and write its page.
 
-    Settings: ``part=tuning|runs|check|report`` (else all), ``task=…`` and ``method=…`` (these),
+    Settings: ``part=tuning|runs|check|report`` (or several), ``task=…``, ``method=…``,
     ``reports_dir``, and settings of the launch such as ``runs_dir``.
     """
     settings = dict(request.settings)
     refuse_hydra(settings)
-    part = settings.pop("part", "")
-    if part and part not in ALL:
-        raise UserError(f"part={part} is not possible: it is one of {', '.join(ALL)}")
+    parts = [word for word in settings.pop("part", ",".join(ALL)).split(",") if word]
+    for part in parts:
+        if part not in ALL:
+            raise UserError(f"part={part} is not possible: it is one of {', '.join(ALL)}")
     folder = Path(settings.pop("reports_dir", "reports")) / NAME
     tasks, methods = (
         [word for word in settings.pop(name, "").split(",") if word] for name in ("task", "method")
     )
+    planned = plans(settings)
+    run = launch.Launch(protocol.read(), folder, settings, tasks, methods)
     started, code = time.monotonic(), 0
-    if part != REPORT:
+    if measured := [part for part in PARTS if part in parts]:
         protocol.write(folder)
-        run = launch.Launch(protocol.read(), folder, settings, tasks, methods)
-        if part != CHECK:
-            code = run.run([part] if part else PARTS)
-        if part in ("", CHECK) and code != INTERRUPTED and not plans(settings):
-            code = max(code, checks.run(run))
-    if part in ("", REPORT) and code != INTERRUPTED and not plans(settings):
+        code = run.run(measured)
+    if CHECK in parts and code != INTERRUPTED and not planned:
+        code = max(code, checks.run(run))
+    if REPORT in parts and code != INTERRUPTED and not planned:
         written(folder)
         print(f"report: {request.page(folder)}")
     print(f"{NAME}: {duration(time.monotonic() - started)} in all")
