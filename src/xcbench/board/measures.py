@@ -28,6 +28,7 @@ MEANS = [  # of the final cells, in the order of the columns
     "model_mib",
     "row_seconds",
 ]
+OF_ROWS = ("cell", "grid", "method", "seed", "status", "evaluation.rows", *tuning.POINT)
 POWER = Path("/sys/class/powercap")
 
 
@@ -55,11 +56,20 @@ def read(folder: Path, protocol: Protocol) -> Board:
     caches = tables(folder)
     trials, finals = (_stopped(caches[part].intact, protocol) for part in ("tuning", "runs"))
     curves = _with_accuracy(_joined(caches["runs"].intact), protocol)
-    rows = caches["tuning"].rows
+    rows = caches["tuning"].rows[["grid", "method", "status", "message"]]
     methods = sorted({*rows["method"], *finals["method"]})
+    by_rows, by_finals = (
+        dict(iter(frame.groupby([name, "method"])))
+        for frame, name in ((rows, "grid"), (finals, "task"))
+    )
     summary = pd.DataFrame(
         [
-            _entry(task, method, protocol, rows, trials, finals)
+            _entry(
+                task,
+                method,
+                by_rows.get((task.name, method), rows[:0]),
+                by_finals.get((task.name, method), finals[:0]),
+            )
             for task in protocol.tasks
             for method in methods
         ]
@@ -77,7 +87,7 @@ def energy() -> str:
 
 def _joined(cache: ResultsCache) -> pd.DataFrame:
     """Checkpoints with what the rows say of their cells."""
-    own = [name for name in cache.rows if name not in cache.curves or name == "cell"]
+    own = [name for name in cache.rows if name in OF_ROWS or str(name).startswith("shape.")]
     return cache.curves.merge(cache.rows[own], on="cell").rename(columns={"grid": "task"}).copy()
 
 
@@ -104,16 +114,8 @@ def _stopped(cache: ResultsCache, protocol: Protocol) -> pd.DataFrame:
     return ended.assign(row_seconds=ended["predict_seconds"] / evaluated)
 
 
-def _entry(
-    task: Task,
-    method: str,
-    protocol: Protocol,
-    rows: pd.DataFrame,
-    trials: pd.DataFrame,
-    finals: pd.DataFrame,
-) -> dict[str, Any]:
-    own = finals[(finals["task"] == task.name) & (finals["method"] == method)]
-    tried = rows[(rows["grid"] == task.name) & (rows["method"] == method)]
+def _entry(task: Task, method: str, tried: pd.DataFrame, own: pd.DataFrame) -> dict[str, Any]:
+    """What is told of a method on a task: of the rows of its trials, and of its final cells."""
     entry: dict[str, Any] = {
         "task": task.name,
         "method": method,

@@ -112,7 +112,7 @@ def write(folder: Path) -> None:
         .render(
             protocol=read(),
             conditions=OmegaConf.to_container(OmegaConf.load(path)),
-            methods=registry.names(),
+            methods=[*registry.builtin()],
             own=OWN,
             reruns=RERUNS,
         )
