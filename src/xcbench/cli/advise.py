@@ -10,6 +10,7 @@ from xcbench.board import advice, comparison, protocol
 from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
 from xcbench.cli.command import Request
+from xcbench.cli.paper import refuse_hydra
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.papers.results_cache import load
@@ -26,6 +27,7 @@ def advise(request: Request) -> int:
     (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``, ``runs_dir``.
     """
     given = dict(request.settings)
+    refuse_hydra(given)
     seconds = _number("seconds", given.pop("seconds", "60"))
     needs = Needs(
         probabilities=_flag("probabilities", given.pop("probabilities", "false")),
