@@ -1,20 +1,13 @@
-"""Seconds to equal test log loss and error: our estimators beside libraries, one thread each.
+"""Seconds to equal test log loss and error: our estimators beside libraries.
 
-``python -m benchmarks.equal_loss`` trains every system on every dataset, each in a process of its
-own, and writes a row a point to ``reports/equal-loss.csv``; what stands there is not trained again.
-Then it writes the table of ``docs/library.md``. Data are in ``$XCBENCH_DATA``, or ``data/``.
+``python -m benchmarks.equal_loss`` writes ``reports/equal-loss.csv`` and a table of
+``docs/library.md`` (`benchmarks.comparison`).
 """
 
 from __future__ import annotations
 
-import json
-import os
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,19 +16,13 @@ import scipy.sparse as sp
 from tabulate import tabulate
 
 import xcbench
+from benchmarks.comparison import LIMIT, Comparison, System, measuring, training
 from xcbench.core.dataset import Dataset, Rows, Split
 from xcbench.core.metrics import evaluate
 from xcbench.core.models.model import Model
 from xcbench.estimators import problem
 from xcbench.estimators.early_stopping import Watch
 
-ROOT = Path(__file__).parents[1]
-TABLE, PAGE = ROOT / "reports" / "equal-loss.csv", ROOT / "docs" / "library.md"
-BEGIN, END = "<!-- equal loss: begin -->\n", "<!-- equal loss: end -->\n"
-COLUMNS = ["dataset", "classes", "system", "setting", "seconds", "test_log_loss", "test_error"]
-COLUMNS += ["status", "load"]
-LIMIT = 150.0  # seconds of training
-MEMORY = 12 * 2**30  # bytes that a process may have
 BLOCK = 1000  # rows whose probabilities are held at a time
 UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
 DATASETS: dict[str, dict[str, Any]] = {
@@ -46,72 +33,6 @@ DATASETS: dict[str, dict[str, Any]] = {
 ITERATIONS = (10, 20, 40, 80)  # of a full batch, each from the start
 Measured = tuple[float, float]  # log loss and error
 Curve = Iterator[tuple[float, Measured]]  # seconds of training so far
-
-
-def main() -> None:
-    """Train what is missing, a process each; write the page's table."""
-    if len(sys.argv) > 1:
-        return measure(*sys.argv[1:])
-    done = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=COLUMNS)
-    for dataset in DATASETS:
-        for system, (_, settings) in SYSTEMS.items():
-            for setting in map(json.dumps, settings.get(dataset, ())):
-                same = done[["dataset", "system", "setting"]] == [dataset, system, setting]
-                if not same.all(axis=1).any():
-                    rows = pd.DataFrame(trained(dataset, system, setting), columns=COLUMNS)
-                    done = rows if done.empty else pd.concat([done, rows])
-                    done.to_csv(TABLE, index=False)
-                    print(rows.to_string(index=False, header=False), flush=True)
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(before + BEGIN + page(pd.read_csv(TABLE)) + END + rest.partition(END)[2])
-
-
-def trained(dataset: str, system: str, setting: str) -> list[list[Any]]:
-    """Rows of a system, from a process of one thread; of one that is stopped, those before."""
-    command = [sys.executable, "-m", "benchmarks.equal_loss", dataset, system, setting]
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    load, lines, status = round(os.getloadavg()[0], 1), list[str](), "ended"
-    with subprocess.Popen(
-        command, env={**os.environ, **threads}, stdout=subprocess.PIPE, text=True, cwd=ROOT
-    ) as process:
-        assert process.stdout
-        lines += process.stdout
-    if process.returncode:
-        status = {-24: "limit", 3: "memory", 4: "not installed"}.get(process.returncode, "failed")
-    points = [json.loads(line) for line in lines if line.startswith("[")]
-    classes = points.pop(0)[0] if points else None
-    numbers = points or [[None, None, None]]
-    return [[dataset, classes, system, setting, *point, status, load] for point in numbers]
-
-
-def measure(dataset: str, system: str, setting: str) -> None:
-    """In a process of its own: print a line a point."""
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    folder = os.environ.get("XCBENCH_DATA", "data")
-    data = xcbench.load_dataset(dataset, data_dir=folder, **DATASETS[dataset])
-    print(json.dumps([data.info.classes]), flush=True)
-    try:
-        for seconds, found in SYSTEMS[system][0](data, **json.loads(setting)):
-            print(json.dumps([round(seconds, 2), *(round(x, 5) for x in found)]), flush=True)
-    except (MemoryError, RuntimeError) as error:
-        print(error, file=sys.stderr)
-        sys.exit(3)
-    except ImportError:
-        sys.exit(4)
-
-
-def training() -> float:
-    """Begin a training, which the system ends `LIMIT` seconds later; CPU seconds now."""
-    now = time.process_time()
-    soft = int(now + LIMIT) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
-    return now
-
-
-def measuring(started: float) -> float:
-    """End a training; its seconds."""
-    resource.setrlimit(resource.RLIMIT_CPU, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    return time.process_time() - started
 
 
 def of_probabilities(probabilities: Callable[[Rows], np.ndarray], test: Split) -> Measured:
@@ -254,7 +175,6 @@ def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Curve
         yield seconds, of_probabilities(probabilities, data.test)
 
 
-System = tuple[Callable[..., Curve], dict[str, list[dict[str, Any]]]]
 MINIBATCHES = {"method": "softmax", "optimizer": "adagrad"}
 SYSTEMS: dict[str, System] = {
     "SoftmaxClassifier": (
@@ -333,5 +253,8 @@ def page(table: pd.DataFrame) -> str:
     return tabulate(rows, headers, tablefmt="github", disable_numparse=True) + "\n"
 
 
+COMPARISON = Comparison(
+    "equal_loss", ["test_log_loss", "test_error"], DATASETS, SYSTEMS, page, "equal loss"
+)
 if __name__ == "__main__":
-    main()
+    COMPARISON.main()

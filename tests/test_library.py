@@ -148,6 +148,11 @@ def test_a_bar_for_all_cells(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert out.startswith("[1/1] digits umax") and not err
 
 
+def test_a_list_is_several_values_and_a_list_in_it_one() -> None:
+    words = harness._words({"seed": [0, 1], "evaluation__metrics": [["macro_f1", "auc"]]})
+    assert words == ["seed=0,1", "evaluation.metrics=[macro_f1,auc]"]
+
+
 def test_mistakes_are_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="negativs"):
         xcbench.run(method__negativs=3, runs_dir=tmp_path, verbose=0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import doctest
+from importlib import import_module
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from workspace import ROOT
@@ -17,10 +17,8 @@ def test_numbers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert done.attempted > 20 and done.failed == 0
 
 
-def test_the_table_of_equal_loss_is_that_of_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("module", ["equal_loss", "multi_label"])
+def test_tables_are_those_of_their_files(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks import equal_loss
-
-    made = equal_loss.page(pd.read_csv(equal_loss.TABLE))
-    written = (ROOT / "docs" / "library.md").read_text("utf-8")
-    assert f"{equal_loss.BEGIN}{made}{equal_loss.END}" in written
+    comparison = import_module(f"benchmarks.{module}").COMPARISON
+    assert comparison.written in (ROOT / "docs" / "library.md").read_text("utf-8")

@@ -96,6 +96,7 @@ def run(
     **options
         Further options as on the command line, each a value or several, with two underscores for a
         dot: ``budget__epochs=5``, ``method__negatives=[1, 5]``, ``runs_dir="runs"``, ``workers=2``.
+        A value that is a list stands in a list: ``evaluation__metrics=[["precision_at_5"]]``.
         MLflow records nothing unless ``mlflow=True``.
 
     Returns
@@ -186,6 +187,8 @@ def _word(value: Any) -> str:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_word, value))}]"
     text = str(value)
     if PLAIN.fullmatch(text):
         return text

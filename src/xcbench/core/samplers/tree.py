@@ -70,12 +70,15 @@ class Tree:
         return -np.sum(softplus(-self.paths(z, y)), axis=0)
 
     def log_all(self, z: np.ndarray) -> np.ndarray:
-        """Log p(y|x) (B, K) of every class, in float32; level after level."""
-        z, weights = z.astype(np.float32), self.weights.astype(np.float32)
+        """Log p(y|x) (B, K) of every class, in float32; level after level.
+
+        Products are float64: in float32 their last digits depend on a row's place among the others.
+        """
+        weights = self.weights
         log_p = np.zeros((len(z), 1), np.float32)  # of the root
         for level in range(self.depth):
             nodes = weights[1 << level : 2 << level]
-            score = z @ nodes[:, :-1].T + nodes[:, -1]
+            score = (z @ nodes[:, :-1].T + nodes[:, -1]).astype(np.float32)
             less = softplus(score)  # log sigma(score) = score - softplus(score)
             log_p = np.stack([log_p - less, log_p + (score - less)], axis=2).reshape(len(z), -1)
         return log_p[:, self.leaf - len(weights)]

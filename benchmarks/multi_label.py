@@ -1,0 +1,221 @@
+"""Precision at the top of rows with several labels: our estimators beside libraries.
+
+``python -m benchmarks.multi_label`` writes ``reports/multi-label.csv`` and a table of
+``docs/library.md`` (`benchmarks.comparison`). Libraries that are not installed say so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from tabulate import tabulate
+
+import xcbench
+from benchmarks.comparison import Comparison, Point, System, measuring, training
+from xcbench.core.dataset import Dataset, Split
+
+EACH = {"protocol__label": "each"}
+UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
+DATASETS: dict[str, dict[str, Any]] = {
+    "bibtex": EACH,
+    "delicious": EACH,
+    "citeulike": {**EACH, **UNIT, "protocol__min_rows": 5},
+}
+LIMIT = 900.0  # seconds of training
+DEPTH = 5  # of the best labels that are looked at
+BLOCK = 500  # rows whose scores are held at a time
+
+
+def label_sets(split: Split) -> list[list[int]]:
+    """Labels of every row."""
+    assert split.sets
+    return [part.tolist() for part in np.split(split.sets.classes, split.sets.start[1:-1])]
+
+
+def precision(best: np.ndarray, test: Split) -> tuple[float, ...]:
+    """Precision at 1, 3 and 5 of the best labels (N, 5) of every row."""
+    assert test.sets
+    hits = np.stack([test.sets.contain(column) for column in best.T])
+    return tuple(float(hits[:k].mean()) for k in (1, 3, 5))
+
+
+def top(scores: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """The best labels (N, 5), a block of rows at a time."""
+    blocks = (scores(X[i : i + BLOCK]) for i in range(0, X.shape[0], BLOCK))
+    return np.concatenate([np.argsort(-block, axis=1)[:, :DEPTH] for block in blocks])
+
+
+def float64(split: Split) -> sp.csr_matrix:
+    """Rows as LIBLINEAR wants them."""
+    return sp.csr_matrix(split.X, dtype=np.float64)
+
+
+# ---------------------------------------------------------------- ours
+def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Point]:
+    """One of our classifiers; kernels are compiled before."""
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    labels, made = label_sets(train), getattr(xcbench, name)
+    made(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
+    started = training(LIMIT)
+    model = made(random_state=0, **settings).fit(train.X, labels)
+    seconds = measuring(started)
+    best = model.predict_top_k(test.X, k=DEPTH)[0]
+    yield seconds, precision(np.asarray(best), test)
+
+
+# ---------------------------------------------------------------- peers
+def one_vs_rest(data: Dataset, loss: str, C: float) -> Iterator[Point]:
+    """LIBLINEAR, class after class, through scikit-learn; weights are kept in float32."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    X, Y = float64(train), train.labels(data.info.classes).tocsc()
+    V = np.zeros((data.info.classes, X.shape[1]), np.float32)
+    b = np.zeros(data.info.classes)
+    started = training(LIMIT)
+    for k in range(data.info.classes):
+        y = np.zeros(len(train))
+        y[Y.indices[Y.indptr[k] : Y.indptr[k + 1]]] = 1
+        learner: Any = LinearSVC(C=C, random_state=0)
+        if loss == "logistic":
+            learner = LogisticRegression(solver="liblinear", C=C)
+        learner.fit(X, y)
+        V[k], b[k] = learner.coef_[0], learner.intercept_[0]
+    seconds = measuring(started)
+    yield seconds, precision(top(lambda rows: rows @ V.T + b, test.X), test)
+
+
+def label_tree(data: Dataset) -> Iterator[Point]:
+    """NapkinXC's probabilistic label tree, its defaults."""
+    from napkinxc.models import PLT
+
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    with TemporaryDirectory() as folder:
+        started = training(LIMIT)
+        model = PLT(folder, seed=0, threads=1)
+        model.fit(sp.csr_matrix(train.X), label_sets(train))
+        seconds = measuring(started)
+        best = model.predict(sp.csr_matrix(test.X), top_k=DEPTH)
+    yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in best]), test)
+
+
+def parabel(data: Dataset) -> Iterator[Point]:
+    """Omikuji's Parabel, its defaults; it reads a file."""
+    import omikuji
+
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "train.txt")
+        X = sp.csr_matrix(train.X)
+        lines = [f"{len(train)} {X.shape[1]} {data.info.classes}"]
+        for i, labels in enumerate(label_sets(train)):
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            pairs = zip(X.indices[part], X.data[part], strict=True)
+            row = " ".join(f"{j}:{x:.9g}" for j, x in pairs)
+            lines.append(f"{','.join(map(str, labels))} {row}")
+        path.write_text("\n".join(lines) + "\n")
+        started = training(LIMIT)
+        parameters = omikuji.Model.default_hyper_param()
+        model = omikuji.Model.train_on_data(str(path), parameters, n_threads=1)
+        seconds = measuring(started)
+    T, found = sp.csr_matrix(test.X), []
+    for i in range(len(test)):
+        part = slice(T.indptr[i], T.indptr[i + 1])
+        features = [*zip(T.indices[part].tolist(), T.data[part].tolist(), strict=True)]
+        found.append([label for label, _ in model.predict(features, top_k=DEPTH)])
+    yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in found]), test)
+
+
+ALL = {"name": "OneVsAllClassifier", "l2": 1.0}
+DELICIOUS = {"lr": 0.02, "lr_decay": 0.8, "epochs": 8}
+SYSTEMS: dict[str, System] = {
+    "one label": (
+        estimator,
+        {
+            name: [{"name": "SampledSoftmaxClassifier", "reduction": "one_label"}]
+            for name in ("bibtex", "delicious")
+        },
+    ),
+    "pick all": (
+        estimator,
+        {
+            name: [{"name": "SampledSoftmaxClassifier", "reduction": "pick_all"}]
+            for name in ("bibtex", "delicious")
+        },
+    ),
+    "OneVsAllClassifier": (
+        estimator,
+        {
+            "bibtex": [{**ALL, "negatives": 20}],
+            "delicious": [{**ALL, "negatives": 20, **DELICIOUS}],
+            "citeulike": [
+                {**ALL, "negatives": negatives, "lr": lr, "lr_decay": 0.8, "epochs": 10}
+                for negatives, lr in ((5, 0.1), (20, 0.1), (20, 0.3), (100, 0.3), (100, 1.0))
+            ],
+        },
+    ),
+    "one-vs-rest, logistic": (
+        one_vs_rest,
+        {
+            name: [{"loss": "logistic", "C": C} for C in values]
+            for name, values in {
+                "bibtex": (1, 10),
+                "delicious": (1, 10),
+                "citeulike": (10,),
+            }.items()
+        },
+    ),
+    "one-vs-rest, squared hinge": (
+        one_vs_rest,
+        {
+            name: [{"loss": "squared hinge", "C": C}]
+            for name, C in {"bibtex": 0.1, "delicious": 0.1, "citeulike": 1.0}.items()
+        },
+    ),
+    "napkinXC PLT": (label_tree, {name: [{}] for name in DATASETS}),
+    "omikuji Parabel": (parabel, {name: [{}] for name in DATASETS}),
+}
+
+
+# ---------------------------------------------------------------- the table
+def table(rows: pd.DataFrame) -> str:
+    """Of every system on every dataset the setting with the best precision at 1; of ours all."""
+    lines = []
+    for (dataset, system), found in rows.groupby(["dataset", "system"], sort=False):
+        if system != "OneVsAllClassifier" and found["precision_at_1"].notna().any():
+            found = found.loc[[found["precision_at_1"].idxmax()]]
+        for row in found.itertuples():
+            setting = {**json.loads(str(row.setting))}
+            shown = ", ".join(
+                f"{name} {value:g}"
+                for name, value in setting.items()
+                if name in ("negatives", "lr", "C")
+            )
+            numbers = [row.precision_at_1, row.precision_at_3, row.precision_at_5]
+            measured = [row.status] + [""] * 3
+            if row.status == "ended":
+                measured = [*(f"{x:.3f}" for x in numbers), f"{row.seconds:.1f}"]
+            lines.append([f"{dataset} ({row.classes:,.0f})", system, shown, *measured])
+    headers = ["data (K)", "system", "setting", "P@1", "P@3", "P@5", "s"]
+    return tabulate(lines, headers, tablefmt="github", disable_numparse=True) + "\n"
+
+
+COMPARISON = Comparison(
+    "multi_label",
+    ["precision_at_1", "precision_at_3", "precision_at_5"],
+    DATASETS,
+    SYSTEMS,
+    table,
+    "several labels",
+    LIMIT,
+)
+if __name__ == "__main__":
+    COMPARISON.main()

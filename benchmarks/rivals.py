@@ -1,0 +1,112 @@
+"""Trees, PD-Sparse and the libraries beside them: precision, seconds and memory, as cells.
+
+``python -m benchmarks.rivals`` runs what is missing below ``runs/``, one thread each, writes
+``reports/rivals.csv`` and the table of ``docs/methods.md``. Data are in ``$XCBENCH_DATA``, or
+``data/``; ``lshtc1`` may be its synthetic twin, whose precision says nothing about LSHTC1.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tabulate import tabulate
+
+import xcbench
+
+ROOT = Path(__file__).parents[1]
+TABLE, PAGE = ROOT / "reports" / "rivals.csv", ROOT / "docs" / "methods.md"
+BEGIN, END = "<!-- rivals: begin -->\n", "<!-- rivals: end -->\n"
+PRECISIONS = [f"test_precision_at_{k}" for k in (1, 3, 5)]
+COSTS = {
+    "train_seconds": "train, s",
+    "train_mib": "training, MiB",
+    "predict_seconds": "predict, s",
+    "model_mib": "model, MiB",
+}
+PUBLISHED: dict[Any, str] = {  # by the Extreme Classification Repository
+    ("bibtex", "fastxml"): "63.4, 39.2, 28.9",
+    ("bibtex", "pfastrexml"): "63.5, 39.2, 29.1",
+    ("bibtex", "pd_sparse"): "61.3, 35.8, 25.7",
+    ("bibtex", "omikuji"): "64.5, 38.6, 27.9",
+    ("delicious", "fastxml"): "69.6, 64.1, 59.3",
+    ("delicious", "pfastrexml"): "67.1, 62.3, 58.6",
+    ("delicious", "pd_sparse"): "51.8, 44.2, 39.0",
+    ("delicious", "omikuji"): "67.4, 61.8, 56.8",
+}
+KEYS = ["dataset", "method", "seed"]
+COMMON: dict[str, Any] = {
+    "evaluation__metrics": [["precision_at_3", "precision_at_5"]],
+    "evaluation__costs": True,
+    "evaluation__train_rows": 1000,
+    "budget__checkpoints": 1,
+}
+UNIT = {"dataset__protocol__row_norm": "l2", "dataset__protocol__tfidf": True}
+TREES = ["fastxml", "pfastrexml"]
+LIBRARIES = ["omikuji", "plt"]
+BOTH = {"dataset__protocol__classes": "declared"}
+ARTICLES = {**UNIT, "dataset__protocol__label": "each", "dataset__protocol__min_rows": 5}
+RUNS: list[dict[str, Any]] = [
+    {"dataset": "bibtex", "method": [*TREES, *LIBRARIES], "seed": range(5), **BOTH},
+    {"dataset": "bibtex", "method": "pd_sparse", "method__passes": 5, "seed": range(5), **BOTH},
+    {"dataset": "delicious", "method": LIBRARIES, "seed": range(5), **BOTH},
+    {"dataset": "delicious", "method": "pd_sparse", "method__passes": 1, "seed": range(5), **BOTH},
+    {"dataset": "delicious", "method": TREES, "seed": range(5), **BOTH},
+    {"dataset": "citeulike", "method": LIBRARIES, "seed": 0, **ARTICLES},
+    {"dataset": "citeulike", "method": "pd_sparse", "method__passes": 1, "seed": 0, **ARTICLES},
+    {"dataset": "citeulike", "method": TREES, "seed": 0, **ARTICLES},
+    {
+        "dataset": "lshtc1",
+        "method": [*LIBRARIES, *TREES, "pd_sparse"],
+        "seed": 0,
+        "budget__seconds": 600,
+    },
+]
+
+
+def main() -> None:
+    """Run, write the file after every part, then the page's table."""
+    table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=KEYS)
+    for run in RUNS:
+        found = xcbench.run(
+            **run, **COMMON, data_dir=os.environ.get("XCBENCH_DATA", "data"), verbose=2
+        )
+        columns = [*KEYS, "classes", "status", *PRECISIONS, *COSTS]
+        found = found[[name for name in columns if name in found]]
+        table = pd.concat([table, found]).drop_duplicates(KEYS, keep="last")
+        table.to_csv(TABLE, index=False)
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    PAGE.write_text(before + BEGIN + page(table) + END + rest.partition(END)[2], "utf-8")
+
+
+def page(table: pd.DataFrame) -> str:
+    """Means and ranges over seeds of precision in percent, means of the costs."""
+    lines = []
+    for (dataset, method), rows in table.groupby(["dataset", "method"], sort=False):
+        done = rows[rows[PRECISIONS[0]].notna()]
+        line = [dataset, method, len(rows), PUBLISHED.get((dataset, method), "")]
+        if done.empty:
+            lines.append([*line, rows["status"].iloc[0]])
+            continue
+        for name in PRECISIONS:
+            low, mean, high = (100 * f(done[name]) for f in (min, pd.Series.mean, max))
+            spread = f" ({low:.1f} to {high:.1f})" if len(done) > 1 else ""
+            line.append(f"{mean:.1f}{spread}")
+        lines.append([*line, *(f"{done[name].mean():.3g}" for name in COSTS)])
+    headers = [
+        "data",
+        "method",
+        "seeds",
+        "published",
+        "P@1, %",
+        "P@3, %",
+        "P@5, %",
+        *COSTS.values(),
+    ]
+    return tabulate(lines, headers, tablefmt="github", disable_numparse=True) + "\n"
+
+
+if __name__ == "__main__":
+    main()
