@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from made_cells import grid, make
@@ -74,27 +76,30 @@ def test_page_needs_nothing_but_its_figures(report, page):
         assert (report / attributes.get("src", "index.html")).is_file()
         if "href" in attributes:
             assert attributes["href"].startswith("#") and attributes["href"][1:] in targets
-    assert not page.named("script") and not page.named("link")
+    assert not page.named("link")
     raw = (report / "index.html").read_text(encoding="utf-8")
     assert "http://" not in raw and "https://" not in raw
-    assert "url(" not in raw and "@import" not in raw
+    assert "url(" not in raw.replace("url(#", "") and "@import" not in raw
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
 
 
-def test_page_links_the_figures_with_alternative_text(report, page):
-    images = page.named("img")
-    assert len(images) == 2
-    assert all(len(image["alt"]) > 20 for image in images)
-    pictures = sorted((report / "figures").glob("*.png"))
-    assert sorted(report / image["src"] for image in images) == pictures
+def test_figures_of_lines_are_drawings_with_alternative_text(report, page):
+    drawings = [tag for tag in page.named("div") if tag.get("role") == "img"]
+    assert len(drawings) == len(page.named("svg")) == 2 and not page.named("img")
+    assert all(len(drawing["aria-label"]) > 20 for drawing in drawings)
+    assert len(sorted((report / "figures").glob("*.png"))) == 2
 
 
-def test_a_self_contained_page_embeds_the_figures(report, tmp_path):
+def test_a_self_contained_page_embeds_images(report, tmp_path):
     folder = tmp_path / "moved"
     shutil.copytree(report, folder)
+    image = next((folder / "figures").glob("*.png"))
+    with (folder / "index.html").open("a", encoding="utf-8") as page:
+        page.write(f'<img src="figures/{image.name}" alt="">')
     path = self_contained(folder)
-    images = Page(path.read_text(encoding="utf-8")).named("img")
-    embedded = {base64.b64decode(image["src"].split(",", 1)[1]) for image in images}
-    assert embedded == {path.read_bytes() for path in (report / "figures").glob("*.png")}
+    (shown,) = Page(path.read_text(encoding="utf-8")).named("img")
+    assert base64.b64decode(shown["src"].split(",", 1)[1]) == image.read_bytes()
     build(grid(), folder, "Smoke & mirrors")  # a report with such a page can be replaced
 
 
@@ -124,6 +129,18 @@ def test_twin_notice_stands_where_it_belongs(page):
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
 def test_page_in_a_real_browser(report, tmp_path):
+    """A line is switched off, and the pointer reads the last point of another."""
+    script = """<script>
+    const figure = document.querySelector("figure.plot"), svg = figure.querySelector("svg");
+    const [first, second] = figure.querySelectorAll(".switches button");
+    first.click();
+    const path = svg.querySelector(`[id*="-line-0-1-"] path[d]`);
+    const [x, y] = path.getAttribute("d").trim().split(/[ML]/).pop().trim().split(" ").map(Number);
+    const place = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+    svg.dispatchEvent(new PointerEvent("pointermove", { clientX: place.x, clientY: place.y }));
+    </script>"""
+    page = tmp_path / "page.html"
+    page.write_text((report / "index.html").read_text("utf-8") + script, "utf-8")
     dumped = subprocess.run(
         [
             "chromium",
@@ -132,9 +149,9 @@ def test_page_in_a_real_browser(report, tmp_path):
             "--disable-gpu",
             "--disable-background-networking",
             "--no-first-run",
-            f"--user-data-dir={tmp_path}",
+            f"--user-data-dir={tmp_path / 'profile'}",
             "--dump-dom",
-            (report / "index.html").as_uri(),
+            page.as_uri(),
         ],
         capture_output=True,
         text=True,
@@ -143,5 +160,13 @@ def test_page_in_a_real_browser(report, tmp_path):
     )
     shown = Page(dumped.stdout)
     assert len(shown.named("section")) == 5
-    assert len(shown.named("img")) == 2
+    assert len(shown.named("figure")) == len(shown.named("output")) == 2
     assert "1.060 ± 0.014" in shown.text
+    pressed = [button["aria-pressed"] for button in shown.named("button")]
+    assert pressed[:2] == ["false", "true"] and "false" not in pressed[1:]
+    read = re.search(r"<output[^>]*>([^<]+): ([\d.]+) at ([\d.]+)</output>", dumped.stdout)
+    assert read
+    table = pd.read_csv(report / "table.csv").set_index(["dataset", "method"])
+    expected = table.loc[("tiny", read[1])]
+    assert float(read[2]) == pytest.approx(expected["train_log_loss"], rel=2e-3)
+    assert float(read[3]) == expected["epoch"]

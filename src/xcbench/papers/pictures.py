@@ -33,7 +33,7 @@ def save(
             continue
         png, caption = folder / f"{name}.png", captions[name]
         with style.look():
-            style.save(figure, png)
+            svg = style.save(figure, png)
         alt = f"{caption.split('. ')[0].removesuffix('.')}. The numbers are in the tables."
-        pictures[name] = Picture(png, alt, caption)
+        pictures[name] = Picture(png, alt, caption, svg)
     return pictures

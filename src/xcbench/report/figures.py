@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from markupsafe import Markup
 
 from xcbench.report import style
 from xcbench.report.curves import draw_curves
@@ -14,11 +15,12 @@ from xcbench.report.rates import draw_rates
 
 
 class Picture(NamedTuple):
-    """A figure on disk, the text that replaces it, and how to read it."""
+    """A figure on disk, the text that replaces it, how to read it; and as SVG, if it has lines."""
 
     png: Path
     alt: str
     caption: str
+    svg: Markup = Markup()
 
 
 CURVES = (
@@ -83,9 +85,9 @@ def draw(
                 if figure is None:
                     continue
                 png = folder / f"{slug(dataset)}-{kind}.png"
-                style.save(figure, png)
+                svg = style.save(figure, png)
                 alt = f"{caption.split('.')[0]}: {dataset}. The numbers are in the table."
-                drawn[dataset].append(Picture(png, alt, " ".join([caption, *notes])))
+                drawn[dataset].append(Picture(png, alt, " ".join([caption, *notes]), svg))
     return drawn
 
 

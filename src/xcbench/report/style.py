@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -19,6 +20,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from PIL import Image
 
 from xcbench.core.metrics import axes
+from xcbench.report import plots
 from xcbench.report.variants import natural
 
 KNOWN = {  # the colours of Okabe and Ito
@@ -163,8 +165,14 @@ def legend(fig: Figure, title: str, looks: Styles) -> None:
     )
 
 
-def save(fig: Figure, path: Path) -> None:
-    """Write a figure as PNG and PDF, the same bytes whenever it is drawn from the same numbers."""
+def save(fig: Figure, path: Path) -> Markup:
+    """Write a figure as PNG and PDF, the same bytes whenever it is drawn from the same numbers.
+
+    Returns
+    -------
+    Markup
+        The figure as SVG for a page, where it has lines of a legend (`plots.svg`).
+    """
     canvas = FigureCanvasAgg(fig)
     canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba()), "RGBA")
@@ -175,3 +183,4 @@ def save(fig: Figure, path: Path) -> None:
     content = io.BytesIO()  # on a full disk, Matplotlib would fail in a way of its own
     FigureCanvasPdf(fig).print_pdf(content, metadata={"CreationDate": None})
     path.with_suffix(".pdf").write_bytes(content.getvalue())
+    return plots.svg(fig, path.stem)

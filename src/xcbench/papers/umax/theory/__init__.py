@@ -87,10 +87,10 @@ def sections(measured: Measured, folder: Path) -> list[Section]:
     for result in results(measure()):
         png = folder / f"{result.name}.png"
         with style.look():
-            style.save(result.figure, png)
+            svg = style.save(result.figure, png)
         for name, frame in result.frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
         title = TITLES[result.name]
         alt = f"{title}. The numbers are in {result.name}.csv."
-        parts.append(Section(title, [result.caption], figures=[Picture(png, alt, "")]))
+        parts.append(Section(title, [result.caption], figures=[Picture(png, alt, "", svg)]))
     return parts
