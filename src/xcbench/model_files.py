@@ -19,7 +19,7 @@ from xcbench.core.solvers import Streams
 from xcbench.data import protocol as protocols
 from xcbench.data.inputs import Inputs
 from xcbench.data.settings import Protocol
-from xcbench.errors import UserError, writing
+from xcbench.errors import UserError, one_line, writing
 from xcbench.estimators import (
     LinearClassifier,
     MarginClassifier,
@@ -38,6 +38,8 @@ FAMILIES: dict[str, type[LinearClassifier]] = {
         OneVsAllClassifier,
     )
 }
+# Of a model that another program wrote, with checksums that fit.
+MISFITS = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError)
 FITTED = ("lr_", "n_iter_", "loss_curve_", "n_features_in_")
 
 
@@ -137,6 +139,13 @@ def load(folder: Path) -> Trained:
             arrays = dict(stored)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(f"{folder} holds no model, or a damaged one ({error})") from None
+    try:
+        return _restored(folder, content, arrays)
+    except MISFITS as error:
+        raise UserError(f"{folder} holds no model of this version ({one_line(error)})") from None
+
+
+def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trained:
     version = registry.find(content["method"]).thing.version
     if version != content["method_version"]:
         raise UserError(

@@ -1,6 +1,6 @@
-"""``python -m fuzz [TARGET …] [runs=43500] [seed=1] [most=5] [reports_dir=reports]``.
+"""``python -m fuzz [TARGET …] [runs=43500] [seconds=0] [seed=1] [most=5] [workers=2]``.
 
-Every target gets so many inputs; after a finding it goes on, at most so often.
+Every target gets so many inputs, or so many seconds; after a finding it goes on, at most so often.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,16 @@ that inputs have reached, as libFuzzer counts them.
 """
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Of a target: inputs, seconds (0: any), findings; and the seed of the first attempt."""
+
+    runs: int = 43_500  # times 23 targets: a million
+    seconds: int = 0
+    most: int = 5
+    seed: int = 1
+
+
 @dataclass
 class Outcome:
     """What a target came to."""
@@ -41,13 +52,15 @@ class Outcome:
     findings: list[str] = field(default_factory=list)
 
 
-def fuzz(name: str, runs: int, seed: int, most: int, folder: Path) -> Outcome:
+def fuzz(name: str, limits: Limits, folder: Path) -> Outcome:
     """Fuzz a target, again after each finding."""
     outcome = Outcome(name)
     started = time.monotonic()
-    while outcome.inputs < runs and len(outcome.findings) < most:
+    while outcome.inputs < limits.runs and len(outcome.findings) < limits.most:
         options = [
-            *(f"-runs={runs - outcome.inputs}", f"-seed={seed + len(outcome.findings)}"),
+            f"-runs={limits.runs - outcome.inputs}",
+            f"-seed={limits.seed + len(outcome.findings)}",
+            f"-max_total_time={limits.seconds}",
             *(f"-timeout={SECONDS}", f"-rss_limit_mb={MEBIBYTES}", f"-max_len={LENGTH}"),
             "-print_final_stats=1",
         ]
@@ -60,6 +73,8 @@ def fuzz(name: str, runs: int, seed: int, most: int, folder: Path) -> Outcome:
         if done.returncode:
             outcome.findings.append(_finding(said))
             print(f"{name}: {outcome.findings[-1]}", flush=True)
+        elif limits.seconds:
+            break
     outcome.seconds = time.monotonic() - started
     return outcome
 
@@ -106,15 +121,14 @@ def main(words: list[str]) -> int:
     if unknown := set(names) - set(known):
         print(f"unknown: {', '.join(unknown)}; targets: {', '.join(known)}")
         return 2
-    runs, seed, most = (
-        int(settings.get(*it)) for it in (("runs", 43_500), ("seed", 1), ("most", 5))
-    )
+    limits = Limits(**{name: int(settings[name]) for name in vars(Limits()) if name in settings})
     folder = Path(settings.get("folder", tempfile.mkdtemp(prefix="xcbench-fuzz-")))
     outcomes = []
-    for name in names:
-        outcomes.append(fuzz(name, runs, seed, most, folder))
-        write(outcomes, Path(settings.get("reports_dir", "reports")), words)
-        print(f"{name}: {outcomes[-1].inputs} inputs, {outcomes[-1].seconds:.0f} s", flush=True)
+    with ThreadPoolExecutor(int(settings.get("workers", 2))) as pool:
+        for outcome in pool.map(lambda name: fuzz(name, limits, folder), names):
+            outcomes.append(outcome)
+            write(outcomes, Path(settings.get("reports_dir", "reports")), words)
+            print(f"{outcome.target}: {outcome.inputs} inputs, {outcome.seconds:.0f} s", flush=True)
     print(f"inputs that were findings, and the corpus: {folder}")
     return 1 if any(it.findings for it in outcomes) else 0
 

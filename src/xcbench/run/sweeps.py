@@ -31,6 +31,7 @@ from xcbench.errors import UserError
 from xcbench.run import composing
 from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
+from xcbench.units import printable
 
 PARTS = {entry.name: entry for entry in fields(Config)}
 PLAIN = {entry.name for entry in fields(Config) if entry.metadata}  # options in no group
@@ -150,7 +151,7 @@ class Composer:
         configurations, problems = self.read_all(points)
         for reason, skipped in problems.items():
             if not configurations:
-                raise UserError(f"{reason}; in {' '.join(skipped[0])}")
+                raise UserError(f"{printable(reason)}; in {printable(' '.join(skipped[0]))}")
             more = f" and {len(skipped) - 1} more points" if len(skipped) > 1 else ""
             print(f"skipped: {' '.join(skipped[0])}{more}: {reason}", flush=True)
         return configurations, problems
