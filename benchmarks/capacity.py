@@ -1,0 +1,244 @@
+"""What grows with what, what fits, and what the largest datasets need: ``reports/scaling.md``.
+
+``python -m benchmarks.capacity [cells=20,200,2000,20000]`` measures the commands that read cells,
+and keeps their rows in ``reports/scaling.csv``; the rest is computed from measured unit costs in
+``reports/benchmarks.csv`` and from the sizes of arrays.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from benchmarks.throughput import ROOT, TINY, fill
+from xcbench.units import GIB
+
+REPORTS = ROOT / "reports"
+TABLE, PAGE = REPORTS / "scaling.csv", REPORTS / "scaling.md"
+COLUMNS = ["command", "cells", "cpu_seconds", "wall_seconds", "peak_mib"]
+MEMORY = 24.0  # GiB of a machine
+HEAD = """# Scaling
+
+Written by `python -m benchmarks.capacity`. CPU seconds are of the process with those it started;
+wall seconds of a machine with other work are larger, and say little.
+
+## Cells
+
+A launch of which every cell is there, and the commands that read all cells. Each is linear in
+the cells. An index over them would save little: reading and checking the files of 20,000 cells is
+what `results` takes, and the rest is work with the rows.
+
+"""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A dataset: rows of both parts, features, classes, stored values of a row; labels of a row."""
+
+    name: str
+    train: int
+    test: int
+    features: int
+    classes: int
+    nonzeros: float
+    labels: float = 1.0
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether every feature of a row is stored."""
+        return self.nonzeros == self.features
+
+    @property
+    def weights(self) -> float:
+        """GiB of float32 weights, a row of features a class, and its bias."""
+        return 4 * self.classes * (self.features + 1) / GIB
+
+    @property
+    def rows(self) -> float:
+        """GiB of the rows: values in float32, and the number of the feature where it is sparse."""
+        return (self.train + self.test) * self.nonzeros * (4 if self.is_dense else 8) / GIB
+
+
+# Shapes as the papers train them: the first label of a row, features cut off where they say so.
+SHAPES = (
+    Shape("MNIST", 60_000, 10_000, 784, 10, 784),
+    Shape("EURLex-4K", 15_539, 3_809, 5_000, 896, 236.7),
+    Shape("Wiki10-31K", 14_146, 6_616, 101_938, 4_021, 673.4),
+    Shape("AmazonCat-13K", 1_186_239, 306_782, 203_882, 2_919, 71.1),
+    Shape("LSHTC1", 126_871, 31_718, 409_774, 12_294, 120),
+    Shape("DMOZ", 381_149, 95_288, 594_158, 27_875, 120),
+    Shape("Wikipedia-500K, 512 dense features, first labels", 1_646_302, 0, 512, 217_240, 512),
+)
+# All labels, and the sizes that the Extreme Classification Repository prints.
+LARGEST = (
+    Shape("Wikipedia-500K, 512 dense features", 1_813_391, 783_743, 512, 501_070, 512, 4.77),
+    Shape("Amazon-3M, 512 dense features", 1_717_899, 742_507, 512, 2_812_281, 512, 36.17),
+)
+WORDS = {"Wikipedia-500K": (2_381_304, 501_070), "Amazon-3M": (337_067, 2_812_281)}
+
+
+def measure(number: int) -> list[dict[str, object]]:
+    """Rows of the commands over so many cells."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Path(folder) / "runs"
+        fill(runs, number)
+        where = f"runs_dir={runs}"
+        launch = ["run.py", "-m", *TINY, f"seed=range({number})", where, "mlflow=false"]
+        for name, words in (
+            ("launch again", launch),
+            ("results", ["-m", "xcbench", "results", where]),
+            ("report", ["-m", "xcbench", "report", where, f"reports_dir={folder}/reports"]),
+            ("track", ["-m", "xcbench", "track", where]),
+        ):
+            rows.append({"command": name, "cells": number, **_spent([sys.executable, *words])})
+            print(rows[-1], flush=True)
+    return rows
+
+
+def _spent(command: list[str]) -> dict[str, object]:
+    started, process = (
+        time.perf_counter(),
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return {
+        "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
+        "wall_seconds": round(time.perf_counter() - started, 1),
+        "peak_mib": round(used.ru_maxrss / (1 if sys.platform == "darwin" else 1024)),
+    }
+
+
+def of_cells(table: pd.DataFrame) -> str:
+    """CPU seconds and peak memory, a row a command and a column a number of cells."""
+    parts = []
+    for column, what in (("cpu_seconds", "CPU seconds"), ("peak_mib", "Peak MiB")):
+        wide = table.pivot(index="command", columns="cells", values=column)
+        wide.columns = [f"{number:,} cells" for number in wide.columns]
+        parts.append(f"{what}:\n\n{wide.reset_index().to_markdown(index=False)}\n")
+    return "\n".join(parts)
+
+
+def of_sizes(measured: pd.DataFrame) -> str:
+    """Exponents of the cost in N, K, D and non-zeros, from the benchmark `scaling`."""
+    rows = measured[measured["benchmark"].str.startswith("scaling: ")]
+    parts = rows["benchmark"].str.extract(r"scaling: (.*), s: (.*)\^(.*)")
+    table = pd.DataFrame(
+        {
+            "cost": parts[0],
+            "grows with": parts[1],
+            "over": rows["shape"].str.partition("=")[2],
+            "from, s": rows["ours"],
+            "to, s": rows["peer"],
+            "exponent": parts[2],
+        }
+    )
+    return (
+        "## N, K, D and non-zeros\n\nThree orders of magnitude each, the others at N=2,000, "
+        "K=1,000, D=1,000 and 50 non-zeros (`python -m benchmarks scaling`):\n\n"
+        + table.to_markdown(index=False)
+        + "\n"
+    )
+
+
+def of_memory(measured: pd.DataFrame) -> str:
+    """What fits, from the sizes of the arrays, and one measured point beside it."""
+    lines = []
+    for shape in (*SHAPES, *LARGEST):
+        needed = {"SGD": shape.weights, "Adagrad": 2 * shape.weights}
+        lines.append(
+            {
+                "dataset": shape.name,
+                "rows, GiB": f"{shape.rows:.3g}",
+                "weights, GiB": f"{shape.weights:.3g}",
+                **{
+                    f"with {name}": "fits" if shape.rows + size < MEMORY else "does not fit"
+                    for name, size in needed.items()
+                },
+            }
+        )
+    (amazoncat,) = (shape for shape in SHAPES if shape.name.startswith("AmazonCat"))
+    train = amazoncat.rows * amazoncat.train / (amazoncat.train + amazoncat.test)
+    expected = (amazoncat.weights + train) / amazoncat.weights
+    found = _one(measured, "amazoncat: peak bytes")
+    return (
+        f"## What fits {MEMORY:.0f} GiB\n\nRows and float32 weights as they lie in memory; Adagrad "
+        "keeps a second array like the weights. Rows are mapped from the disk, so what does not "
+        "fit beside the weights is read again every epoch.\n\n"
+        + pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)
+        + f"\n\nChecked on AmazonCat's shape: weights and training rows together are "
+        f"{expected:.3g} times the weights, the measured peak of training is {found:.3g} times "
+        "(`python -m benchmarks amazoncat`).\n"
+    )
+
+
+def of_largest(measured: pd.DataFrame) -> str:
+    """What Wikipedia-500K and Amazon-3M need, on paper."""
+    seen = SHAPES[-1]
+    epoch = _one(measured, "wikipedia: epoch of negative sampling", "peer") / seen.train
+    row = _one(measured, "wikipedia: evaluation of a row with uniform noise") / seen.classes
+    lines = []
+    for shape in LARGEST:
+        one, every = shape.train * epoch, shape.train * shape.labels * epoch
+        test = shape.test * shape.classes * row / 3600
+        lines.append(
+            {
+                "dataset": shape.name,
+                "weights with Adagrad, GiB": f"{2 * shape.weights:.3g}",
+                "epoch, one label a row": f"{one:.0f} s",
+                "epoch, every label": f"{every:.0f} s",
+                "all test rows, 1 core": f"{test:.3g} h",
+                "10 epochs and one test, 1 core": f"{10 * every / 3600 + test:.3g} h",
+                "the same for 64 cells on 64 machines": f"{10 * every / 3600 + test:.3g} h",
+                "test rows predicted by 64 machines": f"{60 * test / 64:.3g} min",
+            }
+        )
+    words = ", ".join(
+        f"{name} {4 * K * D / GIB / 1024:.2g} TiB ({4 * K * D / GIB / 64:.0f} GiB on each of 64)"
+        for name, (D, K) in WORDS.items()
+    )
+    return (
+        "## Wikipedia-500K and Amazon-3M, on paper\n\nNot measured. Unit costs are those measured "
+        f"at Wikipedia-500K's N, D and 217,240 classes: {1e6 * epoch:.3g} µs a row of negative "
+        f"sampling with uniform noise, {1e9 * row:.3g} ns a class of a test row, on one core. A "
+        "cell trains on one core of one machine: 64 machines run 64 cells in the time of one. "
+        "Rows to predict can be cut into 64 files by hand. With more classes the weights lie less "
+        "often in a cache, so these are lower bounds.\n\n"
+        + pd.DataFrame(lines).set_index("dataset").T.reset_index(names="").to_markdown(index=False)
+        + f"\n\nWith words as features, dense weights are too large: {words}. MEMOIR, with sparse "
+        "weights, and trees are what is left there.\n"
+    )
+
+
+def _one(measured: pd.DataFrame, name: str, column: str = "ours") -> float:
+    """Number of the first row of the benchmarks whose name begins so."""
+    return float(measured.loc[measured["benchmark"].str.startswith(name), column].iloc[0])
+
+
+def main(words: list[str]) -> None:
+    """Measure what is asked for and write the page."""
+    os.environ.setdefault("XCBENCH_FETCH", "0")
+    settings = dict(word.split("=", 1) for word in words)
+    table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=COLUMNS)
+    for number in [int(word) for word in settings.get("cells", "").split(",") if word]:
+        others = table[table["cells"] != number]
+        table = pd.concat([others, pd.DataFrame(measure(number))], ignore_index=True)
+        table = table.sort_values(["command", "cells"], ignore_index=True)
+        table.to_csv(TABLE, index=False)
+    measured = pd.read_csv(REPORTS / "benchmarks.csv")
+    parts = [of_cells(table), of_sizes(measured), of_memory(measured), of_largest(measured)]
+    PAGE.write_text(HEAD + "\n".join(parts), "utf-8")
+    print(f"written: {PAGE}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
