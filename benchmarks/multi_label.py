@@ -158,7 +158,7 @@ SYSTEMS: dict[str, System] = {
             "delicious": [{**ALL, "negatives": 20, **DELICIOUS}],
             "citeulike": [
                 {**ALL, "negatives": negatives, "lr": lr, "lr_decay": 0.8, "epochs": 10}
-                for negatives, lr in ((5, 0.1), (20, 0.1), (20, 0.3), (100, 0.3), (100, 1.0))
+                for negatives, lr in ((5, 0.1), (20, 0.3), (100, 0.3))
             ],
         },
     ),

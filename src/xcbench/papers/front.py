@@ -54,12 +54,18 @@ NEXT = {  # from the folder of reports
 
 @dataclass(frozen=True)
 class Standing:
-    """Printed numbers of a paper by the class of their verdict."""
+    """Printed numbers of a paper by the class of their verdict.
+
+    Attributes
+    ----------
+    hours : of training on one core, as its rows recorded them when they were measured.
+    """
 
     paper: str
     title: str
     counts: dict[str, int]
     page: str
+    hours: float
 
     @property
     def short(self) -> str:
@@ -94,10 +100,22 @@ def standings(rows: pd.DataFrame, reports: Path) -> list[Standing]:
             described(name)["title"],
             {kind: int(((rows["paper"] == name) & (kinds == kind)).sum()) for kind in used},
             page if (reports / (page := f"{name}/index.html")).exists() else "",
+            hours(reports / name),
         )
         for name in NAMES
         if (rows["paper"] == name).any()
     ]
+
+
+def hours(folder: Path) -> float:
+    """Of training, by the rows that a paper's grids left."""
+    tables = [folder / f"{part}.csv" for part in ("runs", "tuning")]
+    seconds = (
+        pd.read_csv(path, usecols=["train_seconds"])["train_seconds"].sum()
+        for path in tables
+        if path.exists()
+    )
+    return sum(seconds) / 3600
 
 
 def write(reports: Path) -> None:
@@ -162,12 +180,14 @@ def board(papers: list[Standing], folder: str = "") -> str:
             f"[{paper.title}]({folder}{paper.page})" if paper.page else paper.title,
             paper.total,
             *paper.counts.values(),
+            f"{paper.hours:.1f}",
         ]
         for paper in papers
     ]
     sums = [sum(paper.counts[kind] for paper in papers) for kind in kinds]
-    lines.append(["all", sum(paper.total for paper in papers), *sums])
-    return _grid(lines, ["paper", "printed", *(HEADINGS[kind] for kind in kinds)])
+    every = sum(paper.hours for paper in papers)
+    lines.append(["all", sum(paper.total for paper in papers), *sums, f"{every:.1f}"])
+    return _grid(lines, ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"])
 
 
 def markdown(
