@@ -141,6 +141,7 @@ class Slow(Solver):
 def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatch):
     class Data:
         train = test = Split(np.zeros((4, 2)), np.zeros(4, int))
+        validation = None
 
         def first(self, share):
             return self
