@@ -15,7 +15,9 @@ import scipy.sparse as sp
 from xcbench.core.dataset import Raw
 from xcbench.data.lists import bydate, table
 from xcbench.data.settings import DatasetSettings as Settings
+from xcbench.data.sparse_text import bad_line
 
+SPREAD = 4  # entities a triple, at most; WN18RR has one for two triples
 DRAWS = 4  # words that a training message gives; a test message gives one
 
 
@@ -62,8 +64,12 @@ def triples(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
     relation`` below their number.
     """
     train, test = (table(paths[role], 3, first=1) for role in ("train", "test"))
-    n = 1 + int(max(part[:, :2].max() for part in (train, test)))
     relations = 1 + int(train[:, 2].max())
+    most = SPREAD * (len(train) + len(test))
+    for role, part in (("train", train), ("test", test)):
+        _check(paths[role], part[:, :2], most, f"{SPREAD} a triple")
+        _check(paths[role], part[:, 2:], min(relations, most), "those of the training triples")
+    n = 1 + int(max(part[:, :2].max() for part in (train, test)))
     ends = np.concatenate([train[:, :2], train[:, 1::-1]])
     order = np.argsort(-np.bincount(ends[:, 0], minlength=n), kind="stable")
     place = np.empty(n, np.int64)
@@ -85,3 +91,11 @@ def triples(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
         return Raw.single(X, tail, n)
 
     return raw(train, 1.0), raw(test, 0.0)
+
+
+def _check(path: Path, numbers: np.ndarray, most: int, what: str) -> None:
+    """Refuse entities or relations beyond their number."""
+    line, column = np.unravel_index(int(np.argmax(numbers)), numbers.shape)
+    if numbers[line, column] >= most:
+        number = numbers[line, column]
+        raise bad_line(path, int(line) + 2, f"{number} is out of range, there are at most {what}")
