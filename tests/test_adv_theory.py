@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
+from xcbench.papers import Measured
+from xcbench.papers.adv import theorems
 from xcbench.papers.adv.theory import equivalence, problem, signal_to_noise
 
 
@@ -64,3 +67,9 @@ def test_the_expected_loss_is_an_expectation() -> None:
     best = minimize(lambda s: loss(s.reshape(2, 3))[0], scores.ravel(), tol=1e-12).x
     np.testing.assert_allclose(best.reshape(2, 3), np.log(p / q), atol=1e-4)
     np.testing.assert_allclose(gradient, q / (1 + np.exp(-scores)) - p / (1 + np.exp(scores)))
+
+
+def test_eta_is_the_same_in_any_coordinates_and_a_draw_costs_a_path() -> None:
+    none = Measured(pd.DataFrame(), pd.DataFrame())
+    assert theorems.invariance(none) == [pytest.approx(1, abs=1e-6)]
+    assert theorems.cost_of_a_draw(none) == [1.0]

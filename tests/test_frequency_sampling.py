@@ -53,6 +53,16 @@ def test_frequency_draws_classes_with_their_probabilities(exponent, y):
     assert chi_square < 18.5  # 0.1 % point with 4 degrees of freedom
 
 
+def test_without_smoothing_frequencies_are_the_empirical_ones():
+    """A class without a row is never drawn, and its probability is 0 without a warning."""
+    empirical = samplers.noise("frequency", smoothing=0.0)
+    fitted = empirical.fitted(Dataset(None, None, None, COUNTS))  # type: ignore[arg-type]
+    np.testing.assert_allclose(np.exp(fitted.log_all(ROWS)), COUNTS / COUNTS.sum(), atol=1e-15)
+    drawn, log_p = fitted.draw(np.random.default_rng(0), np.arange(2000), 3)
+    assert (drawn != 1).all()
+    np.testing.assert_allclose(np.exp(log_p), (COUNTS / COUNTS.sum())[drawn])
+
+
 def test_frequency_stays_off_the_true_class_where_all_weight_is_beside_it():
     """Almost all rows are of the true class: its piece is nearly the whole distribution."""
     sampler = samplers.make("frequency", 3, 4).fitted(

@@ -226,6 +226,7 @@ def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
     rows, curves = [], []
     for l2, loss in ((0.01, 6.0), (0.1, 5.0)):
         settings = {"l2": l2, "pca": "plain", "discrete_step": "paper"}
+        settings |= {"initial_split": "halves", "newton_steps": 1}
         settings = {f"method.tree.{name}": value for name, value in settings.items()}
         made = line("tree", "citeulike", "negative_sampling", "tree", 0, **settings)
         made |= {"cell": str(l2), LOSS: 1.0, ERROR: 0.1, "tree_nodes_fell": math.nan}
@@ -285,10 +286,13 @@ def test_the_figure_starts_where_the_tree_is_fitted() -> None:
     curves.loc[mine, "train_seconds"] += 1.5
     figure = figures.figure1(results, curves)
     assert figure is not None
-    assert [ax.get_ylabel() for ax in figure.axes] == [
+    assert [ax.get_ylabel() for ax in figure.axes[:2]] == [
         "log likelihood (nats a test row)",
         "accuracy",
     ]
+    boxes = figure.axes[2:]
+    assert [ax.get_title() for ax in boxes] == [name for name in DATASETS for _ in range(2)]
+    assert {ax.texts[0].get_text() for ax in boxes} == {"not run: data"}
     first = figure.axes[1].lines[list(METHODS).index(PROPOSED)]
     np.testing.assert_allclose(first.get_xdata(), [1.5, 2.5, 3.5])
     np.testing.assert_allclose(first.get_ydata(), [0, 0.2, 0.4])

@@ -14,7 +14,7 @@ from xcbench.core import samplers
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.samplers import principal
 from xcbench.core.samplers.segments import Segments
-from xcbench.core.samplers.tree import Tree, fit
+from xcbench.core.samplers.tree import Fit, Tree, fit
 
 K, N, L2 = 11, 3000, 0.1
 
@@ -30,7 +30,7 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def tree(stale: bool = False) -> Tree:
-    return fit(*rows(), K, L2, stale)
+    return fit(*rows(), K, Fit(L2, stale))
 
 
 @pytest.mark.parametrize("stale", [False, True])
@@ -92,8 +92,8 @@ def test_objectives_never_fall_with_the_discrete_step_of_the_text():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 200, 3000)
     z = (rng.normal(size=(200, 5)) * [3, 1, 1, 1, 1])[y] + rng.normal(size=(3000, 5))
-    assert fit(z, y, 200, L2, stale=False).fell == 0
-    assert fit(z, y, 200, L2, stale=True).fell > 0
+    assert fit(z, y, 200, Fit(L2)).fell == 0
+    assert fit(z, y, 200, Fit(L2, stale=True)).fell > 0
 
 
 def test_no_exchange_of_two_classes_gains_at_the_root():
@@ -113,7 +113,7 @@ def test_a_planted_hierarchy_is_recovered():
     bits = name[:, None] >> np.arange(4)[::-1] & 1
     y = np.arange(16).repeat(40)
     z = (bits * [40.0, 20.0, 10.0, 5.0])[y] + rng.normal(size=(len(y), 4))
-    leaf = fit(z - z.mean(axis=0), y, 16, L2, stale=False).leaf
+    leaf = fit(z - z.mean(axis=0), y, 16, Fit(L2)).leaf
     for level in range(1, 5):
         groups = set(zip(leaf >> (4 - level), name >> (4 - level), strict=True))
         assert len(groups) == 2**level
@@ -122,7 +122,7 @@ def test_a_planted_hierarchy_is_recovered():
 def test_the_fit_depends_on_nothing_but_the_rows():
     z, y = rows()
     again = np.random.default_rng(5).permutation(N)
-    other = fit(z[again], y[again], K, L2, False)
+    other = fit(z[again], y[again], K, Fit(L2))
     assert (other.leaf == tree().leaf).all()
     np.testing.assert_allclose(other.weights, tree().weights, atol=1e-8)
 
@@ -147,22 +147,36 @@ def test_sums_over_groups():
         )
 
 
-@pytest.mark.parametrize("whitened", [False, True])
+@pytest.mark.parametrize("scale", ["plain", "unit_variance", "whitened"])
 @pytest.mark.parametrize("widest", [0, 2048])
-def test_principal_components(whitened, widest, monkeypatch):
+def test_principal_components(scale, widest, monkeypatch):
     """Against scikit-learn, dense and sparse, with and without the covariance matrix."""
     monkeypatch.setattr(principal, "WIDEST", widest)
     rng = np.random.default_rng(7)
     X = rng.normal(size=(300, 12)) @ rng.normal(size=(12, 12)) + rng.normal(size=12)
     X[X < 0.5] = 0
     X[:, 5] = 2.0  # tells nothing
-    scaled = StandardScaler().fit_transform(X) if whitened else X
-    expected = PCA(4, whiten=whitened).fit_transform(scaled)
+    scaled = StandardScaler().fit_transform(X) if scale == "whitened" else X
+    expected = PCA(4, whiten=scale != "plain").fit_transform(scaled)
     for Z in (X, sp.csr_array(X)):
-        found = principal.fitted(Z, 4, whitened)(Z)
+        found = principal.fitted(Z, 4, scale == "whitened", scale == "unit_variance")(Z)
         sign = np.sign((found * expected).sum(axis=0))
         # scikit-learn divides variances by N - 1
         np.testing.assert_allclose(found, sign * expected, rtol=3e-3, atol=3e-3)
+
+
+@pytest.mark.parametrize("newton_steps", [0, 1, 3])
+def test_the_first_split_by_scores_is_of_the_text(newton_steps):
+    """On either side of 0 (Eq. 9), unlike halves; where it starts from, the objective never falls.
+
+    Three classes lie far to the left, so that eight of eleven go right.
+    """
+    z, y = rows()
+    z = z + np.where(np.isin(y, [1, 5, 9]), -9.0, 3.0)[:, None]
+    found = fit(z, y, K, Fit(L2, by_scores=True, newton_steps=newton_steps))
+    right = found.leaf >> (found.depth - 1) & 1 == 1
+    assert right.sum() == 8 and not right[[1, 5, 9]].any()
+    assert found.fell == 0
 
 
 def dataset() -> Dataset:

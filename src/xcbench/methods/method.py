@@ -48,6 +48,7 @@ def sampler(settings: MethodOptions, info: Info) -> Sampler:
             info.classes,
             settings.negatives,
             settings.exponent,
+            settings.smoothing,
             **asdict(settings.tree),
         )
     return samplers.make("all", info.classes, 0)

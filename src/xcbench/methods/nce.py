@@ -47,7 +47,9 @@ def sampler(settings: NCEOptions, info: Info) -> Sampler:
 
 def negatives(settings: SampledOptions, corrects: bool) -> Negatives:
     """Noise as the settings say."""
-    distribution = noise(settings.sampler, settings.exponent, **asdict(settings.tree))
+    distribution = noise(
+        settings.sampler, settings.exponent, settings.smoothing, **asdict(settings.tree)
+    )
     return Negatives(distribution, settings.negatives, corrects)
 
 

@@ -90,9 +90,10 @@ class TreeOptions:
     dimensions: int = option(16, "principal components of x that it sees", at_least=1)
     pca: str = option(
         "whitened",
-        "`whitened` scales features and components to unit variance; `plain` takes features as "
-        "they are, such as those of an SVD",
-        choices=("whitened", "plain"),
+        "`whitened` scales features and components to unit variance, as in the published code; "
+        "`plain` takes both as they are, such as features of an SVD; `unit_variance` scales "
+        "components alone",
+        choices=("whitened", "plain", "unit_variance"),
     )
     l2: float = option(
         0.1,
@@ -105,6 +106,17 @@ class TreeOptions:
         "how classes change sides: by scores under the current weights (Eq. 9), or under the "
         "first eigenvector, as in the published code",
         choices=("paper", "code"),
+    )
+    initial_split: str = option(
+        "halves",
+        "classes' first sides: `halves` of the centred class sums along the first eigenvector, as "
+        "in the published code, or by `scores` under it (Eq. 9)",
+        choices=("halves", "scores"),
+    )
+    newton_steps: int = option(
+        1,
+        "Newton steps before each discrete step; 0: to the optimum, as discrete_step=code always",
+        at_least=0,
     )
 
 
@@ -126,12 +138,18 @@ class SampledOptions(StochasticOptions):
         "true class possible. `others`: distinct classes for each sample, never the true one. "
         "`any`: for each sample among all classes. `drop_hits`: the same without the true "
         "class, the rest rescaled. `all`: every other class. `frequency`: with replacement, a "
-        "class of c training rows with probability ∝ (c + 1)^exponent. `tree`: with the "
+        "class of c training rows with probability ∝ (c + smoothing)^exponent. `tree`: with the "
         "probabilities of a tree that sees the row. Or a sampler of your own. NCE and negative "
         "sampling may draw the true class with `uniform`, `frequency` and `tree`",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
     exponent: float = option(1.0, "of class frequencies in sampler=frequency", at_least=0)
+    smoothing: float = option(
+        1.0,
+        "added to every class's count of training rows in sampler=frequency; 0: empirical "
+        "frequencies, by which a class without a row is never drawn",
+        at_least=0,
+    )
     l2_on: str = option(
         "all",
         "classes that a step penalises: `all`; or `drawn`, the true and the drawn ones, "

@@ -211,14 +211,23 @@ def _search(grid: Grid, job: Job) -> Search:
 
 
 def _setting(job: Job, name: str, default: object = None) -> object:
-    return getattr(job.settings.method, name.removeprefix("method."), default)
+    value: object = job.settings
+    for part in name.split("."):
+        value = getattr(value, part, default)
+    return value
 
 
 def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
-    options: dict[str, Any] = {
-        name.removeprefix("method."): value for name, value in values.items()
-    }
-    return replace(settings, method=replace(settings.method, **options))
+    for name, value in values.items():
+        settings = _changed(settings, name.split("."), value)
+    return settings
+
+
+def _changed(settings: Any, path: Sequence[str], value: float | None) -> Any:
+    """Settings with another value of an option, named from the outside in."""
+    own, *inner = path
+    new = _changed(getattr(settings, own), inner, value) if inner else value
+    return replace(settings, **{own: new})
 
 
 def _beyond(grid: Grid, tables: ResultsCache, jobs: list[Job]) -> list[Config]:

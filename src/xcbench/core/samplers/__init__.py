@@ -178,16 +178,17 @@ def make(
     n_classes: int,
     negatives: int,
     exponent: float = 1.0,
+    smoothing: float = 1.0,
     **tree: Any,
 ) -> Sampler:
     """Sampler of ours by its name; ``tree``: settings of `Adversarial`."""
     if sampling in NOISES:
-        return Weighted(noise(sampling, exponent, **tree), negatives)
+        return Weighted(noise(sampling, exponent, smoothing, **tree), negatives)
     return BUILTIN[sampling](n_classes, negatives)
 
 
-def noise(name: str, exponent: float = 1.0, **tree: Any) -> Noise:
+def noise(name: str, exponent: float = 1.0, smoothing: float = 1.0, **tree: Any) -> Noise:
     """Noise distribution of a name."""
     if name == "tree":
         return Adversarial(**tree)
-    return Marginal(exponent if name == "frequency" else 0.0)
+    return Marginal(exponent if name == "frequency" else 0.0, smoothing)

@@ -63,17 +63,18 @@ class Noise(ABC):
 
 @dataclass(frozen=True)
 class Marginal(Noise):
-    """A class of c training rows has a probability ∝ (c + 1)^exponent; 0: uniform.
+    """A class of c training rows has a probability ∝ (c + smoothing)^exponent; 0: uniform.
 
-    The 1 gives classes without a training row their chance.
+    A smoothing above 0 gives classes without a training row their chance.
     """
 
     exponent: float
+    smoothing: float = 1.0
     cumulative: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
     def fitted(self, dataset: Dataset) -> Marginal:
         """The noise that knows how frequent classes are."""
-        size = (dataset.class_counts + 1.0) ** self.exponent
+        size = (dataset.class_counts + self.smoothing) ** self.exponent
         return replace(self, cumulative=np.concatenate([[0.0], np.cumsum(size / size.sum())]))
 
     def draw(self, rng: np.random.Generator, rows: np.ndarray, negatives: int) -> Drawn:
@@ -104,7 +105,8 @@ class Marginal(Noise):
 
     def log_all(self, X: Rows) -> np.ndarray:
         """The same for every row, (K,)."""
-        return np.asarray(np.log(np.diff(self.cumulative)))
+        with np.errstate(divide="ignore"):  # minus infinity for a class that is never drawn
+            return np.asarray(np.log(np.diff(self.cumulative)))
 
     def state(self) -> dict[str, np.ndarray]:
         """The distribution function."""
@@ -124,8 +126,8 @@ class Adversarial(Noise):
 
     Attributes
     ----------
-    dimensions, pca : principal components that it sees; ``whitened`` or ``plain``.
-    l2, discrete_step : lambda_n of a node's objective; ``paper`` or ``code``.
+    dimensions, pca : principal components that it sees, and their scale.
+    l2, discrete_step, initial_split, newton_steps : how nodes are fitted, see `tree.Fit`.
     projection, tree : what was fitted.
     z : (N, k) coordinates of the training rows, float32.
     log_p : (N,) log p_n(y|x) of the training rows' own classes, computed once.
@@ -135,6 +137,8 @@ class Adversarial(Noise):
     pca: str = "whitened"
     l2: float = 0.1
     discrete_step: str = "paper"
+    initial_split: str = "halves"
+    newton_steps: int = 1
     projection: principal.Projection | None = None
     tree: tree.Tree | None = None
     z: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -143,10 +147,17 @@ class Adversarial(Noise):
     def fitted(self, dataset: Dataset) -> Adversarial:
         """Fit projection and tree on the training rows."""
         X, y = dataset.train.X, dataset.train.y
-        projection = principal.fitted(X, self.dimensions, self.pca == "whitened")
+        projection = principal.fitted(
+            X, self.dimensions, self.pca == "whitened", unit_variance=self.pca == "unit_variance"
+        )
         z = projection(X)
-        stale = self.discrete_step == "code"
-        fit = tree.fit(z, y, len(dataset.class_counts), self.l2, stale)
+        how = tree.Fit(
+            self.l2,
+            self.discrete_step == "code",
+            self.initial_split == "scores",
+            self.newton_steps,
+        )
+        fit = tree.fit(z, y, len(dataset.class_counts), how)
         blocks = (slice(i, i + BLOCK_ROWS) for i in range(0, len(y), BLOCK_ROWS))
         log_p = np.concatenate([fit.log_p(z[block], y[block]) for block in blocks])
         return replace(self, projection=projection, tree=fit, z=z, log_p=log_p)

@@ -36,7 +36,7 @@ class Projection:
         return np.concatenate(blocks).astype(np.float32)
 
 
-def fitted(X: Rows, k: int, whitened: bool) -> Projection:
+def fitted(X: Rows, k: int, whitened: bool, unit_variance: bool = False) -> Projection:
     """Leading principal components; the largest coefficient of each axis is positive.
 
     Parameters
@@ -45,6 +45,7 @@ def fitted(X: Rows, k: int, whitened: bool) -> Projection:
     k : coordinates; D where there are not so many.
     whitened : first bring every feature to unit variance, and every coordinate too; a feature that
         is constant stays out, and where all are, every coordinate is 0.
+    unit_variance : bring every coordinate to unit variance, features as they are.
     """
     k = min(k, X.shape[1])
     mean, square = moments(X)
@@ -54,7 +55,7 @@ def fitted(X: Rows, k: int, whitened: bool) -> Projection:
     values, axes = leading(X, mean, 1 / unit, k)
     axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(k)])
     A = axes / unit[:, None]
-    if whitened:
+    if whitened or unit_variance:
         smallest = max(np.finfo(np.float32).eps * values.max(), TINY)
         A /= np.sqrt(np.maximum(values, smallest))
     return Projection(A, mean @ A)

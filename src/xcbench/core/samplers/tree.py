@@ -125,16 +125,33 @@ class Tree:
         return chances, s[:, None]
 
 
-def fit(z: np.ndarray, y: np.ndarray, n_classes: int, l2: float, stale: bool) -> Tree:
+@dataclass(frozen=True)
+class Fit:
+    """How nodes are fitted.
+
+    Attributes
+    ----------
+    l2 : lambda_n of lambda_n (||w||² + b²), taken off every node's objective.
+    stale : the discrete step of the published code, by the initial eigenvector; else the one of
+        the text (Eq. 9), by the current weights.
+    by_scores : the first split by Eq. 9 too, from the eigenvector and b = 0, as the text has it;
+        else the published code's, in halves by the class sums less their mean.
+    newton_steps : before each discrete step of the text; 0: as many as the optimum takes.
+    """
+
+    l2: float
+    stale: bool = False
+    by_scores: bool = False
+    newton_steps: int = 1
+
+
+def fit(z: np.ndarray, y: np.ndarray, n_classes: int, how: Fit) -> Tree:
     """Fit a tree, level after level, all nodes of a level at once.
 
     Parameters
     ----------
     z, y : rows (N, k) and their classes (N,).
     n_classes : K, at least 2; classes without rows have their leaves too.
-    l2 : lambda_n of lambda_n (||w||² + b²), taken off every node's objective.
-    stale : the discrete step of the published code, by the initial eigenvector; else the one of
-        the text (Eq. 9), by the current weights.
     """
     depth = max(1, (n_classes - 1).bit_length())
     weights, node = np.zeros((1 << depth, z.shape[1] + 1)), np.ones(n_classes, np.int64)
@@ -147,7 +164,7 @@ def fit(z: np.ndarray, y: np.ndarray, n_classes: int, l2: float, stale: bool) ->
         for classes, rows in _groups(node, y):
             local[classes] = np.arange(len(classes))
             totals = np.column_stack([sums[classes], counts[classes]])
-            split = Split(z[rows], local[y[rows]], node[classes], totals, half, l2, stale)
+            split = Split(z[rows], local[y[rows]], node[classes], totals, half, how)
             right[classes], weights[split.nodes], more = split.run()
             fell += more
         node = 2 * node + right
@@ -179,11 +196,10 @@ class Split:
         node: np.ndarray,
         totals: np.ndarray,
         half: int,
-        l2: float,
-        stale: bool,
+        how: Fit,
     ) -> None:
         self.z, self.y, self.totals = z, y, totals
-        self.half, self.l2, self.stale = half, l2, stale
+        self.half, self.how = half, how
         self.nodes, self.of_class, self.size = np.unique(
             node, return_inverse=True, return_counts=True
         )
@@ -192,19 +208,24 @@ class Split:
         """Sides (K,) of the classes, weights (V, k+1), number of nodes whose objective fell."""
         axis = self.axes()
         along = self.centred(axis)
-        right = self.sides(along, self.size // 2)
         has_rows = np.bincount(self.of_class, self.totals[:, -1]) > 0
         weights = np.column_stack([axis, np.zeros(len(axis))]) * has_rows[:, None]
+        first = self.delta(weights) if self.how.by_scores else along
+        right = self.sides(first, self.clamped(first) if self.how.by_scores else self.size // 2)
         value = np.full(len(self.nodes), -np.inf)
         fell = np.zeros(len(self.nodes), bool)
         open_ = np.flatnonzero((self.size > 1) & has_rows)
+        steps = np.zeros(len(self.nodes), int)  # since the last discrete one
         while len(open_):
             weights[open_], reached, moving = self.ascend(open_, right, weights[open_])
+            steps[open_] += 1
             # The text's discrete step gains at any weights; the stale one waits for the optimum.
-            ready = ~moving if self.stale else np.ones(len(open_), bool)
+            enough = 0 if self.how.stale else self.how.newton_steps
+            ready = ~moving | ((steps[open_] >= enough) & (enough > 0))
+            steps[open_[ready]] = 0
             fell[open_] |= ready & (reached < value[open_] - FALL * np.abs(value[open_]))
             value[open_[ready]] = reached[ready]
-            delta = along if self.stale else self.delta(weights)
+            delta = along if self.how.stale else self.delta(weights)
             moved = self.sides(delta, self.clamped(delta))
             changed = np.zeros(len(self.nodes), bool)
             changed[open_[ready]] = self.better(moved, right, delta)[open_[ready]]
@@ -260,7 +281,7 @@ class Split:
 
     def better(self, moved: np.ndarray, right: np.ndarray, delta: np.ndarray) -> np.ndarray:
         """Nodes (V,) that take their new sides: those that gain, or with stale steps differ."""
-        if self.stale:
+        if self.how.stale:
             return self.count(moved != right) > 0
         gain = (moved.astype(float) - right) * delta
         total = np.bincount(self.of_class, gain, len(self.nodes))
@@ -277,7 +298,7 @@ class Split:
         segments = Segments(of_row[rows], len(chosen))
         z = segments.put_with_constant(self.z if len(rows) == len(self.z) else self.z[rows])
         sign = segments.put(np.where(right[self.y[rows]], 1.0, -1.0))
-        return newton(segments, z, sign, weights, self.l2)
+        return newton(segments, z, sign, weights, self.how.l2)
 
 
 def newton(

@@ -6,10 +6,19 @@ import numpy as np
 
 from xcbench.papers import Measured, effects
 from xcbench.papers.adv import race
-from xcbench.papers.frames import values
+from xcbench.papers.adv.frames import LIKELIHOOD, at_start
+from xcbench.papers.frames import having, values
 from xcbench.report.formats import NONE
 
-TREE = "method.tree.l2=0.1 method.tree.pca=plain method.tree.discrete_step=paper"
+TREE = (  # as the text has it
+    "method.tree.l2=0.1 method.tree.pca=plain method.tree.discrete_step=paper "
+    "method.tree.initial_split=scores method.tree.newton_steps=0"
+)
+OF_TREE = "method.tree."
+OF_TEXT = {f"{OF_TREE}l2": 0.1, f"{OF_TREE}pca": "plain", f"{OF_TREE}discrete_step": "paper"}
+NOISE, SCALE = "negative_sampling method.sampler=", "negative_sampling method.tree.pca="
+SCALES = ("plain", "unit_variance", "whitened")
+ORDINALS = {1: "first", 2: "second", 3: "last"}
 LEVEL = 0.9  # of the highest accuracy
 
 
@@ -59,6 +68,51 @@ def shown(measured: Measured, name: str) -> str:
 def tree_shown(measured: Measured) -> str:
     """How far the classifier is above its tree on citeulike."""
     return _shown(above_the_tree(measured, "citeulike"))
+
+
+def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -> str:
+    """Log likelihood of the tree alone less that with halves and one Newton step, on citeulike.
+
+    Rows from before these were options have neither.
+    """
+    tree = having(at_start(measured), {"grid": "tree", "dataset": "citeulike", **OF_TEXT})
+    fits = [
+        having(tree, {f"{OF_TREE}initial_split": split, f"{OF_TREE}newton_steps": steps})
+        for split, steps in (
+            (initial_split, newton_steps),
+            (["halves", np.nan], [1, np.nan]),
+        )
+    ]
+    one, other = (values(fit, LIKELIHOOD).mean for fit in fits)
+    return NONE if np.isnan(one - other) else f"{one - other:+.3f}"
+
+
+def lambdas(measured: Measured) -> str:
+    """lambda_n of each scale of the components, as validation rows chose it."""
+    found = [effects.rows(measured.results, f"scale citeulike {SCALE}{name}") for name in SCALES]
+    shown = [f"{rows[f'{OF_TREE}l2'].iloc[0]:g}" if len(rows) else NONE for rows in found]
+    return f"{shown[0]}, {shown[1]} and {shown[2]}"
+
+
+def ranking(measured: Measured) -> str:
+    """Whether the place of the tree among the three noises depends on the scale, in a sentence."""
+    noises = [
+        effects.numbers(measured.results, f"figure1 citeulike {NOISE}{name}", LIKELIHOOD).mean()
+        for name in ("uniform", "frequency")
+    ]
+    trees = [
+        effects.numbers(measured.results, f"scale citeulike {SCALE}{name}", LIKELIHOOD).mean()
+        for name in SCALES
+    ]
+    if np.isnan([*noises, *trees]).any():
+        return ""
+    places = [1 + sum(other > tree for other in noises) for tree in trees]
+    if len(set(places)) == 1:
+        return f"The tree is the {ORDINALS[places[0]]} of the three noises on each of the scales."
+    told = ", ".join(ORDINALS[place] for place in places)
+    return (
+        f"The ranking flips: the tree is the {told} of the three noises, in this order of scales."
+    )
 
 
 def _shown(numbers: list[float]) -> str:

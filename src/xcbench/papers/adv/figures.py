@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
 from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
-from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
-from xcbench.papers.frames import evaluated
+from xcbench.papers.adv.names import DATASETS, HERE, PROPOSED, SHOWN
+from xcbench.papers.frames import ended, evaluated, part
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
 from xcbench.report.figures import Picture
@@ -28,8 +30,10 @@ CAPTION = (
     "clock, one run after the other on the same machine), every method at its own tuned rate and "
     "regulariser. Negative sampling predicts with log p_n added to its scores (Eq. 5). Lines are "
     "means over seeds, bands reach from the lowest to the highest. Methods with the tree start "
-    "further to the right, by the time its fit took; A&R and OVE run for 50 epochs, the others 100."
+    "further to the right, by the time its fit took; A&R and OVE run for 50 epochs, the others "
+    "100. Below, the paper's four panels, with its linear hours: their features are not here."
 )
+HOURS = 4  # of the printed axes
 BELOW = 1.5  # an axis of log likelihoods ends at so many times the lowest start
 
 
@@ -41,21 +45,29 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
-    """Draw two panels a dataset that ran: log likelihood, accuracy."""
+    """Draw two panels a dataset that ran, log likelihood and accuracy, and a box a printed one."""
     chosen = {dataset: compared(results, dataset) for dataset in HERE}
     shown = [dataset for dataset in HERE if chosen[dataset]]
     if not shown:
         return None
     measures = {LIKELIHOOD: "log likelihood (nats a test row)", ACCURACY: "accuracy"}
-    fig = Figure(figsize=(10, 0.5 + 3 * len(shown)), layout="constrained")
-    panels = fig.subplots(len(shown), 2, squeeze=False)
-    for dataset, pair in zip(shown, panels, strict=True):
+    absent = [
+        name
+        for name, own in DATASETS.items()
+        if ended(part(results, "figure1_large", dataset=own)).empty
+    ]
+    heights = [3.0] * len(shown) + [1.2] * len(absent)
+    fig = Figure(figsize=(10, 0.5 + sum(heights)), layout="constrained")
+    panels = fig.subplots(len(heights), 2, squeeze=False, height_ratios=heights)
+    for name, pair in zip(absent, panels[len(shown) :], strict=True):
+        _boxes(pair, name)
+    for dataset, pair in zip(shown, panels, strict=False):
         for ax, (measure, label) in zip(pair, measures.items(), strict=True):
-            heights = curves.assign(value=evaluated(curves, measure))
+            points = curves.assign(value=evaluated(curves, measure))
             starts = []
             for name, cells in chosen[dataset].items():
                 line = over_seeds(
-                    heights[heights["cell"].isin(cells["cell"])], "value", "train_seconds"
+                    points[points["cell"].isin(cells["cell"])], "value", "train_seconds"
                 )
                 if len(line):
                     draw_line(ax, line, LOOKS[name])
@@ -65,3 +77,11 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
             ax.set(title=SHOWN[dataset], xlabel="training seconds", ylabel=label, xscale="log")
     style.legend(fig, "", LOOKS)
     return fig
+
+
+def _boxes(pair: Iterable[Axes], name: str) -> None:
+    """Draw the axes of a printed pair of panels whose data are not here."""
+    for ax, label in zip(pair, ("pred. log likelihood", "pred. accuracy"), strict=True):
+        ax.text(0.5, 0.5, "not run: data", transform=ax.transAxes, ha="center", va="center")
+        ax.set(title=name, xlabel="training time (hours)", ylabel=label, xlim=(0, HOURS))
+        ax.tick_params(left=False, labelleft=False)

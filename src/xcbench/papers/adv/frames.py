@@ -14,6 +14,7 @@ VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
 LIKELIHOOD, ACCURACY = f"-{LOSS}", f"1 - {ERROR}"  # with _uncorrected those of bare scores
 ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
+BARE = "_uncorrected"
 SAMPLING, START = "method.sampler", "method.init"
 TUNED = ("method.score_l2", "method.l2")
 
@@ -32,6 +33,16 @@ def at_best(measured: Measured) -> pd.DataFrame:
     final_errors = {str(name): column for name, column in errors.filter(regex=ERRORS).items()}
     start = at_start(measured).get("train_seconds")
     return losses.assign(**final_errors, error_epoch=errors.get("epoch"), fit_seconds=start)
+
+
+def at_best_bare(measured: Measured) -> pd.DataFrame:
+    """As `at_best`; measures of bare scores stop early by their own validation rows."""
+    rows = at_best(measured)
+    for name in (VALIDATION, VALIDATION_ERROR):
+        own = stopped(measured.results, measured.curves, f"{name}{BARE}")
+        kind = f"{name.removeprefix('validation')}{BARE}"
+        rows = rows.assign(**{it + kind: own.get(it + kind) for it in ("test", "validation")})
+    return rows
 
 
 def at_start(measured: Measured) -> pd.DataFrame:

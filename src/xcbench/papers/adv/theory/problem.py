@@ -34,7 +34,7 @@ def noises(p_data: np.ndarray) -> dict[str, np.ndarray]:
     x = np.repeat(points(), DRAWS, axis=0)
     chance = np.repeat(p_data.cumsum(axis=1), DRAWS, axis=0)
     y = (rng.random((len(x), 1)) > chance[:, :-1]).sum(axis=1)
-    log_p = tree.fit(x, y, CLASSES, L2, False).log_all(points()).astype(float)
+    log_p = tree.fit(x, y, CLASSES, tree.Fit(L2)).log_all(points()).astype(float)
     return {
         "uniform": np.full_like(p_data, 1 / CLASSES),
         "frequency": np.broadcast_to(p_data.mean(axis=0), p_data.shape),
