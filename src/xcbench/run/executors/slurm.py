@@ -36,6 +36,7 @@ ENDS = {
     "OUT_OF_MEMORY": "ran out of memory; slurm.mem_gb sets it",
     "NODE_FAIL": "lost its node",
     "PREEMPTED": "was preempted",
+    GONE: "is not known to SLURM any more: cancelled before it began?",
 }
 USUAL = ("None", "Priority", "Resources", "JobArrayTaskLimit", "BeginTime", "Cleaning")
 LOG = 4000  # last characters of a job's log that are kept
