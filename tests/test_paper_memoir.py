@@ -277,6 +277,11 @@ def test_figures_of_what_ran() -> None:
     drawn = figures.figure1(pd.DataFrame(lines))
     assert drawn is not None
     np.testing.assert_allclose(drawn.axes[0].lines[1].get_ydata(), [70, 60])
+    absent = [*lines, row("figure1", "lshtc1", "memoir_l1", status="skipped")]
+    boxed = figures.figure1(pd.DataFrame(absent))
+    assert boxed is not None and boxed.axes[1].texts[0].get_text() == "not run: data"
+    drawn_bars = figures.figure2_printed()
+    assert drawn_bars is not None and len(drawn_bars.axes) == 4 * len(DATASETS)
     assert figures.figure2(results[:0]) is None and figures.figure1(results[:0]) is None
 
 
@@ -310,6 +315,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [
         "batches.png",
         "figure2.png",
+        "figure2_printed.png",
     ]
 
 
