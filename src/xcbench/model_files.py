@@ -28,6 +28,7 @@ from xcbench.estimators import (
     SoftmaxClassifier,
 )
 from xcbench.methods import registry
+from xcbench.units import printable
 
 FORMAT = 1  # a reader of this number reads files of lower ones
 MODEL, ARRAYS = "model.json", "arrays.npz"
@@ -141,8 +142,11 @@ def load(folder: Path) -> Trained:
         raise UserError(f"{folder} holds no model, or a damaged one ({error})") from None
     try:
         return _restored(folder, content, arrays)
+    except UserError as error:  # which may quote what stands in the file
+        raise UserError(printable(one_line(error))) from None
     except MISFITS as error:
-        raise UserError(f"{folder} holds no model of this version ({one_line(error)})") from None
+        why = printable(one_line(error))
+        raise UserError(f"{folder} holds no model of this version ({why})") from None
 
 
 def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trained:

@@ -24,7 +24,10 @@ def loads(text: bytes) -> dict[str, Any]:
     ValueError
         If this is no such text, or the checksum is not that of the content.
     """
-    content = json.loads(text)
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deep") from None
     if not isinstance(content, dict):
         raise ValueError("it is no JSON object")
     if content.pop(CHECKSUM, None) != _checksum(content):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import io
 import json
@@ -108,7 +109,7 @@ def edited(good: bytes, content: bytes) -> bytes:
         if choice < 32:
             del where[key]
         else:
-            where[key] = OTHER[choice % len(OTHER)]
+            where[key] = copy.deepcopy(OTHER[choice % len(OTHER)])
     return json.dumps(said).encode()
 
 

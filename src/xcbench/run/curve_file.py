@@ -37,7 +37,7 @@ def _column(words: tuple[str, ...]) -> np.ndarray:
     for kind in (_whole, _numbers):
         try:
             return kind(words)
-        except ValueError:
+        except (ValueError, OverflowError):  # the latter of more digits than 64 bits have
             continue
     return np.array([word or NAN for word in words], object)
 

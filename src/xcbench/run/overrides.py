@@ -113,7 +113,7 @@ def all_options() -> set[str]:
 def _refuse_flags(words: Sequence[str]) -> None:
     """``--dataset mnist`` is not how an option is written."""
     groups = ("dataset", "method", "experiment", "rates", "variant")
-    for word, follower in zip(words, [*words[1:], ""], strict=True):
+    for word, follower in zip(words, [*words[1:], ""], strict=False):  # of no word, none
         name, _, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and (name in groups or name in set(options(Config))):
             value = value or (follower if "=" not in follower else "") or "VALUE"

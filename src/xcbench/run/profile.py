@@ -120,6 +120,8 @@ def read(runs_dir: Path, grid: str = "") -> pd.DataFrame:
     for path in sorted((runs_dir / "launches").glob("*.json")):
         try:
             row = sealed.loads(path.read_bytes())
+            if not row.keys() >= {*COLUMNS}:
+                raise ValueError("it is no row of a launch")
         except (OSError, ValueError) as error:
             print(f"warning: {path} is left out: {one_line(error)}", file=sys.stderr)
         else:
