@@ -38,6 +38,7 @@ class Launch:
     folder : of the report.
     overrides : settings of every cell, such as ``runs_dir``.
     tasks, methods : names of those that are wanted; all where there are none.
+    plan : whether nothing is to be run or written.
     """
 
     protocol: Protocol
@@ -45,6 +46,7 @@ class Launch:
     overrides: Mapping[str, str]
     tasks: Sequence[str] = ()
     methods: Sequence[str] = ()
+    plan: bool = False
 
     def run(self, parts: Sequence[str] = PARTS) -> int:
         """Run the parts of every task, and write their tables; returns the exit code."""
@@ -61,7 +63,7 @@ class Launch:
                         break
                     found = both(self._told)
                     new = {part: new[part].joined(found[part]) for part in parts}
-                for part in parts:
+                for part in () if self.plan else parts:
                     keep = partial(_replaced, task.name, new[part])
                     caches[part] = results_cache.update(self.folder, part, keep)
                 if code == INTERRUPTED:
@@ -89,7 +91,7 @@ class Launch:
 
     def _told(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Say of the cells that are not there that their process was ended."""
-        for job in jobs if not jobs[0].settings.plan else ():
+        for job in () if self.plan else jobs:
             runs_dir = Path(job.settings.runs_dir)
             if isinstance(job.info, Info) and cells.usable(runs_dir, job.cell.cell) is None:
                 message = ENDED.format(self.protocol.limit(task, part))

@@ -34,10 +34,11 @@ def board(request: Request) -> int:
         [word for word in settings.pop(name, "").split(",") if word] for name in ("task", "method")
     )
     planned = plans(settings)
-    run = launch.Launch(protocol.read(), folder, settings, tasks, methods)
+    run = launch.Launch(protocol.read(), folder, settings, tasks, methods, planned)
     started, code = time.monotonic(), 0
     if measured := [part for part in PARTS if part in parts]:
-        protocol.write(folder)
+        if not planned:
+            protocol.write(folder)
         code = run.run(measured)
     if CHECK in parts and code != INTERRUPTED and not planned:
         code = max(code, checks.run(run))
