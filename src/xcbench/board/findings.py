@@ -34,12 +34,12 @@ class Finding:
 
 
 def of(board: Board) -> list[Finding]:
-    """All findings that the tables have two numbers for."""
+    """All findings that the tables have two numbers for, which are not the same."""
     found = (
         Finding(name, sentence, _effect(values(board)), unit, _of(name))
         for name, (sentence, values, unit) in FINDINGS.items()
     )
-    return [entry for entry in found if entry.effect.seeds > 1]
+    return [entry for entry in found if entry.effect.high > entry.effect.low]
 
 
 def _effect(values: pd.Series) -> Effect:
