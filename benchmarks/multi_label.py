@@ -169,7 +169,6 @@ SYSTEMS: dict[str, System] = {
             for name, values in {
                 "bibtex": (1, 10),
                 "delicious": (1, 10),
-                "citeulike": (10,),
             }.items()
         },
     ),

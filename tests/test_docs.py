@@ -17,7 +17,7 @@ from workspace import ROOT, Workspace
 from xcbench import papers
 from xcbench.cli import usage
 from xcbench.methods import registry
-from xcbench.papers import front
+from xcbench.papers import NAMES, front
 from xcbench.run import composing, overrides, sweeps
 
 FRONT = ROOT / "README.md"
@@ -63,6 +63,8 @@ def test_the_front_page_is_short_and_leads_to_every_page() -> None:
 def test_the_front_page_has_the_results_of_the_tables(tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
     shutil.copy(ROOT / "reports" / "replication.csv", tmp_path / "reports")
+    for name in NAMES:
+        (tmp_path / "reports" / name).symlink_to(ROOT / "reports" / name)
     (tmp_path / "README.md").write_text(
         "Before.\n<!-- results -->\n<!-- end of results -->\nAfter.\n"
     )
