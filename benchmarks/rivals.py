@@ -46,16 +46,17 @@ COMMON: dict[str, Any] = {
 UNIT = {"dataset__protocol__row_norm": "l2", "dataset__protocol__tfidf": True}
 TREES = ["fastxml", "pfastrexml"]
 LIBRARIES = ["omikuji", "plt"]
+EVERY = {"only__plt__labels": "all"}  # as `omikuji` does by itself
 MULAN = {"bibtex": 5, "delicious": 1}  # passes of PD-Sparse
 BOTH = {"dataset__protocol__classes": "declared"}
 ARTICLES = {**UNIT, "dataset__protocol__label": "each", "dataset__protocol__min_rows": 5}
 RUNS: list[dict[str, Any]] = [  # what takes long comes last
-    *({"dataset": name, "method": LIBRARIES, "seed": range(5), **BOTH} for name in MULAN),
+    *({"dataset": name, "method": LIBRARIES, "seed": range(5), **BOTH, **EVERY} for name in MULAN),
     *(
         {"dataset": name, "method": "pd_sparse", "method__passes": passes, "seed": range(5), **BOTH}
         for name, passes in MULAN.items()
     ),
-    {"dataset": "citeulike", "method": LIBRARIES, "seed": 0, **ARTICLES},
+    {"dataset": "citeulike", "method": LIBRARIES, "seed": 0, **ARTICLES, **EVERY},
     {"dataset": "citeulike", "method": "pd_sparse", "method__passes": 1, "seed": 0, **ARTICLES},
     *(
         {"dataset": dataset, "method": method, "seed": seed, **BOTH}
