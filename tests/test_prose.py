@@ -140,7 +140,10 @@ def test_the_papers_claims() -> None:
 
 # ---------------------------------------------------------------- findings
 TYPED = re.compile(r"\d*\.\d+")
-PLACES = re.compile(r"`[^`]*`|\{\{.*?\}\}|(Section|Sec\.|Table|Figure|[Aa]ppendix|Eq\.) [A-Z\d]+(\.\d+)*")
+PLACES = re.compile(
+    r"`[^`]*`|\{\{.*?\}\}"
+    r"|(Section|Sec\.|Table|Figure|[Aa]ppendix|Eq\.) [A-Z\d]+(\.\d+)*"
+)
 
 
 @pytest.mark.parametrize("paper", NAMES)
