@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from itertools import pairwise, permutations, product
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
 
 from test_baselines import K, problem, trained
 from xcbench.core.dataset import Dataset, LabelSets, Split
@@ -81,6 +83,43 @@ def test_the_hyperplane_is_near_the_optimum_of_its_objective() -> None:
     w[features], w[9] = weights, b
     assert 4 not in features and np.all(weights != 0)
     assert objective(w) <= 1.002 * halves.fun
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_hyperplane_is_the_one_of_scikit_learn(bias: bool) -> None:
+    """LIBLINEAR is called without the checks around it; the numbers are those with them."""
+    rng = np.random.default_rng(1)
+    X = sp.random_array((80, 30), density=0.2, rng=rng, format="csr")
+    right = rng.random(80) < 0.3
+    smaller = min(right.mean(), 1 - right.mean())
+    seed = int(np.random.default_rng(2).integers(2**31))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the penalty's new name, and of ten steps
+        library = LogisticRegression(
+            penalty="l1",
+            solver="liblinear",
+            C=6.0,
+            class_weight="balanced",
+            fit_intercept=bias,
+            tol=0.01 / smaller,
+            max_iter=10,
+            random_state=seed,
+        ).fit(sp.csr_matrix(X), right)
+    features, weights, b = sparse_logistic(X, right, 3.0, bias, np.random.default_rng(2))
+    w = np.zeros(30)
+    w[features] = weights
+    np.testing.assert_array_equal(w, library.coef_[0])
+    assert b == (library.intercept_[0] if bias else 0.0)
+
+
+def test_rows_without_features_stay_together() -> None:
+    """They were an error of the library: no feature to part them by."""
+    dataset = many_labels()
+    X = sp.csr_array(dataset.train.X) * 0.0  # type: ignore[operator]
+    X.eliminate_zeros()
+    empty = replace(dataset, train=replace(dataset.train, X=X))
+    tree = trained(TreeOptions("fastxml", trees=1, leaf=8), empty).trees[0]
+    assert len(tree.children) == 0 and tree.leaves.shape[0] == 1
 
 
 def many_labels() -> Dataset:

@@ -7,7 +7,6 @@ parts again from features. PfastXML (Jain et al. 2016) weights labels by their i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -21,6 +20,7 @@ from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.statistics import inverse_propensity
 
 Plane = tuple[np.ndarray, np.ndarray, float]  # features, their weights, bias
+L1_LOGISTIC = 6  # LIBLINEAR's number
 
 
 @dataclass
@@ -189,8 +189,7 @@ def part_by_ranking(
     right : (n,) at the end.
     values : mean discounted gain of rows under the order of their part, a round; it never falls.
     """
-    present, column = np.unique(gains.indices, return_inverse=True)
-    gains = sp.csr_array((gains.data, column, gains.indptr), (gains.shape[0], len(present)))
+    present, gains = with_present_columns(gains)
     by_label, discount = gains.T.tocsr(), discounts(len(present))
     values: list[float] = []
     while True:
@@ -216,30 +215,40 @@ def sparse_logistic(
     Stops as FastXML's code does: ten Newton steps, or 1 % of the first violation; LIBLINEAR
     multiplies its tolerance by the share of the smaller side.
     """
-    import sklearn
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import _liblinear  # LogisticRegression's checks take longer than this
 
-    features, column = np.unique(X.indices, return_inverse=True)
-    inner = sp.csr_matrix(
-        (X.data, column.astype(np.int32), X.indptr.astype(np.int32)), (X.shape[0], len(features))
+    if not X.nnz:
+        return np.empty(0, np.int64), np.empty(0), 0.0
+    features, inner = with_present_columns(X)
+    sides = np.bincount(right, minlength=2)
+    seed = np.random.RandomState(rng.integers(2**31)).randint(2**31 - 1)
+    _liblinear.set_verbosity_wrap(0)
+    fit, _ = _liblinear.train_wrap(
+        inner,
+        right.astype(np.float64),
+        True,  # sparse
+        L1_LOGISTIC,
+        0.01 * len(right) / min(sides),
+        1.0 if bias else -1.0,
+        C,
+        len(right) / sides,
+        10,
+        seed,
+        0.1,  # epsilon of regression: not used
+        np.ones(len(right)),
     )
-    smaller = min(right.mean(), 1 - right.mean())
-    recent = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # ten steps may not be enough
-        fit = LogisticRegression(
-            **({"l1_ratio": 1.0} if recent else {"penalty": "l1"}),
-            solver="liblinear",
-            C=2 * C,
-            class_weight="balanced",  # n / (2 n_side)
-            fit_intercept=bias,
-            tol=0.01 / smaller,
-            max_iter=10,
-            random_state=int(rng.integers(2**31)),
-        ).fit(inner, right)
-    w = fit.coef_[0]
+    w = fit[0, : len(features)]
     kept = np.flatnonzero(w)
-    return features[kept], w[kept], float(fit.intercept_[0]) if bias else 0.0
+    return features[kept], w[kept], float(fit[0, -1]) if bias else 0.0
+
+
+def with_present_columns(rows: sp.csr_array) -> tuple[np.ndarray, sp.csr_array]:
+    """Columns that some row has, and the rows with these alone; indices of 32 bits."""
+    present = np.zeros(rows.shape[1], bool)
+    present[rows.indices] = True
+    columns, number = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - np.int32(1)
+    inner = (rows.data, number[rows.indices], rows.indptr.astype(np.int32))
+    return columns, sp.csr_array(inner, (rows.shape[0], len(columns)))
 
 
 def stacked(planes: list[Plane], n_features: int, dtype: np.dtype) -> sp.csr_array:
