@@ -79,6 +79,27 @@ def test_one_pass_over_the_rows_measures_every_model() -> None:
         np.testing.assert_array_equal(summary[1], scores.argmax(axis=1))
 
 
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_threads_change_no_bit(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 40)).astype(np.float32) * (rng.random((900, 40)) < share)
+    split = Split(X, rng.integers(0, 70, 900))
+    model = CompiledModel(70, 40, True, "float32")
+    model.V[:], model.b[:] = rng.standard_normal((70, 40)), rng.standard_normal(70)
+    monkeypatch.setattr("xcbench.core.models.model.BLOCK_SCORES", 70 * 100)
+    monkeypatch.setattr("xcbench.core.models.compiled.PANEL_CLASSES", (16, 16))
+    taken = []
+    for count in (1, 2, 3):
+        monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", count)
+        taken.append(model.summarise(split))
+    scores = X.astype(float) @ model.V.T.astype(float) + model.b
+    loss = logsumexp(scores, axis=1) - scores[np.arange(900), split.y]
+    np.testing.assert_allclose(taken[0][0], loss, atol=1e-5)
+    for losses, best in taken[1:]:
+        np.testing.assert_array_equal(losses, taken[0][0])
+        np.testing.assert_array_equal(best, taken[0][1])
+
+
 def test_where_it_is_not_faster_there_is_none(small: Dataset) -> None:
     def possible(*options: Any, engine: str = "numba", dataset: Dataset = small) -> bool:
         solvers = [solver_of(it, small) for it in options]

@@ -1,17 +1,45 @@
-"""One thread for the libraries that have their own, so that numbers do not depend on the cores."""
+"""Threads: one for the libraries that have their own, those of free cores for evaluation."""
 
 from __future__ import annotations
 
+import os
 import sys
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+Item = TypeVar("Item")
+# What gives a process started with them a single thread.
+LIMITS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"
+
 
 def one() -> Any:
-    """Context in which BLAS and OpenMP have one thread."""
+    """Context in which BLAS and OpenMP have one thread, so that numbers do not depend on cores."""
     return _libraries(len(sys.modules)).limit(limits=1)
+
+
+def each(function: Callable[[Item], object], items: Sequence[Item]) -> None:
+    """Call a function with every item, in threads where there are several items.
+
+    The calls must not depend on one another; compiled code and BLAS run at the same time.
+    """
+    pool = _pool(os.getpid()) if len(items) > 1 else None
+    waiting = [pool.submit(function, item) for item in items[1:]] if pool else []
+    try:
+        function(items[0])
+    finally:
+        done = [future.exception() for future in waiting]
+    for problem in filter(None, done):
+        raise problem
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads of this process; a forked one has none of those of its parent."""
+    return ThreadPoolExecutor(thread_name_prefix="xcbench")
 
 
 @lru_cache(1)

@@ -8,8 +8,8 @@ the true posterior is exactly softmax-linear: log p(y | x) = x · log theta_y + 
 from __future__ import annotations
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import brentq
 
 from xcbench.core.dataset import Raw
 from xcbench.data.settings import SyntheticSettings
@@ -76,7 +76,9 @@ def words_for(spec: SyntheticSettings, n_own: int) -> int:
         )
     if distinct(1.0) >= spec.nonzeros:
         return 1
-    return max(1, round(brentq(lambda words: distinct(words) - spec.nonzeros, 1.0, most)))
+    return max(
+        1, round(scipy.optimize.brentq(lambda words: distinct(words) - spec.nonzeros, 1.0, most))
+    )
 
 
 def _rows(

@@ -23,7 +23,9 @@ from xcbench.run.cell import Cell
 from xcbench.run.mlflow_target import Target
 from xcbench.run.processes import end_with_parent, without_signals
 
-PAUSE = 5.0  # seconds from one look at the outbox to the next
+START = 1.0  # seconds after which a launch takes a process beside it
+PAUSE = 0.5  # seconds from one look at the outbox to the next
+PATIENCE = 5.0  # seconds of waiting at the end of a launch without a word
 TRIES = (1.0, 3.0)  # seconds before a further try at the end of a launch
 NICENESS = 10  # training goes first
 
@@ -106,7 +108,7 @@ class Recorder:
                 self.outbox.add(cell.cell)
             except OSError as error:
                 self._warn(one_line(error))
-            if self.process is None and time.monotonic() - self.began > PAUSE:
+            if self.process is None and time.monotonic() - self.began > START:
                 self._start(self.outbox)
 
     def finish(self, started: Mapping[str, float]) -> None:
@@ -138,7 +140,7 @@ class Recorder:
         """Wait for the process; what was wrong, or nothing."""
         try:
             self.pipe.send("finish")
-            if not self.pipe.poll(PAUSE) and self.outbox:
+            if not self.pipe.poll(PATIENCE) and self.outbox:
                 number = len(self.outbox.names())
                 print(f"writing {number} runs into MLflow (Ctrl-C leaves them to the next launch)")
                 sys.stdout.flush()

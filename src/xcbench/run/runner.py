@@ -20,10 +20,13 @@ from xcbench.data import Missing
 from xcbench.methods import registry
 from xcbench.run import environment, memory, training
 from xcbench.run.cell import Cell
+from xcbench.run.cells import identity
 from xcbench.run.course import Trace
 from xcbench.run.plan import Job, cache_dir, memory_estimate
 from xcbench.run.processes import interrupted
 from xcbench.units import GIB
+
+WARM: set[str] = set()  # kinds of cells for which this process has all code compiled
 
 
 def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
@@ -171,9 +174,12 @@ def _built(job: Job, dataset: Dataset) -> tuple[Any, Any]:
 
 
 def _warm_up(job: Job, solver: Solver, model: Model, dataset: Dataset) -> None:
-    """Compile before any clock runs."""
-    if job.cell.engine != "numpy":
+    """Compile before any clock runs, once for cells that differ in rate and seed alone."""
+    content = job.cell.content
+    kind = identity(content | {"seed": 0, "method": content["method"] | {"lr": 0}})
+    if job.cell.engine != "numpy" and kind not in WARM:
         training.warm_up(solver, model, dataset)
+        WARM.add(kind)
 
 
 def _finished(

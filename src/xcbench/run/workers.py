@@ -12,13 +12,13 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
+from xcbench import threads
 from xcbench.run import memory, runner
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
 from xcbench.run.plan import Job
 from xcbench.run.processes import end_with_parent, without_signals
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 PAUSE = 0.5  # seconds between looks at what other launches run
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -159,9 +159,9 @@ def _serve(pipe: Connection) -> None:
 
 @contextmanager
 def _single_threaded() -> Iterator[None]:
-    """Let processes that start here have one BLAS thread each."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+    """Let processes that start here have one thread each."""
+    before = {name: os.environ.get(name) for name in threads.LIMITS}
+    os.environ.update(dict.fromkeys(threads.LIMITS, "1"))
     try:
         yield
     finally:

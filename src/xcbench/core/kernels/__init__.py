@@ -8,17 +8,18 @@ nothing here knows a method.
 from xcbench.core.kernels.by_feature import scores_by_feature
 from xcbench.core.kernels.compiling import SIGNATURES, compiled
 from xcbench.core.kernels.descent import descend
-from xcbench.core.kernels.evaluation import absorb_block, absorb_panel
+from xcbench.core.kernels.evaluation import absorb_block, absorb_panel, fill_panel
 from xcbench.core.kernels.full_batch import LANES, gradient_of_all, scores_of_all
 from xcbench.core.kernels.lockstep import lockstep
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
-from xcbench.core.kernels.records import Pairs, Rows, Running, Samples, Scaled, Step, Weights
+from xcbench.core.kernels.records import Pairs, Panel, Rows, Running, Samples, Scaled, Step, Weights
 from xcbench.core.kernels.rows import nonzeros
 
 __all__ = [
     "LANES",
     "SIGNATURES",
     "Pairs",
+    "Panel",
     "Rows",
     "Running",
     "Samples",
@@ -32,6 +33,7 @@ __all__ = [
     "by_class",
     "compiled",
     "descend",
+    "fill_panel",
     "gradient_of_all",
     "lockstep",
     "nonzeros",

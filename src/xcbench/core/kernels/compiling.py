@@ -94,8 +94,8 @@ def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> No
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function when it is first called."""
-    dispatcher = njit(error_model="numpy")(function)
+    """Compile a function when it is first called; other threads run while it does."""
+    dispatcher = njit(error_model="numpy", nogil=True)(function)
     if FOLDER and isinstance(dispatcher, Dispatcher):  # else NUMBA_DISABLE_JIT is set
         dispatcher._cache = keeping.Cache(function)  # type: ignore[attr-defined]
     return dispatcher

@@ -107,25 +107,34 @@ def _panel_scores(panel: Any, features: Any, values: Any, a: int, b: int, scores
 
 
 @kernel
-def absorb_panel(weights: Any, first: int, last: int, panel: Any, rows: Any, running: Any) -> None:
-    """Take the scores of classes first..last-1 of every model, for all sparse rows.
+def fill_panel(weights: Any, layout: Any) -> None:
+    """Lay out a panel's classes of every model side by side, so that a row is read once for all.
 
-    Weights (R, K, D), biases (R, K) and scales (R,); they go into the panel (D, P), P >= R times
-    the classes, so that a row is read once for all.
+    Weights (R, K, D) go transposed into the panel (D, P), P >= R times the classes; and biases
+    (R, K).
     """
-    V, b, scale = weights
-    begin, end, features, values = rows
-    P, size = panel.shape[1], last - first
-    offset = np.zeros(P, np.float32)
-    for r in range(scale.size):
+    V, b = weights
+    panel, offset, _, classes = layout
+    first, size = classes[0], classes[1] - classes[0]
+    panel[:], offset[:] = 0.0, 0.0
+    for r in range(V.shape[0]):
+        at = r * size
+        if b.size:
+            offset[at : at + size] = b[r, first : first + size]
         for c in range(size):
-            if b.size:
-                offset[r * size + c] = b[r, first + c]
             for j in range(panel.shape[0]):
-                panel[j, r * size + c] = V[r, first + c, j]
+                panel[j, at + c] = V[r, first + c, j]
+
+
+@kernel
+def absorb_panel(layout: Any, first_row: int, last_row: int, rows: Any, running: Any) -> None:
+    """Take the scores of a panel's classes for sparse rows first_row..last_row-1."""
+    panel, offset, scale, classes = layout
+    begin, end, features, values = rows
+    first, size, P = classes[0], classes[1] - classes[0], panel.shape[1]
     room = np.zeros(P, np.float32), np.empty(P, np.float32), np.empty(P, np.int32)
     scores = np.empty(P, np.float32)
-    for i in range(begin.size):
+    for i in range(first_row, last_row):
         scores[:] = offset
         _panel_scores(panel, features, values, begin[i], end[i], scores)
         for r in range(scale.size):

@@ -76,3 +76,12 @@ class Running(NamedTuple):
     total: Any
     best: Any
     true_score: Any
+
+
+class Panel(NamedTuple):
+    """Classes first, last + 1 of R models: transposed weights (D, P), biases (P,), scales (R,)."""
+
+    weights: Any
+    offset: Any
+    scale: Any
+    classes: Any

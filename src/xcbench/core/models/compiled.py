@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from itertools import pairwise
 from typing import Any, cast
 from weakref import ref
 
+import numba
 import numpy as np
 import scipy.sparse as sp
 
+from xcbench import threads
 from xcbench.core import kernels
 from xcbench.core.adaptive import Pace, Squares
 from xcbench.core.batch import Batch
@@ -26,6 +29,7 @@ PANEL_CLASSES = (64, 512)
 DENSE = 0.5  # share of non-zeros from which a product of dense rows is faster
 FEW_CLASSES = 64  # of which a part of a register would be a large part of the work
 LINE = 16  # float32 numbers of a cache line
+ROWS_OF_THREAD = 256  # below which another thread takes longer to wake than its rows
 
 
 @dataclass
@@ -253,8 +257,13 @@ class CompiledModel(LinearModel):
         if self._summed_by_panels(split):
             return _summaries([self], split)[0]
         running = _running(split, 1)
-        for block, scores in self.passes(split.X):
-            kernels.absorb_block(scores, block.start, running)
+
+        def absorb(parts: Sequence[slice]) -> None:
+            for block, scores in self.passes(split.X, parts):
+                kernels.absorb_block(scores, block.start, running)
+
+        blocks = list(self.parts(len(split)))
+        threads.each(absorb, [blocks[part] for part in _shares(len(blocks))])
         return _summary(running, 0)
 
     def _summed_by_panels(self, split: Split) -> bool:
@@ -265,23 +274,36 @@ def _summaries(models: Sequence[CompiledModel], split: Split) -> list[Summary]:
     """What `summarise` gives of models of one shape; a sparse row is read once for all."""
     first, n_models = models[0], len(models)
     rows = RowView.of(first.layout(split.X), slice(None))
-    weights = kernels.Scaled(
+    weights = (
         _stacked([model.V for model in models]),
         _stacked([model.record.b for model in models]),
-        np.array([model.scale for model in models], first.dtype),
     )
+    scale = np.array([model.scale for model in models], first.dtype)
     n_classes, n_features = first.V.shape
-    size = int(np.clip(PANEL_BYTES // (4 * n_features), *PANEL_CLASSES))
-    size = min(size, n_classes) // LINE * LINE or n_classes
+    most = int(np.clip(PANEL_BYTES // (4 * n_features), *PANEL_CLASSES))
+    n_panels = -(-n_classes // most)
+    size = min(_whole_lines(-(-n_classes // n_panels)), n_classes)
     room = _aligned(n_features * _whole_lines(n_models * size), first.dtype)
     running = _running(split, n_models)
     for begin in range(0, n_classes, size):
-        end = min(begin + size, n_classes)
-        shape = n_features, _whole_lines(n_models * (end - begin))
-        panel = room[: shape[0] * shape[1]].reshape(shape)
-        panel[...] = 0
-        kernels.absorb_panel(weights, begin, end, panel, rows.record, running)
+        classes = begin, min(begin + size, n_classes)
+        width = _whole_lines(n_models * (classes[1] - begin))
+        by_feature = room[: n_features * width].reshape(-1, width)
+        panel = kernels.Panel(by_feature, np.empty(width, first.dtype), scale, classes)
+        kernels.fill_panel(weights, panel)
+        threads.each(partial(_absorb, panel, rows, running), _shares(len(split), ROWS_OF_THREAD))
     return [_summary(running, r) for r in range(n_models)]
+
+
+def _absorb(panel: kernels.Panel, rows: RowView, running: kernels.Running, part: slice) -> None:
+    kernels.absorb_panel(panel, part.start, part.stop, rows.record, running)
+
+
+def _shares(number: int, least: int = 1) -> list[slice]:
+    """Consecutive parts of so many things, one for each thread that gets at least a few."""
+    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    ends = np.linspace(0, number, max(1, min(most, number // least)) + 1).astype(int).tolist()
+    return [slice(*pair) for pair in pairwise(ends)]
 
 
 def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:

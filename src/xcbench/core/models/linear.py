@@ -8,7 +8,7 @@ The only place that touches X and W. Three verbs, for sparse and dense rows alik
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -133,10 +133,12 @@ class LinearModel(Model):
         features, X = rows.narrow()
         return self._product(X, self._transposed(rows, features))
 
-    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
-        """Scores of every class for all rows of X, a block of rows at a time."""
+    def passes(
+        self, X: Rows, parts: Iterable[slice] | None = None
+    ) -> Iterator[tuple[slice, np.ndarray]]:
+        """Scores of every class for all rows of X, or some parts of them, a block at a time."""
         transposed: np.ndarray | None = None
-        for block, rows in self.blocks(X):
+        for block, rows in self.blocks(X, parts):
             if transposed is None:
                 transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
@@ -154,9 +156,11 @@ class LinearModel(Model):
         """Whether every score is 0, as before training."""
         return not self.V.any() and (self.b is None or not self.b.any())
 
-    def blocks(self, X: Rows) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
+    def blocks(
+        self, X: Rows, parts: Iterable[slice] | None = None
+    ) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
         """Consecutive rows of X, as many as their scores may be held at a time."""
-        for block in self.parts(X.shape[0]):
+        for block in self.parts(X.shape[0]) if parts is None else parts:
             yield block, take(X, block, self.dtype)
 
     def _transposed(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
@@ -58,7 +58,7 @@ class LBFGS(Solver):
         def record(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
             steps.append(mean.reached(len(steps) + 1))
 
-        optimum = minimize(
+        optimum = scipy.optimize.minimize(
             mean,
             np.concatenate(parts),
             jac=True,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import linprog, minimize
 
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
@@ -115,7 +115,7 @@ class ProximalStep:
             return sp.csr_array((data.ravel(), columns.ravel(), begin), shape=(n * C, C * r))
 
         moved = products(np.tile(np.arange(C), n)) - products(np.repeat(self.true, C))
-        programme = linprog(
+        programme = scipy.optimize.linprog(
             np.ones(2 * C * r),  # A is the difference of two parts, both at least 0
             A_ub=sp.hstack([moved, -moved]),
             b_ub=-exponents.ravel(),
@@ -131,7 +131,7 @@ class ProximalStep:
         if not start.size:
             return start
         _, gradient = self.value_and_gradient(np.zeros(start.size))
-        minimum = minimize(
+        minimum = scipy.optimize.minimize(
             self.value_and_gradient,
             start.ravel(),
             jac=True,

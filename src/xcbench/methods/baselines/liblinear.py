@@ -39,9 +39,11 @@ class MarginScores(LinearModel):
         """Weights 0; those of classes that are not trained stay so."""
         return cls(n_classes, n_features, bias, dtype)
 
-    def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
+    def passes(
+        self, X: Rows, parts: Iterable[slice] | None = None
+    ) -> Iterator[tuple[slice, np.ndarray]]:
         """Scores, minus infinity for classes that are not trained."""
-        for block, scores in super().passes(X):
+        for block, scores in super().passes(X, parts):
             scores[:, ~self.trained] = -np.inf
             yield block, scores
 
