@@ -26,12 +26,13 @@ def main(words: list[str]) -> int:
     sys.path.insert(0, str(process.ROOT / "src"))
     process.preload()
     results: list[tuple[Trial, Verdict]] = []
+    reports = Path(settings.get("reports_dir", "reports"))
     for name in names:
         with tempfile.TemporaryDirectory(prefix="xcbench-faults-") as scratch:
             results += campaign(name, Path(scratch), settings)
         counts = table.frame(results)
         bad = {f"{trial.scenario}: {trial.label}": it.word for trial, it in results if failed(it)}
-        table.write(counts, bad, Path(settings.get("reports_dir", "reports")), words)
+        table.write(table.beside(reports, counts), bad, reports)
     print(counts.to_markdown(index=False))
     return 1 if bad else 0
 

@@ -113,6 +113,17 @@ def signalled(folder: Path, rng: np.random.Generator) -> Iterator[Trial]:
     yield from signals.trials("signal to a launch of 2 workers", subject, 20, rng)
 
 
+def swept(folder: Path, rng: np.random.Generator) -> Iterator[Trial]:
+    """A grid of 40 cells in lockstep with two workers, against the same cells one by one."""
+    rates = ",".join(f"{rate:.3g}" for rate in np.geomspace(1e-3, 10, 10))
+    words = *ZIPF, "engine=numba", "method=umax,ove", f"method.lr={rates}", "seed=0,1"
+    alone = launch("grid", *words, "dataset.synthetic.train=4000", "budget.epochs=20")
+    one_by_one = replace(alone, words=(*alone.words, "lockstep=false"))
+    recorded, _ = operations.record(one_by_one, folder / "grid")
+    subject = replace(recorded, words=alone.words)
+    yield from signals.trials("signal to a grid of 40 cells in lockstep", subject, 200, rng)
+
+
 def overlapping(folder: Path, rng: np.random.Generator) -> Iterator[Trial]:
     """Two launches at once."""
     subject = launch("launch", *ZIPF, "method=umax,ove", "seed=0,1")
@@ -143,6 +154,7 @@ SCENARIOS: dict[str, Scenario] = {
     "damages": damages,
     "compiled": compiled,
     "signals": signalled,
+    "lockstep": swept,
     "overlap": overlapping,
     "tracking": tracking,
 }

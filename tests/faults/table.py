@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -12,10 +12,10 @@ from faults.verdicts import VERDICTS, Trial, Verdict
 PAGE = """\
 # Reliability
 
-Faults inflicted on purpose, and what they came to: `{command}` (names of scenarios, another `seed`
-and fewer `trials` of each kind may stand in FAULTS). A trial breaks one thing in a workspace of its
-own, looks at what the product shows, launches again, and compares with an undisturbed launch,
-clocks aside, to the last bit.
+Faults inflicted on purpose, and what they came to: `make faults` (names of scenarios, another
+`seed` and fewer `trials` of each kind may stand in FAULTS; rows of other scenarios stay). A trial
+breaks one thing in a workspace of its own, looks at what the product shows, launches again, and
+compares with an undisturbed launch, clocks aside, to the last bit.
 
 - **lost**: a result that was finished or announced is gone, or was computed again.
 - **silent**: another number than the undisturbed one, and not a word.
@@ -37,16 +37,24 @@ def frame(results: list[tuple[Trial, Verdict]]) -> pd.DataFrame:
     return counts.rename_axis("scenario").rename_axis(columns=None).reset_index()
 
 
-def write(counts: pd.DataFrame, bad: Mapping[str, str], folder: Path, words: Sequence[str]) -> None:
+def beside(folder: Path, counts: pd.DataFrame) -> pd.DataFrame:
+    """Counts with those of scenarios that ran at another time, which stand in the folder."""
+    path = folder / "reliability.csv"
+    if not path.exists():
+        return counts
+    older = pd.read_csv(path)
+    again = older["scenario"].isin(counts["scenario"])
+    return pd.concat([older[~again], counts], ignore_index=True)
+
+
+def write(counts: pd.DataFrame, bad: Mapping[str, str], folder: Path) -> None:
     """Write ``reliability.md`` and ``reliability.csv``."""
     folder.mkdir(parents=True, exist_ok=True)
     counts.to_csv(folder / "reliability.csv", index=False)
     total = counts.sum(numeric_only=True).to_frame().T.assign(scenario="**all**")
     shown = pd.concat([counts, total[counts.columns]]).to_markdown(index=False)
     failures = "".join(f"- {label}: {word}\n" for label, word in bad.items())
-    options = " ".join(word for word in words if not word.startswith("reports_dir="))
     page = PAGE.format(
-        command=f'make faults FAULTS="{options}"' if options else "make faults",
         table=shown,
         failures=failures and f"\n## Failures\n\n{failures}",
     )
