@@ -163,6 +163,8 @@ def test_methods_say_their_link():
         "class_sums",
         "fastxml",
         "hsm",
+        "lml_ovr",
+        "lml_tree",
         "logistic_ovr",
         "memoir_l1",
         "memoir_l2",

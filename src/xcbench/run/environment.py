@@ -19,7 +19,7 @@ from xcbench.core import engines
 
 COMPUTING = ("numpy", "scipy", "scikit-learn", "pandas")
 BASELINES = {"napkinxc": "napkinxc", "omikuji": "omikuji", "nmslib": "nmslib"}  # by module
-BASELINES |= {"vowpalwabbit": "vowpalwabbit"}
+BASELINES |= {"vowpalwabbit": "vowpalwabbit", "libmultilabel": "libmultilabel"}
 
 
 def of(engine: str) -> dict[str, Any]:

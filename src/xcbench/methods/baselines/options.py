@@ -111,3 +111,24 @@ class RecallTreeOptions(MethodOptions):
     rate: float = option(1.0, "learning rate of the library (-l)", above=0)
     loss: str = option("hinge", "loss of its classifiers", choices=("hinge", "logistic"))
     passes: int = option(5, "over the rows", at_least=1)
+
+
+@dataclass
+class LibMultiLabelOptions(MethodOptions):
+    """Options of LibMultiLabel's one-vs-rest; the defaults are the library's, but the bias."""
+
+    loss: str = option(
+        "squared_hinge", "of LIBLINEAR's classifiers", choices=("squared_hinge", "logistic")
+    )
+    C: float = option(1.0, "weight of the losses against ||w||²/2", above=0)
+    tolerance: float = option(0.1, "at which LIBLINEAR stops, its own default", above=0)
+    labels: str = option("all", LABELS, choices=("own", "all"))
+
+
+@dataclass
+class LibMultiLabelTreeOptions(LibMultiLabelOptions):
+    """Options of LibMultiLabel's label tree; the defaults are the library's, but the bias."""
+
+    arity: int = option(100, "children of a node", at_least=2)
+    depth: int = option(10, "of the tree, at most", at_least=1)
+    beam: int = option(10, "nodes that a prediction follows in a layer", at_least=1)
