@@ -140,3 +140,17 @@ def test_labels_given_twice_and_methods_without_weights(tmp_path: Path) -> None:
     train(request("train", rows, out=str(tmp_path / "model"), method="one_vs_all"))
     with pytest.raises(UserError, match="xcbench run method=fastxml"):
         train(request("train", rows, out=str(tmp_path / "other"), method="fastxml"))
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "said"),
+    [
+        ("train.svm", "umx", "unknown method 'umx'; did you mean umax"),
+        ("absent.svm", "umax", "there is no file .*absent.svm; check the path"),
+    ],
+)
+def test_slips_of_a_new_user(
+    name: str, method: str, said: str, files: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match=said):
+        train(request("train", files / name, out=str(tmp_path / "model"), method=method))

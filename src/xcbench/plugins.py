@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from xcbench.errors import UserError, one_line
+from xcbench.errors import UserError, one_line, suggestion
 
 GROUPS = {"method": "xcbench.methods", "sampler": "xcbench.samplers", "dataset": "xcbench.datasets"}
 
@@ -70,8 +70,8 @@ def refuse_clash(kind: str, name: str) -> None:
 
 
 @cache
-def find(kind: str, reference: str) -> PluginRef:
-    """Load what a name or a target stands for.
+def find(kind: str, reference: str, ours: tuple[str, ...] = ()) -> PluginRef:
+    """Load what a name or a target stands for; ``ours`` are names that a mistake may mean.
 
     Raises
     ------
@@ -82,8 +82,9 @@ def find(kind: str, reference: str) -> PluginRef:
         return _target(kind, reference)
     entries = announced(kind).get(reference, [])
     if not entries:
-        others = ", ".join(announced(kind)) or "none"
-        raise UserError(f"unknown {kind} '{reference}'; announced by installed packages: {others}")
+        meant = suggestion(reference, [*ours, *announced(kind)])
+        known = ", ".join([*ours, *announced(kind)]) or "none"
+        raise UserError(f"unknown {kind} '{reference}'{meant or f'; {kind}s: {known}'}")
     packages = [_package(entry) for entry in entries]
     if len(entries) > 1:
         raise UserError(

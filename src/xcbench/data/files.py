@@ -138,6 +138,8 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
     try:
         with decompressed(path, suffix) as handle:
             yield handle
+    except FileNotFoundError:
+        raise UserError(f"there is no file {path}; check the path") from None
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise UserError(f"{path} cannot be read ({error}); get the file again") from None
 

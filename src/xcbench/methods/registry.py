@@ -51,7 +51,7 @@ def find(reference: str) -> PluginRef:
     """
     if reference in builtin():
         return PluginRef(builtin()[reference], reference)
-    plugin = plugins.find("method", reference)
+    plugin = plugins.find("method", reference, tuple(builtin()))
     contract.definition(plugin)
     name = plugin.thing.name
     if not plugins.is_target(reference):
