@@ -123,6 +123,20 @@ def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
     assert progress[2].objective < progress[1].objective
 
 
+def test_where_the_bound_is_taken_moves_no_weight(small):
+    weights, bounds = [], []
+    for place in ("before", "after"):
+        settings = SoftmaxAugmentReduceOptions(
+            name="ar_softmax", batch_size=70, negatives=3, lr=0.1, bound_at=place
+        )
+        solver = registry.method_of(settings).build(settings, small.info)
+        model = LinearModel(8, 40, True, "float64")
+        bounds.append([*solver.fit(small, model, Streams.of(4), [1.0])][-1].objective)
+        weights.append(model.V)
+    np.testing.assert_array_equal(*weights)
+    assert bounds[1] < bounds[0]  # minus the bound
+
+
 FIVE = {
     "exact": SoftmaxOptions(name="softmax", solver="minibatch"),
     "ove": OneVsEachOptions(name="ove", sampler="others"),

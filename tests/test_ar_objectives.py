@@ -15,7 +15,14 @@ from scipy.stats import gumbel_r, logistic, norm
 
 from xcbench.core import samplers
 from xcbench.core.objectives import LogOdds
-from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, averaged
+from xcbench.core.objectives.augment_reduce import (
+    LOGISTIC,
+    PROBIT,
+    Latent,
+    averaged,
+    averaged_after,
+)
+from xcbench.methods import registry
 
 LINKS = {"probit": (PROBIT, norm), "logistic": (LOGISTIC, logistic)}
 SOFTMAX = LogOdds(averaged, is_bound=True, start=np.log(2.0))
@@ -197,3 +204,54 @@ def test_subsampled_grads_have_the_mean_of_all_classes(name):
         weight = log_weights[drawn[:, 0] == k][:1]
         mean[[0, k]] += share[k - 1] * call(name, scores[:, [0, k]], local, 0.0, weight)[1][0]
     np.testing.assert_allclose(mean, grad[0], rtol=1e-12)
+
+
+def every_draw(K, m):
+    """Weights (draws, K - 1) of every choice of m of K - 1 classes, as `Others` has them."""
+    chosen = list(combinations(range(K - 1), m))
+    weights = np.full((len(chosen), K - 1), -np.inf)
+    for row, drawn in enumerate(chosen):
+        weights[row, list(drawn)] = np.log((K - 1) / m)
+    return weights
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_after_its_local_step_the_mean_bound_lies_too_high(m):
+    """All draws, alpha 0.5, near the best eta: a bound before the step, above the exact one after.
+
+    By alpha Var(e^T) / eta² to second order.
+    """
+    rng = np.random.default_rng(6)
+    weights = every_draw(7, m)
+    for _ in range(5):
+        scores = np.repeat(rng.normal(size=(1, 7)), len(weights), axis=0)
+        exact = log_softmax(scores[0])[0]
+        u, ones = np.full(len(weights), -exact), np.ones(len(weights))
+        before, after = (
+            -LogOdds(formula, is_bound=True)(scores, weights, u, 0.5, ones)[0].mean()
+            for formula in (averaged, averaged_after)
+        )
+        assert before == pytest.approx(exact, abs=1e-12)  # unbiased, and tight at the best eta
+        assert after > exact
+        alpha = 1e-4
+        odds = np.exp(scores[:, 1:] - scores[:, :1] + weights).sum(axis=1)
+        slightly = -LogOdds(averaged_after, is_bound=True)(scores, weights, u, alpha, ones)[0]
+        rise = alpha * odds.var() * np.exp(2 * exact)
+        assert slightly.mean() - exact == pytest.approx(rise, rel=2e-3)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_complementary_sum_sampling_is_no_bound(m):
+    """The mean over all draws lies above the log-likelihood, with all classes drawn it is that."""
+    weights = every_draw(8, m)
+    made = registry.builtin()["css"].objective(None, None)
+    assert not made.is_bound
+    for row in np.random.default_rng(7).normal(scale=2, size=(5, 8)):
+        scores = np.repeat(row[None], len(weights), axis=0)
+        value, grad, _ = made(scores, weights, np.zeros(len(weights)), 0.1, np.ones(len(weights)))
+        odds = [7 / m * sum(np.exp(row[1:][list(c)] - row[0])) for c in combinations(range(7), m)]
+        np.testing.assert_allclose(value, np.log1p(odds), rtol=1e-12)
+        assert -value.mean() > log_softmax(row)[0]
+        assert np.abs(grad).sum(axis=1).max() <= 2  # however much a draw stands for
+        whole = made(row[None], 0.0, np.zeros(1), 0.1, np.ones(1))[0]
+        np.testing.assert_allclose(whole, -log_softmax(row)[0], rtol=1e-12)

@@ -11,6 +11,7 @@ from xcbench.core.solvers import Streams
 from xcbench.methods import registry
 from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.complementary_sum import ComplementarySumOptions
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
 from xcbench.methods.grouped import GroupedOptions
 from xcbench.methods.nce import NCEOptions
@@ -59,6 +60,7 @@ METHODS = {
     "bouchard, lbfgs": BouchardOptions(name="bouchard", solver="lbfgs"),
     "nce": NCEOptions(name="nce", batch_size=10, negatives=3, lr=0.05),
     "nce, one pair": NCEOptions(name="nce", batch_size=1, negatives=1, lr=0.05, sampler="others"),
+    "css": ComplementarySumOptions(name="css", batch_size=10, negatives=3, lr=0.05),
     "is": SampledOptions(name="is", batch_size=10, negatives=3, lr=0.05),
     "is, n=1": SampledOptions(name="is", batch_size=1, negatives=2, lr=0.05, sampler="others"),
     "is, one pair": SampledOptions(name="is", batch_size=1, negatives=1, lr=0.05, sampler="others"),

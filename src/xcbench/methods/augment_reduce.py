@@ -9,7 +9,14 @@ import numpy as np
 
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, Objective
-from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Latent, Link, averaged
+from xcbench.core.objectives.augment_reduce import (
+    LOGISTIC,
+    PROBIT,
+    Latent,
+    Link,
+    averaged,
+    averaged_after,
+)
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.augment_reduce import AugmentReduce
 from xcbench.methods.method import Method, minibatch, over_square_norm, sampler
@@ -39,6 +46,12 @@ class SoftmaxAugmentReduceOptions(AugmentReduceOptions):
         1.0, "factor of the step size of the local variables", above=0, at_most=1
     )
     eta0: float = option(2.0, "start of the local variable eta", at_least=1)
+    bound_at: str = option(
+        "before",
+        "at which eta the bound of a minibatch is taken: `before` the local step, which does not "
+        "know the drawn classes, or `after` it, as in the published code, where it lies too high",
+        choices=("before", "after"),
+    )
 
 
 @dataclass
@@ -66,7 +79,8 @@ def impossible(settings: AugmentReduceOptions) -> str:
 
 def softmax(settings: SoftmaxAugmentReduceOptions, info: Info) -> Objective:
     """Softmax: Gumbel errors, for which q is exact but for its location log eta."""
-    return LogOdds(averaged, True, float(np.log(settings.eta0)))
+    formula = averaged if settings.bound_at == "before" else averaged_after
+    return LogOdds(formula, True, float(np.log(settings.eta0)))
 
 
 def of(link: Link, name: str) -> Method:

@@ -5,7 +5,7 @@ integrated out, and eps = eps_y has a variational distribution for each sample. 
 that distribution first, then the weights. `xcbench.core.solvers.augment_reduce` has the loop.
 
 Values are at the distribution before its step: it does not know the drawn classes, so that their
-mean over the draws is a bound. After the step they would lie too high, by about
+mean over the draws is a bound. After the step (`averaged_after`) they lie too high, by about
 alpha Var(e^T) / eta² for softmax.
 """
 
@@ -45,6 +45,20 @@ def averaged(
     value, _, _ = terms(log_odds, u)
     u = np.logaddexp(np.log1p(-alpha) + u, np.log(alpha) + softplus(log_odds))
     return value, np.exp(log_odds - u), u
+
+
+def averaged_after(
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    alpha: float,
+    square_norm: Numbers,
+    parameter: float,
+) -> Triple:
+    """As `averaged`, with the value at the eta after the step, as the published code takes it."""
+    _, excess, u = averaged(log_odds, log_drawn, u, alpha, square_norm, parameter)
+    value, _, _ = terms(log_odds, u)
+    return value, excess, u
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Exact softmax, and sampled softmax over the true and the drawn classes."""
+"""Exact softmax, sampled softmax over the true and the drawn classes, and a sampled partition."""
 
 from __future__ import annotations
 
@@ -19,5 +19,9 @@ def softmax(
     class and the drawn ones: every score is corrected by the same -log q of a uniform proposal,
     the true class's too, which cancels; the drawn classes do not stand for those that were not
     drawn, and nothing is bounded.
+
+    With unbiased weights it is complementary sum sampling (Botev et al. 2017): the true class as it
+    is, the others by an estimate of their sum. A log of an estimate: the mean over the draws lies
+    below -log softmax_y.
     """
     return softplus(log_odds), sigmoid(log_odds), local
