@@ -6,6 +6,7 @@ A file here is a library, or a rule as simple as one; at its end are its methods
 
 from __future__ import annotations
 
+import ctypes
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
@@ -21,6 +22,14 @@ from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
 
 RANKED = 100  # classes a row that a label tree ranks
+
+
+def restart_rand() -> None:
+    """Set C's ``rand`` back to its start: LIBLINEAR in some libraries draws rows by it, unseeded.
+
+    Without this, a model would depend on what the same process trained before.
+    """
+    ctypes.CDLL(None).srand(1)
 
 
 class Library(Model):

@@ -49,6 +49,7 @@ class Napkin(baselines.ByLibrary):
             "threads": 1,
         }
         learner = self.learner(models, folder.name, self.settings, **common)
+        baselines.restart_rand()
         if self.labels == "own":  # lists of one label each give another tree
             learner.fit(sp.csr_matrix(dataset.train.X), dataset.train.y.tolist())
         else:

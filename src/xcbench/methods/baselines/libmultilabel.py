@@ -42,6 +42,7 @@ class LibMultiLabel(baselines.ByLibrary):
         bias = "-B 1" if s.bias else ""
         options = f"-s {SOLVERS[s.loss]} -c {s.C} -e {s.tolerance} {bias} -m 1 -q"
         np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002 -- k-means draw from there
+        baselines.restart_rand()
         with redirect_stdout(StringIO()):
             fit = self.learner(linear, sp.csr_matrix(Y), as_float64(X), options, s)
         model.size = sum(array.nbytes for array in arrays(fit))
