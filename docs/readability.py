@@ -1,24 +1,30 @@
-"""Mean length of the sentences of Markdown pages, and the share of them above 25 words.
+"""Mean length of the sentences that people read, and the share of them above 25 words.
 
-``python docs/readability.py [FILE …]``; without files, README, CONTRIBUTING and every page here.
-Code, tables and headings are left out; an item of a list ends a sentence.
+``python docs/readability.py [FILE …]``; without files README, CONTRIBUTING, every page here, the
+findings, the templates of pages, the help and the errors. Code, tables and headings are left out;
+an item of a list ends a sentence, and a number or name that is filled in counts as one word.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "xcbench"
 LONG = 25
+RAISED = ("UserError", "ValueError", "Unavailable")
 
 
 def sentences(text: str) -> list[str]:
     """Sentences of the running text of a page."""
+    text = re.sub(r"\{\{.*?\}\}", "0", text, flags=re.S)
     text = re.sub(r"```.*?```|\$\$.*?\$\$|<!--.*?-->", "\n", text, flags=re.S)
-    lines = [line for line in text.splitlines() if not re.match(r"\s*(\||#|>>>|$)", line)]
-    text = "\n".join(re.sub(r"^\s*(?:[-*]|\d+\.) ", "\n", line) for line in lines)
+    text = re.sub(r"^\s*(\||#|>>>).*", "", text, flags=re.M)
+    text = re.sub(r"^\s*(?:[-*]|\d+\.) ", "\n\n", text, flags=re.M)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     parts = re.split(r"(?<=[.!?])\s+|\n\n+", text)
     return [part for part in parts if len(re.findall(r"[A-Za-z]{2,}", part)) > 2]
@@ -31,12 +37,56 @@ def measured(text: str) -> tuple[int, float, float]:
     return len(lengths), sum(lengths) / number, sum(n > LONG for n in lengths) / number
 
 
-if __name__ == "__main__":
-    pages = [Path(name) for name in sys.argv[1:]] or [
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        *sorted((ROOT / "docs").glob("*.md")),
+def template(html: str) -> str:
+    """Text of a page's template: paragraphs, items and captions, without style and scripts."""
+    html = re.sub(r"<(style|script|svg|nav|h\d).*?</\1>|\{%.*?%\}|\{#.*?#\}", "", html, flags=re.S)
+    blocks = re.findall(r"<(p|li|figcaption)\b[^>]*>(.*?)</\1>", html, re.S)
+    return "\n\n".join(re.sub(r"<[^>]+>", "", block) for _, block in blocks)
+
+
+def help_text() -> str:
+    """What ``--help`` says in sentences: the paragraph below the usage of every command."""
+    module = ast.parse((SOURCE / "cli" / "usage.py").read_text("utf-8"))
+    texts = [
+        node.value
+        for node in ast.walk(module)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "\n\n" in node.value
     ]
-    for page in pages:
-        number, mean, share = measured(page.read_text("utf-8"))
-        print(f"{page.name:18} {number:4} sentences, {mean:5.1f} words, {share:4.0%} above {LONG}")
+    paragraphs = (part for text in texts for part in text.split("\n\n")[1:])
+    lines = (re.sub(r"\n  .*|\nExample:.*", "", part, flags=re.S) for part in paragraphs)
+    return "\n\n".join(line for line in lines if line.rstrip().endswith("."))
+
+
+def errors() -> Iterator[str]:
+    """Messages of what the program raises, a name or number that is filled in as one word."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in RAISED:
+                yield " ".join(map(_message, node.args))
+
+
+def _message(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(_message, node.values))
+    return str(node.value) if isinstance(node, ast.Constant) else "0"
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Everything that people read, by name."""
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))):
+        yield page.name, page.read_text("utf-8")
+    for page in sorted(SOURCE.rglob("findings.md")):
+        yield f"{page.parent.name}/{page.name}", page.read_text("utf-8")
+    for page in sorted(SOURCE.rglob("*page.html")):
+        yield f"{page.parent.name}/{page.name}", template(page.read_text("utf-8"))
+    yield "papers/front.html", template((SOURCE / "papers" / "front.html").read_text("utf-8"))
+    yield "xcbench --help", help_text()
+    yield "errors", "\n\n".join(errors())
+
+
+if __name__ == "__main__":
+    files = [Path(name) for name in sys.argv[1:]]
+    pages = [(file.name, file.read_text("utf-8")) for file in files] or [*texts()]
+    for name, text in [*pages, ("all", "\n\n".join(text for _, text in pages))]:
+        number, mean, share = measured(text)
+        print(f"{name:18} {number:4} sentences, {mean:5.1f} words, {share:4.0%} above {LONG}")
