@@ -66,7 +66,7 @@ BROKEN = {
     ),
     "version": ("method = replace(gce.method, name='mine', version='a')", "version is 'a'"),
     "name": ("method = replace(gce.method, name='no word')", "no word.*must be a word"),
-    "ours": ("method = replace(gce.method, name='umax')", "umax.*one of ours"),
+    "ours": ("method = replace(gce.method, name='umax')", "umax.*of a method of xcbench"),
     "another's": ("method = replace(gce.method)", "gce.method.*both called 'gce'"),
     "no thing": ("", "has no 'method'"),
     "wrong thing": ("method = dict", "must be an xcbench.methods.method.Method"),

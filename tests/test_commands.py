@@ -370,7 +370,7 @@ def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path:
     path.write_text("0:1\n")
     for k in ("0", "-1", "21", "x", "1.5", "²"):
         assert_one_error(xcbench("predict", cell.cell, str(path), f"k={k}"), f"k={k}.*1 and 20")
-    assert_one_error(xcbench("predict", cell.cell, str(path), "m=1"), "m is not a setting")
+    assert_one_error(xcbench("predict", cell.cell, str(path), "m=1"), "predict has no setting m")
     assert_one_error(xcbench("predict", cell.cell), "CELL FILE")
     diverged = one(here, status="diverged")
     assert_one_error(

@@ -100,7 +100,7 @@ def test_an_edited_rate_and_the_files_of_another_cell_are_found(tmp_path: Path) 
     with pytest.raises(cells.Damaged, match=f"files of cell {cell.cell}"):
         cells.load(tmp_path, "0" * 16)
     rewritten(where / "cell.json", '"lr": 0.1', '"lr": 0.2')
-    with pytest.raises(cells.Damaged, match="not that of its checksum"):
+    with pytest.raises(cells.Damaged, match="does not match its checksum"):
         cells.load(tmp_path, cell.cell)
 
 

@@ -100,8 +100,8 @@ MISTAKES = {
     ("data", "list", "bibtex"): "takes no names",
     ("data", "fetch"): "needs the names",
     ("data", "fetch", "nope"): "unknown dataset 'nope'; available: 20news",
-    ("data", "verify", "bibtex", "workers=2"): "workers is not a setting",
-    ("data", "list", "dataset.name=a"): "dataset.name=.* holds for one dataset",
+    ("data", "verify", "bibtex", "workers=2"): "data has no setting workers",
+    ("data", "list", "dataset.name=a"): "dataset.name=.* applies to one dataset",
     ("data", "verify", "bibtex", "dataset.nope=2"): "nope",
 }
 

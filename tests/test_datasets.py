@@ -87,7 +87,7 @@ def test_one_class_in_training_is_refused_though_test_has_another(data_dir, cach
     message = refusal(
         composed(*TOY, "dataset.protocol.classes=train_and_test"), data_dir, cache_dir
     )
-    assert "the classes in the training rows are 1" in message
+    assert "number of classes in the training rows: 1" in message
 
 
 def test_windows_line_ends_change_nothing(data_dir, cache_dir):

@@ -137,7 +137,7 @@ def test_more_than_the_catalogue_says_is_stopped(server: Server, tmp_path: Path)
     for url in urls:
         item = Download([url], {"train": ""}, bytes=len(TRAIN))
         beside = Download([server.put("b.txt", TEST)], {"test": ""}, bytes=len(TEST))
-        assert f"the file it should be has {len(TRAIN):,}" in refusal(toy(item, beside), tmp_path)
+        assert f"the expected file has {len(TRAIN):,}" in refusal(toy(item, beside), tmp_path)
         assert not list(tmp_path.rglob("*.part")) and not list(tmp_path.rglob("*.download"))
 
 
@@ -145,11 +145,11 @@ def test_missing_and_broken_addresses(server: Server, tmp_path: Path) -> None:
     gone = f"{server.address}/gone.zip"
     sentence = refusal(toy(Download([gone, "ftp://x/y", "no address"], dict(BOTH))), tmp_path)
     assert f"{gone} answers 404" in sentence
-    assert "ftp://x/y cannot be asked for" in sentence
+    assert "ftp://x/y cannot be requested" in sentence
     assert "'no address'" in sentence
-    assert "it has no address" in refusal(toy(Download([], dict(BOTH))), tmp_path)
+    assert "no download address is known" in refusal(toy(Download([], dict(BOTH))), tmp_path)
     sentence = refusal(toy(Download([gone], {"train": ""})), tmp_path)
-    assert "nothing is known to hold b.txt; it is found at http://toy" in sentence
+    assert "no source is known for b.txt; it is found at http://toy" in sentence
     by_hand = toy(source=Source(note="ask the authors"))
     assert refusal(by_hand, tmp_path) == "toy was not fetched: ask the authors"
     outside = toy(archive(server), files={"train": "../a.txt", "test": "b.txt"})

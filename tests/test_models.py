@@ -93,7 +93,7 @@ def test_labels_rows_and_features_that_training_has_not_seen(
     assert found["rows"] == 5 and found["precision_at_1"] == pytest.approx(right / 5)
     assert found["rows without a label, left out"] == 1
     assert found["rows whose labels training has not seen, errors without log loss"] == 1
-    assert found["values of features that training has not seen, ignored"] == 2
+    assert found["values of unseen features, ignored"] == 2
 
 
 def test_a_model_of_arrays(small: Dataset, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_model_of_arrays(small: Dataset, tmp_path: Path) -> None:
     assert again.partial_fit(X, y).n_iter_ == 4  # type: ignore[attr-defined]
     assert again.evaluate(X, y)["log_loss"] < before
     model_files.save(tmp_path / "0", Trained(cases[0]))  # in the place of the one before
-    with pytest.raises(UserError, match="something else than a model"):
+    with pytest.raises(UserError, match="something other than a model"):
         model_files.save(tmp_path, Trained(cases[0]))
 
 
@@ -130,7 +130,7 @@ def test_what_is_damaged_or_newer_is_refused(
     command(capsys, "train", rows, f"out={model}", "epochs=1")
     arrays, described = (model / "arrays.npz").read_bytes(), (model / "model.json").read_text()
     (model / "arrays.npz").write_bytes(arrays[:-1])
-    assert "not the file that was written" in command(capsys, "predict", model, rows, code=2)
+    assert "changed since it was written" in command(capsys, "predict", model, rows, code=2)
     (model / "arrays.npz").write_bytes(arrays)
     (model / "model.json").write_text(described.replace('"implicit"', '"umax"'))
     assert "checksum" in command(capsys, "predict", model, rows, code=2)
@@ -151,7 +151,7 @@ def test_what_is_damaged_or_newer_is_refused(
         (SPORT, ("method=umx",), "umx"),
         (SPORT, ("epochs=few",), "epochs must be a whole number"),
         (SPORT, ("protocol.svd=many",), "protocol.svd is not possible"),
-        (SPORT, ("protocol.split=random",), "takes all rows of its file"),
+        (SPORT, ("protocol.split=random",), "uses all rows of its file"),
         (SPORT, ("negatives=7",), "7 classes cannot be drawn"),
     ],
 )

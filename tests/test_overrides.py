@@ -24,7 +24,7 @@ def test_an_option_is_for_the_methods_that_have_it(capsys: pytest.CaptureFixture
         ["method=umax", "seed=1"],
         ["method=softmax", "method.solver=minibatch", "seed=1"],
     ]
-    assert "method.solver holds for softmax; umax: no such option" in capsys.readouterr().out
+    assert "method.solver applies to softmax; no such option: umax" in capsys.readouterr().out
     with pytest.raises(UserError, match=r"method\.solvr is no option of umax, softmax.*solver"):
         overrides.for_methods(points("method.solvr=minibatch"))
 

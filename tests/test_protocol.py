@@ -135,7 +135,7 @@ def test_labels_of_few_rows_do_not_count(dense):
     assert [ROWS[i] for i in (0, 2, 3, 3, 3)] == X
     assert (y, y_test, K) == ([0, 1, 2, 1, 0], [1, 2], 3)
     assert X_test == [TEST_ROWS[0], TEST_ROWS[3]]
-    with pytest.raises(UserError, match="the classes in the training rows are 1"):
+    with pytest.raises(UserError, match="number of classes in the training rows: 1"):
         applied(dense, Protocol(min_rows=3))
 
 

@@ -96,7 +96,7 @@ def test_all_labels_of_a_row(
     found = measured(capsys.readouterr().out)
     assert abs(found["precision_at_1"] - one_vs_rest(files)) < 0.03
     assert found["rows whose labels training has not seen, errors"] == 1
-    assert found["values of features that training has not seen, ignored"] == 1
+    assert found["values of unseen features, ignored"] == 1
     assert "error" not in found and "log_loss" not in found
     assert (
         predict(request("predict", model, files / "test.svm", k="2", out=str(model) + ".txt")) == 0

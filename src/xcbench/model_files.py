@@ -81,7 +81,7 @@ def save(folder: Path, trained: Trained) -> None:
     """
     estimator = trained.estimator
     if folder.exists() and not is_model(folder) and (folder.is_file() or any(folder.iterdir())):
-        raise UserError(f"{folder} holds something else than a model; name another folder")
+        raise UserError(f"{folder} holds something other than a model; name another folder")
     state = estimator.state_
     if estimator._info.sparse and "W" in state:
         state = {**state, "W": np.asfortranarray(state["W"])}
@@ -135,7 +135,7 @@ def load(folder: Path) -> Trained:
                 "version does not know; use that version"
             )
         if sealed.file_digest(folder / ARRAYS) != content["files"][ARRAYS]:
-            raise ValueError(f"{ARRAYS} is not the file that was written")
+            raise ValueError(f"{ARRAYS} has changed since it was written")
         with np.load(folder / ARRAYS, allow_pickle=False) as stored:
             arrays = dict(stored)
     except (OSError, ValueError, LookupError, TypeError) as error:

@@ -61,8 +61,8 @@ def check_name(what: str, value: str) -> None:
     if not re.fullmatch(r"\w[\w.+-]{0,79}", value):
         shown = value[:80] if value.isprintable() else ascii(value[:80])
         raise UserError(
-            f"{what}={shown} is not possible: a name begins with a letter or digit, and "
-            "letters, digits and . _ + - make it, at most 80"
+            f"{what}={shown} is not possible: a name begins with a letter or digit, "
+            "and has at most 80 letters, digits and . _ + -"
         )
 
 

@@ -29,9 +29,9 @@ def loads(text: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("its JSON is nested too deep") from None
     if not isinstance(content, dict):
-        raise ValueError("it is no JSON object")
+        raise ValueError("it is not a JSON object")
     if content.pop(CHECKSUM, None) != _checksum(content):
-        raise ValueError("its content is not that of its checksum")
+        raise ValueError("its content does not match its checksum")
     return content
 
 

@@ -50,11 +50,11 @@ def advise(request: Request) -> int:
         launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
         table = launch.run()
     if table.empty:
-        raise UserError("no method ended in this time; give more seconds=…")
+        raise UserError("no method finished in this time; allow more seconds=…")
     print(_shown(table))
     found = advice.choice(table, needs)
     if found is None:
-        raise UserError("no method that was tried meets what you need; give more seconds=…")
+        raise UserError("no method of the comparison meets your requirements; allow more seconds=…")
     print(f"use {found['method']}: {_why(found, needs)}")
     print(f"next: {_next(found, words)}")
     return 0

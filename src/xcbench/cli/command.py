@@ -50,5 +50,5 @@ class Request:
         """
         if self.settings:
             raise UserError(
-                f"{self.command} takes {options}; {', '.join(self.settings)} is not a setting of it"
+                f"{self.command} has no setting {', '.join(self.settings)}; it takes {options}"
             )

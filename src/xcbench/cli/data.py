@@ -55,7 +55,7 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
     request.refuse_others("data_dir=… and dataset.…=…")
     for word in overrides:
         if word.startswith("dataset.") and len(names) != 1:
-            raise UserError(f"{word} holds for one dataset; give the name of one")
+            raise UserError(f"{word} applies to one dataset; name just one")
     catalogue, data_dir = {}, "data"
     with sweeps.hydra(dict(word.split("=", 1) for word in overrides)):
         for name in names or available:
@@ -122,7 +122,10 @@ def _fetch(request: Request, names: list[str]) -> int:
             print(f"error: {one_line(error)}", file=sys.stderr)
             code = 1
         except KeyboardInterrupt:
-            print(f"\ninterrupted: what came is kept; `xcbench data fetch {name}` goes on from it")
+            print(
+                "\ninterrupted: what has arrived is kept; "
+                f"`xcbench data fetch {name}` continues from it"
+            )
             return INTERRUPTED
         else:
             for path in fetched:

@@ -48,7 +48,7 @@ def paper(request: Request) -> int:
         filters = filters or f"part={part} grid={','.join(only)}"
         raise UserError(
             f"no grid of the paper '{paper.name}' has a point with {filters}; "
-            f"what its grids sweep is in conf/paper/{paper.name}.yaml"
+            f"conf/paper/{paper.name}.yaml lists what they sweep"
         )
     if part in ("", REPORT) and code != INTERRUPTED and not plans(settings):
         measured = run.measured(folder)

@@ -78,7 +78,7 @@ def _with_model(request: Request) -> int:
                 scratch.unlink(missing_ok=True)
     if sum(left_out):
         print(
-            f"values of features that training has not seen, ignored: {sum(left_out)}",
+            f"values of unseen features, ignored: {sum(left_out)}",
             file=sys.stderr,
         )
     return 0

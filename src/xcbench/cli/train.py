@@ -117,7 +117,10 @@ def _protocol(given: dict[str, str]) -> Protocol:
     chosen: Protocol = OmegaConf.to_object(node)  # type: ignore[assignment]
     options.check(chosen, "protocol.")
     if chosen.split != "given" or chosen.classes != "train":
-        raise UserError("train takes all rows of its file, and the classes that are there")
+        raise UserError(
+            "train uses all rows of its file and their classes; "
+            "leave out protocol.split and protocol.classes"
+        )
     return chosen
 
 
@@ -167,7 +170,7 @@ class _Sums:
         for number, what in (
             (self.unlabelled, "rows without a label, left out"),
             (self.unseen, unseen),
-            (self.ignored, "values of features that training has not seen, ignored"),
+            (self.ignored, "values of unseen features, ignored"),
         ):
             if number:
                 yield f"{what}: {number}"

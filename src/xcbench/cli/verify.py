@@ -37,12 +37,14 @@ def verify(request: Request) -> int:
         print("nothing is damaged")
         return 0
     what = f"{len(damaged)} damaged"
-    if not request.yes and not (sys.stdin.isatty() and confirmed(f"put {what} aside? [y/N] ")):
+    if not request.yes and not (sys.stdin.isatty() and confirmed(f"move {what} away? [y/N] ")):
         print(f"{what}; --yes moves them to {runs_dir / 'quarantine'}")
         return 1
     for path in damaged:
         _put_aside(path, runs_dir / "quarantine")
-    print(f"{what}, moved to {runs_dir / 'quarantine'}; their launches make them again")
+    print(
+        f"{what}, moved to {runs_dir / 'quarantine'}; the same launch or command writes them again"
+    )
     return 1
 
 

@@ -80,7 +80,7 @@ class Downloader:
         if self.most and size > self.most:
             self.part.unlink(missing_ok=True)
             raise Unavailable(
-                f"{url} has {size:,} bytes or more, the file it should be has {self.most:,}"
+                f"{url} has {size:,} bytes or more, the expected file has {self.most:,}"
             )
 
 
@@ -141,7 +141,7 @@ def _asked(url: str, start: int) -> requests.Response:
         _silent[host] = f"{host} cannot be reached ({_reason(error)})"
         raise Unavailable(_silent[host]) from None
     except requests.RequestException as error:
-        raise Unavailable(f"{url} cannot be asked for ({error})") from None
+        raise Unavailable(f"{url} cannot be requested ({error})") from None
     if answer.status_code in (200, 206) or (start and answer.status_code == 416):
         return answer
     answer.close()

@@ -51,7 +51,7 @@ def _array(path: Path, name: str) -> np.ndarray:
         with zipfile.ZipFile(content) as members:
             size = sum(member.file_size for member in members.infolist())
         if size > largest(path):
-            raise ValueError(f"its arrays unpack to {readable(size)}, no data file's do")
+            raise ValueError(f"its arrays unpack to {readable(size)}, more than any data file has")
         with np.load(content, allow_pickle=False) as arrays:
             array = arrays[name]
     except Exception as error:  # a damaged archive fails in many ways, inside NumPy and zipfile

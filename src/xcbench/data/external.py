@@ -62,7 +62,7 @@ def find(reference: str) -> PluginRef:
     if not isinstance(thing.version, int):
         raise UserError(f"{who}: its version is {thing.version!r}, it must be a whole number")
     if thing.name in catalogue():
-        raise UserError(f"{who} calls itself '{thing.name}', which is one of ours")
+        raise UserError(f"{who} has the name '{thing.name}' of a dataset of xcbench; rename it")
     if not plugins.is_target(reference) and thing.name != reference:
         raise UserError(f"{who} calls itself '{thing.name}'; both must be the same")
     return plugin

@@ -92,7 +92,7 @@ def _needed(settings: DatasetSettings, absent: list[str]) -> list[Download]:
         name = settings.files[role]
         if not any(role in item.files for item in source.downloads):
             page = f"; it is found at {source.page}" if source.page else ""
-            raise UserError(source.note or f"nothing is known to hold {name}{page}")
+            raise UserError(source.note or f"no source is known for {name}{page}")
         if Path(name).name != name:
             raise UserError(f"dataset.files.{role}={name} must be a name without folders")
     return [item for item in source.downloads if set(item.files) & set(absent)]
@@ -126,7 +126,7 @@ def _first_answer(urls: list[str]) -> tuple[int, int | None]:
             return place, download.size(url)
         except Unavailable as error:
             reasons.append(str(error))
-    raise UserError("; ".join(dict.fromkeys(reasons)) or "it has no address")
+    raise UserError("; ".join(dict.fromkeys(reasons)) or "no download address is known")
 
 
 @contextmanager

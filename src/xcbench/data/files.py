@@ -101,7 +101,7 @@ class Bounded(io.RawIOBase):
         if place > self.most:
             raise UserError(
                 f"{self.what} more than {readable(self.most)}, "
-                "which no data file of its size does; get the file again"
+                "more than any data file of its size; get the file again"
             )
 
 

@@ -51,7 +51,7 @@ def table(path: Path, columns: int, first: int = 0) -> np.ndarray:
         for number, text_line in enumerate(text.split(b"\n"), start=first + 1):
             if not re.fullmatch(line, text_line):
                 what = "a whole number" if columns == 1 else f"{columns} whole numbers"
-                raise bad_line(path, number, f"here must stand {what}, not {shown(text_line)}")
+                raise bad_line(path, number, f"expected {what}, not {shown(text_line)}")
     return np.array(text.split(), np.int64).reshape(-1, columns)
 
 
@@ -111,8 +111,8 @@ def _counted_lines(lines: Iterator[bytes], path: Path, pairs: bool) -> Iterator[
             raise bad_line(
                 path,
                 number,
-                "a line begins with the number of what follows, "
-                f"this is {shown(line)}, and {follow} follow",
+                f"the line begins with {shown(head)} and has {follow} entries after it; "
+                "the first number must be their count",
             )
         yield number, tail
 

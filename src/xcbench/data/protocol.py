@@ -76,7 +76,7 @@ def problem(
     usable = np.isin(second, classes)
     if len(np.unique(first)) < 2:
         raise UserError(
-            f"the classes in the training rows are {len(np.unique(first))}, "
+            f"number of classes in the training rows: {len(np.unique(first))}, "
             "at least two are needed; get other data, or change dataset.protocol"
         )
     if not (alone or usable.any()):

@@ -202,7 +202,7 @@ def _arff_rows(handle: IO[bytes], path: Path, first_line: int) -> Iterator[tuple
             raise bad_line(
                 path,
                 number,
-                f"a sparse ARFF row stands in braces {{i v,j v}}, this is {shown(line)}",
+                f"a sparse ARFF row is written {{i v,j v}}, not {shown(line)}",
             )
         yield number, b" ".join(b":".join(pair.split()) for pair in line[1:-1].split(b","))
 

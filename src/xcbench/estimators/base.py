@@ -107,7 +107,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         if X.shape[0] != indicator.shape[0]:
             raise ValueError(f"X has {X.shape[0]} rows, y has {indicator.shape[0]}")
         if len(self.classes_) < 2 or not indicator.nnz:
-            raise ValueError("y has fewer than two classes, or no label; give it more of them")
+            raise ValueError("y has fewer than two classes; training needs at least two")
         return problem.reduced(X, indicator, reduction)
 
     def _coded(self, y: np.ndarray) -> np.ndarray:

@@ -168,7 +168,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         before = self.classes_ if goes_on else None
         split = self._problem(X, y, self.reduction)
         if before is not None and not np.array_equal(before, self.classes_):
-            raise ValueError("warm_start goes on with the same classes; y has others than before")
+            raise ValueError("warm_start continues with the same classes; y has other ones")
         watch: Watch | None = None
         if self.early_stopping:
             split, rest = held_out(split, self.validation_fraction, self._seed())

@@ -59,7 +59,9 @@ def find(reference: str) -> PluginRef:
             raise UserError(f"method {plugin.label} calls itself '{name}'; both must be the same")
         return plugin
     if name in builtin():
-        raise UserError(f"method {plugin.label} calls itself '{name}', which is one of ours")
+        raise UserError(
+            f"method {plugin.label} has the name '{name}' of a method of xcbench; rename it"
+        )
     others = [_by_target.get(name, plugin)]
     if name in plugins.announced("method"):
         others.append(plugins.find("method", name))

@@ -94,7 +94,7 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
             return read(where)  # another launch may have exchanged the folder between two reads
     except ERRORS as error:
         raise Damaged(
-            f"{where} is damaged ({one_line(error)}); `xcbench verify` puts it aside, "
+            f"{where} is damaged ({one_line(error)}); `xcbench verify` moves it away, "
             "and its launch runs it again"
         ) from None
 
@@ -222,7 +222,7 @@ def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, n
     try:
         _, digests = described(where)
         if digests and sealed.file_digest(path) != digests.get(name):
-            raise ValueError("it is not the file that was written")
+            raise ValueError("the file has changed since it was written")
         with np.load(path, allow_pickle=False) as content:
             arrays = dict(content)
     except Exception as error:  # there are many ways to damage an archive
@@ -257,7 +257,7 @@ def find(runs_dir: Path, prefix: str) -> Cell:
     matches = [name for name in stored if prefix and name.startswith(prefix.lower())]
     if len(matches) > 1:
         shown = ", ".join(matches[:5]) + (", …" if len(matches) > 5 else "")
-        raise UserError(f"{len(matches)} cells begin with '{prefix}': {shown}; give more of it")
+        raise UserError(f"{len(matches)} cells begin with '{prefix}': {shown}; give more digits")
     cell = load(runs_dir, matches[0]) if matches else None
     if cell is None:
         shown = prefix if len(prefix) <= 32 else f"{prefix[:32]}…"

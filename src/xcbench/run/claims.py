@@ -107,7 +107,7 @@ class Queue:
             self.announced = True
             number = len(self.waiting)
             are = "1 cell is" if number == 1 else f"{number} cells are"
-            print(f"{are} running in another launch: waiting for what it gives", flush=True)
+            print(f"{are} running in another launch: waiting for the results", flush=True)
         return None
 
     def _mates(self, job: Job) -> list[Job]:

@@ -55,7 +55,8 @@ def run_by(
         return execute_jobs(launched)
     if settings.executor != executors.LOCAL or settings.workers > 1:
         raise UserError(
-            f"hydra/launcher={name} runs the cells by itself; leave out it, or executor and workers"
+            f"hydra/launcher={name} runs the cells by itself; "
+            "leave out either it, or executor and workers"
         )
     runs_dir, names = Path(settings.runs_dir), [job.cell.cell for job in launched]
     grids.add(runs_dir, settings.grid, names)
@@ -163,7 +164,7 @@ def execute_jobs(
     if whole:
         profile.write(runs_dir, clock.taken(launch.grid, number))
     if any(status == "failed" for status in finished.values()):
-        print("a cell for which memory did not suffice is not tried again (force=true tries)")
+        print("cells that ran out of memory are not run again (force=true runs them)")
     _summarise(len(launched), len(runnable) - len(todo), statuses)
     return code
 
@@ -182,7 +183,7 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     places = ("runs_dir", "reports_dir", "tracking_uri", "executor", "executor_address", "slurm")
     for name in (*whole, *places):
         if len({str(getattr(settings, name)) for settings in configurations}) > 1:
-            raise UserError(f"{name} cannot be swept: it holds for the whole launch")
+            raise UserError(f"{name} cannot be swept: it applies to the whole launch")
     check_name("grid", configurations[0].grid)
     Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)
 

@@ -83,7 +83,7 @@ def read(path: Path) -> list[str]:
     try:
         names = sealed.loads(path.read_bytes())["cells"]
         if not all(isinstance(name, str) and re.fullmatch(r"[0-9a-f]{16}", name) for name in names):
-            raise ValueError("it is no list of cells")
+            raise ValueError("it is not a list of cells")
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(
             f"{path} cannot be read ({one_line(error)}); "

@@ -39,7 +39,7 @@ def for_hydra(words: Sequence[str]) -> list[str]:
         return flags + [_left_to_points(word) for word in rest]
     for word in rest:
         if word.startswith(ONLY):
-            raise UserError(f"{word} holds for one method of a sweep; add -m, or write method.…=")
+            raise UserError(f"{word} applies to one method of a sweep; add -m, or write method.…=")
         if _is_sweep(word) and not word.startswith("hydra."):
             raise UserError(f"{word} has several values; add -m to run all of them")
     return rest
@@ -87,7 +87,7 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
                 f"{key} is no option of {', '.join(by[False])}{suggestion(key, possible)}"
             )
         if by[False]:
-            print(f"{key} holds for {', '.join(by[True])}; {', '.join(by[False])}: no such option")
+            print(f"{key} applies to {', '.join(by[True])}; no such option: {', '.join(by[False])}")
     return [list(point) for point in dict.fromkeys(chosen)]
 
 

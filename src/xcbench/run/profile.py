@@ -108,7 +108,7 @@ def write(runs_dir: Path, row: dict[str, object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         durable.write(path, sealed.dumps(row))
     except OSError as error:
-        print(f"warning: the launch's times are not kept: {one_line(error)}", file=sys.stderr)
+        print(f"warning: the times of the launch are not saved: {one_line(error)}", file=sys.stderr)
 
 
 def read(runs_dir: Path, grid: str = "") -> pd.DataFrame:
