@@ -108,11 +108,9 @@ def ranking(measured: Measured) -> str:
         return ""
     places = [1 + sum(other > tree for other in noises) for tree in trees]
     if len(set(places)) == 1:
-        return f"The tree is the {ORDINALS[places[0]]} of the three noises on each of the scales."
+        return f"The tree is the {ORDINALS[places[0]]} of the three samplers on each scale."
     told = ", ".join(ORDINALS[place] for place in places)
-    return (
-        f"The ranking flips: the tree is the {told} of the three noises, in this order of scales."
-    )
+    return f"The ranking changes: the tree is the {told} of the three, in this order of scales."
 
 
 def _shown(numbers: list[float]) -> str:

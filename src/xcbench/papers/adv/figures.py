@@ -30,7 +30,7 @@ CAPTION = (
     "clock, one run after the other on the same machine), every method at its own tuned rate and "
     "regulariser. Negative sampling predicts with log p_n added to its scores (Eq. 5). Lines are "
     "means over seeds, bands reach from the lowest to the highest. Methods with the tree start "
-    "further to the right, by the time its fit took; A&R and OVE run for 50 epochs, the others "
+    "further to the right, by the time of its fit. A&R and OVE run for 50 epochs, the others "
     "100. Below, the paper's four panels, with its linear hours: their features are not here."
 )
 HOURS = 4  # of the printed axes

@@ -163,10 +163,10 @@ def bare_sentence(measured: Measured) -> str:
         return ""
     at_bare = bare["accuracy of bare scores"]
     return (
-        f"Tuned for its own accuracy, frequency noise without the correction reaches "
-        f"{1 - at_bare[f'test_error{BARE}']:.3f} in the search (rate {at_bare['lr']:g}, one seed, "
-        f"1,000 test rows), with the correction {1 - bare['accuracy']['test_error']:.3f} at the "
-        f"point that is best for that, the tree {1 - tree['accuracy']['test_error']:.3f}; so many "
-        f"rows tell no difference of a hundredth. At the point of the bare scores the correction "
-        f"lowers the accuracy to {1 - at_bare['test_error']:.3f}."
+        f"The search also shows accuracies, each at its best point (one seed, 1,000 test rows, too "
+        f"few to show a difference of 0.01). Without the correction frequency noise reaches "
+        f"{1 - at_bare[f'test_error{BARE}']:.3f} (rate {at_bare['lr']:g}), with it "
+        f"{1 - bare['accuracy']['test_error']:.3f}, and the tree with it "
+        f"{1 - tree['accuracy']['test_error']:.3f}. At the best point of the uncorrected scores "
+        f"the correction lowers the accuracy to {1 - at_bare['test_error']:.3f}."
     )

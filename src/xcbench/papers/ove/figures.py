@@ -21,11 +21,11 @@ from xcbench.report.figures import Picture
 STOCHASTIC = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum
 CAPTIONS = {
-    "figure3": "Figure 3: sum of the bound over the training rows less lambda/2 ||w||². Horizontal "
-    "lines are optima, where the paper draws the way of gradient steps; of OVE-SGD the mean of its "
-    "estimate over each hundredth of the iterations, over the seeds that ran (band: lowest to "
-    "highest). Below, the same against passes over the data, with the way of L-BFGS to each "
-    "optimum: a step of it is a pass or two, of OVE-SGD 200 rows.",
+    "figure3": "Figure 3: sum of the bound over the training rows minus lambda/2 ||w||². "
+    "Horizontal lines are optima; the paper draws gradient steps there. The line of OVE-SGD is the "
+    "mean of its estimate over each hundredth of the iterations and over seeds (band: lowest to "
+    "highest). Below, the same against passes over the data, with the steps of L-BFGS towards each "
+    "optimum. A step of L-BFGS is a pass or two, a step of OVE-SGD 200 rows.",
     "figure3d": "Figure 3d: OVE-SGD on AmazonCat-13K, bound per observation.",
 }
 
