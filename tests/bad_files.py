@@ -185,7 +185,7 @@ FILES: dict[str, list[tuple[dict[str, bytes], int, str]]] = {
         ({"y": b"1\n1\n"}, -1, "number of classes in the training rows: 1"),
     ],
     "citeulike": [
-        ({"words": b"1 0:1\n2 0:1\n"}, 2, "and 1 follow"),
+        ({"words": b"1 0:1\n2 0:1\n"}, 2, "has 1 entries after it"),
         ({"words": b"1 0:1\n\n"}, 2, "the line begins with"),
         ({"words": b""}, 0, "has no line"),
         ({"words": HTML}, 1, "the line begins with"),

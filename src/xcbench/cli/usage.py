@@ -51,8 +51,8 @@ COMMANDS = {
     "run": """\
 [-m] [name=value ...]
 
-Run cells; -m runs every combination of values with commas. The same command again runs what is
-missing.
+Run cells; -m runs every combination of the values between commas. The same command again runs only
+missing cells.
   dataset=NAME method=NAME     `-m dataset=here`: all whose files are here; `-m method=all`
   method.lr=0.1 method.negatives=5     options of the method; with -m, of every method that has them
   only.NAME.lr=0.1             with -m, an option of one method alone
@@ -72,8 +72,8 @@ Example: xcbench results dataset=bibtex method=umax,implicit status=done
     "launches": """\
 [grid=NAME] [--format csv|md|json] [runs_dir=runs]
 
-Print one row a launch: its wall time, and the seconds of every phase. Those of load, compile,
-train and evaluate are sums over the workers; idle is what the workers waited.
+Print one row a launch: its wall time, and the seconds of every phase. Load, compile, train and
+evaluate are sums over the workers; idle is the time that workers waited.
 Example: xcbench launches grid=demo --format md
 """,
     "show": """\
@@ -103,28 +103,29 @@ Example: xcbench verify
     "train": """\
 FILE [method=implicit] [out=model] [test=FILE] [epochs=20] [seed=0] [name=value ...]
 
-Train a method on rows 'label feature:value ...' (svmlight, or with a first line 'N D K' the format
-of the Extreme Classification Repository), and write the model to a folder. Labels are any text.
+Train a method on the rows of a file, and write the model to a folder. A row is
+'label feature:value ...' (svmlight); labels are any text. A first line 'N D K' announces the format
+of the Extreme Classification Repository.
   lr=0.1 negatives=5 l2=1     options of the method: `xcbench options` lists them
-  protocol.tfidf=true protocol.row_norm=l2     how features are made; stored with the model
-  protocol.label=each         all labels of a row 'l1,l2 feature:value ...' are learnt, not the
-                              smallest alone; method=one_vs_all learns all by itself
+  protocol.tfidf=true protocol.row_norm=l2     transforms of the features; stored with the model
+  protocol.label=each         learn all labels of a row 'l1,l2 feature:value ...', not the smallest
+                              alone; method=one_vs_all always does
   test=FILE                   measure the model on these rows, too
 Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
 """,
     "predict": """\
 MODEL|CELL FILE [k=1] [out=FILE] [runs_dir=runs]
 
-Print label:log-probability of the best k classes of every row of a file (scores of a method without
-probabilities). MODEL is a folder that `xcbench train` wrote; of a CELL, the file is read as those
-that it was trained on, and it must have run with save_weights=true.
+Print label:log-probability of the best k classes of every row of a file (label:score for a method
+without probabilities). MODEL is a folder that `xcbench train` wrote. A CELL must have run with
+save_weights=true; the file has the format of the files that it was trained on.
 Example: xcbench predict news/ rows.svm k=5 out=predictions.txt
 """,
     "evaluate": """\
 MODEL FILE [k=1]
 
 Print the error, the log loss in nats and the precision at k of a model on labelled rows. A label
-that training has not seen is an error, and has no log loss.
+that the training rows lack counts as an error, and has no log loss.
 Example: xcbench evaluate news/ test.svm k=5
 """,
     "data": """\
@@ -158,31 +159,32 @@ Example: xcbench replication
     "board": """\
 [part=tuning|runs|check|report] [task=NAME] [method=NAME] [reports_dir=reports] [runs_dir=runs]
 
-Run what is missing of the board (reports/board/PROTOCOL.md): of every method, also of those that
-other packages announce, the trials and final cells on every task; then write its tables and page.
-part=check runs the checks of the chain.
+Run the missing trials and final cells of every method on every task, under the protocol in
+reports/board/PROTOCOL.md; then write tables and page. Methods of installed packages take part.
+part=check runs the checks of the board.
 Example: xcbench board task=digits method=umax,ove
 """,
     "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true]
 [predict=SECONDS] [mib=SIZE] [name=value ...]
 
-Run a short comparison of the methods on a dataset, or on your own file with dataset=file, for about
-so many seconds, and say which to use and what to run next. probabilities=true takes those alone
-that have any, predict=0.001 those that need at most so many seconds to predict a row, mib=10 models
-of at most this size.
+Compare the methods on a dataset, or with dataset=file on your own file, for about so many seconds.
+Say which method to use, and which command to run next.
+  probabilities=true          only methods that give probabilities
+  predict=0.001               only methods that predict a row in at most so many seconds
+  mib=10                      only models of at most this size
 Example: xcbench advise dataset=file dataset.train=news.svm dataset.protocol.tfidf=true
 """,
     "versions": """\
 (no options)
 
-Print the versions of methods and data that identities of cells are made of.
+Print the versions of methods and data, which are part of the identity of a cell.
 Example: xcbench versions
 """,
     "track": """\
 [tracking_uri=URI] [reports_dir=reports] [runs_dir=runs]
 
 Rebuild the MLflow store from the cells. On a server (tracking_uri=http://HOST:PORT, or
-MLFLOW_TRACKING_URI), send what it lacks and put away the runs of removed cells.
+MLFLOW_TRACKING_URI), send the missing runs and delete the runs of removed cells.
   reports_dir=reports          record every report of this folder too, with its files
 Example: xcbench track
 """,
