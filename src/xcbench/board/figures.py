@@ -137,8 +137,9 @@ def overview(summary: pd.DataFrame) -> Figure:
     )
     relative = relative.loc[order]
     with style.look():
-        fig = Figure(figsize=(1.9 + 0.85 * len(tasks), 1.1 + 0.22 * len(order)))
-        ax = fig.add_axes((1.3 / fig.get_figwidth(), 0.02, 1 - 1.4 / fig.get_figwidth(), 0.86))
+        fig = Figure(figsize=(2.4 + 0.85 * len(tasks), 1.1 + 0.22 * len(order)))
+        width = fig.get_figwidth()  # names of methods on the left, of the last task on the right
+        ax = fig.add_axes((1.3 / width, 0.02, 1 - 2.0 / width, 0.86))
         ax.imshow(relative.to_numpy(float), cmap="viridis", vmin=0, vmax=1, aspect="auto")
         ax.grid(False)
         ax.set_xticks(range(len(tasks)), tasks, rotation=25, ha="left", fontsize=7)

@@ -16,7 +16,7 @@ from tabulate import tabulate
 
 from xcbench import durable
 from xcbench.errors import writing
-from xcbench.papers import NAMES, stated, verdicts
+from xcbench.papers import NAMES, stated
 from xcbench.papers.claims import described
 from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim
@@ -47,8 +47,8 @@ NEXT = {  # from the folder of reports
     "board/index.html": "Which method to use: every method on every task under one protocol",
     "replication.csv": "Every printed number with its verdict, as CSV",
     "benchmarks.md": "How fast the engines are",
-    "reliability.md": "What faults were tried, and what became of them",
-    "notes.md": "What else was found",
+    "reliability.md": "Which faults were injected, and how the program recovered",
+    "notes.md": "Notes on benchmarks, data and verdicts",
 }
 
 
@@ -160,15 +160,17 @@ def write(reports: Path) -> None:
 def intro(rows: pd.DataFrame) -> list[str]:
     """What was done, and the sum of it."""
     counts = rows.loc[rows["kind"].isin(JUDGED), "verdict"].value_counts()
-    judged = counts[[word for word in counts.index if verdict_class(word) not in (UNJUDGED, "")]]
-    run = judged[[word for word in judged.index if verdict_class(word) != "not-run"]]
-    listed = ", ".join(f"{run[word]} {word}" for word in verdicts.ALL if word in run)
+    kinds = counts.groupby(verdict_class).sum()
+    judged = kinds[[kind for kind in HEADINGS if kind in kinds and kind != UNJUDGED]]
+    run = judged.drop("not-run", errors="ignore")
+    agree = run.drop("deviates", errors="ignore")
+    listed = ", ".join(f"{number} {HEADINGS[kind]}" for kind, number in agree.items())
     return [
         "Five papers propose ways to train linear classifiers over many classes. xcbench trains "
         "their methods again, from configuration files, and compares every number that they print.",
         f"The papers print {len(rows)} numbers. {judged.sum()} of them are results, the others "
-        f"settings, sizes and times; {run.sum()} results could be measured with the data at hand: "
-        f"{listed}.",
+        f"settings, sizes and times. The data at hand are enough to measure {run.sum()} results: "
+        f"{listed}; {run.sum() - agree.sum()} deviate.",
     ]
 
 
@@ -207,7 +209,7 @@ def markdown(
                 claim.first.paper,
                 plain(claim.first.claim),
                 f"**{claim.verdict}**",
-                "; ".join(row.interval for row in claim.rows if row.interval),
+                "; ".join(f"{row.interval} {row.dataset}" for row in claim.rows if row.interval),
             ]
             for claim in claims
         ]

@@ -84,7 +84,7 @@ def counted(rows: pd.DataFrame) -> str:
         listed = ", ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
         if listed:
             parts.append(f"{name} ({counts.sum()}): {listed}.")
-    return " ".join([f"Every number that the paper prints, {len(rows)} of them.", *parts])
+    return " ".join([f"The paper prints {len(rows)} numbers.", *parts])
 
 
 def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
@@ -100,7 +100,7 @@ def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
     if claims:
         whole = stated.grouped(claims)
         lines.insert(0, f"Of {len(whole)} claims in prose, {stated.counted(whole)}.")
-    return [*lines, f"`xcbench paper {paper}` runs again what no longer holds."]
+    return [*lines, f"`xcbench paper {paper}` runs what is missing or out of date."]
 
 
 def of_claims(claims: list[Stated]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,14 @@ class Stated:
     def kind(self) -> str:
         """CSS class of the verdict."""
         return verdict_class(self.verdict)
+
+    @property
+    def dataset(self) -> str:
+        """The dataset, where the command or the words of the measurement name one."""
+        names = re.findall(r"\bdataset=(\S+)", self.command) or re.findall(
+            r"^([\w-]+): ", self.measured
+        )
+        return names[0] if names else ""
 
     @property
     def interval(self) -> str:
