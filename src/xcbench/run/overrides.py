@@ -18,6 +18,7 @@ from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.options import folder
 from xcbench.run.settings import Config
+from xcbench.units import printable
 
 SWEEP = ("-m", "--multirun")
 ONLY = "only."  # only.METHOD.OPTION=VALUE holds for one method of a sweep
@@ -117,7 +118,8 @@ def _refuse_flags(words: Sequence[str]) -> None:
         name, _, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and (name in groups or name in set(options(Config))):
             value = value or (follower if "=" not in follower else "") or "VALUE"
-            raise UserError(f"{word} is not understood; write {name}={value}")
+            said = f"{word} is not understood; write {name}={value}"
+            raise UserError(printable(" ".join(said.split())))
 
 
 def _targets_as_choices(words: Sequence[str]) -> list[str]:
