@@ -13,7 +13,8 @@ from test_ranking_trees import many_labels
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Streams
-from xcbench.core.solvers.pd_sparse import PDSparse, Problem, correct
+from xcbench.core.solvers.pd_sparse import PDSparse, Problem
+from xcbench.core.solvers.pd_sparse_rows import correct, score_classes
 from xcbench.methods import registry
 from xcbench.methods.pd_sparse import PDSparseOptions
 
@@ -97,7 +98,7 @@ def test_the_dual_rises_and_never_passes_the_primal() -> None:
     for _ in range(5):
         problem.compact()
         for rows in np.array_split(rng.permutation(30), 6):
-            problem.visit(rows, "numpy")
+            problem.visit(rows, "numpy", rng)
             value, dual = problem.objectives("numpy")
             assert value == pytest.approx(primal(problem.W.toarray(), X, Y, 0.1, 1.0))
             assert last - 1e-12 <= dual <= value
@@ -161,11 +162,35 @@ def test_weights_are_those_of_the_dual_wherever_it_is_stopped() -> None:
     np.testing.assert_array_equal(whole.evaluated().toarray(), W)
 
 
-def test_engines_take_the_same_steps() -> None:
+@pytest.mark.parametrize("share", [1.0, 0.4])
+def test_engines_take_the_same_steps(share: float) -> None:
     pytest.importorskip("numba")
-    dataset, solver = small(40), PDSparse(0.02, 1.0, 3, 0.0)
+    dataset, solver = small(40), PDSparse(0.02, 1.0, 3, 0.0, share)
     one, other = (solved(dataset, solver, engine)[0].evaluated() for engine in ("numpy", "numba"))
     np.testing.assert_allclose(one.toarray(), other.toarray(), rtol=1e-9, atol=1e-12)
+
+
+def test_sampled_scores_have_the_exact_ones_as_their_mean() -> None:
+    """Over uniform numbers that lie evenly, whatever the signs of the row."""
+    dataset = small(30)
+    problem = Problem(dataset.train, dataset.info.classes, 0.02, 1.0)
+    problem.visit(np.arange(30), "numpy", np.random.default_rng(0))
+    chain = (problem.head, problem.after, problem.class_of, problem.feature_of, problem.value)
+    x = np.where(np.arange(12) % 3 == 0, -1.0, 0.5) * np.linspace(0.1, 1, 12)
+    found = np.zeros(dataset.info.classes)
+    score_classes((np.arange(12), x), (np.arange(20_000) + 0.5) / 20_000, chain, 0.02, found)
+    np.testing.assert_allclose(found, problem.W.toarray() @ x, atol=2e-3)
+
+
+def test_a_sampled_search_comes_to_the_optimum_of_the_plain_one() -> None:
+    dataset = small(8)
+    X, Y = problem_of(dataset)
+    values = []
+    for share in (1.0, 0.2):
+        model, steps = solved(dataset, PDSparse(0.05, 1.0, 1500, 1e-7, share))
+        assert steps[-1].extra["duality_gap"] < 1e-7
+        values.append(primal(model.evaluated().toarray(), X, Y, 0.05, 1.0))
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
 
 
 def test_one_label_a_row_is_the_multi_class_problem() -> None:

@@ -22,6 +22,13 @@ class PDSparseOptions(UnbiasedOptions):
     tolerance: float = option(
         1e-3, "it ends where the duality gap is this share of the objective", at_least=0
     )
+    search_share: float = option(
+        1.0,
+        "of a row's features that the search for classes samples, each as likely as it is large; "
+        "the scores of classes in use stay exact",
+        above=0,
+        at_most=1,
+    )
 
 
 def impossible(settings: Any) -> str:
@@ -35,13 +42,13 @@ def memory(settings: PDSparseOptions, info: Info, itemsize: int, epochs: float) 
     """Bytes of v and of weights, for twenty classes in use beside the labels of a row."""
     in_use = info.train * (1 + 20 * info.accuracy_ceiling)
     numbers = min(info.classes * info.features, in_use * (1 + info.nonzeros_per_row))
-    return (48 + 4 * (itemsize + 4)) * numbers
+    return (112 + 4 * (itemsize + 4)) * numbers
 
 
 pd_sparse = baselines.method(
     "pd_sparse",
     PDSparseOptions,
-    lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance),
+    lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance, s.search_share),
     impossible,
     memory=memory,
     needs_features=True,

@@ -1,0 +1,261 @@
+"""The loops of PD-Sparse: blocks of rows one after the other, and the loss.
+
+They are plain Python; the Numba engine compiles the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+@cache
+def functions(engine: str) -> tuple[Callable[..., Any], ...]:
+    """`visit_rows`, `fill_table` and `total_loss`, compiled for ``numba``."""
+    if engine != "numba":
+        return visit_rows, fill_table, total_loss
+    from xcbench.core.kernels.compiling import inlined, kernel
+
+    for part in (shift, cut, correct, find, score_classes, rescore):
+        inlined(part)
+    return kernel(visit_rows), kernel(fill_table), kernel(total_loss)
+
+
+def visit_rows(
+    rows: Any,
+    first: int,
+    x: Any,
+    labels: Any,
+    duals: Any,
+    chain: Any,
+    table: Any,
+    drawn: Any,
+    size: Any,
+    strength: float,
+    C: float,
+    scores: Any,
+    place: Any,
+) -> tuple[int, int]:
+    """Correct the blocks of rows from ``first`` on.
+
+    Parameters
+    ----------
+    labels : (N,) how many of the first classes in use are labels.
+    table : places of numbers in chains (`find`).
+    drawn : uniform numbers by which features are sampled, and where those of every one of the rows
+        begin; where a row has none, its search takes all features.
+    size : numbers in chains, and classes that join.
+    scores, place : room for K numbers; ``place`` is -1 for all classes, in the end too.
+
+    Returns
+    -------
+    done : the row that lacked room, or how many there are.
+    filled : numbers in chains now.
+    """
+    start, features, values = x
+    chosen, alpha, used = duals
+    head, after, class_of, feature_of, value = chain
+    uniform, first_draw = drawn
+    filled, select = size
+    width = chosen.shape[1]
+    for r in range(first, len(rows)):
+        i = rows[r]
+        n, a, b = used[i], start[i], start[i + 1]
+        if n + select > width or filled + (n + select) * (b - a) > len(value):
+            return r, filled
+        curvature = 0.0
+        for j in range(a, b):
+            curvature += values[j] * values[j]
+        if curvature == 0.0 or labels[i] == 0:
+            continue
+        draws = uniform[first_draw[r] : first_draw[r + 1]]
+        row = (features[a:b], values[a:b])
+        score_classes(row, draws, chain, strength, scores)
+        for p in range(n):
+            place[chosen[i, p]] = p
+        for _ in range(select):  # the highest scores among classes that are not in use
+            best, highest = -1, -np.inf
+            for k in range(len(scores)):
+                if scores[k] > highest and place[k] < 0:
+                    best, highest = k, scores[k]
+            if best < 0:
+                break
+            place[best] = n
+            chosen[i, n], alpha[i, n] = best, 0.0
+            n += 1
+        if len(draws) > 0:
+            rescore(row, chosen[i, :n], chain, table, strength, scores)
+        change = correct(chosen[i, :n], alpha[i, :n], labels[i], scores, curvature, C)
+        for j in range(a, b):  # v += x change
+            for p in range(n):
+                if change[p] != 0.0:
+                    h = find(features[j], chosen[i, p], class_of, feature_of, table)
+                    if table[h] >= 0:
+                        value[table[h]] += values[j] * change[p]
+                        continue
+                    table[h], feature_of[filled] = filled, features[j]
+                    class_of[filled], value[filled] = chosen[i, p], values[j] * change[p]
+                    after[filled] = head[features[j]]
+                    head[features[j]] = filled
+                    filled += 1
+        kept = labels[i]
+        for p in range(n):
+            place[chosen[i, p]] = -1
+            alpha[i, p] += change[p]
+            if p >= labels[i] and alpha[i, p] != 0.0:
+                chosen[i, kept], alpha[i, kept] = chosen[i, p], alpha[i, p]
+                kept += 1
+        used[i] = kept
+    return len(rows), filled
+
+
+def score_classes(row: Any, draws: Any, chain: Any, strength: float, scores: Any) -> None:
+    """Scores w_k·x of all classes; where there are draws, without bias from sampled features.
+
+    Of q draws each takes a feature with probability |x_f| / ||x||_1, and adds ||x||_1 / q sign(x_f)
+    w_kf.
+    """
+    features, values = row
+    head, after, class_of, _, value = chain
+    scores[:] = 0.0
+    upto, sampled = np.cumsum(np.abs(values)), len(draws) > 0
+    total = upto[-1]
+    for d in range(len(draws) if sampled else len(features)):
+        j = d
+        if sampled:
+            j = min(np.searchsorted(upto, draws[d] * total, side="right"), len(features) - 1)
+        factor = np.sign(values[j]) * total / len(draws) if sampled else values[j]
+        s = head[features[j]]
+        while s >= 0:
+            excess = abs(value[s]) - strength
+            if excess > 0:
+                scores[class_of[s]] += factor * (excess if value[s] > 0 else -excess)
+            s = after[s]
+
+
+def rescore(row: Any, classes: Any, chain: Any, table: Any, strength: float, scores: Any) -> None:
+    """Scores of some classes from all features."""
+    features, values = row
+    _, _, class_of, feature_of, value = chain
+    for k in classes:
+        scores[k] = 0.0
+        for j in range(len(features)):
+            s = table[find(features[j], k, class_of, feature_of, table)]
+            if s >= 0:
+                excess = abs(value[s]) - strength
+                if excess > 0:
+                    scores[k] += values[j] * (excess if value[s] > 0 else -excess)
+
+
+def find(feature: int, k: int, class_of: Any, feature_of: Any, table: Any) -> int:
+    """Where the table has the place of a feature's number of class k, or room for it (-1)."""
+    last = len(table) - 1
+    h = (int(feature) * 40503 + int(k) * 2654435761) & last
+    while table[h] >= 0 and (class_of[table[h]] != k or feature_of[table[h]] != feature):
+        h = (h + 1) & last
+    return h
+
+
+def fill_table(filled: int, class_of: Any, feature_of: Any, table: Any) -> None:
+    """Enter all numbers."""
+    for s in range(filled):
+        table[find(feature_of[s], class_of[s], class_of, feature_of, table)] = s
+
+
+def correct(classes: Any, alpha: Any, labels: int, scores: Any, curvature: float, C: float) -> Any:
+    """Change of the alpha of a row that is best under the curvature |x|²: a projection.
+
+    Minimises sum_k (scores_k + 1[k no label]) d_k + |x|²/2 d_k² over alpha + d that are feasible.
+    """
+    target = np.empty(len(classes))
+    for p in range(len(classes)):
+        k = classes[p]
+        if p < labels:
+            target[p] = alpha[p] - scores[k] / curvature
+        else:  # with the other sign, so that all are to be at least 0
+            target[p] = (scores[k] + 1.0) / curvature - alpha[p]
+    up, down = target[:labels], target[labels:]
+    t = shift(up, down)
+    mass = 0.0
+    for p in range(labels):
+        mass += max(0.0, up[p] - t)
+    above, below = t, -t
+    if mass > C:
+        above, below = cut(up, C), cut(down, C)
+    change = np.empty(len(classes))
+    for p in range(len(classes)):
+        if p < labels:
+            change[p] = max(0.0, target[p] - above) - alpha[p]
+        else:
+            change[p] = -max(0.0, target[p] - below) - alpha[p]
+    return change
+
+
+def shift(up: Any, down: Any) -> float:
+    """Find t where sum (up - t)_+ = sum (down + t)_+, one between the breakpoints if all are 0."""
+    low, high = np.inf, -np.inf
+    for u in up:
+        low, high = min(low, u), max(high, u)
+    for u in down:
+        low, high = min(low, -u), max(high, -u)
+    t = 0.5 * (low + high)
+    for _ in range(200):
+        rest, slope = 0.0, 0.0
+        for u in up:
+            if u > t:
+                rest += u - t
+                slope += 1.0
+        for u in down:
+            if u > -t:
+                rest -= u + t
+                slope += 1.0
+        if rest > 0:
+            low = t
+        elif rest < 0:
+            high = t
+        if slope == 0.0 or rest == 0.0:
+            break
+        step = t + rest / slope  # exact where no breakpoint lies between
+        if step == t:
+            break
+        t = step if low < step < high else 0.5 * (low + high)
+    return t
+
+
+def cut(target: Any, C: float) -> float:
+    """Find t where sum (target - t)_+ = C, from below: terms that fall out stay out."""
+    t, terms = -np.inf, 0
+    while True:
+        total, inside = 0.0, 0
+        for u in target:
+            if u > t:
+                total += u
+                inside += 1
+        if inside == terms:
+            return t
+        t, terms = (total - C) / inside, inside
+
+
+def total_loss(x: Any, w: Any, y: Any, scores: Any) -> float:
+    """Sum over rows of max(0, 1 + the highest other score - the lowest of a label)."""
+    start, features, values = x
+    first, classes, weights = w
+    own_start, own = y
+    total = 0.0
+    for i in range(len(start) - 1):
+        scores[:] = 0.0
+        for j in range(start[i], start[i + 1]):
+            for p in range(first[features[j]], first[features[j] + 1]):
+                scores[classes[p]] += values[j] * weights[p]
+        lowest = np.inf
+        for p in range(own_start[i], own_start[i + 1]):
+            lowest = min(lowest, scores[own[p]])
+            scores[own[p]] = -np.inf
+        highest = -np.inf
+        for k in range(len(scores)):
+            highest = max(highest, scores[k])
+        total += max(0.0, 1.0 + highest - lowest)
+    return total
