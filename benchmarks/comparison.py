@@ -1,7 +1,7 @@
 """Systems beside each other on real data, each training in a process of its own, one thread each.
 
 A comparison writes a row a point to its file under ``reports/``; what stands there is not trained
-again. Then it writes its table into ``docs/library.md``. Data are in ``$XCBENCH_DATA``, or
+again. Then it writes its table into its page. Data are in ``$XCBENCH_DATA``, or
 ``data/``.
 """
 
@@ -43,6 +43,7 @@ class Comparison:
     table : the table of the page, from the rows of the file.
     title : of the place in the page.
     limit : CPU seconds of a training.
+    page : that has the table.
     """
 
     module: str
@@ -52,6 +53,7 @@ class Comparison:
     table: Callable[[pd.DataFrame], str]
     title: str
     limit: float = LIMIT
+    page: Path = PAGE
 
     @property
     def path(self) -> Path:
@@ -83,8 +85,8 @@ class Comparison:
                         done.to_csv(self.path, index=False)
                         print(rows.to_string(index=False, header=False), flush=True)
         first, last = (f"<!-- {self.title}: {word} -->\n" for word in ("begin", "end"))
-        before, _, rest = PAGE.read_text("utf-8").partition(first)
-        PAGE.write_text(before + self.written + rest.partition(last)[2], "utf-8")
+        before, _, rest = self.page.read_text("utf-8").partition(first)
+        self.page.write_text(before + self.written + rest.partition(last)[2], "utf-8")
 
     def _trained(self, dataset: str, system: str, setting: str) -> list[list[Any]]:
         """Rows of a system; of one that is stopped, those before."""

@@ -17,8 +17,8 @@ def test_numbers_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert done.attempted > 20 and done.failed == 0
 
 
-@pytest.mark.parametrize("module", ["equal_loss", "multi_label"])
+@pytest.mark.parametrize("module", ["equal_loss", "multi_label", "adapters"])
 def test_tables_are_those_of_their_files(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
     comparison = import_module(f"benchmarks.{module}").COMPARISON
-    assert comparison.written in (ROOT / "docs" / "library.md").read_text("utf-8")
+    assert comparison.written in comparison.page.read_text("utf-8")

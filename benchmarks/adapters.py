@@ -1,0 +1,173 @@
+"""Precision at 1 of every adapter to a library beside that of the library used by itself.
+
+``python -m benchmarks.adapters`` writes ``reports/adapters.csv`` and a table of
+``docs/methods.md``: a training of each, more where it differs without a seed, with the same
+settings on the same rows, all labels of a row (`hsm`: a row a label). Systems whose package is not
+installed say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from functools import partial
+from io import StringIO
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from tabulate import tabulate
+
+from benchmarks import multi_label
+from benchmarks.comparison import ROOT, Comparison, Point, System, measuring, training
+from xcbench.core.dataset import Dataset
+from xcbench.core.solvers import Streams
+from xcbench.methods import registry
+
+LIMIT = 900.0  # processor seconds of a training
+WITHIN = 0.3  # points
+
+
+def adapter(data: Dataset, name: str, seed: int = 0, **settings: Any) -> float:
+    """Precision at 1 of the method."""
+    method = registry.builtin()[name]
+    chosen: Any = method.schema(name, **settings)
+    solver: Any = method.build(chosen, data.info)
+    shape = data.info.classes, data.info.features
+    model = solver.make_model("numpy", *shape, chosen.bias, "float32")
+    for _ in solver.fit(data, model, Streams.of(seed), [solver.epochs]):
+        pass
+    return hits(data, model.predict(data.test.whole_rows().X))
+
+
+def hits(data: Dataset, best: np.ndarray) -> float:
+    """Share of test rows that have the class."""
+    test = data.test.whole_rows()
+    assert test.sets
+    return float(test.sets.contain(np.asarray(best, np.int64)).mean())
+
+
+# ---------------------------------------------------------------- the libraries by themselves
+def of_points(system: Callable[..., Iterator[Point]], data: Dataset, **settings: Any) -> float:
+    """Of a system of `benchmarks.multi_label`."""
+    return next(iter(system(data, **settings)))[1][0]
+
+
+def napkin(learner: str, data: Dataset) -> float:
+    """NapkinXC's, with its defaults."""
+    from napkinxc import models
+
+    with TemporaryDirectory() as folder:
+        model = getattr(models, learner)(folder, seed=0, threads=1)
+        if learner == "HSM":
+            model.fit(sp.csr_matrix(data.train.X), data.train.y.tolist())
+        else:
+            train = data.train.whole_rows()
+            model.fit(sp.csr_matrix(train.X), multi_label.label_sets(train))
+        best = model.predict(sp.csr_matrix(data.test.whole_rows().X), top_k=1)
+    return hits(data, np.array([(*row, 0)[0] for row in best]))
+
+
+def sgd(data: Dataset, seed: int) -> float:
+    """scikit-learn's, class after class."""
+    from sklearn.linear_model import SGDClassifier
+
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    X, Y = multi_label.float64(train), train.labels(data.info.classes).tocsc()
+    scores = np.full((len(test), data.info.classes), -np.inf, np.float32)
+    for k in np.flatnonzero(np.diff(Y.indptr)):
+        y = Y[:, [k]].toarray().ravel()
+        fit = SGDClassifier(loss="log_loss", random_state=seed).fit(X, y)
+        scores[:, k] = fit.decision_function(test.X)
+    return hits(data, scores.argmax(axis=1))
+
+
+def libmultilabel(learner: str, data: Dataset) -> float:
+    """LibMultiLabel's, with its defaults and a bias."""
+    from libmultilabel import linear
+
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    Y = sp.csr_matrix(train.labels(data.info.classes))
+    with redirect_stdout(StringIO()):  # ours goes there
+        model = getattr(linear, learner)(Y, multi_label.float64(train), options="-B 1")
+    return hits(data, multi_label.top(model.predict_values, multi_label.float64(test))[:, 0])
+
+
+# ---------------------------------------------------------------- both
+SQUARED_HINGE = {"C": 0.1, "tolerance": 1e-4, "labels": "all"}
+ALONE: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
+    "omikuji": (partial(of_points, multi_label.parabel), {}),
+    "plt": (partial(of_points, multi_label.label_tree), {"labels": "all"}),
+    "lml_tree": (partial(libmultilabel, "train_tree"), {}),
+    "hsm": (partial(napkin, "HSM"), {}),
+    "lml_ovr": (partial(libmultilabel, "train_1vsrest"), {}),
+    "svm_ovr": (
+        partial(of_points, multi_label.one_vs_rest, loss="squared hinge", C=0.1),
+        SQUARED_HINGE,
+    ),
+    "logistic_ovr": (partial(of_points, multi_label.one_vs_rest, loss="logistic", C=1.0), {}),
+    "pruned_ovr": (partial(napkin, "BR"), {}),
+    "sgd_ovr": (sgd, {}),
+}
+TREES = ("omikuji", "plt", "lml_tree", "hsm")
+REPEATED = {  # k-means without a seed; rows in another order
+    "omikuji": {"bibtex": 13, "delicious": 2},
+    "lml_tree": {"bibtex": 5, "delicious": 2},
+    "sgd_ovr": {"bibtex": 5},
+}
+
+
+def both(name: str, data: Dataset, trainings: int = 1) -> Iterator[Point]:
+    """Precision at 1 of the adapter and of the library, means of trainings; seconds of all."""
+    alone, settings = ALONE[name]
+    started = training(LIMIT)
+    ours = [adapter(data, name, seed, **settings) for seed in range(trainings)]
+    theirs = [alone(data, seed) if name == "sgd_ovr" else alone(data) for seed in range(trainings)]
+    yield measuring(started), (float(np.mean(ours)), float(np.mean(theirs)))
+
+
+SYSTEMS: dict[str, System] = {
+    name: (
+        partial(both, name),
+        {
+            data: [{"trainings": REPEATED.get(name, {}).get(data, 1)}]
+            for data in multi_label.DATASETS
+            if data != "citeulike" or name in TREES
+        },
+    )
+    for name in ALONE
+}
+
+
+def table(rows: pd.DataFrame) -> str:
+    """A line an adapter: both precisions in percent on every dataset, and the difference."""
+    lines = []
+    for name, found in rows.groupby("system", sort=False):
+        line = [f"`{name}`"]
+        for dataset in multi_label.DATASETS:
+            row = found[found["dataset"] == dataset]
+            if row.empty:
+                line.append("not run")
+            elif row["status"].iloc[0] != "ended":
+                line.append(row["status"].iloc[0])
+            else:
+                ours, alone = 100 * row["ours"].iloc[0], 100 * row["alone"].iloc[0]
+                far = "" if abs(ours - alone) <= WITHIN else ", **apart**"
+                line.append(f"{ours:.2f} / {alone:.2f}{far}")
+        lines.append(line)
+    return tabulate(lines, ["method", *multi_label.DATASETS], tablefmt="github") + "\n"
+
+
+COMPARISON = Comparison(
+    "adapters",
+    ["ours", "alone"],
+    multi_label.DATASETS,
+    SYSTEMS,
+    table,
+    "adapters",
+    page=ROOT / "docs" / "methods.md",
+)
+if __name__ == "__main__":
+    COMPARISON.main()
