@@ -8,10 +8,12 @@ import shlex
 import shutil
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra import compose
 from packaging.requirements import Requirement
+from sklearn.datasets import load_digits
 
 from workspace import ROOT, Workspace
 from xcbench import papers
@@ -78,10 +80,17 @@ def test_the_front_page_has_the_results_of_the_tables(tmp_path: Path) -> None:
 
 def commands(page: Path) -> list[str]:
     """Lines of the blocks of a page that a shell would run, without their comments."""
-    blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
     return [
-        shlex.join(shlex.split(line, comments=True)) for block in blocks for line in lines(block)
+        shlex.join(shlex.split(line, comments=True))
+        for block in blocks(page)
+        for line in lines(block)
     ]
+
+
+def blocks(page: Path, *kinds: str) -> list[str]:
+    """Blocks of code of a page: those of a shell, or of a language."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    return [block for kind, block in found if kind in (kinds or ("", "sh"))]
 
 
 def lines(block: str) -> list[str]:
@@ -89,6 +98,15 @@ def lines(block: str) -> list[str]:
 
 
 PROGRAM = re.compile(r"(python run\.py|xcbench|make|pip install|dvc|mkdocs) ")
+NOT_RUN = {  # beginnings of the other lines of the shell blocks, and why no test runs them
+    "source .venv/bin/activate": "the tests run in an environment already",
+    "python -m benchmarks ": "takes minutes; its parts are checked by their name",
+    r"(mike|git push) ": "publishes",
+    "docker |apptainer |printf 'Bootstrap": "needs a daemon, or root",
+    "(dask|ray) ": "tests/test_executors.py starts its own schedulers",
+    "MLFLOW_TRACKING_URI=http://there": "tests/test_tracking_server.py has a server",
+    r"apt-get |install -d |cat > /etc|slurmctld |END$|\w+=": "sets a machine up for SLURM",
+}
 OWN = ("gce", "mine", "_target_")  # methods that the reader writes first; test_plugins has them
 COMMANDS = list(dict.fromkeys(line for page in (FRONT, *DOCS, GUIDE) for line in commands(page)))
 
@@ -108,6 +126,26 @@ def test_every_command_of_the_pages_can_be_given() -> None:
         elif program == "pip":
             named = re.findall(r"\.\[(.*?)\]", line)
             assert set(",".join(named).split(",")) <= {"", *extras["optional-dependencies"]}, line
+
+
+def test_every_line_of_a_shell_block_is_checked_or_says_why_not() -> None:
+    told = re.compile("|".join(NOT_RUN))
+    for page in (FRONT, *DOCS, GUIDE):
+        for block in blocks(page):
+            for line in filter(None, block.splitlines()):
+                assert PROGRAM.match(line) or told.match(line), (page.name, line)
+                for name in re.findall(r"^python -m benchmarks (\w+)", line):
+                    assert (ROOT / "benchmarks" / f"{name}.py").exists(), line
+
+
+@pytest.mark.slow
+def test_the_classifier_of_the_front_page() -> None:
+    (block,) = blocks(FRONT, "python")
+    X, y = load_digits(return_X_y=True)
+    names: dict[str, Any] = {"X": X[:300] / 16, "y": y[:300]}
+    exec(block, names)
+    assert names["labels"].shape == names["log_p"].shape == (300, 5)
+    assert (names["labels"][:, 0] == names["y"]).mean() > 0.8
 
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("python run.py")])
