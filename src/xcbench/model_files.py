@@ -166,6 +166,8 @@ def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarra
     estimator._memory, estimator._streams = {}, Streams.of(0)
     kinds = {entry.name for entry in fields(Info)}
     info = Info(**{name: value for name, value in content["info"].items() if name in kinds})
+    if estimator.n_features_in_ != info.features:
+        raise ValueError(f"{estimator.n_features_in_} features beside {info.features}")
     estimator._restore(info, content["settings"], need=(), engine="numpy")
     own, protocol = _under("inputs.", arrays), content["protocol"]
     if protocol is None:

@@ -53,7 +53,7 @@ def _array(path: Path, name: str) -> np.ndarray:
         if size > largest(path):
             raise ValueError(f"its arrays unpack to {readable(size)}, more than any data file has")
         with np.load(content, allow_pickle=False) as arrays:
-            array = arrays[name]
+            array = np.asarray(arrays[name])  # a member that is no .npy comes as bytes
     except Exception as error:  # a damaged archive fails in many ways, inside NumPy and zipfile
         reason = one_line(error)[:120]
         raise UserError(

@@ -164,7 +164,7 @@ def intro(rows: pd.DataFrame) -> list[str]:
     judged = kinds[[kind for kind in HEADINGS if kind in kinds and kind != UNJUDGED]]
     run = judged.drop("not-run", errors="ignore")
     agree = run.drop("deviates", errors="ignore")
-    listed = ", ".join(f"{number} {HEADINGS[kind]}" for kind, number in agree.items())
+    listed = ", ".join(f"{number} {HEADINGS[str(kind)]}" for kind, number in agree.items())
     return [
         "Five papers propose ways to train linear classifiers over many classes. xcbench trains "
         "their methods again, from configuration files, and compares every number that they print.",
