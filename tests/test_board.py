@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xcbench.board import advice, checks, conclusions, protocol, ranks, tuning
+from xcbench.board import advice, checks, conclusions, protocol, ranks, tuning, variance
 from xcbench.board.advice import Needs
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
@@ -157,3 +157,28 @@ def test_curves_are_compared_at_the_checkpoints_that_both_have() -> None:
     assert checks._apart(old, near, ["test_error"]) == pytest.approx(0.1)
     assert checks._apart(old, old, ["test_error"]) == 0
     assert checks._apart(old, near[:1], ["test_error"]) == np.inf
+
+
+def test_what_choices_are_worth(tmp_path: Path) -> None:
+    """Shares of a balanced design, against sums of squares by hand, at the best rates alone."""
+    pytest.importorskip("statsmodels", reason="the extra board is not installed")
+    names, rng = ("method", "method.sampler", "method.optimizer"), np.random.default_rng(0)
+    index = pd.MultiIndex.from_product([["nce", "ove"], ["tree", "uniform"], ["ar", "sgd"]])
+    rows = []
+    for place, levels in enumerate(index):
+        for lr, worse in ((0.1, 0.0), (1.0, 5.0)):
+            for seed in range(3):
+                y = 0.5 * (levels[0] == "nce") + 0.1 * place + worse + 0.01 * rng.normal()
+                row = dict(zip(names, levels, strict=True)) | {"lr": lr, "seed": seed, "y": y}
+                losses = dict.fromkeys(("test_log_loss", "validation_log_loss"), np.exp(y))
+                rows.append(row | losses | {"status": "done"})
+    frame = pd.DataFrame(rows)
+    (tmp_path / "board").mkdir()
+    frame.to_csv(tmp_path / "board" / "crossed.csv", index=False)
+    found = variance.choices(tmp_path).set_index("choice")["share of squares"]
+    best = frame[frame["lr"] == 0.1]
+    squares = (best["y"] - best["y"].mean()).pow(2).sum()
+    for name, factor in zip(names, ("objective", "sampler", "optimizer"), strict=True):
+        between = best.groupby(name)["y"].transform("mean") - best["y"].mean()
+        assert found[factor] == pytest.approx(between.pow(2).sum() / squares, abs=1e-6)
+    assert found.sum() == pytest.approx(1)

@@ -82,6 +82,8 @@ TOLD = {
     "variance": "What each choice is worth: analysis of variance of the final log loss",
     "design": "Objective (each with its paper's optimizer) and sampler on citeulike: analysis of "
     "variance of the log loss of the adv paper's crossed rows",
+    "choices": "Objective, sampler and optimizer on bibtex, each with each at its best rate: "
+    "analysis of variance of the log loss (`experiment=board-crossed`)",
 }
 
 
@@ -109,6 +111,7 @@ def tables(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
         results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
     if variance.installed():
         results["design"] = variance.design(reports)
+        results["choices"] = variance.choices(reports)
     return results
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from xcbench.board.tuning import ENDED
 from xcbench.papers import run as papers
+from xcbench.report.summary import best
 
 
 def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:
@@ -69,3 +70,19 @@ def design(reports: Path) -> pd.DataFrame:
         objective=some["method"], sampler=some["method.sampler"].replace("others", "uniform")
     )
     return shares(named, "test_log_loss", ["objective", "sampler"])
+
+
+def choices(reports: Path) -> pd.DataFrame:
+    """Shares of objective, sampler and optimizer on Bibtex, each with each at its best rate.
+
+    Of the rows of ``experiment=board-crossed``; the rate is chosen by the validation rows.
+    """
+    path = reports / "board" / "crossed.csv"
+    if not path.exists():
+        return pd.DataFrame()
+    rows = pd.read_csv(path).rename(columns=lambda name: str(name).removeprefix("method."))
+    rows = rows.rename(columns={"method": "objective"}).replace({"sampler": {"others": "uniform"}})
+    factors = ["objective", "sampler", "optimizer"]
+    chosen = [best(variant) for _, variant in rows.groupby(factors)]
+    ended = pd.concat(chosen)
+    return shares(ended[ended["status"].isin(ENDED)], "test_log_loss", factors)
