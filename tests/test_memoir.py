@@ -84,7 +84,8 @@ class Direct:
         self.W, self.total, self.t = np.zeros((K, D)), np.zeros((K, D)), 0
 
     def step(self, batch: np.ndarray, rivals: np.ndarray) -> None:
-        s, eta = self.s, self.lr / (1 + self.s.slowdown * self.t)
+        s = self.s
+        eta = self.lr / (1 + s.slowdown * (s.first_step + self.t))
         l2 = isinstance(s, MemoirL2Options)
         if s.margins == "current" and l2:
             self.W *= 1 - s.strength * eta
@@ -111,9 +112,12 @@ class Direct:
             touched = np.union1d(self.y[batch], rivals)
             theta = s.strength * eta * K / len(touched)
             rows = self.W[touched]
-            self.W[touched] = np.where(
-                rows > theta, rows - theta, np.where(rows < -theta, rows + theta, 0.0)
-            )
+            cut = np.where(rows > theta, rows - theta, np.where(rows < -theta, rows + theta, 0.0))
+            limit = s.truncation_limit if isinstance(s, MemoirL1Options) else 0
+            for place, k in enumerate(touched):
+                change = np.linalg.norm(rows[place] - cut[place])
+                if not limit or change <= limit * np.linalg.norm(rows[place]):
+                    self.W[k] = cut[place]
         self.t += 1
         self.total += self.W
 
@@ -163,6 +167,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
         replace(L2, **AS_TEXT, batch_size=1),
         L1,
         replace(L1, lr=0.9, strength=0.03),
+        replace(L1, lr=0.9, strength=0.03, truncation_limit=0.1, first_step=1),
         replace(L1, **AS_TEXT),
     ],
 )
@@ -209,6 +214,13 @@ def test_truncation_is_eq_13() -> None:
     np.testing.assert_allclose(model.evaluated().toarray(), expected, atol=1e-15)
     assert model.nonzeros == 3
     assert model.seen.tolist() == [True, False, True]
+
+
+def test_what_would_change_a_class_too_much_is_not_truncated() -> None:
+    model = SparseModel("numpy", 2, 3, "float64")
+    W = np.array([[0.3, 0.4, 0.0], [3.0, 4.0, 0.05]])  # by 0.141 of 0.5, by 0.150 of 5
+    model.move(np.arange(2), sp.csr_array(W), threshold=0.1, limit=0.2)
+    np.testing.assert_allclose(model.evaluated().toarray(), [W[0], [2.9, 3.9, 0]], atol=1e-15)
 
 
 # ---------------------------------------------------------------- the model

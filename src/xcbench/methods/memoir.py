@@ -26,6 +26,9 @@ class MemoirOptions(MethodOptions):
     batch_size: int = option(0, "samples in a batch, 0: 100 floor(sqrt K)", at_least=0)
     iterations: int = option(0, "batches in all, 0: as budget.epochs says", at_least=0)
     slowdown: float = option(0.02, "the rate of step t is lr / (1 + slowdown t)", at_least=0)
+    first_step: int = option(
+        0, "t of the first batch: 0 as published, 1 in the printed algorithms", at_least=0
+    )
     strength: float = option(1.0, "of the penalty, beside the mean loss", at_least=0)
     hinge: bool = option(True, "only samples of a margin below 1 move weights")
     order: str = option(
@@ -67,6 +70,12 @@ class MemoirL1Options(MemoirOptions):
     """Options of MEMOIR-l1."""
 
     strength: float = option(5e-6, "of the penalty, beside the mean loss", at_least=0)
+    truncation_limit: float = option(
+        0.0,
+        "a class is truncated only where that changes it by at most this share of its length; "
+        "0: always, as published",
+        at_least=0,
+    )
 
 
 def objective(settings: MemoirOptions, info: Info) -> Pairwise:
@@ -117,17 +126,24 @@ def oracle(settings: MemoirOptions, rng: np.random.Generator) -> Oracle:
     return Graph() if settings.oracle == "graph" else Exact()
 
 
+def penalty(settings: MemoirOptions) -> L1 | L2:
+    """Penalty of a method."""
+    if isinstance(settings, MemoirL1Options):
+        return L1(settings.strength, settings.truncation_limit)
+    return L2(settings.strength)
+
+
 def solver(settings: Any, info: Info) -> Margin:
     """The loop over batches, with the penalty of the method."""
     assert settings.lr is not None
-    kind = L2 if isinstance(settings, MemoirL2Options) else L1
     n = batch(settings, info)
     return Margin(
         objective=objective(settings, info),
         oracle=lambda rng: oracle(settings, rng),
-        penalty=kind(settings.strength),
+        penalty=penalty(settings),
         lr=settings.lr,
         slowdown=settings.slowdown,
+        first_step=settings.first_step,
         batch_size=n,
         mean_step=settings.batch == "mean",
         current=settings.margins == "current",

@@ -176,19 +176,26 @@ class SparseModel(Model):
         """Whether every weight is 0."""
         return not self.V.counts.any()
 
-    def move(self, classes: np.ndarray, changes: sp.csr_array, threshold: float = 0.0) -> None:
+    def move(
+        self,
+        classes: np.ndarray,
+        changes: sp.csr_array,
+        threshold: float = 0.0,
+        limit: float = 0.0,
+    ) -> None:
         """Add to the weights of distinct classes (C,), then soft-threshold them.
 
         Parameters
         ----------
         changes : (C, D).
         threshold : theta of sign(w) max(|w| - theta, 0) (MEMOIR, Eq. 13).
+        limit : share of its length by which that may change a class, else it stays; 0: any.
         """
         old = self.V.take(classes)
         new = sp.csr_array(old + changes / self.scale)
         if threshold:
             shorter = np.maximum(np.abs(new.data) - threshold / self.scale, 0.0)
-            new.data = np.copysign(shorter, new.data)
+            new.data = np.copysign(_limited(new, shorter, limit) if limit else shorter, new.data)
         new = new.astype(self.dtype)
         new.eliminate_zeros()
         self.square += _square(new) - _square(old)
@@ -286,3 +293,11 @@ class SparseModel(Model):
 def _square(rows: sp.csr_array) -> float:
     """Sum of the squares of all values, in float64."""
     return float(np.sum(np.square(rows.data, dtype=np.float64)))
+
+
+def _limited(W: sp.csr_array, shorter: np.ndarray, limit: float) -> np.ndarray:
+    """Absolute values: the shorter ones in rows whose length they change little enough."""
+    row = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    longer = np.abs(W.data)
+    change, length = (np.bincount(row, part**2, W.shape[0]) for part in (longer - shorter, longer))
+    return np.where((change <= limit**2 * length)[row], shorter, longer)

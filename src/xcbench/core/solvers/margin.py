@@ -29,7 +29,7 @@ class Margin(Solver):
     objective : of the scores of the true class and its rival.
     oracle : makes, of random numbers, what finds rivals.
     penalty : `L2` or `L1`.
-    lr, slowdown : the rate of step t = 0, 1, ... is lr / (1 + slowdown · t).
+    lr, slowdown : the rate of step t = first_step, ... is lr / (1 + slowdown · t).
     batch_size : samples in a batch, drawn with replacement.
     mean_step : whether a batch moves weights by the mean of its samples, or by their sum.
     current : whether a sample sees the weights as the samples before it in the batch
@@ -52,6 +52,7 @@ class Margin(Solver):
     cosine: bool
     average: bool
     epochs: float | None = None
+    first_step: int = 0
 
     def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
@@ -109,7 +110,7 @@ class Margin(Solver):
         rng: np.random.Generator,
     ) -> float:
         """Move the weights by one batch; gives the sum of its values."""
-        eta = self.lr / (1 + self.slowdown * step)
+        eta = self.lr / (1 + self.slowdown * (self.first_step + step))
         share = eta / len(y) if self.mean_step else eta
         if self.current:
             self.penalty.before(model, eta)
@@ -123,7 +124,7 @@ class Margin(Solver):
         combined = sp.coo_array((numbers, (place.ravel(), row)), (len(classes), len(y))).tocsr()
         combined.eliminate_zeros()
         threshold = self.penalty.threshold(eta, model.n_classes, len(classes))
-        model.move(classes, combined @ X, threshold)
+        model.move(classes, combined @ X, threshold, self.penalty.limit)
         self.penalty.after(model)
         model.end_step()
         oracle.moved(model, classes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ class L2:
     """
 
     strength: float
+    limit: ClassVar[float] = 0.0
 
     def before(self, model: SparseModel, rate: float) -> None:
         """W <- (1 - strength · rate) W."""
@@ -39,9 +41,14 @@ class L1:
 
     K over the number of these classes makes up for the steps in which a class is not touched.
     Eq. 11 has strength/2; the threshold of Eq. 13 is twice the sub-gradient step of Eq. 12.
+
+    Attributes
+    ----------
+    limit : change of a class, over its length, above which it is not truncated; 0: none.
     """
 
     strength: float
+    limit: float = 0.0
 
     def before(self, model: SparseModel, rate: float) -> None:
         """Shrink nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xcbench.papers import Measured, effects
+from xcbench.papers.claims import function
 from xcbench.papers.memoir import lsh, theory
 from xcbench.report.formats import NONE
 
@@ -29,3 +30,8 @@ def lsh_share(measured: Measured, dataset: str) -> str:
 def failing(measured: Measured) -> str:
     """Share of the pairs for which the printed step of Theorem 1 fails."""
     return f"{1 - theory.as_printed(measured)[0]:.0%}"
+
+
+def of(measured: Measured, name: str) -> str:
+    """A number of the theory."""
+    return f"{function('memoir', name)(measured)[0]:.2g}"
