@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 from pandas.testing import assert_frame_equal
 from scipy.special import logsumexp
 
+from made_cells import make
 from test_descent import METHODS, model_of, solver_of, trained
 from test_resume import numbers, wait_for
 from workspace import Workspace
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.run import runner
 
 pytest.importorskip("numba", reason="Numba is not installed: nothing goes in lockstep")
 
@@ -160,3 +163,30 @@ def test_a_killed_launch_goes_on(workspace: Workspace, alone: pd.DataFrame) -> N
     after = workspace.cells()
     assert {name: after[name] for name in before} == before
     assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
+
+
+@pytest.mark.parametrize("error", [MemoryError("8 models"), ZeroDivisionError("a bug")])
+def test_what_goes_wrong_in_lockstep_is_said(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two cells may fit one by one where they do not together; a bug of ours hides behind none."""
+
+    def fails(*_: object) -> None:
+        raise error
+
+    jobs: list[Any] = [SimpleNamespace(cell=make(seed=seed), origins={}) for seed in (0, 1)]
+    monkeypatch.setattr(runner, "_too_large", lambda job: "")
+    monkeypatch.setattr(runner, "_run_together", fails)
+    monkeypatch.setattr(runner, "run", lambda job, watch: job.cell)
+    cells = runner.run_together(jobs)
+    if isinstance(error, MemoryError):
+        assert cells == [job.cell for job in jobs]
+        said = capsys.readouterr().err
+        assert said == "2 cells run one by one, not in lockstep: MemoryError: 8 models\n"
+    else:
+        assert {cell.status for cell in cells} == {"failed"}
+        assert (
+            cells[0].message
+            == "ZeroDivisionError: a bug; lockstep=false trains each cell by itself"
+        )
+        assert "in fails" in cells[0].traceback

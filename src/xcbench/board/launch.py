@@ -147,11 +147,10 @@ class Launch:
 
 def at(settings: Config, values: Mapping[str, float]) -> Config:
     """A cell with other settings of its method."""
-    options = {name.removeprefix("method."): value for name, value in values.items()}
-    known: dict[str, Any] = {
-        name: value for name, value in options.items() if hasattr(settings.method, name)
+    options: dict[str, Any] = {
+        name.removeprefix("method."): value for name, value in values.items()
     }
-    return replace(settings, method=replace(settings.method, **known))
+    return replace(settings, method=replace(settings.method, **options))
 
 
 def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCache:

@@ -7,7 +7,7 @@ decay has the one that there is, or its own penalty.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -16,24 +16,16 @@ import pandas as pd
 from xcbench.board.protocol import OWN, Protocol
 from xcbench.core.dataset import Info
 from xcbench.methods.method import Method, default_rate
+from xcbench.methods.options import MethodOptions
 from xcbench.run.settings import Config
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in OWN))
 ENDED = ("done", "timeout")
 
 
-def tuned(method: Method, settings: Any) -> list[str]:
+def tuned(method: Method, settings: MethodOptions) -> list[str]:
     """Names of the options of a method that are tuned, at most two."""
-    names = ["lr"] if method.has_rate(settings) else []
-    if not method.impossible(replace(settings, l2=1.0)) and not _refuses_l2(method, settings):
-        return [*names, "l2"]
-    declared = {entry.name for entry in fields(settings)}
-    return names + [name for name in OWN if name in declared][:1]
-
-
-def _refuses_l2(method: Method, settings: Any) -> bool:
-    """Whether weight decay makes no difference: nothing is trained by steps of ours."""
-    return not method.has_rate(settings) and not hasattr(settings, "solver")
+    return [*(["lr"] if method.has_rate(settings) else []), *filter(None, [settings.tuned])]
 
 
 def trials(protocol: Protocol, method: Method, settings: Config, info: Info) -> list[Config]:
@@ -61,7 +53,7 @@ def _value(
         return rounded(10 ** (low + (high - low) * u))
     decades = protocol.rate_decades if name == "lr" else protocol.option_decades
     centre = default_rate(method, settings.method, info) if name == "lr" else None
-    centre = float(getattr(settings.method, name)) if centre is None else centre
+    centre = float(asdict(settings.method)[name]) if centre is None else centre
     value = rounded(centre * 10 ** (decades * (2 * u - 1)))
     return min(value, 1.0) if name == "alpha" else value
 

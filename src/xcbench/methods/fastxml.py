@@ -15,6 +15,8 @@ from xcbench.options import option
 class TreeOptions(MethodOptions):
     """Options of FastXML; the defaults are the paper's."""
 
+    tuned = "C"
+
     trees: int = option(50, "in the ensemble", at_least=1)
     leaf: int = option(10, "rows in a leaf at most, where they can be parted", at_least=1)
     labels: int = option(100, "labels of a leaf that are kept", at_least=1)

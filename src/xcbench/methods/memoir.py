@@ -22,6 +22,8 @@ from xcbench.options import option
 class MemoirOptions(MethodOptions):
     """Options of MEMOIR, multi-class SVMs on sparse weights; the defaults are as published."""
 
+    tuned = "strength"
+
     bias: bool = option(False, "not possible: the paper appends a feature that is always 1")
     batch_size: int = option(0, "samples in a batch, 0: 100 floor(sqrt K)", at_least=0)
     iterations: int = option(0, "batches in all, 0: as budget.epochs says", at_least=0)

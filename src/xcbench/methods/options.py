@@ -11,7 +11,14 @@ from xcbench.options import option
 
 @dataclass
 class MethodOptions:
-    """Options every method has. The model is f_c(x) = x·w_c + b_c."""
+    """Options every method has. The model is f_c(x) = x·w_c + b_c.
+
+    Attributes
+    ----------
+    tuned : option that a search tunes beside the rate; empty: none.
+    """
+
+    tuned = ""
 
     name: str = option(MISSING, "name of the method")
     lr: float | None = option(
@@ -28,6 +35,8 @@ class MethodOptions:
 @dataclass
 class StochasticOptions(MethodOptions):
     """Options of a method that visits minibatches of samples."""
+
+    tuned = "l2"
 
     batch_size: int = option(100, "samples in a minibatch", at_least=1)
     optimizer: str = option(

@@ -16,6 +16,8 @@ from xcbench.options import option
 class PDSparseOptions(UnbiasedOptions):
     """Options of PD-Sparse; the defaults are those of the published code."""
 
+    tuned = "strength"
+
     strength: float = option(0.1, "lambda of lambda ||W||_1", at_least=0)
     C: float = option(1.0, "weight of the losses", above=0)
     passes: int = option(50, "over the rows, at most", at_least=1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ def _search(grid: Grid, job: Job) -> Search:
 def _setting(job: Job, name: str, default: object = None) -> object:
     value: object = job.settings
     for part in name.split("."):
-        value = getattr(value, part, default)
+        value = vars(value).get(part, default) if is_dataclass(value) else default
     return value
 
 
@@ -225,9 +225,9 @@ def _with(settings: Config, values: Mapping[str, float | None]) -> Config:
 
 def _changed(settings: Any, path: Sequence[str], value: float | None) -> Any:
     """Settings with another value of an option, named from the outside in."""
-    own, *inner = path
-    new = _changed(getattr(settings, own), inner, value) if inner else value
-    return replace(settings, **{own: new})
+    outer, *inner = path
+    new = _changed(vars(settings)[outer], inner, value) if inner else value
+    return replace(settings, **{outer: new})
 
 
 def _beyond(grid: Grid, tables: ResultsCache, jobs: list[Job]) -> list[Config]:

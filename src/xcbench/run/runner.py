@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from xcbench.core.dataset import Dataset, Info
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Solver, lockstep
 from xcbench.data import Missing
+from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.run import environment, memory, training
 from xcbench.run.cell import Cell
@@ -26,6 +27,7 @@ from xcbench.run.plan import Job, cache_dir, memory_estimate
 from xcbench.run.processes import interrupted
 from xcbench.units import GIB
 
+APART = "; lockstep=false trains each cell by itself"
 WARM: set[str] = set()  # kinds of cells for which this process has all code compiled
 
 
@@ -49,10 +51,15 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
             cell, status="failed", message="out of memory", traceback=traceback.format_exc()
         )
     except Exception as error:  # one cell's failure must not cost the others
-        if interrupted():  # in NumPy's C code KeyboardInterrupt can end as a TypeError
-            raise KeyboardInterrupt from error
-        reason = plugins.failure(error)
-        return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
+        return _failed(cell, error)
+
+
+def _failed(cell: Cell, error: Exception, remedy: str = "") -> Cell:
+    """A cell with the error that is being handled."""
+    if interrupted():  # in NumPy's C code KeyboardInterrupt can end as a TypeError
+        raise KeyboardInterrupt from error
+    reason = plugins.failure(error) + remedy
+    return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
 
 
 def run_together(
@@ -61,14 +68,18 @@ def run_together(
     """Cells of jobs that differ in rate or weight decay alone: in lockstep, or one by one."""
     cells = [replace(job.cell, started=time.time()) for job in jobs]
     if len(jobs) > 1 and not any(map(_too_large, jobs)):
-        with threads.one(), suppress(Exception):  # of which each says its own, run by itself
-            for job, cell in zip(jobs, cells, strict=True):
-                cell.environment = {**environment.of(cell.engine), **job.origins}
-            taken = _run_together(jobs, cells, watch)
+        try:
+            with threads.one():
+                for job, cell in zip(jobs, cells, strict=True):
+                    cell.environment = {**environment.of(cell.engine), **job.origins}
+                taken = _run_together(jobs, cells, watch)
             if taken:
                 return taken
-        if interrupted():
-            raise KeyboardInterrupt
+        except (UserError, OSError, MemoryError) as error:  # one cell alone may do without
+            why = plugins.failure(error)
+            print(f"{len(jobs)} cells run one by one, not in lockstep: {why}", file=sys.stderr)
+        except Exception as error:
+            return [_failed(cell, error, APART) for cell in cells]
     return [run(job, watch) for job in jobs]
 
 

@@ -21,6 +21,8 @@ class UnbiasedOptions(MethodOptions):
 class LiblinearOptions(MethodOptions):
     """Options of LIBLINEAR's SVMs; with `bias`, b is penalised as a weight is."""
 
+    tuned = "C"
+
     C: float = option(1.0, "weight of the losses against ||W||²/2", above=0)
     tolerance: float = option(0.1, "at which the library stops, its own default", above=0)
     iterations: int = option(1000, "at which the library stops, its own default", at_least=1)
@@ -38,6 +40,8 @@ class OneVsRestOptions(LiblinearOptions):
 class LogisticOptions(MethodOptions):
     """Options of one-vs-rest logistic regression; scikit-learn's defaults."""
 
+    tuned = "C"
+
     C: float = option(1.0, "weight of the losses against ||W||²/2", above=0)
     tolerance: float = option(1e-4, "at which the library stops, its own default", above=0)
     iterations: int = option(100, "at which the library stops, its own default", at_least=1)
@@ -47,6 +51,8 @@ class LogisticOptions(MethodOptions):
 @dataclass
 class SGDOptions(MethodOptions):
     """Options of one-vs-rest SGD; scikit-learn's defaults, but the logistic loss."""
+
+    tuned = "alpha"
 
     loss: str = option("log_loss", "loss of its classifiers", choices=("log_loss", "hinge"))
     alpha: float = option(1e-4, "weight of ||w||²/2 against the mean loss", above=0)
@@ -59,6 +65,8 @@ class SGDOptions(MethodOptions):
 class LabelTreeOptions(MethodOptions):
     """Options of napkinXC's probabilistic label tree; the defaults are the library's."""
 
+    tuned = "C"
+
     C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
     arity: int = option(2, "children of a node", at_least=2)
     leaves: int = option(100, "classes in the node above them, at most", at_least=2)
@@ -70,6 +78,8 @@ class LabelTreeOptions(MethodOptions):
 class HierarchicalSoftmaxOptions(MethodOptions):
     """Options of napkinXC's hierarchical softmax; the defaults are the library's."""
 
+    tuned = "C"
+
     C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
     arity: int = option(2, "children of a node", at_least=2)
     leaves: int = option(100, "classes in the node above them, at most", at_least=2)
@@ -78,6 +88,8 @@ class HierarchicalSoftmaxOptions(MethodOptions):
 @dataclass
 class PrunedOptions(MethodOptions):
     """Options of napkinXC's one-vs-rest; the defaults are the library's."""
+
+    tuned = "C"
 
     C: float = option(10.0, "weight of the losses in LIBLINEAR", above=0)
     threshold: float = option(0.1, "weights below this are 0", at_least=0)
@@ -90,6 +102,8 @@ class OmikujiOptions(MethodOptions):
 
     Bonsai is ``balanced=false arity=100 depth=3``; AttentionXML's tree is ``collapse=5``.
     """
+
+    tuned = "C"
 
     C: float = option(1.0, "weight of the losses", above=0)
     trees: int = option(3, "in an ensemble", at_least=1)
@@ -107,6 +121,8 @@ class OmikujiOptions(MethodOptions):
 class RecallTreeOptions(MethodOptions):
     """Options of Vowpal Wabbit's RecallTree; the MEMOIR paper's settings for LSHTC1."""
 
+    tuned = "rate"
+
     bits: int = option(24, "the table has 2^bits weights; the paper took 30", at_least=1)
     rate: float = option(1.0, "learning rate of the library (-l)", above=0)
     loss: str = option("hinge", "loss of its classifiers", choices=("hinge", "logistic"))
@@ -116,6 +132,8 @@ class RecallTreeOptions(MethodOptions):
 @dataclass
 class LibMultiLabelOptions(MethodOptions):
     """Options of LibMultiLabel's one-vs-rest; the defaults are the library's, but the bias."""
+
+    tuned = "C"
 
     loss: str = option(
         "squared_hinge", "of LIBLINEAR's classifiers", choices=("squared_hinge", "logistic")
