@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 import xcbench
 from xcbench import durable, sealed
@@ -168,7 +169,10 @@ def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarra
     info = Info(**{name: value for name, value in content["info"].items() if name in kinds})
     if estimator.n_features_in_ != info.features:
         raise ValueError(f"{estimator.n_features_in_} features beside {info.features}")
+    if estimator.dtype not in ("float32", "float64"):
+        raise ValueError(f"dtype {estimator.dtype!r}")
     estimator._restore(info, content["settings"], need=(), engine="numpy")
+    next(estimator._model.passes(sp.csr_array((1, info.features), dtype=estimator.dtype)))
     own, protocol = _under("inputs.", arrays), content["protocol"]
     if protocol is None:
         return Trained(estimator)
