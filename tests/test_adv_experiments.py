@@ -188,6 +188,10 @@ def test_readings_and_protocols() -> None:
     assert (every.label, every.classes, every.svd) == ("each", "train_and_test", 512)
     exact = read("experiment=adv/appendix_a2", "dataset=eurlex", "method=softmax").method
     assert (exact.solver, exact.optimizer) == ("minibatch", "adagrad")
+    letter = read("experiment=adv/appendix_a2_text", "dataset=eurlex", "method=softmax")
+    assert letter.method == exact
+    assert (letter.evaluation.validation, letter.evaluation.validation_from) == (0.1, "train")
+    assert (letter.dataset.protocol.svd, letter.dataset.protocol.svd_centred) == (512, True)
 
 
 # ---------------------------------------------------------------- from the command line

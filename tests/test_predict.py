@@ -113,7 +113,13 @@ def test_a_file_counted_from_1_with_its_own_labels(tmp_path: Path, method: tuple
 
 @pytest.mark.parametrize(
     "words",
-    [("column_scale=max",), ("svd=11",), ("features=7", "featureless=keep"), ("divide_by=2",)],
+    [
+        ("column_scale=max",),
+        ("svd=11",),
+        ("svd=11", "svd_centred=true"),
+        ("features=7", "featureless=keep"),
+        ("divide_by=2",),
+    ],
     ids=lambda words: words[0],
 )
 def test_every_setting_of_features(tmp_path: Path, words: tuple[str, ...]) -> None:

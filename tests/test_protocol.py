@@ -297,3 +297,17 @@ def test_a_truncated_svd_keeps_the_leading_directions_of_the_training_rows():
             expected = rows @ axes
             sign = np.sign((found * expected).sum(axis=0))
             np.testing.assert_allclose(found, sign * expected, rtol=1e-3, atol=1e-3)
+
+
+def test_centred_coordinates_are_principal_components():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(30, 6)) * [5, 3, 1, 1, 0.1, 0.1] + 10
+    X[rng.random(X.shape) < 0.3] = 0
+    axes = np.linalg.svd(X - X.mean(axis=0))[2][:2].T
+    for kind in (np.asarray, sp.csr_array):
+        both = [Raw.single(kind(part), np.arange(len(part)) % 4, 4) for part in (X, X[:5] + 1)]
+        train, test, *_ = protocol.apply(*both, Protocol(svd=2, svd_centred=True))
+        for found, rows in ((train.X, X), (test.X, X[:5] + 1)):
+            expected = (rows - X.mean(axis=0)) @ axes
+            sign = np.sign((train.X * ((X - X.mean(axis=0)) @ axes)).sum(axis=0))
+            np.testing.assert_allclose(found, sign * expected, rtol=1e-4, atol=1e-4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ class Inputs:
     factors : what the first so many features are multiplied with.
     axes : along which the scaled features are projected, (D, size), size 0 for none.
     labels : label (K,) of every class, as the files have it.
+    centre : what is subtracted from the coordinates along the axes, (size,); empty for nothing.
     """
 
     first: int
@@ -37,12 +38,14 @@ class Inputs:
     factors: np.ndarray
     axes: np.ndarray
     labels: np.ndarray
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Inputs:
         """As `arrays` gave them."""
         first, width = (int(arrays[name]) for name in ("first", "width"))
-        return cls(first, width, arrays["factors"], arrays["axes"], arrays["labels"])
+        centre = arrays.get("centre", np.zeros(0))  # files of earlier versions have none
+        return cls(first, width, arrays["factors"], arrays["axes"], arrays["labels"], centre)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """As files keep it."""

@@ -18,6 +18,7 @@ from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
 
 SVD_PASSES = 7  # power iterations of the randomised algorithm
+SVD_OVERSAMPLES = 10  # directions more than are kept
 
 
 def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int, int]:
@@ -94,15 +95,15 @@ def problem(
             for raw, rows in ((train, trained), (test, usable))
         ]
     X_train, X_test = (scaled(X, factors, protocol) for X in (X_train, X_test))
-    axes = np.zeros((X_train.shape[1], 0))
+    axes, centre = np.zeros((X_train.shape[1], 0)), np.zeros(0)
     if protocol.svd:
-        axes = principal_axes(X_train, protocol.svd)
-        X_train, X_test = (along(X, axes) for X in (X_train, X_test))
+        axes, centre = principal_axes(X_train, protocol)
+        X_train, X_test = (along(X, axes, centre) for X in (X_train, X_test))
     base = -1 if train.first_feature is None else train.first_feature
     return (
         Split(X_train, np.searchsorted(classes, first), sets[0]),
         Split(X_test, np.searchsorted(classes, second), sets[1]),
-        Inputs(base, width, factors, axes, names[classes]),
+        Inputs(base, width, factors, axes, names[classes], centre),
         offered - len(second),
     )
 
@@ -241,23 +242,48 @@ def scaled(X: Rows, factors: np.ndarray, protocol: Protocol) -> Rows:
     return _with_constant(X, protocol.constant) if protocol.constant else X
 
 
-def principal_axes(train: Rows, size: int) -> np.ndarray:
-    """Leading right singular vectors (D, size) of the training rows."""
+def principal_axes(train: Rows, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
+    """Leading right singular vectors (D, size) of the training rows, and the mean's coordinates.
+
+    The latter, (size,), are empty where the mean is not subtracted first.
+    """
+    k = min(protocol.svd, *train.shape)
+    if protocol.svd_centred:
+        mean = np.asarray(train.mean(axis=0), np.float64).ravel()
+        axes = centred_axes(train, mean, k)
+        return axes, mean @ axes
     from sklearn.utils.extmath import randomized_svd  # imported where it is needed: it takes time
 
-    k = min(size, *train.shape)
-    return np.asarray(randomized_svd(train, k, n_iter=SVD_PASSES, random_state=0)[2].T)
+    axes = randomized_svd(train, k, n_iter=SVD_PASSES, random_state=0)[2].T
+    return np.asarray(axes), np.zeros(0)
+
+
+def centred_axes(X: Rows, mean: np.ndarray, k: int) -> np.ndarray:
+    """Leading right singular vectors (D, k) of X - 1 mean', without making that matrix.
+
+    By a randomised range finder with power iterations (Halko, Martinsson and Tropp 2011), which the
+    library has for plain matrices alone.
+    """
+    width = min(k + SVD_OVERSAMPLES, *X.shape)
+    along_features = np.random.default_rng(0).standard_normal((X.shape[1], width))
+    for _ in range(1 + SVD_PASSES):
+        along_rows = np.linalg.qr(X @ along_features - mean @ along_features)[0]
+        along_features = X.T @ along_rows - np.outer(mean, along_rows.sum(axis=0))
+    squares, turn = np.linalg.eigh(along_features.T @ along_features)
+    lengths = np.sqrt(np.maximum(squares[::-1][:k], np.finfo(float).tiny))
+    return np.asarray(along_features @ turn[:, ::-1][:, :k] / lengths)
 
 
 def applied(X: Rows, inputs: Inputs, protocol: Protocol) -> Rows:
     """Features of further rows, made as those of the training rows were."""
     X = scaled(X[:, : len(inputs.factors)], inputs.factors, protocol)
-    return along(X, inputs.axes) if inputs.axes.size else X
+    return along(X, inputs.axes, inputs.centre) if inputs.axes.size else X
 
 
-def along(X: Rows, axes: np.ndarray) -> np.ndarray:
-    """Coordinates of rows along axes (D, size), dense."""
-    return np.ascontiguousarray(X @ axes, dtype=np.float32)
+def along(X: Rows, axes: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Coordinates of rows along axes (D, size), dense, from a centre if there is one."""
+    coordinates = X @ axes
+    return np.ascontiguousarray(coordinates - centre if centre.size else coordinates, np.float32)
 
 
 def _with_values(X: Rows, values: np.ndarray) -> Rows:

@@ -76,6 +76,9 @@ class Protocol:
         "0: none",
         at_least=0,
     )
+    svd_centred: bool = option(
+        False, "subtract the mean of the training rows first: principal components, for svd"
+    )
 
 
 @dataclass
