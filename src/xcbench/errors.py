@@ -9,6 +9,10 @@ from pathlib import Path
 class UserError(Exception):
     """A mistake the user can mend: one sentence that says what is wrong, where, and what to do."""
 
+    def __str__(self) -> str:
+        """On one line, whatever it quotes."""
+        return " ".join(super().__str__().split())
+
 
 def suggestion(word: str, possible: Iterable[str]) -> str:
     """The known name that is likely meant, as the end of a sentence; or nothing."""

@@ -18,7 +18,6 @@ from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.options import folder
 from xcbench.run.settings import Config
-from xcbench.units import printable
 
 SWEEP = ("-m", "--multirun")
 ONLY = "only."  # only.METHOD.OPTION=VALUE holds for one method of a sweep
@@ -118,8 +117,7 @@ def _refuse_flags(words: Sequence[str]) -> None:
         name, _, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and (name in groups or name in set(options(Config))):
             value = value or (follower if "=" not in follower else "") or "VALUE"
-            said = f"{word} is not understood; write {name}={value}"
-            raise UserError(printable(" ".join(said.split())))
+            raise UserError(f"{word} is not understood; write {name}={value}")
 
 
 def _targets_as_choices(words: Sequence[str]) -> list[str]:
