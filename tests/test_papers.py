@@ -83,7 +83,10 @@ def test_points_without_a_tuned_rate_are_left_out(
     fresh: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert fresh.launch(part="runs", dataset="small", seed="0") == 0
-    assert "left out, as no rate was found: small ove, small umax" in capsys.readouterr().out
+    assert (
+        "left out, because no rate could be chosen: small ove, small umax"
+        in capsys.readouterr().out
+    )
     assert set(fresh.table("runs")["grid"]) == {"sums"}
 
 
@@ -301,7 +304,7 @@ def _without_status(text: str) -> str:
     ("damage", "what"),
     [
         (_cut, "cut off"),
-        (_without_status, "none of its rows fits its checksum"),
+        (_without_status, "no row matches its checksum"),
         (lambda text: text.replace("checksum", "check"), "no column 'checksum'"),
         (lambda text: "", "cut off"),
         (lambda text: "\n", "No columns"),

@@ -48,7 +48,7 @@ def test_datasets_are_added_once_and_shown(tmp_path: Path) -> None:
         (lambda text: "", "cannot be read"),
         (lambda text: text[:-9], "its last line is cut off"),
         (lambda text: text.partition("\n")[2], "has no column 'checksum'"),
-        (lambda text: text.replace("majority", "minority"), "none of its rows fits"),
+        (lambda text: text.replace("majority", "minority"), "no row matches its checksum"),
     ],
 )
 def test_a_damaged_table_is_one_sentence(
@@ -66,7 +66,7 @@ def test_a_changed_digit_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / priors.FILE).write_text(whole.replace("0.92326,", "0.92226,"))
     left = priors.read(tmp_path)
     assert len(left) == whole.count("\n") - 2 and 0.92226 not in set(left["majority_error"])
-    assert "rows that are damaged, and so left out: 1; restore the file" in capsys.readouterr().err
+    assert "left out 1 damaged rows; restore the file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", papers.NAMES)

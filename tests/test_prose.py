@@ -68,7 +68,7 @@ def test_the_best_rate_is_quoted_on_other_seeds() -> None:
 
 def test_several_rows_a_seed_are_refused() -> None:
     results = measured(rows("g", "a", [1.0]), rows("g", "a", [2.0], lr=1)).results
-    with pytest.raises(UserError, match="several rows a seed"):
+    with pytest.raises(UserError, match="several rows per seed"):
         effects.numbers(results, "g toy a", LOSS)
     assert list(effects.numbers(results, "g toy a lr=1", LOSS)) == [2.0]
 

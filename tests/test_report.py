@@ -168,6 +168,6 @@ def test_nothing_but_a_report_is_replaced(tmp_path):
 
 
 def test_no_cells(tmp_path):
-    with pytest.raises(UserError, match="no cells to report"):
+    with pytest.raises(UserError, match="no cell to report"):
         build([], tmp_path / "out", "Title")
     assert not (tmp_path / "out").exists()

@@ -39,7 +39,7 @@ def read(path: Path, needed: list[str], numbers: Sequence[str]) -> tuple[pd.Data
             raise ValueError(f"it has no column '{CHECKSUM}'")
         fits = fields[CHECKSUM] == checksums.of_rows(fields.drop(columns=CHECKSUM))
         if len(fits) and not fits.any():
-            raise ValueError("none of its rows fits its checksum, as where the header is damaged")
+            raise ValueError("no row matches its checksum; the header may be damaged")
         frame = typed(content if fits.all() else fields[fits].to_csv(index=False), needed, numbers)
         return frame.drop(columns=CHECKSUM), int((~fits).sum())
 
@@ -52,7 +52,7 @@ def reading(path: Path) -> Iterator[None]:
     except (OSError, ValueError) as error:
         raise UserError(
             f"{path} cannot be read ({one_line(error)}); "
-            "restore it, or remove it: what it held is measured again"
+            "restore it, or remove it: its cells run again"
         ) from None
 
 

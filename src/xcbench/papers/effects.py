@@ -74,7 +74,9 @@ def numbers(results: pd.DataFrame, words: str, column: str) -> pd.Series:
     selected = rows(results, words)
     found = evaluated(selected, column).groupby(selected["seed"])
     if len(selected) and (found.size() > 1).any():
-        raise UserError(f"'{words}' are several rows a seed: tell what they differ in")
+        raise UserError(
+            f"'{words}' selects several rows per seed: name the setting in which they differ"
+        )
     return found.first().dropna()
 
 

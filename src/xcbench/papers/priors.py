@@ -61,8 +61,8 @@ def read(folder: Path) -> pd.DataFrame:
     priors, damaged = csv_tables.read(folder / FILE, COLUMNS, NUMBERS)
     if damaged:
         print(
-            f"warning: {folder / FILE}: rows that are damaged, and so left out: {damaged}; "
-            f"restore the file, or `xcbench paper {folder.name}` computes them again",
+            f"warning: {folder / FILE}: left out {damaged} damaged rows; restore the file, or "
+            f"`xcbench paper {folder.name}` computes them again",
             file=sys.stderr,
         )
     return priors

@@ -85,7 +85,7 @@ class Runner:
                 best = best_settings(tuning, caches["tuning"])
                 configurations = with_best(configurations, best, tuning)
             if not configurations:
-                print("it has no such points")
+                print("no point of this grid matches")
                 continue
             outcome, exit_code = self._grid(grid, configurations, caches[part])
             code = max(code, exit_code)
@@ -128,7 +128,9 @@ class Runner:
             more = plan.jobs(_beyond(grid, outcome, jobs))
             if not more or code == INTERRUPTED:
                 break
-            print(f"{len(more)} points further, where the best ones lack neighbours")
+            print(
+                f"{len(more)} more points beside the best ones, which lie at the end of their grid"
+            )
             jobs += more
             further, exit_code = cells_of(grid.name, more, cache)
             outcome, code = outcome.joined(further), max(code, exit_code)
@@ -154,7 +156,7 @@ def cells_of(
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
-        print(f"{len(planned)} cells: {len(held)} of them hold in the committed tables")
+        print(f"{len(planned)} cells: {len(held)} of them are valid in the committed tables")
     code = (execute or execute_jobs)(todo) if todo else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
@@ -200,7 +202,7 @@ def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Co
         else:
             tuned.append(_with(job.settings, settings or {"method.lr": None}))
     if without:
-        print(f"left out, as no rate was found: {', '.join(dict.fromkeys(without))}")
+        print(f"left out, because no rate could be chosen: {', '.join(dict.fromkeys(without))}")
     return tuned
 
 
@@ -276,9 +278,8 @@ def tables(folder: Path) -> dict[str, ResultsCache]:
         ):
             if number:
                 print(
-                    f"warning: {path}: {what} that are damaged or missing, and so left out: "
-                    f"{number}; restore the file, or `xcbench paper {folder.name}` runs their "
-                    "cells again",
+                    f"warning: {path}: left out {number} {what}, damaged or missing; restore the "
+                    f"file, or `xcbench paper {folder.name}` runs their cells again",
                     file=sys.stderr,
                 )
     return parts

@@ -47,9 +47,7 @@ def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
         If there are no cells, or ``out`` holds anything that is not part of a report.
     """
     if not cells:
-        raise UserError(
-            "there are no cells to report: run an experiment first, or select with wider filters"
-        )
+        raise UserError("no cell to report: run an experiment first, or use fewer filters")
     _check_replaceable(out)
     lock = out.parent / f".{out.name}.lock"
     with writing(out, "reports_dir"), locks.alone(lock, f"writes {out}"):
