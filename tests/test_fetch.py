@@ -92,7 +92,7 @@ def test_what_is_cut_off_goes_on_where_it_stopped(server: Server, tmp_path: Path
     size = len(server.paths["/toy.zip"].body)
     sentence = refusal(toy(item), tmp_path)
     assert f"broke off after 100 of {size} bytes" in sentence
-    assert "goes on from there" in sentence
+    assert "continues from there" in sentence
     assert kept(tmp_path) == [100]
     server.paths["/toy.zip"].cut = None
     fetch.fetch(toy(item), tmp_path)

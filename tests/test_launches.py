@@ -194,7 +194,7 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     queue = Queue(tmp_path, [job], {})
     assert queue.take() is None and queue.take() is None and len(queue) == 1
     assert capsys.readouterr().out == (
-        "1 cell is running in another launch: waiting for what it gives\n"
+        "1 cell is running in another launch: waiting for the results\n"
     )
     cells.save(tmp_path, replace(job.cell, status="done", started=5.0))
     other.release_all()

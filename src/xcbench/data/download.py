@@ -23,7 +23,7 @@ from xcbench.units import duration, readable
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and without an answer
 SLOWEST = 1024.0  # bytes a second; below it a server is given up
 BLOCK = 1 << 16
-KEPT = "what came is kept, and `xcbench data fetch` goes on from there"
+KEPT = "what has arrived is kept, and `xcbench data fetch` continues from there"
 PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 
 _silent: dict[str, str] = {}
