@@ -171,10 +171,12 @@ def test_what_choices_are_worth(tmp_path: Path) -> None:
                 y = 0.5 * (levels[0] == "nce") + 0.1 * place + worse + 0.01 * rng.normal()
                 row = dict(zip(names, levels, strict=True)) | {"lr": lr, "seed": seed, "y": y}
                 losses = dict.fromkeys(("test_log_loss", "validation_log_loss"), np.exp(y))
-                rows.append(row | losses | {"status": "done"})
+                row |= {"status": "done", "objective": y, "observations": 9}  # objective: a metric
+                rows.append(row | losses)
     frame = pd.DataFrame(rows)
     (tmp_path / "board").mkdir()
-    frame.to_csv(tmp_path / "board" / "crossed.csv", index=False)
+    never = frame[:1].assign(**{"method.sampler": "slow", "observations": 0})
+    pd.concat([frame, never]).to_csv(tmp_path / "board" / "crossed.csv", index=False)
     found = variance.choices(tmp_path).set_index("choice")["share of squares"]
     best = frame[frame["lr"] == 0.1]
     squares = (best["y"] - best["y"].mean()).pow(2).sum()
