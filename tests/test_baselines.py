@@ -245,7 +245,7 @@ def test_cells_of_a_library_that_is_not_there_say_so(
         ]
     code, out = execute(points), capsys.readouterr().out
     assert code == 0, out
-    assert "1 cells skipped: not run: no package (method plt needs napkinxc" in out
+    assert "1 cell skipped: not run: no package (method plt needs napkinxc" in out
     status = results.frame(results.select(tmp_path, {})).set_index("method")["status"]
     assert status.to_dict() == {"plt": "skipped", "class_sums": "done"}
 

@@ -46,7 +46,7 @@ def test_second_launch_runs_nothing_and_force_runs_again(new_workspace: NewWorks
     words = ("-m", *SMALL, *ZIPF, "method=ove", "seed=0", "method.lr=1,1,1.0")
     first = workspace.run(*words)
     assert first.code == 0, first.text
-    assert "1 cells: 1 done" in first.out
+    assert "1 cell: 1 done" in first.out
     cells, numbers = workspace.cells(), workspace.frame()
     second = workspace.run(*words)
     assert second.code == 0, second.text
@@ -70,7 +70,7 @@ def test_one_cell_with_mlflow_by_either_command(workspace: Workspace) -> None:
     done = workspace.run_fresh(*words, PYTHONIOENCODING="ascii")
     assert done.code == 0, done.text
     assert done.err == ""
-    assert "1 cells: 1 done" in done.out
+    assert "1 cell: 1 done" in done.out
     with closing(sqlite3.connect(workspace.path / "runs" / "mlflow.db")) as store:
         assert store.execute("select status from runs").fetchall() == [("FINISHED",)]
     other = workspace.xcbench("run", *words, "runs_dir=other", "mlflow=false")

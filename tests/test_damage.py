@@ -306,7 +306,7 @@ def test_a_plan_says_once_that_a_cell_is_damaged(tmp_path: Path, capsys) -> None
     (where / cells.CELL).write_text("{}")
     assert execute.execute([settings]) == 0
     shown = capsys.readouterr()
-    assert shown.err.count("is damaged") == 1 and "1 cells, 1 to run" in shown.out
+    assert shown.err.count("is damaged") == 1 and "1 cell, 1 to run" in shown.out
 
 
 def test_a_launch_runs_a_damaged_cell_again_and_results_go_on(workspace: Workspace) -> None:

@@ -98,7 +98,7 @@ def test_a_run_on_fetched_files(server: Server, workspace: Workspace) -> None:
     done = workspace.run(*words, "fetch=true", "dataset.missing=error")
     assert done.code == 0, done.text
     assert re.search(r"^fetching toy, \d+ bytes$", done.out, re.MULTILINE)
-    assert "1 cells: 1 done" in done.out
+    assert "1 cell: 1 done" in done.out
     assert_in_place(workspace.path / "data")
     assert list(workspace.frame()["dataset"]) == ["toy"]
     # Where the files came from is no part of what a cell is.

@@ -182,7 +182,7 @@ def test_more_checkpoints_than_batches(workspace: Workspace) -> None:
     """A checkpoint that no batch came before is no divergence."""
     own = ("method=memoir_l2", "method.iterations=2", "budget.checkpoints=5")
     done = workspace.run("dataset=digits", "mlflow=false", *own)
-    assert "1 cells: 1 done" in done.out
+    assert "1 cell: 1 done" in done.out
 
 
 SHRUNK = {

@@ -30,7 +30,7 @@ def test_a_target_in_the_working_directory_runs_beside_ours(workspace: Workspace
     again = workspace.run("-m", "method=gce.method,umax", *RUN)
     assert "every cell was there already" in again.out
     alone = workspace.run("method._target_=gce.method", "method.q=0.5", "plan=true", *RUN)
-    assert alone.code == 0 and "1 cells, 1 to run" in alone.out, alone.text
+    assert alone.code == 0 and "1 cell, 1 to run" in alone.out, alone.text
     shown = workspace.xcbench("show", found["gce"]["cell"])
     assert "method=gce.method" in shown.out.splitlines()[-1]
 
@@ -139,6 +139,6 @@ def test_a_dataset_from_outside(installed: Workspace) -> None:
     same = installed.run("dataset._target_=rings.rings", *words)
     assert "every cell was there already" in same.out, same.text
     other = installed.run("dataset=rings", "dataset.protocol.row_norm=none", *words, "plan=true")
-    assert "1 cells, 1 to run" in other.out
+    assert "1 cell, 1 to run" in other.out
     shown = installed.xcbench("show", cell["cell"], "runs_dir=datasets")
     assert "dataset=rings method=ove" in shown.out.splitlines()[-1]

@@ -22,6 +22,11 @@ def duration(seconds: float) -> str:
     return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
+def count(number: int, noun: str) -> str:
+    """A number of things, with the noun in the plural but for one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def printable(text: str) -> str:
     """A text without characters that steer a terminal or a browser."""
     if text.isprintable():

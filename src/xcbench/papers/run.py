@@ -34,6 +34,7 @@ from xcbench.run.execute import execute_jobs
 from xcbench.run.plan import Job
 from xcbench.run.processes import INTERRUPTED
 from xcbench.run.settings import Config
+from xcbench.units import count
 
 DECADES = 4  # by which a grid is extended at most, on either side
 Search = tuple[str, ...]  # dataset, method, and what else tells a search from another
@@ -156,7 +157,9 @@ def cells_of(
     held = {cell: row for cell, row in candidates.items() if row}
     todo = [job for job in planned if job.cell.cell not in held]
     if held:
-        print(f"{len(planned)} cells: {len(held)} of them are valid in the committed tables")
+        print(
+            f"{count(len(planned), 'cell')}: {len(held)} of them are valid in the committed tables"
+        )
     code = (execute or execute_jobs)(todo) if todo else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]

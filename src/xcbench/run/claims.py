@@ -20,6 +20,7 @@ from xcbench.errors import writing
 from xcbench.run import cells, memory
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job
+from xcbench.units import count
 
 
 class Claims:
@@ -106,7 +107,7 @@ class Queue:
         if self.waiting and not self.announced:
             self.announced = True
             number = len(self.waiting)
-            are = "1 cell is" if number == 1 else f"{number} cells are"
+            are = f"{count(number, 'cell')} {'is' if number == 1 else 'are'}"
             print(f"{are} running in another launch: waiting for the results", flush=True)
         return None
 

@@ -20,7 +20,7 @@ from xcbench.run.processes import INTERRUPTED
 from xcbench.run.progress import Progress
 from xcbench.run.recorder import Recorder
 from xcbench.run.settings import Config
-from xcbench.units import MIB
+from xcbench.units import MIB, count
 
 TO_RUN = "to run"
 Ended = Callable[[Sequence[Cell]], None]
@@ -133,7 +133,7 @@ def execute_jobs(
     statuses = Counter(finished.values())
     statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
     for reason, number in Counter(absent.values()).items():
-        print(f"{number} cells skipped: {reason}")
+        print(f"{count(number, 'cell')} skipped: {reason}")
     recorder = Recorder(runs_dir, launch.mlflow, launch.tracking_uri)
     queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
     clock.enter("idle")
@@ -231,12 +231,12 @@ def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
         states[state] += 1
         mebibytes = memory_estimate(job) / MIB
         print(f"{job.cell.cell}  {state:10} {mebibytes:8.0f} MiB  {job.label}")
-    print(f"{len(planned)} cells, {states[TO_RUN]} to run; nothing was run (plan=true)")
+    print(f"{count(len(planned), 'cell')}, {states[TO_RUN]} to run; nothing was run (plan=true)")
 
 
 def _summarise(planned: int, cached: int, statuses: Counter[str]) -> None:
-    count = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()) if number)
-    print(f"{planned} cells: {count or 'none finished'}")
+    came = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()) if number)
+    print(f"{count(planned, 'cell')}: {came or 'none finished'}")
     if cached == planned:
         print("every cell was there already: nothing was run (force=true runs them again)")
     elif cached:

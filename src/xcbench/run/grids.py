@@ -11,6 +11,7 @@ from pathlib import Path
 from xcbench import durable, locks, sealed
 from xcbench.errors import UserError, one_line, writing
 from xcbench.options import check_name
+from xcbench.units import count
 
 LAST = "last"  # the name of a launch that gives none
 
@@ -28,7 +29,7 @@ def add(runs_dir: Path, name: str, names: list[str]) -> None:
         before = [] if name == LAST or not path.exists() else _before(path)
         whole = list(dict.fromkeys([*before, *names]))
         if before and len(whole) > len(before):
-            print(f"grid={name} grows from {len(before)} to {len(whole)} cells")
+            print(f"grid={name} grows from {len(before)} to {count(len(whole), 'cell')}")
         durable.write(path, sealed.dumps({"cells": whole}))
 
 
