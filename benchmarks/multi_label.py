@@ -134,6 +134,24 @@ def parabel(data: Dataset) -> Iterator[Point]:
     yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in found]), test)
 
 
+def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Point]:
+    """LibMultiLabel's one-vs-rest or label tree, its defaults but for C."""
+    from libmultilabel import linear
+
+    train, test = data.train.whole_rows(), data.test.whole_rows()
+    X, Y = float64(train), sp.csr_matrix(train.labels(data.info.classes))
+    train_by = {"one-vs-rest": linear.train_1vsrest, "tree": linear.train_tree}[learner]
+    started = training(LIMIT)
+    model = train_by(Y, X, options=f"-s 1 -c {C} -B 1 -q", verbose=False)
+    seconds = measuring(started)
+
+    def scores(rows: Any) -> np.ndarray:
+        found: np.ndarray = model.predict_values(sp.csr_matrix(rows, dtype=np.float64))
+        return found
+
+    yield seconds, precision(top(scores, test.X), test)
+
+
 ALL = {"name": "OneVsAllClassifier", "l2": 1.0}
 DELICIOUS = {"lr": 0.02, "lr_decay": 0.8, "epochs": 8}
 SYSTEMS: dict[str, System] = {
@@ -181,6 +199,14 @@ SYSTEMS: dict[str, System] = {
     ),
     "napkinXC PLT": (label_tree, {name: [{}] for name in DATASETS}),
     "omikuji Parabel": (parabel, {name: [{}] for name in DATASETS}),
+    "LibMultiLabel": (
+        libmultilabel,
+        {
+            "bibtex": [{"learner": "one-vs-rest", "C": 0.1}, {"learner": "tree", "C": 0.1}],
+            "delicious": [{"learner": "one-vs-rest", "C": 0.1}, {"learner": "tree", "C": 0.1}],
+            "citeulike": [{"learner": "tree", "C": 1.0}],
+        },
+    ),
 }
 
 
@@ -194,9 +220,9 @@ def table(rows: pd.DataFrame) -> str:
         for row in found.itertuples():
             setting = {**json.loads(str(row.setting))}
             shown = ", ".join(
-                f"{name} {value:g}"
+                value if name == "learner" else f"{name} {value:g}"
                 for name, value in setting.items()
-                if name in ("negatives", "lr", "C")
+                if name in ("negatives", "lr", "C", "learner")
             )
             numbers = [row.precision_at_1, row.precision_at_3, row.precision_at_5]
             measured = [row.status] + [""] * 3
