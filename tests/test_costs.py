@@ -31,6 +31,13 @@ def test_macro_f1_is_scikit_learns(seed: int) -> None:
     assert abs(harmonic - found["macro_f1"]) > 1e-3
 
 
+def test_rows_of_which_no_class_is_told_count_against_their_own_class_alone() -> None:
+    y, predicted = np.array([0, 0, 1, 2, 2, 2]), np.array([0, -1, 1, -1, 2, 1])
+    found = macro_f1s(y, predicted)["macro_f1"]
+    expected = f1_score(y, predicted, labels=[0, 1, 2], average="macro")
+    assert found == pytest.approx(expected)
+
+
 def test_macro_f1_of_nothing_right_is_0() -> None:
     found = macro_f1s(np.array([0, 0, 1]), np.array([2, 2, 2]))
     assert found == {"macro_f1": 0.0, "macro_f1_of_means": 0.0}

@@ -253,7 +253,8 @@ def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
         precision 0, one without rows recall 0.
     """
     size = int(max(y.max(), predicted.max())) + 1
-    rows, guesses = np.bincount(y, minlength=size), np.bincount(predicted, minlength=size)
+    told = predicted[predicted >= 0]  # a recall tree that has not learnt enough tells no class
+    rows, guesses = np.bincount(y, minlength=size), np.bincount(told, minlength=size)
     hits = np.bincount(y[y == predicted], minlength=size)
     some = rows + guesses > 0
     rows, guesses, hits = rows[some], guesses[some], hits[some]
