@@ -211,7 +211,7 @@ def test_interrupted_and_continued(server: Server, workspace: Workspace) -> None
             process.kill()
             stalled.set()
     assert (process.returncode, err) == (130, "")
-    assert "`xcbench data fetch eurlex` goes on from it" in out
+    assert "`xcbench data fetch eurlex` continues from it" in out
     assert nothing_in_place(workspace.path / "data")
     (size,) = kept(workspace.path / "data")
     done = workspace.xcbench(*words)

@@ -316,6 +316,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
         "batches.png",
         "figure2.png",
         "figure2_printed.png",
+        "hashing.png",
     ]
 
 
