@@ -1,5 +1,6 @@
 """Several workers: the same numbers, one readable stream; a dead one costs its cell alone."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ from workspace import NewWorkspace, Workspace
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver
-from xcbench.run import cells, evaluator, results, training
+from xcbench.run import cells, evaluator, results, training, workers
 from xcbench.run.settings import Budget, Evaluation
 
 GRID = (
@@ -159,3 +160,19 @@ def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatc
         assert made.train_seconds >= 0.1
         steps = made.curve["iteration"].iloc[-1]
         assert made.curve["bound"].iloc[-1] == pytest.approx(-np.arange(1, steps + 1).mean())
+
+
+def test_a_worker_ends_in_silence_when_its_launch_was_killed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Killed before it read what the worker had sent: the system resets the connection."""
+    monkeypatch.setattr(workers, "end_with_parent", lambda: None)
+    worker, launch = multiprocessing.Pipe()
+    worker.send("what nobody reads")
+    launch.close()
+    with pytest.raises(ConnectionResetError):
+        worker.recv()
+    worker, launch = multiprocessing.Pipe()
+    worker.send("what nobody reads")
+    launch.close()
+    workers._serve(worker)

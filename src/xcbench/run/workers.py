@@ -148,13 +148,16 @@ class Worker:
 
 
 def _serve(pipe: Connection) -> None:
-    """Run the jobs that arrive."""
+    """Run the jobs that arrive, until the launch ends, well or badly."""
     end_with_parent()
-    try:
-        while True:
-            pipe.send(runner.run_together(pipe.recv()))
-    except EOFError:
-        return
+    while True:
+        try:
+            jobs = pipe.recv()
+        except (EOFError, OSError):
+            return
+        cells = runner.run_together(jobs)
+        with suppress(OSError):
+            pipe.send(cells)
 
 
 @contextmanager
