@@ -32,6 +32,7 @@ TABLE = REPORTS / "paper-hours.csv"
 PAGE = Path("docs/papers.md")
 BEGIN, END = "<!-- hours: begin -->\n", "<!-- hours: end -->\n"
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
+FEWEST = 4  # cells of an estimate
 REST = 0.5  # seconds of a cell besides training and evaluation
 HOUR = 3600.0
 
@@ -126,6 +127,8 @@ def table(rows: pd.DataFrame) -> str:
     """Hours of each paper: recorded, and estimated for today."""
     lines = []
     for name, own in rows.groupby("paper", sort=False):
+        if len(own) < FEWEST:
+            continue
         ratios = (own["today"] + REST) / (own["recorded"] + REST)
         hours = own["recorded_hours"].iloc[0]
         error = ratios.std(ddof=1) / np.sqrt(len(ratios))
