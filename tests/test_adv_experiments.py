@@ -226,6 +226,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "reports"
 
 
+@pytest.mark.slow
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     tuned = pd.read_csv(shrunk / "adv" / "tuning.csv", dtype={"cell": str})
     runs = pd.read_csv(shrunk / "adv" / "runs.csv")
@@ -249,6 +250,7 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     assert set(chosen["method.score_l2"]) == {best}
 
 
+@pytest.mark.slow
 def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:
     found = pd.read_csv(shrunk / "adv" / "replication.csv", keep_default_na=False)
     assert set(found["measured"]) == {""}

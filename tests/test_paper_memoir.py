@@ -129,6 +129,7 @@ def test_a_printed_bound_is_a_bound() -> None:
         assert math.isnan(found.loc["macro_f1", "difference"])
 
 
+@pytest.mark.slow
 def test_why_there_is_no_measurement() -> None:
     results = as_printed()
     results.loc[results["dataset"] == "dmoz", ["status", "message"]] = ("skipped", "not run: data")
@@ -285,6 +286,7 @@ def test_figures_of_what_ran() -> None:
     assert figures.figure2(results[:0]) is None and figures.figure1(results[:0]) is None
 
 
+@pytest.mark.slow
 def test_the_report_of_what_ran(tmp_path: Path) -> None:
     more = [
         row("constant", "20news", "memoir_l2", seed, accuracy=50.0 + 10 * seed, **{CONSTANT: c})

@@ -23,7 +23,7 @@ from xcbench.run.cell import Cell
 from xcbench.run.mlflow_target import Target
 from xcbench.run.processes import end_with_parent, without_signals
 
-START = 1.0  # seconds after which a launch takes a process beside it
+START = 2.0  # seconds after which a launch takes a process beside it
 PAUSE = 0.5  # seconds from one look at the outbox to the next
 PATIENCE = 5.0  # seconds of waiting at the end of a launch without a word
 TRIES = (1.0, 3.0)  # seconds before a further try at the end of a launch
