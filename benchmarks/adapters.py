@@ -9,9 +9,7 @@ installed say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
 from functools import partial
-from io import StringIO
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -88,25 +86,14 @@ def sgd(data: Dataset, seed: int) -> float:
     return hits(data, scores.argmax(axis=1))
 
 
-def libmultilabel(learner: str, data: Dataset, seed: int) -> float:
-    """LibMultiLabel's, with its defaults and a bias."""
-    from libmultilabel import linear
-
-    train, test = data.train.whole_rows(), data.test.whole_rows()
-    Y = sp.csr_matrix(train.labels(data.info.classes))
-    with redirect_stdout(StringIO()):  # ours goes there
-        model = getattr(linear, learner)(Y, multi_label.float64(train), options="-B 1")
-    return hits(data, multi_label.top(model.predict_values, multi_label.float64(test))[:, 0])
-
-
 # ---------------------------------------------------------------- both
 SQUARED_HINGE = {"C": 0.1, "tolerance": 1e-4, "labels": "all"}
 ALONE: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "omikuji": (partial(of_points, multi_label.parabel), {}),
     "plt": (partial(napkin, "PLT"), {"labels": "all"}),
-    "lml_tree": (partial(libmultilabel, "train_tree"), {}),
+    "lml_tree": (partial(of_points, multi_label.libmultilabel, learner="tree", C=1.0), {}),
     "hsm": (partial(napkin, "HSM"), {}),
-    "lml_ovr": (partial(libmultilabel, "train_1vsrest"), {}),
+    "lml_ovr": (partial(of_points, multi_label.libmultilabel, learner="one-vs-rest", C=1.0), {}),
     "svm_ovr": (
         partial(of_points, multi_label.one_vs_rest, loss="squared hinge", C=0.1),
         SQUARED_HINGE,

@@ -31,6 +31,13 @@ Point = tuple[float, tuple[float, ...]]  # seconds of training so far, and what 
 System = tuple[Callable[..., Iterator[Point]], dict[str, list[dict[str, Any]]]]
 
 
+def write_between(page: Path, title: str, table: str) -> None:
+    """Write a table into a page, between the marks of its title."""
+    first, last = (f"<!-- {title}: {word} -->\n" for word in ("begin", "end"))
+    before, _, rest = page.read_text("utf-8").partition(first)
+    page.write_text(before + first + table + last + rest.partition(last)[2], "utf-8")
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Systems by name, each with its settings on every dataset.
@@ -84,9 +91,7 @@ class Comparison:
                         done = rows if done.empty else pd.concat([done, rows])
                         done.to_csv(self.path, index=False)
                         print(rows.to_string(index=False, header=False), flush=True)
-        first, last = (f"<!-- {self.title}: {word} -->\n" for word in ("begin", "end"))
-        before, _, rest = self.page.read_text("utf-8").partition(first)
-        self.page.write_text(before + self.written + rest.partition(last)[2], "utf-8")
+        write_between(self.page, self.title, self.table(pd.read_csv(self.path)))
 
     def _trained(self, dataset: str, system: str, setting: str) -> list[list[Any]]:
         """Rows of a system; of one that is stopped, those before."""

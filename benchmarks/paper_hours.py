@@ -18,6 +18,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 
+from benchmarks.comparison import write_between
 from xcbench import papers
 from xcbench.core.dataset import Info
 from xcbench.methods import registry
@@ -30,7 +31,6 @@ from xcbench.run.settings import Config
 REPORTS = Path("reports")
 TABLE = REPORTS / "paper-hours.csv"
 PAGE = Path("docs/papers.md")
-BEGIN, END = "<!-- hours: begin -->\n", "<!-- hours: end -->\n"
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 FEWEST = 4  # cells of an estimate
 REST = 0.5  # seconds of a cell besides training and evaluation
@@ -158,8 +158,7 @@ def main(words: list[str], say: Callable[[str], object] = print) -> None:
             say(f"{row}")
             rows = pd.concat([kept, pd.DataFrame(new)], ignore_index=True)
             rows.to_csv(TABLE, index=False, float_format="%.6g")
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + table(rows) + END + rest.partition(END)[2], "utf-8")
+    write_between(PAGE, "hours", table(rows))
     say(table(rows))
 
 

@@ -16,10 +16,10 @@ import pandas as pd
 from tabulate import tabulate
 
 import xcbench
+from benchmarks.comparison import write_between
 
 ROOT = Path(__file__).parents[1]
 TABLE, PAGE = ROOT / "reports" / "rivals.csv", ROOT / "docs" / "methods.md"
-BEGIN, END = "<!-- rivals: begin -->\n", "<!-- rivals: end -->\n"
 PRECISIONS = [f"test_precision_at_{k}" for k in (1, 3, 5)]
 COSTS = {
     "train_seconds": "train, processor s",
@@ -110,13 +110,7 @@ def main() -> None:
         found = found[[name for name in columns if name in found]]
         table = pd.concat([table, found]).drop_duplicates(KEYS, keep="last")
         table.to_csv(TABLE, index=False)
-        write(table)
-
-
-def write(table: pd.DataFrame) -> None:
-    """The page's table."""
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + page(table) + END + rest.partition(END)[2], "utf-8")
+        write_between(PAGE, "rivals", page(table))
 
 
 def page(table: pd.DataFrame) -> str:
