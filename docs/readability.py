@@ -1,7 +1,8 @@
 """Mean length of the sentences that people read, and the share of them above 25 words.
 
 ``python docs/readability.py [FILE …]``; without files README, CONTRIBUTING, every page here, the
-findings, the templates of pages, the help and the errors. Code, tables and headings are left out;
+findings, the notes of the reports, the templates of pages, the help, the errors and the public
+docstrings. Code, tables and headings are left out;
 an item of a list ends a sentence, and a number or name that is filled in counts as one word.
 """
 
@@ -65,6 +66,19 @@ def errors() -> Iterator[str]:
                 yield " ".join(map(_message, node.args))
 
 
+def docstrings() -> Iterator[str]:
+    """Public docstrings; of a numpydoc section the descriptions, without names and types."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (
+                isinstance(node, ast.Module) or not node.name.startswith("_")
+            ):
+                text = re.sub(
+                    r"^.*\n-{3,}$|^\S+(, \S+)* : .*$", "", ast.get_docstring(node) or "", flags=re.M
+                )
+                yield re.sub(r"::\n\n(?:(?: +.*)?\n)+", ".\n\n", text + "\n")
+
+
 def _message(node: ast.expr) -> str:
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_message, node.values))
@@ -81,7 +95,10 @@ def texts() -> Iterator[tuple[str, str]]:
         yield f"{page.parent.name}/{page.name}", template(page.read_text("utf-8"))
     yield "papers/front.html", template((SOURCE / "papers" / "front.html").read_text("utf-8"))
     yield "xcbench --help", help_text()
+    notes = ROOT / "reports" / "notes.md"
+    yield notes.name, notes.read_text("utf-8")
     yield "errors", "\n\n".join(errors())
+    yield "docstrings", "\n\n".join(docstrings())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How far something is, on the terminal or in a notebook."""
+"""A progress bar for the terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from xcbench.units import duration
 
 
 class Bar:
-    """One line that is written over: ``epoch 3/20 ███░░░ loss 1.41, 2.1 s, about 12 s left``.
+    """A progress line that is overwritten: ``epoch 3/20 ███░░░ loss 1.41, 2.1 s, about 12 s left``.
 
     Parameters
     ----------
-    unit : what is counted.
-    total : how many there will be.
-    shown : whether anything is.
+    unit : name of the things that are counted.
+    total : number of things.
+    shown : whether to print the bar.
     """
 
     def __init__(self, unit: str, total: int, shown: bool = True) -> None:
@@ -24,7 +24,7 @@ class Bar:
         self.started, self.length = time.perf_counter(), 0
 
     def show(self, number: int, told: str) -> None:
-        """After so many of them, with a few words."""
+        """Update the bar to a count, with a short message."""
         if not self.shown:
             return
         spent = time.perf_counter() - self.started

@@ -1,8 +1,7 @@
-"""Files and folders that are whole or not there, whatever ends the process or the machine.
+"""Atomic writes: files and folders are complete or absent, also after a crash.
 
-What is new is written under a hidden name beside its target, synced, and renamed. A process that
-is killed leaves such names behind: `recover` puts back what they alone hold, `sweep` deletes the
-others.
+New content goes to a hidden name beside its target, is synced and renamed. A killed process leaves
+hidden names behind: `recover` restores content that exists only there, `sweep` deletes the rest.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 def write(path: Path, content: bytes | str) -> None:
-    """Write a file; any reader sees the old content or the new one, in whole.
+    """Write a file atomically: a reader sees the whole old content or the whole new one.
 
     Raises
     ------
     OSError
-        If it cannot be written; the old content stays.
+        If the file cannot be written; the old content stays.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = sibling(path)
@@ -48,7 +47,7 @@ def write(path: Path, content: bytes | str) -> None:
 
 
 def sibling(path: Path) -> Path:
-    """A hidden name beside a path that no other process uses."""
+    """Unique hidden name beside a path."""
     return path.with_name(f".{path.name}-{secrets.token_hex(6)}")
 
 
@@ -62,17 +61,17 @@ def sync_folder(path: Path) -> None:
 
 
 def replace_folder(scratch: Path, target: Path) -> None:
-    """Sync a folder with all it holds, then let it take the place of another, or of none.
+    """Sync a folder and its content, then move it to a target, which it replaces.
 
     Parameters
     ----------
     scratch : named by `sibling` of the target.
-    target : a reader finds the old folder or the new one, never neither.
+    target : always exists for a reader, as the old folder or the new one.
 
     Raises
     ------
     OSError
-        If that is not possible; the old folder stays, and so does ``scratch``.
+        If that fails; the old folder and ``scratch`` stay.
     """
     for place, _, names in os.walk(scratch):
         for name in names:
@@ -88,8 +87,8 @@ def replace_folder(scratch: Path, target: Path) -> None:
 def write_together(files: Mapping[Path, bytes], pending: Path) -> None:
     """Write files of one folder, all of them or none.
 
-    They stand in ``pending`` from the moment on which they count, until each has moved into place:
-    what reads them asks `current`, what writes them calls `finish` first.
+    Once all are in the folder ``pending``, they count as written; then each moves into place.
+    Readers ask `current` for a file, and writers call `finish` first.
 
     Raises
     ------
@@ -109,13 +108,13 @@ def write_together(files: Mapping[Path, bytes], pending: Path) -> None:
 
 
 def current(path: Path, pending: Path) -> Path:
-    """Where the newest content of a file is that was written with others."""
+    """Path of the newest content of a file written by `write_together`."""
     new = pending / path.name
     return new if new.exists() else path
 
 
 def finish(pending: Path) -> None:
-    """Move the files that a process left pending into place."""
+    """Move files left in ``pending`` into place."""
     if pending.is_dir():
         for path in sorted(pending.iterdir()):
             path.replace(pending.parent / path.name)
@@ -173,7 +172,7 @@ def _exchange(a: Path, b: Path) -> bool:
 
 
 def recover(folder: Path) -> None:
-    """Put back what stepped aside for a folder that never came."""
+    """Restore an old folder whose replacement never arrived."""
     for old in folder.glob(f".*{OLD}"):
         target = old.with_name(old.name[1:].removesuffix(OLD).rpartition("-")[0])
         if not target.exists():
@@ -182,7 +181,7 @@ def recover(folder: Path) -> None:
 
 
 def sweep(folder: Path) -> None:
-    """Recover, then delete what killed processes left half-written."""
+    """Recover, then delete the leftovers of killed processes."""
     recover(folder)
     for path in folder.glob(".*"):
         with suppress(OSError):
@@ -191,7 +190,7 @@ def sweep(folder: Path) -> None:
 
 
 def tidy(targets: Iterable[Path]) -> None:
-    """Recover, then delete all that is half-written of these: the caller holds their lock."""
+    """Recover, then delete all leftovers of these paths; the caller holds their lock."""
     for target in targets:
         recover(target.parent)
         for path in target.parent.glob(f".{glob.escape(target.name)}-*"):
@@ -200,7 +199,7 @@ def tidy(targets: Iterable[Path]) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete a file or a folder, as far as that is possible."""
+    """Delete a file or a folder; errors are ignored."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""The one exception that is meant for people, and how a disk's errors become one."""
+"""`UserError`, the exception shown to users, and conversion of disk errors to it."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ class UserError(Exception):
 
 
 def suggestion(word: str, possible: Iterable[str]) -> str:
-    """The known name that is likely meant, as the end of a sentence; or nothing."""
+    """End of a sentence that suggests the closest valid name, or an empty string."""
     names = sorted(set(possible))
     last = [name for name in names if name.rpartition(".")[2] == word]
     close = last or difflib.get_close_matches(word, names, 1, 0.7)
@@ -23,20 +23,20 @@ def suggestion(word: str, possible: Iterable[str]) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """What an exception says, however many lines it takes."""
+    """Message of an exception in one line."""
     return " ".join(str(error).split())
 
 
 def reason(error: BaseException) -> str:
-    """What went wrong, in the system's own words where it has some: these name no file."""
+    """What went wrong, in the operating system's words if it has any; without the file name."""
     return getattr(error, "strerror", None) or one_line(error)
 
 
 @contextmanager
 def writing(path: Path, setting: str = "runs_dir") -> Iterator[None]:
-    """Turn what goes wrong while something is written into a sentence that names it.
+    """Context that turns errors of writing into a `UserError` that names the target.
 
-    Python says neither file nor remedy when a disk is full.
+    Python names neither the file nor a remedy if the disk is full.
     """
     try:
         yield

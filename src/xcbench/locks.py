@@ -1,4 +1,4 @@
-"""One process at a time; who waits for another is told so."""
+"""File locks; a process that waits for another says so."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ SILENT_SECONDS = 1.0
 
 @contextmanager
 def alone(path: Path, what: str, seconds: float = -1) -> Iterator[None]:
-    """Hold a lock.
+    """Context that holds a lock.
 
     Parameters
     ----------
-    path : file of the lock; its folder is created.
-    what : that other processes are doing meanwhile, such as ``prepares mnist``.
-    seconds : longest wait; -1 waits for ever.
+    path : lock file; its folder is created.
+    what : what the other process does meanwhile, for the message: ``prepares mnist``.
+    seconds : longest wait; -1 waits forever.
 
     Raises
     ------

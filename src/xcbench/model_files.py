@@ -1,6 +1,6 @@
 """Trained models as folders: ``model.json`` and ``arrays.npz``, with checksums and no pickle.
 
-Weights of sparse rows lie feature after feature, so that a row costs what its features have.
+Sparse weights are stored by feature, so the cost of a row depends on its features alone.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ FITTED = ("lr_", "n_iter_", "loss_curve_", "n_features_in_")
 
 @dataclass
 class Trained:
-    """A trained estimator, and what makes its features of the rows of a file.
+    """A trained estimator with the feature transformation of its training rows.
 
     Attributes
     ----------
-    inputs, protocol : None where the estimator was trained on arrays.
-    counts : training rows of every class.
+    inputs, protocol : None if the estimator was trained on arrays.
+    counts : number of training rows of every class.
     """
 
     estimator: LinearClassifier
@@ -61,24 +61,24 @@ class Trained:
     counts: np.ndarray | None = None
 
     def features(self, X: Any) -> Any:
-        """Features of rows, made as those of the training rows were."""
+        """Transform rows as the training rows were transformed."""
         if self.inputs is None or self.protocol is None:
             return X
         return protocols.applied(X, self.inputs, self.protocol)
 
 
 def is_model(folder: Path) -> bool:
-    """Whether a model lies there."""
+    """Whether a folder holds a model."""
     return (folder / MODEL).is_file()
 
 
 def save(folder: Path, trained: Trained) -> None:
-    """Write a model; an earlier one at the same place is exchanged when the new one is complete.
+    """Write a model atomically; it replaces an earlier one.
 
     Raises
     ------
     UserError
-        If it cannot be written, or something else lies there.
+        If it cannot be written, or the folder holds something else.
     """
     estimator = trained.estimator
     if folder.exists() and not is_model(folder) and (folder.is_file() or any(folder.iterdir())):
@@ -126,7 +126,7 @@ def load(folder: Path) -> Trained:
     Raises
     ------
     UserError
-        If there is none, it is damaged, or another version wrote it that this one cannot read.
+        If there is no model, it is damaged, or its version is not supported.
     """
     try:
         content = sealed.loads((folder / MODEL).read_bytes())

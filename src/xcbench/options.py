@@ -1,4 +1,4 @@
-"""How an option is declared and checked: one line each, read from the configuration's schema."""
+"""Options: declared in one line each, and checked against the configuration's schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def option(
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
 
-    Without ``identity``, its value leaves a cell the same experiment.
+    With ``identity=False``, the value does not change the identity of a cell.
     """
     metadata = {
         "doc": doc,
@@ -40,23 +40,23 @@ def option(
 
 
 def folder() -> Path:
-    """Configuration files: inside the installed package, else at the top of the checkout."""
+    """Folder of the configuration files: inside the installed package, or in the checkout."""
     inside = Path(__file__).parent / "conf"
     return inside if inside.is_dir() else Path(__file__).parents[2] / "conf"
 
 
 def program() -> str:
-    """Start a launch by this: the script of a checkout, or the command of an installed package."""
+    """Command that starts a launch: the checkout's script, or the installed console script."""
     return "xcbench run" if (Path(__file__).parent / "conf").is_dir() else "python run.py"
 
 
 def check_name(what: str, value: str) -> None:
-    """Check a name that file names and tables are made of.
+    """Check a name that becomes part of file names and tables.
 
     Raises
     ------
     UserError
-        If it could break them.
+        If it contains characters that break them.
     """
     if not re.fullmatch(r"\w[\w.+-]{0,79}", value):
         shown = value[:80] if value.isprintable() else ascii(value[:80])
@@ -72,7 +72,7 @@ def check(settings: Any, prefix: str = "") -> None:
     Raises
     ------
     UserError
-        Names the first option that is out of range, its value and what it may be.
+        Names the first option that is out of range, its value and the allowed ones.
     """
     for entry in fields(settings):
         check_value(entry, getattr(settings, entry.name), prefix)
@@ -95,8 +95,8 @@ def check_value(entry: Field[Any], value: Any, prefix: str = "") -> None:
 def changed(settings: Any) -> dict[str, Any]:
     """Fields of a configuration dataclass that differ from their defaults, nested ones too.
 
-    What makes an identity: an option that is added later leaves the identities of old cells alone.
-    A default, once in use, must not change its meaning: raise the version of what it belongs to.
+    Identities are made of these, so a new option does not change the identity of older cells. A
+    default must never change its meaning: raise the version of the method or dataset instead.
     """
     content: dict[str, Any] = {}
     for entry in fields(settings):

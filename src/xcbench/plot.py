@@ -1,4 +1,4 @@
-"""Pictures of the tidy frame, for notebooks."""
+"""Plots of the tidy frame, for notebooks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["curves"]
 
 
 def curves(frame: pd.DataFrame, dataset: str | None = None) -> Figure:
-    """Draw losses, errors and bound of every method at its best rate, as a report does.
+    """Draw losses, errors and bound of every method at its best rate, as in a report.
 
-    Lines are means over seeds, bands reach from the lowest to the highest seed.
+    Lines are means over seeds; bands span the lowest to the highest seed.
 
     Parameters
     ----------
@@ -26,17 +26,17 @@ def curves(frame: pd.DataFrame, dataset: str | None = None) -> Figure:
         One row a checkpoint, from ``xcbench.run(..., curves=True)`` or
         ``xcbench.results(curves=True)``.
     dataset : str, optional
-        Which one, where the frame has several.
+        Dataset to draw, if the frame has several.
 
     Returns
     -------
     Figure
-        A notebook shows it; ``savefig`` writes it.
+        Shown by a notebook; ``savefig`` writes it to a file.
 
     Raises
     ------
     UserError
-        If the frame has several datasets and none is chosen, or no cell that ended.
+        If the frame has several datasets and none is chosen, or if no cell ended.
     """
     names = sorted(frame["dataset"].unique())
     chosen = dataset or (names[0] if len(names) == 1 else "")

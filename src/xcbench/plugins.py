@@ -1,8 +1,8 @@
-"""Plugins: methods, samplers and datasets that others wrote, from outside this package.
+"""Plugins: methods, samplers and datasets from outside this package.
 
-A thing has a name that an installed package announces by an entry point, or it is a *target*,
-``module.thing``, of a module on the Python path or in the working directory. Nothing is imported
-before it is asked for, so a broken package costs only the runs that use it.
+A plugin is named by an entry point of an installed package, or by a *target* ``module.name``. The
+module is on the Python path or in the working directory. Plugins are imported on demand, so a
+broken package fails only the runs that use it.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ GROUPS = {"method": "xcbench.methods", "sampler": "xcbench.samplers", "dataset":
 
 @dataclass(frozen=True)
 class PluginRef:
-    """Something that was asked for.
+    """A plugin that was requested.
 
     Attributes
     ----------
-    reference : what names it to another process: its name, or its target.
-    origin : package and version or module it comes from; empty for our own.
+    reference : name or target, from which another process can load it.
+    origin : package and version, or module, that it comes from; empty if built in.
     """
 
     thing: Any
@@ -36,13 +36,13 @@ class PluginRef:
 
     @property
     def label(self) -> str:
-        """As sentences name it."""
+        """Name for messages."""
         return f"{self.reference} ({self.origin})" if self.origin else self.reference
 
 
 @cache
 def announced(kind: str) -> dict[str, list[EntryPoint]]:
-    """Entry points of installed packages by name, not yet loaded."""
+    """Entry points of installed packages by name, not loaded."""
     entries: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUPS[kind]):
         entries.setdefault(entry.name, []).append(entry)
@@ -50,12 +50,12 @@ def announced(kind: str) -> dict[str, list[EntryPoint]]:
 
 
 def is_target(reference: str) -> bool:
-    """Whether this is ``module.thing`` rather than a name."""
+    """Whether this is a target ``module.name`` rather than a name."""
     return "." in reference
 
 
 def refuse_clash(kind: str, name: str) -> None:
-    """Refuse the name of one of ours if a package announces it too.
+    """Refuse a built-in name that an installed package announces too.
 
     Raises
     ------
@@ -71,12 +71,12 @@ def refuse_clash(kind: str, name: str) -> None:
 
 @cache
 def find(kind: str, reference: str, ours: tuple[str, ...] = ()) -> PluginRef:
-    """Load what a name or a target stands for; ``ours`` are names that a mistake may mean.
+    """Load the plugin of a name or target; a misspelt name gets a suggestion from ``ours``.
 
     Raises
     ------
     UserError
-        If there is no such thing, more than one, or it cannot be imported.
+        If there is no such plugin, more than one, or it cannot be imported.
     """
     if is_target(reference):
         return _target(kind, reference)
@@ -101,7 +101,7 @@ def find(kind: str, reference: str, ours: tuple[str, ...] = ()) -> PluginRef:
 
 
 def failure(error: BaseException) -> str:
-    """An exception of code from outside, in one line."""
+    """Describe an exception of a plugin in one line."""
     return f"{type(error).__name__}: {one_line(error)}".removesuffix(": ")
 
 

@@ -1,4 +1,4 @@
-"""JSON that carries a checksum of its whole content."""
+"""JSON with a checksum of its content."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ CHECKSUM = "checksum"
 
 
 def dumps(content: dict[str, Any]) -> str:
-    """Text of a content, with its checksum as the last entry."""
+    """Serialise content, with its checksum as the last entry."""
     plain = json.loads(json.dumps(content, allow_nan=False))  # as it will be read: lists, str keys
     return json.dumps({**plain, CHECKSUM: _checksum(plain)}, indent=1)
 
 
 def loads(text: bytes) -> dict[str, Any]:
-    """Content of a text, without the checksum.
+    """Parse text, check the checksum, and return the content without it.
 
     Raises
     ------
     ValueError
-        If this is no such text, or the checksum is not that of the content.
+        If the text is malformed, or the checksum does not match.
     """
     try:
         content = json.loads(text)

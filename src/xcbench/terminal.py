@@ -1,4 +1,4 @@
-"""Colours and bars, where the output is a terminal that wants them."""
+"""Colours and bars, if the output is a terminal that supports them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WIDTH = 20
 
 
 def styled(text: str, style: str, stream: TextIO) -> str:
-    """A text in a colour; plain where NO_COLOR is set, or the stream is no terminal."""
+    """Colour a text; plain if NO_COLOR is set or the stream is not a terminal."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty()
     return text if plain else f"\033[{style}m{text}\033[0m"
 

@@ -1,4 +1,4 @@
-"""Threads: one for the libraries that have their own, those of free cores for evaluation."""
+"""Threads: one for BLAS and OpenMP, one a free core for evaluation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LIMITS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NU
 
 
 def one() -> Any:
-    """Context in which BLAS and OpenMP have one thread, so that numbers do not depend on cores."""
+    """Context with one thread for BLAS and OpenMP, so that results do not depend on the cores."""
     return _libraries(len(sys.modules)).limit(limits=1)
 
 
 def each(function: Callable[[Item], object], items: Sequence[Item]) -> None:
-    """Call a function with every item, in threads where there are several items.
+    """Call a function with every item; in threads if there are several.
 
-    The calls must not depend on one another; compiled code and BLAS run at the same time.
+    The calls must be independent; compiled code and BLAS run in parallel.
     """
     pool = _pool(os.getpid()) if len(items) > 1 else None
     waiting = [pool.submit(function, item) for item in items[1:]] if pool else []

@@ -1,4 +1,4 @@
-"""Bytes, seconds and foreign text, as people read them."""
+"""Format bytes, seconds and foreign text for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ MIB, GIB = 1 << 20, 1 << 30
 
 
 def readable(size: float) -> str:
-    """A number of bytes for people."""
+    """Format a number of bytes."""
     for unit in ("bytes", "KiB", "MiB"):
         if size < 1024:
             return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
@@ -15,7 +15,7 @@ def readable(size: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for people."""
+    """Format a duration."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     minutes = seconds / 60
@@ -23,12 +23,12 @@ def duration(seconds: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number of things, with the noun in the plural but for one."""
+    """A number with its noun, in the plural unless the number is 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def printable(text: str) -> str:
-    """A text without characters that steer a terminal or a browser."""
+    """Text without control characters of terminals or browsers."""
     if text.isprintable():
         return text
     return "".join(

@@ -1,4 +1,4 @@
-"""Which method to use: the best of a table of measures under what is needed."""
+"""Recommend a method: the best of a table of measurements that meets the user's needs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NEAR = (
 
 @dataclass(frozen=True)
 class Needs:
-    """What is needed.
+    """What the user needs.
 
     Attributes
     ----------
-    probabilities : whether classes must have them.
-    seconds, mib, row_seconds : of training, of the model, of predicting a row, at most.
+    probabilities : whether the method must give class probabilities.
+    seconds, mib, row_seconds : limits on training time, model size and prediction time per row.
     """
 
     probabilities: bool = False
@@ -39,10 +39,10 @@ WISHES: Mapping[str, Needs] = {
 
 
 def choice(entries: pd.DataFrame, needs: Needs) -> pd.Series | None:
-    """The method to use of those with measures; None where none meets the needs.
+    """Choose a method from the table; None if no method meets the needs.
 
-    The lowest log loss where probabilities are needed, else the highest accuracy; of methods that
-    are about as good the one that trains fastest.
+    The method with the lowest log loss wins if probabilities are needed, else the one with the
+    highest accuracy. Among methods that are about as good, the fastest to train wins.
     """
     some = entries.dropna(subset=["accuracy"])
     for column, most in (
@@ -64,7 +64,7 @@ def choice(entries: pd.DataFrame, needs: Needs) -> pd.Series | None:
 
 
 def table(summary: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:
-    """For every task, from few classes to many, what to use under every wish."""
+    """Recommended method for every task and set of needs, ordered by the number of classes."""
     return pd.DataFrame(_lines(summary, shapes))
 
 

@@ -1,4 +1,4 @@
-"""Checks of the whole chain: exact softmax at its optimum, cells run again, trials counted."""
+"""End-to-end checks: exact softmax reaches its optimum, reruns agree, trial counts are equal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPARED = ("train_log_loss", "train_error", "validation_error", "test_log_loss"
 
 
 def run(launch: Launch) -> int:
-    """Run the checks and write their table, in which one may fail; returns the exit code."""
+    """Run the checks and write their table, also if one fails; returns the exit code."""
     caches = tables(launch.folder)
     with sweeps.hydra(launch.overrides):
         conditions = Conditions(launch.protocol, launch.overrides)
@@ -54,9 +54,9 @@ def _row(check: str, what: str, number: float, beside: float, holds: bool) -> di
 
 
 def counted(launch: Launch, caches: Mapping[str, ResultsCache]) -> Iterator[dict[str, Any]]:
-    """Trials of every method on the tasks where it has final cells: as many as of all others.
+    """Check that every method had as many trials as the others, on tasks where it has final cells.
 
-    Fewer have those that have nothing to tune, or refuse a point.
+    Methods without tunable options, and methods that refuse a point, have fewer.
     """
     by = ["grid", "method"]
     used = caches["runs"].rows[by].drop_duplicates()
@@ -74,7 +74,7 @@ def counted(launch: Launch, caches: Mapping[str, ResultsCache]) -> Iterator[dict
 
 
 def optimum(conditions: Conditions, task: Task) -> Iterator[dict[str, Any]]:
-    """Training loss with the same weight decay, of the methods of softmax's likelihood."""
+    """Compare training losses of methods with a softmax likelihood, at the same weight decay."""
     reached = {method: _objective(conditions, task, method) for method in _of_softmax()}
     best = reached[REFERENCE]
     for method, value in reached.items():
@@ -116,7 +116,7 @@ def _ran(settings: Config) -> Cell:
 def again(
     launch: Launch, conditions: Conditions, caches: Mapping[str, ResultsCache]
 ) -> Iterator[dict[str, Any]]:
-    """Random final cells that met no cap, run again: the largest difference of each."""
+    """Rerun random final cells that met no time limit; gives the largest difference of each."""
     rows = caches["runs"].rows
     methods = registry.names()
     here = rows[(rows["status"] == "done") & rows["method"].isin(methods)]
@@ -151,6 +151,6 @@ def _apart(old: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> float:
 
 
 def read(folder: Path) -> pd.DataFrame:
-    """The table of the checks, empty where they have not run."""
+    """Read the table of checks; empty if they have not run."""
     path = folder / f"{NAME}.csv"
     return pd.read_csv(path) if path.exists() else pd.DataFrame()

@@ -27,13 +27,13 @@ LATE = 4  # times these seconds after which a cell is ended
 
 @dataclass
 class Comparison:
-    """Cells of a comparison.
+    """A comparison of methods on one dataset, within a time limit.
 
     Attributes
     ----------
-    seconds : of the wall, for all of it; a cell that has begun ends first.
-    order : of the methods, the likely ones first.
-    entries : measures of the cells on the rows set aside, by their identity.
+    seconds : wall-clock limit of the whole comparison; a running cell may finish.
+    order : methods, the most promising first.
+    entries : validation measurements of the cells, by identity.
     """
 
     conditions: Conditions
@@ -45,7 +45,7 @@ class Comparison:
     interrupted: bool = False
 
     def run(self) -> pd.DataFrame:
-        """Measures of all cells, a row each."""
+        """Run all cells and return their measurements, one row a cell."""
         started = time.monotonic()
         for method in self.order:
             if time.monotonic() - started > FIRST * self.seconds or self.interrupted:
@@ -59,7 +59,7 @@ class Comparison:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Measures so far."""
+        """Measurements so far."""
         names = ["method", "accuracy", "test_log_loss", "train_seconds", "model_mib", "row_seconds"]
         return pd.DataFrame(list(self.entries.values())).reindex(columns=[*names, "settings"])
 
@@ -118,7 +118,7 @@ def _measures(job: Job, row: pd.Series, every_label: bool) -> dict[str, Any]:
 
 
 def short(conditions: Conditions, seconds: float) -> Conditions:
-    """The conditions of the board, with cells that fit into a comparison of so many seconds."""
+    """Conditions of the board with a smaller budget, so that a comparison fits a time limit."""
     cap = round(seconds / CELLS, 3)
     conditions.protocol = replace(conditions.protocol, seconds={"tuning": cap, "runs": cap})
     return conditions

@@ -16,7 +16,7 @@ LESS = ("test_log_loss", "train_mib", "model_mib", "train_seconds")  # measures 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """That a method is better than another one by a measure; what a paper says of its own data."""
+    """A paper's claim, about its own data, that one method beats another by some measure."""
 
     paper: str
     claim: str
@@ -58,7 +58,7 @@ PUBLISHED = (
 
 
 def gains(finals: pd.DataFrame, better: str, worse: str, measure: str) -> pd.DataFrame:
-    """How much better the first method is than the second, tasks × seeds that both have."""
+    """Gain of the first method over the second, tasks × seeds that both have."""
     table = finals.pivot_table(index=["task", "seed"], columns="method", values=measure)
     if not {better, worse} <= set(table):
         return pd.DataFrame()
@@ -67,9 +67,9 @@ def gains(finals: pd.DataFrame, better: str, worse: str, measure: str) -> pd.Dat
 
 
 def judged(finals: pd.DataFrame) -> pd.DataFrame:
-    """A row a published conclusion: on which tasks it holds, the gain, and the verdict.
+    """One row a published conclusion: the tasks on which it holds, the gain and the verdict.
 
-    The gain is the mean over tasks, its interval that over seeds: it is about these tasks.
+    The gain is the mean over tasks. Its interval is over seeds, so it applies to these tasks only.
     """
     return pd.DataFrame(_rows(finals))
 
@@ -93,7 +93,7 @@ def _rows(finals: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def verdict(found: Effect, holds: int, tasks: int) -> str:
-    """Whether the order is that of the paper on all tasks, on none, or on some."""
+    """Whether the paper's order holds on all tasks, on some, or on none."""
     if tasks < 2 or not np.isfinite(found.low):
         return "too few tasks"
     if found.low > 0 and holds == tasks:

@@ -1,4 +1,4 @@
-"""Pictures of the board as SVG, the same bytes whenever they are drawn from the same numbers."""
+"""Figures of the board as SVG; the same numbers give the same bytes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def save(fig: Figure, path: Path) -> None:
 
 
 def differences(found: Ranks, title: str) -> Figure:
-    """Average ranks on a line, the best on the left, and bars below those that do not differ."""
+    """Critical-difference diagram: average ranks, with bars below methods that do not differ."""
     names, places = list(found.average.index), found.average.to_numpy()
     half = (len(names) + 1) // 2
     with style.look():
@@ -62,7 +62,7 @@ def differences(found: Ranks, title: str) -> Figure:
 
 
 def profile(values: pd.DataFrame, title: str) -> Figure:
-    """Share of tasks on which each method is within a ratio of the best loss."""
+    """Performance profile: share of tasks where each method is within a ratio of the best loss."""
     shares = ranks.profile(values, RATIOS)
     order = shares.mean().sort_values(ascending=False, kind="stable").index
     with style.look():
@@ -89,7 +89,7 @@ def profile(values: pd.DataFrame, title: str) -> Figure:
 
 
 def fronts(summary: pd.DataFrame, cost: str, label: str) -> Figure:
-    """Accuracy against a cost, a panel a task; methods of the Pareto front are named."""
+    """Accuracy against a cost, one panel a task; names the methods on the Pareto front."""
     some = summary.dropna(subset=["accuracy", cost])
     some = some[some["method"] != "prior"]
     tasks = list(dict.fromkeys(some["task"]))
@@ -128,7 +128,7 @@ def _front(ax: Axes, entries: pd.DataFrame, cost: str) -> None:
 
 
 def overview(summary: pd.DataFrame) -> Figure:
-    """The board at a glance: accuracy over the best of the task, methods × tasks."""
+    """Heat map of methods × tasks: accuracy divided by the best of the task."""
     table = summary.pivot(index="method", columns="task", values="accuracy")
     tasks = [task for task in dict.fromkeys(summary["task"]) if table[task].notna().any()]
     relative = table[tasks].div(table[tasks].max())

@@ -1,4 +1,4 @@
-"""What none of the papers states, each with its effect and its interval."""
+"""Findings that none of the papers states, each with an effect and an interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS = "lr"  # column of methods that take steps of a rate
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence with ``{}`` in the place of its effect, and the effect."""
+    """A sentence with a placeholder ``{}`` for its effect, and the effect."""
 
     name: str
     sentence: str
@@ -34,7 +34,7 @@ class Finding:
 
 
 def of(board: Board) -> list[Finding]:
-    """All findings that the tables have two numbers for, which are not the same."""
+    """All findings for which the tables have at least two different numbers."""
     found = (
         Finding(name, sentence, _effect(values(board)), unit, _of(name))
         for name, (sentence, values, unit) in FINDINGS.items()
@@ -86,24 +86,24 @@ def _best(board: Board, some: pd.Series) -> pd.Series:
 
 
 def by_seed(values: pd.Series) -> pd.Series:
-    """Means over tasks, a number a seed."""
+    """Means over tasks, one number a seed."""
     return values.unstack("seed").dropna().mean()
 
 
 def without_probabilities(board: Board) -> pd.Series:
-    """Points of accuracy of the best method without probabilities beyond the best with them."""
+    """Accuracy of the best method without probabilities minus the best with them, in points."""
     probable = board.summary["test_log_loss"].notna()
     return by_seed(100 * (_best(board, ~probable) - _best(board, probable)))
 
 
 def class_sums_share(board: Board) -> pd.Series:
-    """Per cent of the best accuracy that sums of a class's rows have."""
+    """Accuracy of class sums as a percentage of the best accuracy."""
     best = _best(board, board.summary["accuracy"].notna())
     return by_seed(100 * _accuracies(board)["class_sums"] / best)
 
 
 def exact_beside_best(board: Board) -> pd.Series:
-    """Points of accuracy of the best method beyond exact softmax, where that is on the board."""
+    """Accuracy of the best method minus that of exact softmax, in points, if the board has both."""
     best = _best(board, board.summary["accuracy"].notna())
     return by_seed(100 * (best - _accuracies(board)[REFERENCE]).dropna())
 
@@ -120,7 +120,7 @@ def order_of_two_measures(board: Board) -> pd.Series:
 
 
 def outside(board: Board) -> pd.Series:
-    """Points of accuracy of `gce` beyond the median of the methods with probabilities."""
+    """Accuracy of `gce` minus the median of methods with probabilities, in points."""
     some = board.finals[board.finals["test_log_loss"].notna()]
     table = some.pivot_table(index=["task", "seed"], columns="method", values="accuracy")
     if "gce" not in table:

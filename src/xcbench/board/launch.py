@@ -1,7 +1,7 @@
-"""Run the cells of the board: of every task and method first the trials, then the final cells.
+"""Run the cells of the board: for every task and method, first the trials, then the final cells.
 
-What is finished stays finished, as in the grids of a paper. The tables are written after every
-task, so that a launch that is ended loses nothing.
+Finished cells are kept, as in the grids of a paper. The tables are written after every task, so an
+interrupted launch loses nothing.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Launch:
 
     Attributes
     ----------
-    folder : of the report.
+    folder : folder of the report.
     overrides : settings of every cell, such as ``runs_dir``.
-    tasks, methods : names of those that are wanted; all where there are none.
-    plan : whether nothing is to be run or written.
+    tasks, methods : names to run; all if empty.
+    plan : list the cells; run and write nothing.
     """
 
     protocol: Protocol
@@ -113,7 +113,7 @@ class Launch:
     def jobs(
         self, task: Task, part: str, method: str, conditions: Conditions, tuned: ResultsCache
     ) -> list[Job]:
-        """Cells of a method on a task."""
+        """Jobs of a method on a task."""
         seeds = range(self.protocol.seeds if part == "runs" else 1)
         own = [self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds]
         first = plan.jobs(own[:1], whole=False)[0]

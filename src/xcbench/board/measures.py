@@ -1,4 +1,4 @@
-"""What the board shows of every method on every task: measures, or the reason for none."""
+"""Results of every method on every task: measurements, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Board:
 
     Attributes
     ----------
-    trials, finals : a row a cell, at the checkpoint that early stopping takes, with ``task``,
-        ``accuracy`` (precision at 1 where every label counts) and ``row_seconds``.
+    trials, finals : one row a cell, at the checkpoint chosen by early stopping, with ``task``,
+        ``accuracy`` (precision at 1 if every label counts) and ``row_seconds``.
     curves : the checkpoints of the final cells.
-    summary : a row a task and method, all of them: means over seeds, or a ``reason``.
+    summary : one row for each task and method: means over seeds, or a ``reason``.
     """
 
     protocol: Protocol
@@ -52,7 +52,7 @@ class Board:
 
 
 def read(folder: Path, protocol: Protocol) -> Board:
-    """The board as its committed tables have it."""
+    """Read the board from its committed tables."""
     caches = tables(folder)
     trials, finals = (_stopped(caches[part].intact, protocol) for part in ("tuning", "runs"))
     curves = _with_accuracy(_joined(caches["runs"].intact), protocol)
@@ -79,7 +79,7 @@ def read(folder: Path, protocol: Protocol) -> Board:
 
 
 def energy() -> str:
-    """What is known of energy."""
+    """Energy measurements, or why there are none."""
     if any(POWER.glob("*/energy_uj")):
         return "The machine tells its energy, which the cells do not record yet."
     return "Energy: not measured here, as the machine does not tell it."
@@ -178,7 +178,7 @@ def _first(curves: pd.DataFrame, goal: float) -> float:
 
 
 def counts(board: Board) -> Mapping[str, int]:
-    """Cells of the board, and how many of them met their caps."""
+    """Number of cells of the board, and number of those that reached their time limit."""
     return {
         "trials": len(board.trials),
         "trials that met the cap": int((board.trials["status"] == "timeout").sum()),

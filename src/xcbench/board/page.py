@@ -45,7 +45,7 @@ SHOWN = {  # columns of a task's table, and their headings
 
 
 def write(folder: Path, board: Board) -> None:
-    """Write everything; what cannot be told of too few tasks is left out."""
+    """Write the page, tables and figures; analyses that need more tasks are left out."""
     results = tables(board, folder.parent)
     pictures = drawn(board, folder)
     with writing(folder, "reports_dir"):
@@ -131,7 +131,7 @@ def shapes(board: Board) -> pd.DataFrame:
 
 
 def differences(board: Board) -> pd.DataFrame:
-    """Of every task and method, seed by seed, what it has beyond the reference."""
+    """Difference of every method from the reference, by task and seed."""
     lines = []
     for task, own in board.finals.groupby("task"):
         table = {
@@ -193,7 +193,7 @@ def sensitivity(board: Board) -> pd.DataFrame:
 
 
 def drawn(board: Board, folder: Path) -> dict[str, str]:
-    """Draw the pictures; gives their files with captions."""
+    """Draw the figures; returns their files with captions."""
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     pictures: dict[str, str] = {}
 
@@ -234,7 +234,7 @@ def _of_task(board: Board, task: str) -> pd.DataFrame:
 
 
 def told(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers as text, nothing where there is none."""
+    """Format numbers; a missing one is an empty string."""
     return frame.map(_number)
 
 

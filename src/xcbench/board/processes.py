@@ -1,4 +1,4 @@
-"""Cells in a process of its own, which may be ended: libraries know no budget."""
+"""Run cells in a separate process that can be killed: libraries have no time limit."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FORK = multiprocessing.get_context("fork")
 
 
 def within(seconds: float, jobs: Sequence[Job], warm: bool) -> int:
-    """Run cells with so many processor seconds for all of them; returns the exit code.
+    """Run cells within a total of processor seconds; returns the exit code.
 
     Parameters
     ----------
-    warm : whether what they need is to be compiled before.
+    warm : compile what they need first.
     """
     if not jobs[0].settings.plan:
         if warm:
@@ -35,9 +35,9 @@ def within(seconds: float, jobs: Sequence[Job], warm: bool) -> int:
 
 
 def apart(run: Callable[[], object]) -> int:
-    """Run something in a process that may be ended, as libraries know no budget.
+    """Run a function in a process that can be killed, since libraries have no time limit.
 
-    Cells that ended before stay.
+    Cells that ended before the limit are kept.
     """
     process = FORK.Process(target=_ended_well, args=(run,))
     process.start()

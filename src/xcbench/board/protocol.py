@@ -25,14 +25,14 @@ RERUNS = 30  # cells that a check runs again
 
 @dataclass(frozen=True)
 class Task:
-    """A dataset with the rule by which its rows become a problem.
+    """A dataset with the rule that turns its rows into a problem.
 
     Attributes
     ----------
-    words : settings of its cells.
-    drawn : whether every seed has a split of its own, as none is given.
-    every_label : whether all labels of a row count.
-    seconds : of its cells by part, where they are not those of the protocol.
+    words : overrides of its cells.
+    drawn : whether each seed draws its split, as the dataset has none.
+    every_label : whether a prediction of any label of a row is correct.
+    seconds : time limits of its cells by part, if they differ from the protocol's.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Protocol:
-    """What holds for all methods; the file says what each entry means."""
+    """Conditions shared by all methods; the file explains each entry."""
 
     trials: int
     search_seed: int
@@ -58,20 +58,20 @@ class Protocol:
     tasks: tuple[Task, ...] = field(default=())
 
     def cells(self, part: str) -> int:
-        """How many cells a method has on a task."""
+        """Number of cells of a method on a task."""
         return self.trials if part == "tuning" else self.seeds
 
     def cap(self, task: Task, part: str) -> float:
-        """Processor seconds of a cell."""
+        """Processor seconds that a cell may take."""
         return task.seconds.get(part, self.seconds[part])
 
     def limit(self, task: Task, part: str) -> float:
-        """Processor seconds after which the cells of a method on a task are ended."""
+        """Processor seconds after which all cells of a method on a task are killed."""
         return self.patience * self.cells(part) * self.cap(task, part)
 
 
 def read() -> Protocol:
-    """The protocol of the file."""
+    """Read the protocol from the file."""
     path = options.folder() / "experiment" / f"{NAME}.yaml"
     content: Any = OmegaConf.to_container(OmegaConf.load(path))
     entries = content["experiment"]
@@ -104,7 +104,7 @@ class Conditions:
 
 
 def write(folder: Path) -> None:
-    """Write the protocol down, as the file has it now."""
+    """Write the protocol as Markdown, from the present file."""
     path = options.folder() / "experiment" / f"{NAME}.yaml"
     text = (
         templates.environment()

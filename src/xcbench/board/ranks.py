@@ -17,9 +17,10 @@ class Ranks:
 
     Attributes
     ----------
-    average : by method, the best first; a method without a number ranks last on its task.
-    difference : Nemenyi's: averages further apart differ (95 %).
-    p : of Friedman's test that all methods are the same.
+    average : average rank by method, the best first; a method without a number ranks last on that
+        task.
+    difference : Nemenyi's critical difference (95 %).
+    p : p-value of Friedman's test that all methods are equal.
     """
 
     average: pd.Series
@@ -29,7 +30,7 @@ class Ranks:
 
 
 def ranks(values: pd.DataFrame) -> Ranks | None:
-    """Ranks of a table of tasks × methods in which less is better; None of fewer than two tasks."""
+    """Rank a table of tasks × methods, lower is better; None for fewer than two tasks."""
     values = values.dropna(how="all").dropna(how="all", axis="columns")
     n, k = values.shape
     if n < 2 or k < 3:
@@ -42,7 +43,7 @@ def ranks(values: pd.DataFrame) -> Ranks | None:
 
 
 def cliques(found: Ranks) -> list[tuple[int, int]]:
-    """Longest stretches of methods, first and last place, that do not differ."""
+    """Maximal groups of methods that do not differ, as first and last place."""
     average = found.average.to_numpy()
     ends = [
         int(np.searchsorted(average, value + found.difference, side="right")) - 1
@@ -56,7 +57,7 @@ def cliques(found: Ranks) -> list[tuple[int, int]]:
 
 
 def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
-    """Share of tasks on which a method is within a ratio of the best; less is better."""
+    """Share of tasks on which a method is within a ratio of the best; lower is better."""
     relative = values.div(values.min(axis="columns"), axis="index")
     return pd.DataFrame(
         {method: [(own <= ratio).mean() for ratio in ratios] for method, own in relative.items()},
@@ -65,7 +66,7 @@ def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
 
 
 def front(cost: pd.Series, quality: pd.Series) -> pd.Index:
-    """Methods of which no other costs at most as much with a higher quality."""
+    """Pareto front: methods for which no other has a higher quality at the same or a lower cost."""
     both = pd.DataFrame({"cost": cost, "quality": quality}).dropna().astype(float)
     both = both.sort_values(["cost", "quality"], ascending=[True, False], kind="stable")
     best = both["quality"].cummax().shift(fill_value=-np.inf)

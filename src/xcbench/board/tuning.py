@@ -1,8 +1,8 @@
 """Random search with the same number of trials for every method, and the choice by validation.
 
-All methods share the same points of the unit square; each stretches them over its own scale: the
-rate around its default one, beside it the weight decay. A method without a rate or without weight
-decay has the one that there is, or its own penalty.
+All methods share the same points of the unit square. One axis is the rate, relative to the method's
+default; the other is the weight decay. A method that lacks one of them uses the other alone, or its
+own penalty.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def tuned(method: Method, settings: MethodOptions) -> list[str]:
 
 
 def trials(protocol: Protocol, method: Method, settings: Config, info: Info) -> list[Config]:
-    """Points of a method on a dataset; the first is its defaults, without weight decay."""
+    """Trial points of a method on a dataset; the first is its defaults, without weight decay."""
     names = tuned(method, settings.method)
     if not names:
         return [settings]
@@ -59,15 +59,15 @@ def _value(
 
 
 def rounded(value: float) -> float:
-    """To three digits."""
+    """Round to three digits."""
     return float(f"{value:.3g}")
 
 
 def criterion(rows: pd.DataFrame, every_label: bool) -> str:
-    """Column by which a method is tuned and stopped; of an error and a loss the lower is better.
+    """Column by which a method is tuned and stopped early.
 
-    The log loss where the method has probabilities; else precision at 1 where all labels of a row
-    count; else the error.
+    The log loss if the method has probabilities; else precision at 1 if all labels of a row count;
+    else the error.
     """
     losses = rows.get("validation_log_loss")
     if losses is not None and losses.notna().any():
@@ -76,7 +76,7 @@ def criterion(rows: pd.DataFrame, every_label: bool) -> str:
 
 
 def stopped(curves: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Early stopping: the first checkpoint of every cell that is best by a column."""
+    """Early stopping: the best checkpoint of every cell by a column, the first among equals."""
     some = curves.dropna(subset=[column])
     sign = -1 if "precision" in column else 1
     places = (sign * some[column]).groupby(some["cell"], sort=False).idxmin()
@@ -84,7 +84,7 @@ def stopped(curves: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def best(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> dict[str, float] | None:
-    """The chosen settings of a method on a task; None where no trial ended well."""
+    """Best settings of a method on a task; None if no trial finished."""
     ended = rows[rows["status"].isin(ENDED)]
     of_these = curves[curves["cell"].isin(ended["cell"])]
     column = criterion(of_these, every_label)

@@ -1,4 +1,4 @@
-"""What each choice is worth: shares of the variance of the final log loss."""
+"""Share of the variance of the final log loss that each choice explains."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xcbench.report.summary import best
 
 
 def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:
-    """Analysis of variance of log loss (its logarithm): share of the squares and p, by factor.
+    """Analysis of variance of the logarithm of the log loss: share of squares and p, by factor.
 
     Parameters
     ----------
-    rows : of which every combination of the factors has several, best as many.
+    rows : several for each combination of the factors, ideally equally many.
     """
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
@@ -48,7 +48,7 @@ def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:
 
 
 def installed() -> bool:
-    """Whether statsmodels is."""
+    """Whether statsmodels is installed."""
     return find_spec("statsmodels") is not None
 
 
@@ -56,10 +56,10 @@ CROSSED = ("crossed", "figure1")  # grids of the adv paper: five objectives × t
 
 
 def design(reports: Path) -> pd.DataFrame:
-    """Shares of objective and sampler, of the rows in which every one meets every other.
+    """Shares of objective and sampler, from rows in which every pair occurs.
 
-    They are the adv paper's on citeulike, each at its tuned rate. An objective has the optimizer of
-    its paper, so that what an optimizer is worth is a part of the objective's share.
+    The rows are those of the adv paper on citeulike, each at its tuned rate. Each objective keeps
+    the optimizer of its paper, so the objective's share includes the optimizer's effect.
     """
     rows = papers.tables(reports / "adv")["runs"].intact.rows
     some = rows[rows["grid"].isin(CROSSED) & (rows["dataset"] == "citeulike")]
@@ -73,10 +73,10 @@ def design(reports: Path) -> pd.DataFrame:
 
 
 def choices(reports: Path) -> pd.DataFrame:
-    """Shares of objective, sampler and optimizer on Bibtex, each with each at its best rate.
+    """Shares of objective, sampler and optimizer on Bibtex, every combination at its best rate.
 
-    Of the rows of ``experiment=board-crossed``; the rate is chosen by the validation rows. Left
-    out is what never trained: fitting the tree takes all the seconds of the board.
+    Uses the rows of ``experiment=board-crossed``; validation rows choose the rate. Combinations
+    that never trained are left out: fitting the tree takes the board's whole time limit.
     """
     path = reports / "board" / "crossed.csv"
     if not path.exists():

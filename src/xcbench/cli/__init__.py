@@ -1,1 +1,1 @@
-"""Commands: what people type."""
+"""Commands of the command line."""

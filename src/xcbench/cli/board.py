@@ -50,7 +50,7 @@ def board(request: Request) -> int:
 
 
 def written(folder: Path) -> None:
-    """Write the page of what is measured."""
+    """Write the page from the measured rows."""
     from xcbench.board import measures, page  # drawing takes a second to import
 
     board = measures.read(folder, protocol.read())

@@ -1,4 +1,4 @@
-"""Removing cells: says what it would remove, then asks."""
+"""Remove cells: print which, then ask."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LISTED = 20
 
 
 def clean(request: Request) -> int:
-    """Remove the cells that meet every filter, once that is confirmed."""
+    """Remove the cells that match every filter, after confirmation."""
     runs_dir = request.runs_dir()
     if not request.settings:
         raise UserError(
@@ -46,12 +46,12 @@ def clean(request: Request) -> int:
 
 
 def confirmed(question: str) -> bool:
-    """Ask on the terminal.
+    """Ask for confirmation on the terminal.
 
     Raises
     ------
     UserError
-        If there is none.
+        If there is no terminal.
     """
     if not sys.stdin.isatty():
         raise UserError("nothing was removed: there is no terminal to ask on; --yes answers yes")

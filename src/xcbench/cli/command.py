@@ -1,6 +1,6 @@
 """Commands of the console script, one module a group.
 
-A command is a function of `Request`; it prints, and returns the exit code.
+A command is a function that takes a `Request`, prints, and returns the exit code.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from xcbench.errors import UserError
 
 @dataclass
 class Request:
-    """What stands behind the name of a command.
+    """Arguments of a command.
 
     Attributes
     ----------
-    command : its name.
-    words : what is not ``name=value``, as many as the command takes.
-    settings : the pairs ``name=value``; a command takes out what it knows.
+    command : name of the command.
+    words : positional arguments, as many as the command takes.
+    settings : pairs ``name=value``; a command removes those that it uses.
     """
 
     command: str
@@ -31,22 +31,22 @@ class Request:
     self_contained: bool = False
 
     def runs_dir(self) -> Path:
-        """Take out where the cells are."""
+        """Remove and return the folder of the cells."""
         return Path(self.settings.pop("runs_dir", "runs"))
 
     def page(self, folder: Path) -> Path:
-        """The page of a report, as one file where that is wanted."""
+        """Path of a report's page, as one self-contained file on request."""
         from xcbench.report import templates
 
         return templates.self_contained(folder) if self.self_contained else folder / "index.html"
 
     def refuse_others(self, options: str) -> None:
-        """Refuse the settings that were not taken out.
+        """Refuse settings that the command did not use.
 
         Raises
         ------
         UserError
-            If there are any.
+            If any are left.
         """
         if self.settings:
             raise UserError(

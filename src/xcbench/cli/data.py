@@ -1,4 +1,4 @@
-"""Datasets' files: what is there and from where, fetching them, and whether they are right."""
+"""``xcbench data``: list, fetch and verify the files of datasets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNCHECKED = "not verified: no checksum known, and its shape needs the other file
 
 
 def data(request: Request) -> int:
-    """Call what the first word says."""
+    """Dispatch by the first word: list, fetch or verify."""
     actions = {"list": _list, "fetch": _fetch, "verify": _verify}
     action, *names = request.words
     if action not in actions:

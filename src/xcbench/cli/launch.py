@@ -1,4 +1,4 @@
-"""Entry of ``python run.py`` and ``xcbench run``: every mistake is one sentence."""
+"""``python run.py`` and ``xcbench run``; an error is one sentence."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
 
 @interruptible()
 def main() -> None:
-    """Entry of ``python run.py`` and ``xcbench run``: every error is one sentence."""
+    """Run ``python run.py`` or ``xcbench run``; an error is one sentence."""
     own_choice = "HYDRA_FULL_ERROR" in os.environ
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands errors on instead of printing them
     for stream in (sys.stdout, sys.stderr):

@@ -1,4 +1,4 @@
-"""Console script ``xcbench``: run cells, and look at what they gave."""
+"""Console script ``xcbench``: run cells and inspect their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``xcbench new method NAME``: a package that works, to be changed into a method of one's own."""
+"""``xcbench new method NAME``: write a working package, a template for a new method."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_an_epoch_teaches_something(tmp_path):
 
 
 def new(request: Request) -> int:
-    """Write the package into a folder of its name in this folder."""
+    """Write the package into a folder of its name in the current folder."""
     what, name = request.words
     request.refuse_others("no settings")
     if what != "method":

@@ -1,4 +1,4 @@
-"""Standard output whose reader, such as ``head``, has seen enough."""
+"""Closed standard output, as when it is piped into ``head``."""
 
 import os
 import sys
@@ -8,6 +8,6 @@ UNREAD = 141  # exit code of a command that a shell ends for this
 
 
 def end_unread(code: int) -> NoReturn:
-    """End without a word: what Python still holds back for the output goes nowhere."""
+    """Exit silently; discard what Python has buffered for the output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

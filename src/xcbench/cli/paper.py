@@ -23,9 +23,9 @@ REPORT = "report"
 def paper(request: Request) -> int:
     """Run what is missing of a paper, or a part of it, and write its report.
 
-    Settings: ``part=tuning|runs|report`` (else all, in this order), ``grid=table2`` (these of its
-    experiments alone), ``force=true`` (rows of the committed tables count for nothing, cells run
-    again), ``workers``, ``executor``, ``reports_dir``, and overrides of its experiments such as
+    Settings: ``part=tuning|runs|report`` (default: all, in this order), ``grid=table2`` (only these
+    experiments), ``force=true`` (run cells again, whatever the committed tables have), ``workers``,
+    ``executor``, ``reports_dir``. Others override settings of the experiments, such as
     ``dataset=eurlex`` or ``seed=0``.
     """
     settings = dict(request.settings)
@@ -68,7 +68,7 @@ def paper(request: Request) -> int:
 
 
 def refuse_hydra(settings: Mapping[str, str]) -> None:
-    """Refuse settings of Hydra's launches, of which the grids of a paper or the board are none."""
+    """Refuse settings of Hydra, which does not launch the grids of a paper or the board."""
     for name, value in settings.items():
         if name.lstrip("+~").startswith("hydra"):
             raise UserError(
@@ -78,7 +78,7 @@ def refuse_hydra(settings: Mapping[str, str]) -> None:
 
 
 def plans(settings: Mapping[str, str]) -> bool:
-    """Whether nothing is to be run or written, in any of the words for it: true, yes, on, 1."""
+    """Whether ``plan`` is set, as true, yes, on or 1: run and write nothing."""
     with sweeps.hydra(settings):
         return bool(composing.typed(OmegaConf.create({"plan": settings.get("plan", False)})).plan)
 
@@ -118,7 +118,7 @@ def _collected(reports: Path) -> pd.DataFrame:
 
 
 def versions(request: Request) -> int:
-    """``xcbench versions``: versions of what identities of cells are made of, as CSV."""
+    """``xcbench versions``: versions of methods and datasets, as in cell identities, as CSV."""
     from xcbench import data
     from xcbench.data import synthetic
     from xcbench.methods import registry

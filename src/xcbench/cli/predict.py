@@ -1,4 +1,4 @@
-"""Scoring the rows of a file with the saved weights of a cell, or with a model."""
+"""``xcbench predict``: score the rows of a file with a model or a cell's saved weights."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xcbench.run.cell import Cell
 
 
 def predict(request: Request) -> int:
-    """Print ``label:log-probability`` of the k best classes, one line a row, best first."""
+    """Print ``label:log-probability`` of the k best classes, one line a row, the best first."""
     if model_files.is_model(Path(request.words[0])):
         return _with_model(request)
     runs_dir = request.runs_dir()

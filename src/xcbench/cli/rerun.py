@@ -1,4 +1,4 @@
-"""The command that runs a cell again, from its settings and today's configuration files."""
+"""Command that reruns a cell, from its settings and the present configuration files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xcbench.run.settings import Config
 
 
 def command(cell: Cell, runs_dir: Path) -> str:
-    """Command line with every setting that differs from what the configuration files say."""
+    """Command line with every setting that differs from the configuration files."""
     dataset = {**cell.config["dataset"], **cell.launch.get("dataset", {})}
     if cell.shape.get("twin"):
         dataset["name"] = dataset["name"].removesuffix("-twin")
@@ -85,7 +85,7 @@ def _word(name: str, value: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """A value as it is written in a launch."""
+    """Format a value for the command line."""
     if value is None:
         return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Looking at cells: one in full, or two side by side."""
+"""Show one cell in full, or compare two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xcbench.units import printable, readable
 
 
 def show(request: Request) -> int:
-    """Print what is known of a cell."""
+    """Print all details of a cell."""
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
     cell = cells.find(runs_dir, request.words[0])

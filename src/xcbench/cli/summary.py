@@ -1,4 +1,4 @@
-"""The table at the end of a sweep: every method at its best rate."""
+"""Table at the end of a sweep: every method at its best rate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINES = 40  # a longer table is a report's
 
 
 def show(cells: Sequence[Cell]) -> None:
-    """Print the final table of a report of these cells, where any of them ended."""
+    """Print the final table of these cells, if any ended."""
     if not any(cell.status in summary.ENDED for cell in cells):
         return
     rows = variants.label(results.frame(cells), cells)

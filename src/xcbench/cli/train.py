@@ -1,4 +1,4 @@
-"""Training on a file of one's own, and measuring the model on another."""
+"""``xcbench train`` and ``xcbench evaluate``: models from and for the user's files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _targets(rows: Split, names: np.ndarray) -> tuple[Rows, Any]:
 
 
 def evaluate(request: Request) -> int:
-    """Print what a model makes of the labelled rows of a file."""
+    """Print the metrics of a model on the labelled rows of a file."""
     k = number("k", request.settings.pop("k", "1"))
     request.refuse_others("k=NUMBER")
     trained = model_files.load(Path(request.words[0]))
@@ -81,12 +81,12 @@ def evaluate(request: Request) -> int:
 
 
 def number(name: str, text: str) -> int:
-    """A number of at least 1.
+    """Parse a whole number of at least 1.
 
     Raises
     ------
     UserError
-        If it is none.
+        If it is not one.
     """
     if not re.fullmatch("[0-9]{1,9}", text) or not int(text):
         raise UserError(f"{name}={text} is not possible: it must be a whole number of at least 1")
@@ -208,11 +208,11 @@ def _add(sums: _Sums, ignored: int) -> None:
 def rows(
     trained: Trained, path: Path, ignored: Callable[[int], None]
 ) -> Iterator[tuple[list[list[str]], Any]]:
-    """Labels and features of the rows of a file, block after block.
+    """Yield labels and features of the rows of a file, in blocks.
 
     Parameters
     ----------
-    ignored : told how many values of features were left out, which training has not seen.
+    ignored : called with the number of values left out, of features unseen in training.
     """
     if trained.inputs is None:
         raise UserError("the model was trained on arrays, not on a file; predict from Python")

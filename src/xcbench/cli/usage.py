@@ -1,4 +1,4 @@
-"""What ``--help`` prints. It imports nothing, so that it is there at once."""
+"""Text of ``--help``. Imports nothing, so that help is instant."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ HELP = ("--help", "-h")
 
 
 def asked(words: Sequence[str]) -> str:
-    """What to print for ``--help`` or ``--version`` among the words; nothing without them."""
+    """Text for ``--help`` or ``--version`` if either is among the words, else None."""
     if VERSION in words:
         from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""Reading whatever numbers are read from: cells, grids, prepared datasets; damage is put aside."""
+"""``xcbench verify``: check cells, grids and prepared datasets; move damaged files aside."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xcbench.units import printable
 
 
 def verify(request: Request) -> int:
-    """List what is damaged, and move it to ``quarantine/`` once that is confirmed.
+    """List damaged files and move them to ``quarantine/`` after confirmation.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""The maths: nothing here knows of configuration, files or clocks."""
+"""The maths, independent of configuration, files and clocks."""

@@ -1,7 +1,7 @@
-"""The step of one coordinate that knows the squares of its earlier gradients.
+"""Adaptive step of one coordinate, from the squares of its earlier gradients.
 
-One formula, for arrays and, compiled, for single numbers; `xcbench.core.optimizers` says with
-which numbers.
+One formula serves arrays and, compiled, single numbers; `xcbench.core.optimizers` sets its
+constants.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Numbers = np.ndarray | float
 
 
 class Pace(NamedTuple):
-    """Numbers of one step, the same for all coordinates; see `adapted`."""
+    """Constants of one step, shared by all coordinates; see `adapted`."""
 
     keep: float
     gain: float
@@ -34,7 +34,7 @@ class Squares:
 
     @classmethod
     def like(cls, V: np.ndarray, b: np.ndarray | None, start: float = 0.0) -> Squares:
-        """One number for each weight and bias; zeros take no memory before they are touched."""
+        """Squares for each weight and bias; zeros take no memory before they are touched."""
         if start:
             return cls(np.full_like(V, start), None if b is None else np.full_like(b, start))
         return cls(np.zeros(V.shape, V.dtype), None if b is None else np.zeros(b.shape, b.dtype))
@@ -47,7 +47,7 @@ class Squares:
 
 
 def adapted(w: Numbers, s: Numbers, g: Numbers, pace: Pace) -> tuple[Numbers, Numbers]:
-    """Step of a weight: s <- keep s + gain g², w <- w - rate g / (offset + sqrt(scale s)).
+    """Update a weight: s <- keep s + gain g², w <- w - rate g / (offset + sqrt(scale s)).
 
     Parameters
     ----------

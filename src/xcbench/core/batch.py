@@ -1,4 +1,4 @@
-"""Samples that are visited together, with their random draws."""
+"""Samples that are processed together, with their random draws."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 @dataclass
 class Batch:
-    """Consecutive samples of one pass, a minibatch or several.
+    """Consecutive samples of one pass: one minibatch or several.
 
     Attributes
     ----------
-    rows, index, square_norms : the samples, their numbers, their |x|² (with the constant 1
-        of a bias).
+    rows, index, square_norms : the samples, their row numbers, their |x|² (with the constant 1 of a
+        bias).
     classes : (C, 1+S), the true class first; or None for every class.
     y, log_weight : true classes; log-weights of the drawn classes.
-    noise : (C, 2) random numbers, where the objective wants them.
+    noise : (C, 2) random numbers, if the objective needs them.
     """
 
     rows: Any

@@ -1,4 +1,4 @@
-"""What a dataset is: raw rows with label lists, and the problem a protocol makes of them."""
+"""Datasets: raw rows with label lists, and the problem that a protocol makes of them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Rows = np.ndarray | sp.csr_array
 
 @dataclass(frozen=True)
 class Raw:
-    """Rows as a reader found them.
+    """Rows as read from a file.
 
     Attributes
     ----------
     X : (N, D) features, sparse or dense.
     label_start, labels : row i has the labels ``labels[label_start[i]:label_start[i + 1]]``,
         in file order.
-    n_labels : number of labels the file declares.
-    label_names : what the file calls them, ascending; where that is missing, 0, 1, 2, …
+    n_labels : number of labels declared by the file.
+    label_names : names of the labels in the file, ascending; 0, 1, 2, … if missing.
     first_feature : number of the first feature in svmlight files, None in other formats.
     """
 
@@ -54,20 +54,20 @@ class Raw:
         return replace(self, X=self.X[keep], label_start=start, labels=labels)
 
     def keep_labels(self, keep: np.ndarray) -> Raw:
-        """All rows, with the labels of a boolean mask."""
+        """All rows, with only the labels of a boolean mask."""
         start = np.concatenate([[0], np.cumsum(keep)])[self.label_start]
         return replace(self, label_start=start, labels=self.labels[keep])
 
 
 @dataclass(frozen=True)
 class LabelSets:
-    """All classes that the rows of multi-label data have, whichever of them is a row's y.
+    """All classes of each row of multi-label data, whichever of them is y.
 
     Attributes
     ----------
     start, classes : row i has ``classes[start[i]:start[i + 1]]``.
-    weight : (N,) share of a row in its original row: 1, or 1 over the number of rows that
-        ``label=each`` made of it. Its mean is the best accuracy there can be.
+    weight : (N,) 1, or 1 over the number of rows that ``label=each`` made of the original row. Its
+        mean is the highest possible accuracy.
     """
 
     start: np.ndarray
@@ -75,12 +75,12 @@ class LabelSets:
     weight: np.ndarray
 
     def contain(self, predicted: np.ndarray) -> np.ndarray:
-        """Whether one class for every row (N,) is among the row's classes."""
+        """Whether the given class of every row (N,) is among the row's classes."""
         row = np.repeat(np.arange(len(predicted)), np.diff(self.start))
         return np.bincount(row[self.classes == predicted[row]], minlength=len(predicted)) > 0
 
     def take(self, rows: np.ndarray) -> LabelSets:
-        """Those of some rows."""
+        """Label sets of some rows."""
         count = np.diff(self.start)[rows]
         start = np.concatenate([[0], np.cumsum(count)])
         place = np.arange(start[-1]) + np.repeat(self.start[rows] - start[:-1], count)
@@ -91,8 +91,8 @@ class LabelSets:
 class Split:
     """Rows of a problem: X (N, D) float32, y (N,) class of each row.
 
-    ``sets`` are all classes of each row, where the data have several labels a row; ``weight`` (N,)
-    is how often each counts, where that is not once (full batches alone know it).
+    ``sets`` has all classes of each row, if the data have several labels a row. ``weight`` (N,) is
+    the number of times each row counts, None for once; only full-batch solvers use it.
     """
 
     X: Rows
@@ -108,7 +108,7 @@ class Split:
         return Split(self.X[:size], self.y[:size])
 
     def sample(self, size: int) -> Split:
-        """Rows drawn without replacement, in their order and always the same; all for size 0."""
+        """Rows drawn without replacement by a fixed seed, in their order; all for size 0."""
         if not 0 < size < len(self):
             return self
         return self.take(np.sort(np.random.default_rng(0).choice(len(self), size, replace=False)))
@@ -118,7 +118,7 @@ class Split:
         return Split(self.X[rows], self.y[rows], self.sets.take(rows) if self.sets else None)
 
     def whole_rows(self) -> Split:
-        """The rows as they were before ``label=each`` made one of each of their labels."""
+        """The original rows, before ``label=each`` made one row for each label."""
         if self.sets is None or (self.sets.weight == 1).all():
             return self
         return self.take(np.flatnonzero(self.y == self.sets.classes[self.sets.start[:-1]]))
@@ -132,35 +132,36 @@ class Split:
 
     @property
     def originals(self) -> np.ndarray:
-        """Number (N,) of the row that each was before ``label=each`` made one of each label."""
+        """Number (N,) of each row's original, before ``label=each`` made one row for each label."""
         if self.sets is None or (self.sets.weight == 1).all():
             return np.arange(len(self))
         return np.cumsum(self.y == self.sets.classes[self.sets.start[:-1]]) - 1
 
     def divided(self, share: float) -> tuple[Split, Split]:
-        """A drawn share of the rows, and the others; in their order, and always the same."""
+        """Split off a share of the rows, drawn by a fixed seed; both parts keep their order."""
         drawn = np.random.default_rng(0).permutation(len(self)) < share * len(self)
         return self.take(np.flatnonzero(drawn)), self.take(np.flatnonzero(~drawn))
 
 
 @dataclass(frozen=True)
 class Info:
-    """What is known of a prepared dataset without loading it.
+    """Statistics of a prepared dataset, available without loading it.
 
     Attributes
     ----------
-    name : as it appears everywhere; ends with ``-twin`` for a synthetic stand-in.
-    digest : of the raw content and the protocol.
+    name : name in reports; ends with ``-twin`` for a synthetic stand-in.
+    digest : hash of the raw content and the protocol.
     nonzeros_per_row, mean_square_norm : means over the training rows.
     heavy_square_norm : mean |x|² of the training rows, each weighted by its |x|².
     largest_moment : largest eigenvalue of the mean of x x^T over training rows.
     largest_class : share of the training rows in the most frequent class.
-    prior_log_loss : of the test rows, under the frequencies of the training rows; None without any.
+    prior_log_loss : log loss of the test rows under the training frequencies; None without test
+        rows.
     majority_error : share of the test rows outside the most frequent class of the training rows.
-    test_dropped : test rows that went because their label is no class.
+    test_dropped : test rows dropped because their label has no training row.
     multi_label : whether the splits have label sets.
-    accuracy_ceiling : best test accuracy there can be; below 1 where ``label=each`` makes rows
-        that differ only in their label.
+    accuracy_ceiling : highest possible test accuracy; below 1 if ``label=each`` makes rows that
+        differ only in their label.
     """
 
     name: str
@@ -183,7 +184,7 @@ class Info:
     accuracy_ceiling: float = 1.0
 
     def shape(self) -> dict[str, Any]:
-        """What a report shows of it."""
+        """Sizes for a report."""
         cost: dict[str, Any] = {"test_dropped": self.test_dropped} if self.test_dropped else {}
         if self.prior_log_loss is not None and self.majority_error is not None:
             cost["prior_log_loss"] = round(self.prior_log_loss, 6)
@@ -205,7 +206,7 @@ class Info:
 class Dataset:
     """A problem: training and test rows over the classes 0..K-1.
 
-    ``validation`` are rows that were set aside of the training rows, if any were.
+    ``validation`` are rows held out of the training rows, if any.
     """
 
     info: Info
@@ -215,7 +216,7 @@ class Dataset:
     validation: Split | None = None
 
     def first(self, share: float) -> Dataset:
-        """The problem with the first floor(share · N) training rows alone, at least one."""
+        """The problem with only the first floor(share · N) training rows, at least one."""
         if share == 1:
             return self
         train = self.train.first(max(1, int(share * len(self.train) + 1e-9)))
@@ -224,9 +225,9 @@ class Dataset:
         return replace(self, info=info, train=train, class_counts=counts)
 
     def held_out(self, share: float, seed: int) -> Dataset:
-        """The problem with a drawn share of the training rows set aside for validation.
+        """The problem with a random share of the training rows held out for validation.
 
-        Rows that ``label=each`` made of one stay together.
+        Rows that ``label=each`` made of one original row stay together.
         """
         row = self.train.originals
         number = int(row[-1]) + 1

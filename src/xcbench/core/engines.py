@@ -1,4 +1,4 @@
-"""Engines: what runs the hot loops. NumPy is always there; Numba is an extra."""
+"""Engines that run the hot loops: NumPy, always available, and Numba, an extra."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SIDE_BY_SIDE = 8  # models that compiled code moves together
 
 @cache
 def resolve(engine: str) -> str:
-    """Engine that runs: ``auto`` is Numba where it is installed.
+    """Resolve the engine: ``auto`` is Numba if installed, else NumPy.
 
     Raises
     ------
     UserError
-        If Numba is asked for and is not there.
+        If Numba is requested but not installed.
     """
     installed = find_spec("numba") is not None
     if engine == "numba" and not installed:
@@ -31,5 +31,5 @@ def resolve(engine: str) -> str:
 
 
 def versions(engine: str) -> dict[str, str]:
-    """What a cell records of its engine besides NumPy's version."""
+    """Versions that a cell records of its engine, besides NumPy's."""
     return {} if engine == "numpy" else {engine: metadata.version(engine)}

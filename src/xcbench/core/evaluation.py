@@ -1,6 +1,6 @@
-"""What a model says of rows: losses and the best classes, a block of rows at a time in float64.
+"""Evaluate a model on rows: losses and top classes, in blocks of rows, in float64.
 
-Rows without features all have the same scores: these are looked at once.
+Rows without features share their scores, which are computed once.
 """
 
 from __future__ import annotations
@@ -20,24 +20,22 @@ BlockFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Extras:
-    """What is computed besides log loss and error.
+    """Metrics to compute besides log loss and error.
 
     Attributes
     ----------
     metrics : names of further entries of `xcbench.core.metrics.METRICS`.
-    softmax_twice : ``log_loss_softmax_twice``, the number that comes of applying softmax to
-        probabilities, log sum_k e^{p_k} - p_y (published baselines of the U-max paper).
-    top_k : where it is not 0, ``hit_at_<top_k>``, the share of rows whose class is among the
-        classes of the ``top_k`` largest scores; and, where rows have label sets,
-        ``precision_at_<top_k>``.
+    softmax_twice : ``log_loss_softmax_twice``, the log loss with softmax applied to probabilities,
+        log sum_k e^{p_k} - p_y (published baselines of the U-max paper).
+    top_k : unless 0, ``hit_at_<top_k>``, the share of rows whose class is among the ``top_k``
+        highest scores; with label sets also ``precision_at_<top_k>``.
     macro_f1 : ``macro_f1`` and ``macro_f1_of_means`` (`xcbench.core.metrics.macro_f1s`).
-    clip : where it is not 0, ``log_loss_clipped``, the mean of losses of at most so many nats
-        (published evaluation of the augment-and-reduce paper).
-    importance, rng : where it is not 0 and the link is not softmax, ``log_loss_importance``, by
-        importance sampling with so many draws a row, clipped at ``clip``, or where that is 0 at
-        26 nats.
-    standard_error : ``log_loss_standard_error``, for a sample of rows.
-    depth : how many of the best classes are looked at, beyond ``top_k``.
+    clip : unless 0, ``log_loss_clipped``, the mean of losses clipped at this many nats (published
+        evaluation of the augment-and-reduce paper).
+    importance, rng : unless 0 or with a softmax link, ``log_loss_importance``, by importance
+        sampling with this many draws a row, clipped at ``clip`` (26 nats if that is 0).
+    standard_error : ``log_loss_standard_error``, if the rows are a sample.
+    depth : number of top classes that metrics need, if more than ``top_k``.
     inverse_propensity : (K,) weights of labels in propensity-scored metrics.
     """
 
@@ -54,15 +52,15 @@ class Extras:
 
 
 class Predictions:
-    """Rows and what a model says of them; whatever takes a pass over all classes, once.
+    """Predictions of a model on rows; each pass over all classes is made once.
 
     Attributes
     ----------
-    losses : (N,) -log p(y | x) in nats, where the model has probabilities.
+    losses : (N,) -log p(y | x) in nats, if the model has probabilities.
     sampled : the same by importance sampling, or None.
     twice : the same with softmax applied twice, or None.
-    best : (N, k) classes of the highest scores, the first of equal ones first.
-    log_probability : (K,), where rows have no features; their scores are all the same.
+    best : (N, k) classes with the highest scores; the lower number first among equals.
+    log_probability : (K,), if rows have no features and so share their scores.
     """
 
     def __init__(
@@ -92,26 +90,26 @@ class Predictions:
 
     @cached_property
     def hit(self) -> np.ndarray:
-        """Whether each of the best classes is the row's own, (N, k)."""
+        """Whether each of the best classes is the true class, (N, k)."""
         return np.asarray(self.best == self.y[:, None])
 
     @cached_property
     def inside(self) -> np.ndarray | None:
-        """Whether each of the best classes is in the row's label set, (k, N), if there are sets."""
+        """Whether each of the best classes is in the row's label set, (k, N); None without sets."""
         if self.split.sets is None:
             return None
         return np.stack([self.split.sets.contain(column) for column in self.best.T])
 
     @cached_property
     def apart(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of every class |p_k - N_k / N| and N_k / N; none where rows have features."""
+        """|p_k - N_k / N| and N_k / N of every class; None if rows have features."""
         if self.log_probability is None:
             return np.empty(0), np.empty(0)
         frequency = np.bincount(self.y, minlength=self.model.n_classes) / len(self.y)
         return np.abs(np.exp(self.log_probability) - frequency), frequency
 
     def blocks(self, function: BlockFunction) -> np.ndarray:
-        """What a function gives of the scores (B, K) and classes (B,) of all blocks, (N,)."""
+        """Apply a function to the scores (B, K) and classes (B,) of each block; gives (N,)."""
         passes = self.model.passes(self.split.X)
         return np.concatenate([function(scores, self.y[block]) for block, scores in passes])
 
@@ -158,7 +156,7 @@ def _further(model: Model, split: Split, k: int) -> tuple[np.ndarray, np.ndarray
 
 
 def top_classes(scores: np.ndarray, k: int) -> np.ndarray:
-    """The k classes (B, k) of the highest scores (B, K), best first, lower numbers among equals."""
+    """Top k classes (B, k) of scores (B, K), the best first; the lower number among equals."""
     if k == 1:
         return scores.argmax(axis=1)[:, None]
     row, left = np.arange(len(scores)), scores.copy()

@@ -1,13 +1,13 @@
 """Log likelihoods of multinomial probit and multinomial logistic (Augment and reduce, Eq. 5).
 
-A class has the utility f_k + e_k, all e_k independent with density phi and distribution Phi; the
-observed class is the one of the highest utility:
+The utility of class k is f_k + e_k. The errors e_k are independent, with density phi and
+distribution function Phi. The observed class has the highest utility:
 
     p(y | f) = ∫ phi(e) prod_{k != y} Phi(e + f_y - f_k) de.
 
 With phi normal this is multinomial probit, with phi logistic multinomial logistic; with phi Gumbel
-it is softmax, which has a closed form. The integrand is log-concave in one variable: the trapezoid
-rule, from its middle outwards until nothing is left, converges exponentially.
+it is softmax, which has a closed form. The integrand is log-concave in one variable. The trapezoid
+rule, from its middle outwards until terms are negligible, converges exponentially.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 def normal_middle(difference: np.ndarray) -> Pair:
     """Near the mode of the integrand of probit, and a step by its curvature there.
 
-    The derivative of the log integrand, sum_k phi/Phi(e - d_k) - e, is convex and falls: from the
-    first step on Newton's method stays left of the root.
+    The derivative of the log integrand, sum_k phi/Phi(e - d_k) - e, is convex and decreasing. So
+    Newton's method stays left of the root from its first step on.
     """
     softmax_loss, _ = logistic_middle(difference)
     e = np.maximum(np.sqrt(2 * softmax_loss), difference.max(axis=1) / 2)
@@ -52,9 +52,9 @@ def normal_middle(difference: np.ndarray) -> Pair:
 
 
 def logistic_middle(difference: np.ndarray) -> Pair:
-    """-log softmax_y, right of which the integrand of logistic falls like e^-e, and a step.
+    """-log softmax_y, to the right of which logistic's integrand falls like e^-e, and a step.
 
-    Left of it there may be a plateau as wide as scores are apart, with edges of scale 1.
+    To its left there may be a plateau as wide as the range of the scores, with edges of scale 1.
     """
     top = np.maximum(0.0, difference.max(axis=1))
     total = np.exp(-top) + np.exp(difference - top[:, None]).sum(axis=1)
@@ -68,12 +68,12 @@ MIDDLES = {"probit": normal_middle, "logistic": logistic_middle}
 
 @dataclass(frozen=True)
 class Integrand:
-    """Log integrand of B rows at equally spaced points, which hold all of its mass.
+    """Log integrand of B rows at equally spaced points that cover all of its mass.
 
     Attributes
     ----------
-    first, step : first point and distance of the points of every row, (B,).
-    values : (B, J), -inf where a row has fallen by `FALL` nats.
+    first, step : first point and spacing of the points of every row, (B,).
+    values : (B, J), -inf beyond a fall of `FALL` nats.
     """
 
     first: np.ndarray
@@ -84,11 +84,11 @@ class Integrand:
     def of(
         cls, link: Link, middle: np.ndarray, step: np.ndarray, difference: np.ndarray
     ) -> Integrand:
-        """Walk from the middle to the right, then to the left.
+        """Evaluate from the middle to the right, then to the left.
 
         Parameters
         ----------
-        link : law of the errors.
+        link : distribution of the errors.
         middle, step : of every row, see `MIDDLES`.
         difference : f_k - f_y (B, K), that of the true class `FAR` below 0.
         """
@@ -115,7 +115,7 @@ class Integrand:
         return np.asarray(np.log(self.step) + log_sum_exp(self.values))
 
     def at(self, e: np.ndarray) -> np.ndarray:
-        """Log integrand at points e (B, S): cubic interpolation, -inf where nothing is left."""
+        """Log integrand at points e (B, S) by cubic interpolation; -inf where it is negligible."""
         count = self.values.shape[1]
         place = (e - self.first[:, None]) / self.step[:, None]
         cell = np.clip(np.floor(place).astype(np.int64), 1, count - 3)
@@ -169,8 +169,8 @@ def with_importance(
 ) -> Pair:
     """As `log_likelihood`, and the same by importance sampling as in the paper, (B,) each.
 
-    log mean_s phi(e_s) prod_k Phi(e_s + f_y - f_k) / q(e_s), with draws e_s of q = N(5, 5²), fresh
-    ones for each row. Its expectation lies below the log likelihood.
+    log mean_s phi(e_s) prod_k Phi(e_s + f_y - f_k) / q(e_s), with fresh draws e_s from q = N(5, 5²)
+    for each row. Its expectation is below the log likelihood.
     """
     mean, deviation = PROPOSAL
     exact, sampled = [np.empty(0)], [np.empty(0)]

@@ -20,20 +20,20 @@ CLIP = 26.0  # of importance sampling: draws that all miss the mass of a row say
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: the one place that says what a column is.
+    """Definition of a metric: its column, direction and format.
 
     Attributes
     ----------
-    name : of the column, behind ``train_``, ``test_`` or ``validation_``; ``{k}``: `Extras.top_k`.
-    value : its value, or None where there is none.
-    of_block : in the place of ``value``, numbers (B,) of a block of scores (B, K) and true classes
-        (B,), whose mean over all rows it is; computed where its name is asked for.
-    of_best : in the place of ``value``, its value for the best k classes; computed where its name
-        is asked for with a number in the place of ``{k}``.
-    direction : 1 where lower is better, else -1.
-    digits : behind the point, in tables.
-    axis : title of a figure's axis, behind the role; without one it is in no figure.
-    roles : of the rows for which it stands in the final table, where it was computed.
+    name : column name after ``train_``, ``test_`` or ``validation_``; ``{k}`` is `Extras.top_k`.
+    value : function that gives its value, or None.
+    of_block : instead of ``value``, function of scores (B, K) and true classes (B,) that gives a
+        number a row; the metric is their mean. Computed on request.
+    of_best : instead of ``value``, function that gives its value for the best k classes. Computed
+        on request, with a number for ``{k}`` in its name.
+    direction : 1 if lower is better, else -1.
+    digits : decimals in tables.
+    axis : axis title in figures, after the role; without one, no figure shows it.
+    roles : roles of rows, such as test, for which the final table shows it.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Metric:
     roles: tuple[str, ...] = ("test",)
 
     def depth(self, name: str) -> int:
-        """K of a name that asks for the best k classes by this metric, or 0."""
+        """The k in a requested name of this metric, or 0."""
         found = re.fullmatch(self.name.replace("{k}", r"([1-9]\d{0,5})"), name)
         return int(found[1]) if found and self.of_best else 0
 
     def of(self, rows: Predictions) -> Iterator[tuple[str, float | None]]:
-        """Names and values for these rows; None where there is no value."""
+        """Names and values for these rows; None if there is no value."""
         asked = rows.extras.metrics
         if self.of_best is not None:
             yield from ((n, self.of_best(rows, k)) for n in asked if (k := self.depth(n)))
@@ -64,9 +64,9 @@ class Metric:
 def evaluate(
     model: Model, split: Split, extras: Extras | None = None, summary: Summary | None = None
 ) -> dict[str, float]:
-    """Metrics of a model on rows, by name; without any row the result is empty.
+    """Metrics of a model on rows, by name; empty without rows.
 
-    ``summary`` is what `Model.summarise` gives of the rows, where somebody knows it already.
+    ``summary`` is the result of `Model.summarise` on the rows, if already computed.
     """
     if not len(split):
         return {}
@@ -77,17 +77,17 @@ def evaluate(
 
 
 def log_loss(rows: Predictions) -> float | None:
-    """Mean -log p(y | x) in nats, where the model has probabilities."""
+    """Mean -log p(y | x) in nats, if the model has probabilities."""
     return float(rows.losses.mean()) if rows.probabilistic else None
 
 
 def error(rows: Predictions) -> float:
-    """Share of rows whose largest score is not y's; the first of equal ones is the prediction."""
+    """Share of wrong predictions; the lower class wins among equal scores."""
     return float((~rows.hit[:, 0]).mean())
 
 
 def clipped(rows: Predictions) -> float | None:
-    """Mean of losses of at most ``clip`` nats."""
+    """Mean of losses clipped at ``clip`` nats."""
     if not (rows.extras.clip and rows.probabilistic):
         return None
     return float(np.minimum(rows.losses, rows.extras.clip).mean())
@@ -101,7 +101,7 @@ def by_importance(rows: Predictions) -> float | None:
 
 
 def standard_error(rows: Predictions) -> float | None:
-    """Of the log loss of a sample of rows."""
+    """Standard error of the log loss of a sample of rows."""
     if not (rows.extras.standard_error and rows.probabilistic):
         return None
     return float(rows.losses.std(ddof=1) / np.sqrt(len(rows.losses)))
@@ -115,32 +115,32 @@ def softmax_twice(rows: Predictions) -> float | None:
 
 
 def hits(rows: Predictions) -> float | None:
-    """Share of rows whose class is among the best k; that of one is 1 - error."""
+    """Share of rows whose class is among the best k; 1 - error for k = 1."""
     k = rows.extras.top_k
     return float(rows.hit[:, :k].any(axis=1).mean()) if k else None
 
 
 def precision(rows: Predictions, k: int) -> float | None:
-    """Share of the best k classes that are in the row's set, rows made of one counting as one."""
+    """Precision at k: share of the best k classes that are in the label set, by original row."""
     if rows.inside is None or rows.split.sets is None:
         return None
     return float(np.average(rows.inside[:k].mean(axis=0), weights=rows.split.sets.weight))
 
 
 def precision_at_k(rows: Predictions) -> float | None:
-    """Where k is more than 1."""
+    """Precision at k, for k above 1."""
     return precision(rows, rows.extras.top_k) if rows.extras.top_k > 1 else None
 
 
 def gain(
     rows: Predictions, k: int, discounted: bool = False, by_propensity: bool = False
 ) -> float | None:
-    """Mean gain of the best k classes over that of the best possible ones; None without label sets.
+    """Mean gain of the best k classes, divided by the highest possible; None without label sets.
 
-    A row gains sum_r v_r / log2(1 + r) of its classes at ranks r = 1..k, or where that is not
-    ``discounted`` sum_r v_r; v is 1, or the inverse propensity. Discounted gains are divided by
-    what min(k, labels of the row) hits would gain with v = 1. So these are nDCG@k and PSnDCG@k,
-    and PSP@k, as the Extreme Classification Repository has them.
+    The gain of a row is sum_r v_r / log2(1 + r) over its classes at ranks r = 1..k. Without
+    ``discounted`` it is sum_r v_r. Here v is 1 or the inverse propensity. Discounted gains are
+    divided by the gain of min(k, labels of the row) hits with v = 1. This gives nDCG@k, PSnDCG@k
+    and PSP@k as defined by the Extreme Classification Repository.
     """
     sets, weights = rows.split.sets, rows.extras.inverse_propensity
     if rows.inside is None or sets is None or (by_propensity and weights is None):
@@ -207,17 +207,17 @@ METRICS = (  # in the order of the columns
 
 
 def names() -> list[str]:
-    """Metrics that are computed where their name is asked for."""
+    """Names of the metrics that are computed on request."""
     return [metric.name for metric in METRICS if metric.of_block or metric.of_best]
 
 
 def known(name: str) -> bool:
-    """Whether there is a metric to be asked for by this name."""
+    """Whether a metric of this name can be requested."""
     return depth([name]) > 0 or ("{k}" not in name and name in names())
 
 
 def depth(asked: Sequence[str]) -> int:
-    """How many of the best classes metrics of these names look at, or 0."""
+    """Number of top classes that the metrics of these names need, or 0."""
     return max((metric.depth(name) for metric in METRICS for name in asked), default=0)
 
 
@@ -242,15 +242,15 @@ def axes() -> dict[str, str]:
 
 
 def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
-    """Macro-averaged F1, over the classes that occur as true or predicted ones.
+    """Macro-averaged F1, over classes that occur among true or predicted ones.
 
     Returns
     -------
     dict
-        ``macro_f1``: the mean over classes of 2 hits / (rows of it + predictions of it), as
-        scikit-learn has it. ``macro_f1_of_means``: the harmonic mean of macro-precision and
-        macro-recall, which is what the MEMOIR paper describes; a class that is never predicted has
-        precision 0, one without rows recall 0.
+        ``macro_f1``: the mean over classes of 2 hits / (its rows + its predictions), as in
+        scikit-learn. ``macro_f1_of_means``: the harmonic mean of macro-precision and macro-recall,
+        as in the MEMOIR paper. A class that is never predicted has precision 0; one without rows
+        has recall 0.
     """
     size = int(max(y.max(), predicted.max())) + 1
     told = predicted[predicted >= 0]  # a recall tree that has not learnt enough tells no class
@@ -268,7 +268,7 @@ def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
 
 
 def costs(model: Model, split: Split) -> dict[str, float]:
-    """Seconds of predicting the class of every row, weights that are not 0, size of the model."""
+    """Seconds to predict the class of every row, number of nonzero weights, size of the model."""
     started = time.perf_counter()
     model.predict(split.X)
     seconds = time.perf_counter() - started

@@ -1,7 +1,7 @@
-"""Optimizers, the only mutators of weights: schedule × preconditioner × weight decay.
+"""Optimizers: schedule × preconditioner × weight decay. Only they change weights.
 
-The loop asks for the rate of an epoch and hands it back with the gradients of each minibatch. An
-optimizer that remembers gradients or counts iterations begins anew with every fit.
+The loop asks for the rate of an epoch and passes it back with the gradients of each minibatch. Each
+fit starts with a fresh optimizer, without earlier gradients or counts.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Schedule:
     by_epoch: ClassVar[bool] = True  # all iterations of an epoch have its rate
 
     def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, as the loop and local variables know it."""
+        """Learning rate of an epoch, for the loop and for local variables."""
         return self.lr * self.lr_decay**epoch
 
     def at(self, rate: float, t: int) -> float:
-        """Rate of iteration t, counted from 1, of an epoch of that rate."""
+        """Rate of iteration t, counted from 1, in an epoch with that rate."""
         return rate
 
 
@@ -46,7 +46,7 @@ class RootDecay(Schedule):
     by_epoch: ClassVar[bool] = False
 
     def at(self, rate: float, t: int) -> float:
-        """With the root."""
+        """Rate with the root."""
         return rate * (self.root / (t - 1 + self.root)) ** 0.5 if self.root else rate
 
 
@@ -57,7 +57,7 @@ class Steps(Schedule):
     by_epoch: ClassVar[bool] = False
 
     def rate(self, epoch: int) -> float:
-        """The same in every epoch: it counts iterations."""
+        """The same in every epoch: this schedule counts iterations."""
         return self.lr
 
     def at(self, rate: float, t: int) -> float:
@@ -79,11 +79,11 @@ class WeightDecay:
     uniform: ClassVar[bool] = True  # all weights have one factor
 
     def shrinkage(self, rate: float, samples: int) -> float:
-        """Factor of all weights and biases in its share of a step."""
+        """Factor on all weights and biases in a step."""
         return 1 / (1 + rate * samples * self.l2)
 
     def in_gradient(self, samples: int) -> float:
-        """Times the weights, what is added to the gradient of coordinates that have one."""
+        """Factor of the weights that is added to nonzero gradients."""
         return 0.0
 
     def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
@@ -92,15 +92,15 @@ class WeightDecay:
             model.shrink(self.shrinkage(rate, size))
 
     def after(self, model: LinearModel, batch: np.ndarray | None) -> None:
-        """Nothing is left to do after the step."""
+        """Do nothing after the step."""
 
 
 @dataclass(frozen=True)
 class OnVisited(WeightDecay):
-    """`WeightDecay` of the classes of a step alone, one sample a step (Eq. 6 and 7 of U-max).
+    """`WeightDecay` of only the classes of a step, with one sample a step (Eq. 6 and 7 of U-max).
 
-    Class j shrinks by 1 / (1 + rate · l2 / p_j): on average over the steps as much as all
-    classes under `WeightDecay`. Implicit as there: 1 / p_j may be as large as K - 1.
+    Class j shrinks by 1 / (1 + rate · l2 / p_j): on average over steps as much as under
+    `WeightDecay`. The step is implicit as there, because 1 / p_j may be as large as K - 1.
 
     Attributes
     ----------
@@ -130,12 +130,12 @@ class OnVisited(WeightDecay):
 
 @dataclass(frozen=True)
 class InGradient(WeightDecay):
-    """lambda · w on coordinates with a gradient: with drawn classes or sparse rows, less often.
+    """lambda · w added to nonzero gradients; rarer with drawn classes or sparse rows.
 
     Attributes
     ----------
-    l2 : lambda / N of a minibatch's summed gradient, lambda of that of the whole objective.
-    whole : which of the two.
+    l2 : lambda / N for the summed gradient of a minibatch, lambda for the whole objective.
+    whole : whether the gradient is that of the whole objective.
     """
 
     whole: bool = False
@@ -157,11 +157,11 @@ class Plain:
     plain: ClassVar[bool] = True
 
     def begun(self, model: LinearModel) -> Plain:
-        """Itself: it remembers nothing."""
+        """Itself: it has no memory."""
         return self
 
     def state(self) -> dict[str, np.ndarray]:
-        """What it remembers, for `restored`."""
+        """Its memory, for `restored`."""
         return {}
 
     def restored(self, state: dict[str, np.ndarray]) -> Plain:
@@ -282,11 +282,11 @@ class RootOfMean(RootOfSum):
 # ---------------------------------------------------------------- optimizers
 @dataclass
 class Optimizer:
-    """One of each.
+    """A schedule, a preconditioner and a weight decay.
 
     Attributes
     ----------
-    train : N, where the gradient is N/B times a minibatch's sum; 0: it is the sum.
+    train : N, if the gradient is N/B times a minibatch's sum; 0 if it is the sum.
     t : iterations so far.
     """
 
@@ -307,11 +307,11 @@ class Optimizer:
         return all(parts) and not self.train
 
     def state(self) -> dict[str, np.ndarray]:
-        """What it remembers and counts, for `resumed`."""
+        """Its memory and counts, for `resumed`."""
         return {**self.preconditioner.state(), "t": np.array(self.t)}
 
     def resumed(self, state: dict[str, np.ndarray]) -> Resumed:
-        """The optimizer that goes on from there in its next fit."""
+        """The optimizer that continues from this state in its next fit."""
         preconditioner = self.preconditioner.restored(state)
         parts = self.schedule, self.weight_decay, preconditioner
         return Resumed(*parts, self.train, int(state["t"]))
@@ -346,7 +346,7 @@ class Optimizer:
 
 
 class Resumed(Optimizer):
-    """An optimizer in the middle of its way."""
+    """An optimizer that continues an earlier fit."""
 
     def begun(self, model: LinearModel) -> Optimizer:
         """Itself."""

@@ -47,8 +47,8 @@ class SparseRows:
     def narrow(self) -> tuple[np.ndarray | slice, sp.csr_array]:
         """The F features that occur, and the rows (B, F) at them alone.
 
-        All D features where many occur, or may: whole weights are then faster than chosen columns,
-        and no more work than the non-zeros by a constant.
+        Gives all D features if many occur or may occur. Whole weights are then faster than chosen
+        columns, at a cost proportional to the non-zeros.
         """
         if len(self.features) < self.width:
             distinct, place = np.unique(self.features, return_inverse=True)

@@ -1,4 +1,4 @@
-"""What is measured of a prepared problem: its size, its rows, and what its class prior reaches."""
+"""Statistics of a prepared problem: sizes, row norms, and losses of the class prior."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def describe(
     n_classes: int,
     test_dropped: int = 0,
 ) -> Info:
-    """Everything that is known of a problem without its rows."""
+    """Compute the statistics of a problem."""
     norms = square_norms(train.X)
     counts = np.bincount(train.y, minlength=n_classes)
     return Info(
@@ -48,9 +48,9 @@ def describe(
 
 
 def log_prior(class_counts: np.ndarray) -> np.ndarray:
-    """Log frequency (K,) of every class, with one more row that is spread evenly over all classes.
+    """Log frequency (K,) of every class, with one extra row spread evenly over all classes.
 
-    So a class without training rows has a finite log loss, and the others hardly change.
+    So a class without training rows has a finite log loss; the others hardly change.
     """
     K = len(class_counts)
     return np.log((class_counts + 1.0 / K) / (class_counts.sum() + 1.0))
@@ -59,11 +59,11 @@ def log_prior(class_counts: np.ndarray) -> np.ndarray:
 def inverse_propensity(
     label_counts: np.ndarray, n_rows: int, a: float = 0.55, b: float = 1.5
 ) -> np.ndarray:
-    """One over the probability (K,) that a label of a row is among those that it was given.
+    """Inverse propensity (K,): one over the probability that a true label was observed.
 
-    1 + C (N_k + b)^-a with C = (log N - 1) (b + 1)^a, for labels that N_k of the N training rows
-    have (Jain et al. 2016). The default a and b are those of the Extreme Classification Repository
-    but for Wikipedia (0.5, 0.4) and Amazon (0.6, 2.6).
+    1 + C (N_k + b)^-a with C = (log N - 1) (b + 1)^a, for a label of N_k of the N training rows
+    (Jain et al. 2016). The default a and b are those of the Extreme Classification Repository,
+    which has others for Wikipedia (0.5, 0.4) and Amazon (0.6, 2.6).
     """
     return 1 + (np.log(n_rows) - 1) * (b + 1) ** a * (label_counts + b) ** -a
 

@@ -1,4 +1,4 @@
-"""Classifiers by scikit-learn's rules, one class a family of methods.
+"""Classifiers that follow scikit-learn's rules, one class for each family of methods.
 
 They train with the harness's own solvers: the same data, settings and seed give the same weights.
 """
@@ -26,11 +26,11 @@ __all__ = [
 
 
 def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> LinearClassifier:
-    """Estimator of a method and its options, by their names on the command line.
+    """Make the estimator of a method and its options, by their names on the command line.
 
     Parameters
     ----------
-    parameters : of the families; those that one lacks have no effect there.
+    parameters : parameters of the estimators; a family ignores those that it lacks.
 
     Raises
     ------

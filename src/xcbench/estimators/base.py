@@ -1,4 +1,4 @@
-"""What the estimators share: rows and labels checked, a solver run, predictions in blocks."""
+"""Shared by all estimators: input checks, training, and prediction in blocks."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def _has_probabilities(estimator: LinearClassifier) -> bool:
 class LinearClassifier(ClassifierMixin, BaseEstimator):
     """A linear classifier over the classes of its training labels: f_c(x) = x·w_c + b_c.
 
-    Not for use itself: `SampledSoftmaxClassifier`, `SoftmaxClassifier` and `MarginClassifier` are
-    its families.
+    A base class: use `SampledSoftmaxClassifier`, `SoftmaxClassifier`, `MarginClassifier` or
+    `OneVsAllClassifier`.
 
     Attributes
     ----------
     classes_ : (K,) labels in ascending order.
-    n_features_in_, feature_names_in_ : as scikit-learn has them.
-    coef_, intercept_ : (K, D) weights and, where there are any, (K,) biases.
-    lr_ : learning rate of the first epoch; None without one.
+    n_features_in_, feature_names_in_ : as in scikit-learn.
+    coef_, intercept_ : (K, D) weights and, if fitted, (K,) biases.
+    lr_ : learning rate of the first epoch; None if the method has no rate.
     n_iter_ : epochs trained, or iterations of a full batch.
-    loss_curve_ : mean training objective per sample of every epoch, in nats where it has a
+    loss_curve_ : mean training objective per sample of every epoch; in nats if the method has a
         likelihood.
     """
 
@@ -268,7 +268,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray
-            (N, K); of two classes (N,), the score of the second less that of the first.
+            (N, K); for two classes (N,), the second score minus the first.
         """
         model, X = self._predictor(X)
         scores = np.empty((X.shape[0], model.n_classes), model.dtype)
@@ -279,7 +279,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return scores[:, 1].astype(np.float64) - scores[:, 0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Label (N,) of the highest score, a block of rows at a time.
+        """Predict the label (N,) with the highest score, in blocks of rows.
 
         Parameters
         ----------
@@ -295,7 +295,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log-probability (N, K) of every class, in float64.
 
-        `predict_top_k` has those of the best classes in bounded memory.
+        `predict_top_k` gives those of the best classes in bounded memory.
 
         Parameters
         ----------
@@ -315,17 +315,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return np.exp(self.predict_log_proba(X))
 
     def predict_top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
-        """The best k labels of every row, best first; never holds an array of all classes.
+        """Predict the best k labels of every row, the best first, in bounded memory.
 
         Parameters
         ----------
         X : array or sparse array of shape (N, D)
-        k : how many; all K where there are fewer.
+        k : number of labels; at most K.
 
         Returns
         -------
         labels, values : ndarray
-            (N, k) labels, and their log-probabilities; scores where the method has none.
+            (N, k) labels and their log-probabilities, or scores if the method has no probabilities.
         """
         best, values = self._best(*self._predictor(X), k)
         return self.classes_[best], values
@@ -352,18 +352,17 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array or sparse array of shape (N, D)
         y : array of shape (N,)
-            Labels; one that training has not seen counts as an error, and its row is left out of
-            the log loss. Or several labels a row, as in `fit`.
+            Labels, or several labels a row as in `fit`. A label unseen in training counts as an
+            error; its row is left out of the log loss.
         k : int
-            Of ``precision_at_<k>``, where rows have several labels.
+            The k of ``precision_at_<k>``, if rows have several labels.
 
         Returns
         -------
         dict
-            ``error``, the share of rows whose label is not predicted; ``log_loss``, the mean of
-            -log p(y | x) in nats, where the method has a likelihood. With several labels a row
-            ``precision_at_1`` and ``precision_at_<k>``, the share of the best k labels that a row
-            has.
+            ``error``, the share of wrong predictions. ``log_loss``, the mean of -log p(y | x) in
+            nats, if the method has a likelihood. With several labels a row, ``precision_at_1`` and
+            ``precision_at_<k>``: the share of the best k labels that are correct.
         """
         check_is_fitted(self)
         several = problem.label_sets(y)

@@ -1,4 +1,4 @@
-"""Looks at a model after every epoch: training ends when held-out rows stop improving."""
+"""Early stopping: training ends when the loss of held-out rows stops improving."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from xcbench.core.models.model import Model
 
 
 class Watch:
-    """Looks at the model after every epoch; this one sees nothing and never ends a fit."""
+    """Called after every epoch; this base class never stops a fit."""
 
     def sees(self, model: Model) -> bool:
-        """Whether training ends here."""
+        """Whether to stop training now."""
         return False
 
     def told(self) -> str:
-        """What it saw, for the progress bar."""
+        """Last measurement, for the progress bar."""
         return ""
 
     def put_back(self, state: dict[str, np.ndarray]) -> None:
-        """Take the weights of an earlier epoch, where they were better."""
+        """Restore the weights of an earlier epoch if they were better."""
 
 
 class EarlyStopping(Watch):
-    """Ends a fit when held-out rows stop improving; the best weights stay.
+    """Stop a fit when the loss of held-out rows stops improving; keep the best weights.
 
     Parameters
     ----------
-    rows : held out.
+    rows : held-out rows.
     patience : epochs without an improvement by ``tol``.
     """
 
@@ -54,13 +54,13 @@ class EarlyStopping(Watch):
         return f", validation {self.curve[-1]:.4g}"
 
     def put_back(self, state: dict[str, np.ndarray]) -> None:
-        """In place, so that the model has them too."""
+        """Restore the best weights in place, so that the model has them too."""
         for name, array in self.state.items():
             state[name][...] = array
 
 
 def held_out(split: Split, share: float, seed: int) -> tuple[Split, Split]:
-    """Rows to train on, and a drawn share of the rows that is held out; each in its order."""
+    """Split off a random share of the rows; both parts keep their order."""
     drawn = np.zeros(len(split), bool)
     number = min(max(1, round(share * len(split))), len(split) - 1)
     drawn[np.random.default_rng(seed).permutation(len(split))[:number]] = True

@@ -1,4 +1,4 @@
-"""Multi-class support vector machines: they rank classes, and have no probabilities."""
+"""Multi-class support vector machines; they rank classes and give no probabilities."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from xcbench.estimators.base import LinearClassifier
 
 
 class MarginClassifier(LinearClassifier):
-    """Multi-class support vector machines over many classes, with scores and no probabilities.
+    """Multi-class support vector machines for many classes; scores without probabilities.
 
     Parameters
     ----------
     method : str
-        ``svm_ovr``: one against the rest, by LIBLINEAR; ``svm_cs``: Crammer and Singer's, by
-        LIBLINEAR; ``memoir_l2``, ``memoir_l1``: MEMOIR, with sparse weights; ``class_sums``: a
-        class's weights are the sum of its rows.
+        ``svm_ovr``: one-vs-rest, by LIBLINEAR. ``svm_cs``: Crammer and Singer's, by LIBLINEAR.
+        ``memoir_l2``, ``memoir_l1``: MEMOIR, with sparse weights. ``class_sums``: the weights of a
+        class are the sum of its rows.
     epochs : int
-        Passes over the rows, of ``memoir_l2`` and ``memoir_l1``.
+        Passes over the rows, for ``memoir_l2`` and ``memoir_l1``.
     lr : float, optional
-        Learning rate, of these two.
+        Learning rate, for these two.
     C : float, optional
-        Weight of the losses, of ``svm_ovr`` and ``svm_cs``.
+        Weight of the losses, for ``svm_ovr`` and ``svm_cs``.
     batch_size : int, optional
-        Samples in a batch, of ``memoir_l2`` and ``memoir_l1``.
+        Samples in a batch, for ``memoir_l2`` and ``memoir_l1``.
     bias : bool, optional
-        Fit biases; None: as the method does. MEMOIR's papers append a feature that is always 1.
+        Fit biases; None: the method's default. The MEMOIR paper appends a constant feature 1.
     reduction : str
-        Of targets with several labels a row: ``one_label``: the smallest label of a row is its
-        class; ``pick_all``: each label of a row is a sample. With ``options={"labels": "all"}``
-        ``svm_ovr`` then counts all labels of a row as its own, as one-vs-rest libraries do.
+        For rows with several labels. ``one_label``: the smallest label is the class. ``pick_all``:
+        each label is a sample; with ``options={"labels": "all"}``, ``svm_ovr`` takes all labels of
+        a row as positives, as one-vs-rest libraries do.
     options : dict, optional
         Further options of the method, such as ``{"oracle": "simple_lsh"}``.
     dtype : str

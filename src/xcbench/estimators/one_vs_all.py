@@ -1,4 +1,4 @@
-"""A logistic regression a class, trained on a few drawn classes of a sample."""
+"""One logistic regression for each class, trained with a few sampled classes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xcbench.estimators.base import LinearClassifier
 
 
 class OneVsAllClassifier(LinearClassifier):
-    """One logistic regression a class, for rows of one label or of several.
+    """One logistic regression for each class, for rows with one label or several.
 
-    Of a row, all labels take part in a step, and a few drawn classes that it does not have stand
-    for all others: a label is never drawn as a negative.
+    A step on a row updates all of its labels. A few sampled negatives, never labels of the row,
+    stand for all other classes.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class OneVsAllClassifier(LinearClassifier):
 
     Notes
     -----
-    `predict` gives the label of the highest score, also of rows with several; `predict_top_k` gives
-    the best k, and `label_probabilities` the probability of each label by itself.
+    `predict` gives the label with the highest score, also if rows have several. `predict_top_k`
+    gives the best k, and `label_probabilities` the probability of each label separately.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class OneVsAllClassifier(LinearClassifier):
         return self._run(problem.dataset(split, len(self.classes_)), self.epochs)
 
     def label_probabilities(self, X: Any) -> np.ndarray:
-        """Probability (N, K) of every label by itself; a row's do not add up to 1.
+        """Probability (N, K) of each label separately; those of a row do not add up to 1.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""From X and y as scikit-learn's users have them to a problem and checked settings."""
+"""Convert X, y and parameters of scikit-learn's kind to a problem and checked settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xcbench.methods.options import MethodOptions
 
 @contextmanager
 def value_errors() -> Iterator[None]:
-    """A mistake in a setting is a `ValueError`, as scikit-learn's users expect."""
+    """Context that raises mistakes in settings as `ValueError`, as scikit-learn's users expect."""
     try:
         yield
     except UserError as error:
@@ -33,7 +33,7 @@ def value_errors() -> Iterator[None]:
 
 
 def rows(X: Any, dtype: str) -> Rows:
-    """Features as solvers want them: contiguous, sparse ones sorted and without duplicates."""
+    """Prepare features for the solvers: contiguous; sparse ones sorted, without duplicates."""
     if isinstance(X, np.ndarray):
         return np.ascontiguousarray(X, dtype)
     sparse: Any = sp.csr_array(X).astype(dtype, copy=False)
@@ -47,12 +47,12 @@ def rows(X: Any, dtype: str) -> Rows:
 
 
 def label_sets(y: Any) -> tuple[np.ndarray, sp.csr_array] | None:
-    """Classes, and which of them every row has (N, K), of a target with several labels a row.
+    """Classes and indicator matrix (N, K) of a target with several labels a row.
 
     Parameters
     ----------
-    y : indicator matrix, dense or sparse; or a sequence of collections of labels, which are no
-        words. Of any other target there are no label sets.
+    y : indicator matrix, dense or sparse; or a sequence of collections of labels, not of strings.
+        Any other target has no label sets.
     """
     if sp.issparse(y) or (isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] > 1):
         matrix: Any = y
@@ -74,7 +74,7 @@ def label_sets(y: Any) -> tuple[np.ndarray, sp.csr_array] | None:
 
 
 def reduced(X: Rows, indicator: sp.csr_array, reduction: str) -> Split:
-    """Rows of one class each: the smallest of a row's labels, or a row for each of them.
+    """Reduce rows to one class each: the smallest label, or one row for each label.
 
     Rows without a label are left out.
     """
@@ -91,11 +91,11 @@ def reduced(X: Rows, indicator: sp.csr_array, reduction: str) -> Split:
 
 
 def dataset(train: Split, n_classes: int, info: Info | None = None) -> Dataset:
-    """A problem of training rows alone.
+    """Make a problem that has training rows only.
 
     Parameters
     ----------
-    info : of earlier rows, whose statistics stand for these too.
+    info : statistics of earlier rows, to be used for these too.
     """
     if info is None:
         test = Split(train.X[:0], train.y[:0])
@@ -112,7 +112,7 @@ def _schema(method: Method) -> Any:
 
 
 def settings(name: str, given: Mapping[str, Any], info: Info) -> tuple[Method, MethodOptions]:
-    """A method and its settings, checked for a problem, with the method's own rate where none is.
+    """Check a method and its settings for a problem; fill in the default rate.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def settings(name: str, given: Mapping[str, Any], info: Info) -> tuple[Method, M
     Raises
     ------
     UserError
-        If they are impossible.
+        If they are invalid.
     """
     method: Method = registry.find(name).thing
     node: Any = deepcopy(_schema(method))

@@ -1,4 +1,4 @@
-"""Softmax regression over many classes by stochastic steps on drawn ones."""
+"""Softmax regression over many classes, by stochastic gradient steps on sampled classes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xcbench.estimators.early_stopping import EarlyStopping, Watch, held_out
 
 
 class SampledSoftmaxClassifier(LinearClassifier):
-    """Softmax, probit or logistic regression over many classes, by steps on a few drawn classes.
+    """Softmax, probit or logistic regression over many classes, trained on sampled classes.
 
-    An epoch costs about the same for ten classes and for a hundred thousand. All parameters that
-    are options of a method have its name and its default, and do what ``method.NAME`` does on the
-    command line; `docs/methods.md` explains them.
+    An epoch costs about the same for ten classes and for a hundred thousand. Parameters that are
+    options of a method have its names and defaults, as ``method.NAME`` on the command line.
+    `docs/methods.md` explains them.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ class SampledSoftmaxClassifier(LinearClassifier):
     epochs : int
         Passes over the rows.
     lr : float, optional
-        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+        Learning rate of the first epoch; None: the method's default, see `lr_`.
     l2 : float
         lambda of lambda/2 ||(w, b)||², added to the sum over samples.
     negatives : int, optional
-        Classes drawn for a sample.
+        Negatives: classes sampled for each sample.
     sampler : str, optional
-        How they are drawn: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
-        ``uniform``, ``frequency``, ``tree``; not every method has all.
+        Proposal of the negatives: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
+        ``uniform``, ``frequency``, ``tree``; each method supports some of these.
     batch_size : int, optional
         Samples in a minibatch.
     optimizer : str, optional
@@ -48,8 +48,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
     bias : bool
         Fit biases.
     reduction : str
-        Of targets with several labels a row: ``one_label``: the smallest label of a row is its
-        class, as in the papers; ``pick_all``: each label of a row is a sample.
+        For rows with several labels. ``one_label``: the smallest label is the class, as in the
+        papers. ``pick_all``: each label is a sample.
     options : dict, optional
         Further options of the method, such as ``{"delta": 2.0}`` or ``{"tree.dimensions": 8}``.
     dtype : str
@@ -59,13 +59,13 @@ class SampledSoftmaxClassifier(LinearClassifier):
     early_stopping : bool
         Hold out rows, stop when their log loss stops falling, and keep the best weights.
     validation_fraction : float
-        Share of the rows that is held out.
+        Share of the rows to hold out.
     n_iter_no_change : int
-        Epochs without an improvement by `tol` after which training stops.
+        Training stops after this many epochs without an improvement by `tol`.
     tol : float
-        In nats.
+        Smallest improvement that counts, in nats.
     warm_start : bool
-        Another fit goes on from the weights of the last one.
+        Start a fit from the weights of the last one.
     random_state : int, RandomState or None
         Seed of all draws: an integer gives the weights of ``seed=`` on the command line.
     verbose : int
@@ -77,8 +77,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
 
     Notes
     -----
-    `partial_fit` is one pass over its rows at rate `lr`, without decay; the optimizer goes on where
-    the call before ended, while local variables of the rows (u, alpha, eta) start again.
+    `partial_fit` is one pass over its rows at rate `lr`, without decay. The optimizer keeps its
+    state between calls; local variables of the rows (u, alpha, eta) start again.
 
     Examples
     --------
@@ -179,14 +179,14 @@ class SampledSoftmaxClassifier(LinearClassifier):
         return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, **given)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Train by one pass over some rows; the first call needs all classes there will be.
+        """Train by one pass over some rows; the first call needs all classes.
 
         Parameters
         ----------
         X : array or sparse array of shape (N, D)
         y : array of shape (N,)
         classes : array of shape (K,)
-            Every label, in the first call; later it may be left out.
+            All labels; required in the first call only.
         """
         first = not hasattr(self, "state_")
         if first and classes is None:

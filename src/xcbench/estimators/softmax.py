@@ -1,4 +1,4 @@
-"""Softmax regression, and bounds of it, at the optimum over all rows and classes."""
+"""Softmax regression, or a bound of it, optimised over all rows and classes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LBFGS = "lbfgs"
 class SoftmaxClassifier(LinearClassifier):
     """Softmax regression, or a bound of its likelihood, minimised by L-BFGS in float64.
 
-    For up to some hundred classes; a step visits all rows and all classes.
+    For up to a few hundred classes; each step visits all rows and all classes.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ class SoftmaxClassifier(LinearClassifier):
     bias : bool
         Fit biases.
     reduction : str
-        Of targets with several labels a row: ``one_label``: the smallest label of a row is its
-        class; ``pick_all``: each label of a row is a sample.
+        For rows with several labels. ``one_label``: the smallest label is the class. ``pick_all``:
+        each label is a sample.
     options : dict, optional
         Further options of the method.
     engine : str
         ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
     warm_start : bool
-        Another fit starts at the weights of the last one.
+        Start a fit from the weights of the last one.
     random_state : int, RandomState or None
-        Without effect: nothing is drawn.
+        Has no effect: training is deterministic.
     verbose : int
-        1 tells when it is done.
+        1 prints a line when training ends.
 
     Examples
     --------
@@ -99,8 +99,7 @@ class SoftmaxClassifier(LinearClassifier):
         y : array of shape (N,), (N, K), or list of label sets
             Labels of any type; or several a row, as an indicator matrix or as collections.
         sample_weight : array of shape (N,), optional
-            How often each sample counts: one of weight 2 is two samples, one of weight 0 none. Rows
-            of several labels have none.
+            Number of times each sample counts. Not available for rows with several labels.
 
         Raises
         ------

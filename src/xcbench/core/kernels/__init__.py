@@ -1,8 +1,8 @@
 """The few hot loops, compiled with Numba; import this package only where Numba is installed.
 
-Each is the counterpart of a verb of `xcbench.core.models.linear.LinearModel`, or of the loop over
-minibatches. They take a few records. Formulas of methods come in as compiled functions, so
-nothing here knows a method.
+Each is the counterpart of a method of `xcbench.core.models.linear.LinearModel`, or of the loop over
+minibatches. Their arguments are a few records. The formula of an objective is passed as a compiled
+function, so kernels are independent of methods.
 """
 
 from xcbench.core.kernels.by_feature import scores_by_feature

@@ -50,7 +50,7 @@ def compiled(formula: Callable[..., Any], signature: Any) -> Any:
     Raises
     ------
     numba.core.errors.NumbaError
-        If it uses what Numba does not know.
+        If it uses something that Numba does not support.
     """
     _register(formula, set())
     dispatcher = kernel(formula)
@@ -61,13 +61,13 @@ def compiled(formula: Callable[..., Any], signature: Any) -> Any:
 
 
 class Pointer(types.WrapperAddressProtocol):
-    """A compiled formula as kernels take it: its type is that of every formula of its family."""
+    """A compiled formula for kernels; all formulas of a family have the same type."""
 
     def __init__(self, dispatcher: Dispatcher, signature: Any) -> None:
         self.own, self.address = signature, _get_wrapper_address(dispatcher, signature)
 
     def signature(self) -> Any:
-        """What it takes and gives."""
+        """Types of its arguments and results."""
         return self.own
 
     def __wrapper_address__(self) -> int:
@@ -77,7 +77,7 @@ class Pointer(types.WrapperAddressProtocol):
 
 @cache
 def pointer(formula: Callable[..., Any], signature: Any) -> Any:
-    """Formula, compiled, for a kernel."""
+    """Compile a formula for a kernel."""
     dispatcher = compiled(formula, signature)
     return Pointer(dispatcher, signature) if isinstance(dispatcher, Dispatcher) else dispatcher
 
@@ -94,7 +94,7 @@ def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> No
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function when it is first called; other threads run while it does."""
+    """Compile a function on its first call; it releases the GIL."""
     dispatcher = njit(error_model="numpy", nogil=True)(function)
     if FOLDER and isinstance(dispatcher, Dispatcher):  # else NUMBA_DISABLE_JIT is set
         dispatcher._cache = keeping.Cache(function)  # type: ignore[attr-defined]
@@ -102,5 +102,5 @@ def kernel(function: Any) -> Any:
 
 
 def inlined(function: Any) -> Any:
-    """Let kernels call a plain formula."""
+    """Make a plain formula callable from kernels."""
     return register_jitable(error_model="numpy")(function)

@@ -251,15 +251,15 @@ def _descend(
 def descend(
     weights: Scaled, rows: Rows, samples: Samples, step: Step, room: Room, scalar: Scalar
 ) -> float:
-    """Run `_descend`, compiled once for all formulas: they are called through pointers.
+    """Run `_descend`, compiled once for all formulas, which it calls through pointers.
 
-    Otherwise each formula would need a kernel of its own, which Numba's cache cannot find again.
+    Otherwise each formula would need its own kernel, which Numba's cache would not recognise.
     """
     return float(_descend(weights, rows, samples, step, room, *formulas(scalar)))
 
 
 def formulas(scalar: Scalar) -> Iterator[Any]:
-    """What `_evaluate` takes of an objective: its kind, and a pointer for each family."""
+    """Arguments of `_evaluate` for an objective: its kind, and a pointer for each family."""
     family = scalar.family
     yield Kind(scalar.parameter, scalar.shifted, family == "pairs", family == "scored_odds")
     for name, formula in {**STAND_INS, family: scalar.formula}.items():

@@ -53,9 +53,9 @@ def _sum(numbers: Any, a: int, z: int) -> float:
 
 @kernel
 def absorb(scores: Any, size: int, first: int, i: int, running: Any, room: Any) -> None:
-    """Take scores into the running log-sum-exps of row i.
+    """Update the running log-sum-exps of row i with scores.
 
-    Model r's ``size`` scores, of classes from ``first`` on, begin at r · size.
+    The ``size`` scores of model r, for classes from ``first`` on, start at r · size.
     """
     y, top, total, best, true_score = running
     largest_of_model, exponential, _ = room
@@ -79,7 +79,7 @@ def absorb(scores: Any, size: int, first: int, i: int, running: Any, room: Any) 
 
 @kernel
 def absorb_block(scores: Any, first_row: int, running: Any) -> None:
-    """Take whole rows of scores (B, K), of dense data."""
+    """Update with whole rows of scores (B, K), for dense data."""
     K = scores.shape[1]
     room = np.zeros(K, np.float32), np.empty(K, np.float32), np.empty(K, np.int32)
     for i in range(scores.shape[0]):
@@ -108,10 +108,10 @@ def _panel_scores(panel: Any, features: Any, values: Any, a: int, b: int, scores
 
 @kernel
 def fill_panel(weights: Any, layout: Any) -> None:
-    """Lay out a panel's classes of every model side by side, so that a row is read once for all.
+    """Place a panel's classes of all models side by side, so that a row is read once.
 
-    Weights (R, K, D) go transposed into the panel (D, P), P >= R times the classes; and biases
-    (R, K).
+    Weights (R, K, D) are transposed into the panel (D, P), where P is at least R times the number
+    of classes. Biases are (R, K).
     """
     V, b = weights
     panel, offset, _, classes = layout
@@ -128,7 +128,7 @@ def fill_panel(weights: Any, layout: Any) -> None:
 
 @kernel
 def absorb_panel(layout: Any, first_row: int, last_row: int, rows: Any, running: Any) -> None:
-    """Take the scores of a panel's classes for sparse rows first_row..last_row-1."""
+    """Update with the scores of a panel's classes for sparse rows first_row..last_row-1."""
     panel, offset, scale, classes = layout
     begin, end, features, values = rows
     first, size, P = classes[0], classes[1] - classes[0], panel.shape[1]

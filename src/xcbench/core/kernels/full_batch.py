@@ -1,7 +1,7 @@
 """Every class of sparse rows: scores, and the gradient in the weights.
 
-Weights lie feature by feature, (D, P): what a row needs of a feature stands side by side for all
-classes. P is a multiple of `LANES`, so that no class is left over; the others are 0.
+Weights are stored by feature, (D, P), so the values of a feature for all classes are contiguous. P
+is K rounded up to a multiple of `LANES`; the padding is 0.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def scores_of_all(rows: Any, by_feature: Any, scores: Any) -> None:
 
 @kernel
 def gradient_of_all(rows: Any, grad: Any, by_feature: Any) -> None:
-    """Add to gradients (D, P) those of the scores (B, P) times the rows."""
+    """Add to gradients (D, P) the score gradients (B, P) times the rows."""
     begin, end, features, values = rows
     for i in range(begin.size):
         a, b = begin[i], end[i]

@@ -1,7 +1,7 @@
-"""Where compiled code is kept between processes: loaded only if it is ours, and as it was written.
+"""Cache of compiled code on disk: loaded only if it belongs to this user and is undamaged.
 
-Numba unpickles and runs whatever lies in its cache. So the folders belong to this user alone, and
-every file ends with the SHA-256 of its content; another content is as good as none.
+Numba unpickles and runs any file in its cache. So the folders belong to this user alone, and every
+file ends with the SHA-256 of its content. A file that does not match is ignored.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ SIZE = hashlib.sha256().digest_size
 
 
 def folder() -> Path | None:
-    """Where compiled code is kept, or None where no folder is private.
+    """Folder of compiled code; None if no folder is private.
 
-    A folder for each state of the code: Numba looks at the file of the compiled function alone,
-    not at those it calls.
+    Each state of the code has a folder, because Numba checks the file of the compiled function
+    only, not of the functions it calls.
     """
     package = Path(__file__).parents[1]
     sources = sorted(
@@ -54,7 +54,7 @@ def folder() -> Path | None:
 
 
 def private(path: Path) -> bool:
-    """Whether a folder, created if it is not there, is this user's and nobody else writes in it."""
+    """Create a folder if missing; whether it is this user's and nobody else can write in it."""
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
     ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
@@ -62,7 +62,7 @@ def private(path: Path) -> bool:
 
 
 class Files(IndexDataCacheFile):
-    """Numba's files, each with its checksum at the end, where unpickling does not look."""
+    """Numba's cache files, each with a checksum at its end, which unpickling ignores."""
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
@@ -81,7 +81,7 @@ class Files(IndexDataCacheFile):
 
 
 def intact(path: str) -> bool:
-    """Whether a file ends with the checksum of what comes before."""
+    """Whether a file ends with the checksum of its content."""
     try:
         content = Path(path).read_bytes()
     except OSError:
@@ -90,7 +90,7 @@ def intact(path: str) -> bool:
 
 
 class Cache(FunctionCache):
-    """Compiled code of one function in checked files."""
+    """Cache of one function's compiled code, in files with checksums."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)

@@ -1,8 +1,8 @@
 """The loop over minibatches, for several models at once.
 
-Their weights lie side by side, V (K, D, LANES): a row, its classes and its features are read once
-for all. The numbers of a lane are those of `xcbench.core.kernels.descent` on sparse rows, for every
-product and sum is made in the same order.
+Their weights are side by side, V (K, D, LANES): a row, its classes and its features are read once
+for all. A lane gives the same numbers as `xcbench.core.kernels.descent` on sparse rows, because
+products and sums are made in the same order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Chosen classes of the rows of a minibatch: scores, and the addition to their weights."""
+"""Chosen classes of a minibatch: their scores, and updates of their weights."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from xcbench.core.kernels.rows import add, short_dot
 
 @kernel
 def by_class(classes: Any, head: Any, tail: Any) -> Any:
-    """Places of all pairs in ``classes`` (B, C), class after class, each in its own order.
+    """Positions of all pairs in ``classes`` (B, C), sorted by class; a stable sort.
 
-    ``head`` and ``tail`` are room for K numbers; ``head`` is -1 everywhere, before and after, so
-    that the work depends on the pairs alone.
+    ``head`` and ``tail`` are buffers of K numbers. ``head`` is -1 everywhere before and after the
+    call, so the work depends on the pairs alone.
     """
     width, pairs = classes.shape[1], classes.size
     following, distinct = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
@@ -57,7 +57,7 @@ def scores_at(V: Any, rows: Any, pairs: Any) -> None:
 
 @kernel
 def scatter(weights: Any, rows: Any, pairs: Any) -> None:
-    """w_c += number · x, pair after pair."""
+    """w_c += number · x, for one pair after the other."""
     V, b = weights
     begin, end, features, values = rows
     classes, order, numbers = pairs
@@ -98,7 +98,7 @@ def _adapt_features(w: Any, s: Any, g: Any, pace: Any, features: Any, a: int, b:
 
 @kernel
 def adapt(weights: Any, squares: Any, rows: Any, pairs: Any, g: Any, pace: Any) -> None:
-    """Adaptive step, class after class: sum its gradient in ``g`` (D,), 0 before and after.
+    """Adaptive step, class after class; the buffer ``g`` (D,) is 0 before and after.
 
     The numbers of the pairs are the gradients in the scores; ``pace`` is an
     `xcbench.core.adaptive.Pace`. Where a class has few features, only these are visited.

@@ -1,4 +1,4 @@
-"""What kernels take: records that go into compiled code as they are."""
+"""Arguments of kernels: records that compiled code can take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Weights(NamedTuple):
 
 
 class Scaled(NamedTuple):
-    """Weights ``scale · V`` and ``scale · b``; scale (1,) moves too."""
+    """Weights ``scale · V`` and ``scale · b``; scale (1,) changes too."""
 
     V: Any
     b: Any
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of a row and a class (B, C), the order in which they are visited, a number for each."""
+    """Pairs of a row and a class (B, C), the order to visit them, and a number for each."""
 
     classes: Any
     order: Any
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """Samples as in `xcbench.core.batch.Batch`, log-weights (B, S); local state of all samples."""
+    """Samples as in `xcbench.core.batch.Batch`, with log-weights (B, S) and all local states."""
 
     index: Any
     classes: Any
@@ -48,7 +48,7 @@ class Samples(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Samples a minibatch, whether it visits class after class; rate, the weight decay's factor."""
+    """Batch size, whether to visit pairs by class, learning rate, factor of the weight decay."""
 
     size: Any
     by_class: Any
@@ -57,7 +57,7 @@ class Step(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Numbers of an objective's `Scalar`, and of which family it is."""
+    """Constants of an objective's `Scalar`, and its family."""
 
     parameter: Any
     shifted: Any
@@ -66,9 +66,10 @@ class Kind(NamedTuple):
 
 
 class Running(NamedTuple):
-    """True classes (N,), and (R, N) numbers of R models, so far.
+    """True classes (N,), and running statistics (R, N) of R models.
 
-    The highest score, the sum of e^{score - top}, the class of the highest score, f_y.
+    These are the highest score, the sum of e^{score - top}, the class of the highest score, and
+    f_y.
     """
 
     y: Any

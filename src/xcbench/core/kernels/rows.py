@@ -1,8 +1,8 @@
-"""One row and one class, or two: products and additions, for sparse and dense rows.
+"""Products and updates of one row and one class, or two; for sparse and dense rows.
 
-A row is sliced out before its loop: what begins at 0 needs no test for negative places, and several
-numbers go at a time. The last few numbers of `dot` are not: compiled otherwise, they are added in
-another order, and trajectories of single samples stay as they are to the last digit.
+A row is sliced before its loop: indices from 0 on need no test for negative ones, so the loop is
+vectorised. The last few numbers of `dot` are not sliced. Sliced, they would be added in another
+order, and trajectories of single samples must stay the same to the last digit.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
 
 @kernel
 def dots(w: Any, other: Any, features: Any, values: Any, a: int, b: int) -> tuple[float, float]:
-    """As `dot`, of two classes in one pass: twice as many weights are on their way at a time."""
+    """As `dot` for two classes in one pass, which doubles the memory requests in flight."""
     if features is None:
         return dot(w, features, values, a, b), dot(other, features, values, a, b)
     total = second = of_other = second_of_other = 0.0
@@ -120,7 +120,7 @@ def add(w: Any, change: Any, features: Any, values: Any, a: int, b: int) -> None
 
 @kernel
 def adds(w: Any, other: Any, changes: Any, features: Any, values: Any, a: int, b: int) -> None:
-    """As `add`, to two different classes in one pass."""
+    """As `add` for two different classes in one pass."""
     change, of_other = changes[0], changes[1]
     if features is None:
         add(w, change, features, values, a, b)

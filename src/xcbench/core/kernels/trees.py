@@ -1,4 +1,4 @@
-"""Rows on their way down a tree of sparse hyperplanes."""
+"""Traversal of a tree of sparse hyperplanes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xcbench.core.kernels.compiling import kernel
 
 @kernel
 def leaf_of(rows: Any, planes: Any, b: Any, children: Any, x: Any, found: Any) -> None:
-    """Find the leaf (N,) of every row; ``x`` (D,) is room for a row, all 0."""
+    """Find the leaf (N,) of every row; ``x`` (D,) is a buffer of zeros."""
     row_start, row_features, row_values = rows
     start, features, values = planes
     for i in range(found.size):

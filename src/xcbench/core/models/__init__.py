@@ -9,7 +9,7 @@ __all__ = ["LinearModel", "Model", "make"]
 
 
 def make(engine: str, n_classes: int, n_features: int, bias: bool, dtype: str) -> LinearModel:
-    """Model of an engine, ``numpy`` or ``numba``, with weights 0."""
+    """Make the linear model of an engine, ``numpy`` or ``numba``, with zero weights."""
     if engine == "numba":
         from xcbench.core.models.compiled import CompiledModel
 

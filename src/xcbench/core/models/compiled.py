@@ -1,4 +1,4 @@
-"""The linear model with Numba's kernels under its verbs; needs the extra ``numba``."""
+"""The linear model on Numba kernels; needs the extra ``numba``."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROWS_OF_THREAD = 256  # below which another thread takes longer to wake than its
 
 @dataclass
 class Layout:
-    """Dense rows, as long as they exist, and the same as sparse ones where they are mostly 0."""
+    """Dense rows and, if they are mostly 0, their sparse copy, for as long as the rows exist."""
 
     rows: Callable[[], np.ndarray | None]
     sparse: sp.csr_array | None = None

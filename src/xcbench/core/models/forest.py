@@ -113,15 +113,15 @@ class Forest(Model):
         return float(sum(np.sum(np.square(array, dtype=np.float64)) for array in planes))
 
     def weights(self) -> dict[str, np.ndarray]:
-        """Nothing that could be read back."""
+        """None: a forest is not saved."""
         return {}
 
 
 class ReRankedForest(Forest):
-    """As `Forest`, times how close a row is to the mean row of a class (Jain et al. 2016).
+    """`Forest` re-ranked by the distance of a row to the mean of a class (Jain et al. 2016).
 
-    score_k = p_k^alpha r_k^(1 - alpha), r_k = 1 / (1 + exp(gamma |x - mu_k|²)), for rows of length
-    1; their published code has gamma where their text has gamma / 2.
+    score_k = p_k^alpha r_k^(1 - alpha), with r_k = 1 / (1 + exp(gamma |x - mu_k|²)), for rows of
+    length 1. Their published code has gamma where their text has gamma / 2.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Compiled models whose weights lie side by side, to be moved by the same minibatches."""
+"""Compiled models with weights side by side, trained on the same minibatches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xcbench.core.objectives import Objective
 
 
 class Lanes:
-    """Weights (K, D, SIDE_BY_SIDE), of which lane r is model r's; biases and scales likewise."""
+    """Weights (K, D, SIDE_BY_SIDE), where lane r belongs to model r; biases and scales likewise."""
 
     def __init__(self, models: Sequence[CompiledModel]) -> None:
         self.models = models
@@ -25,14 +25,14 @@ class Lanes:
         self.gather()
 
     def gather(self) -> None:
-        """Take over what the models are."""
+        """Copy the models' weights into the lanes."""
         for r, model in enumerate(self.models):
             self.V[:, :, r], self.scale[r] = model.V, model.scale
             if model.b is not None:
                 self.b[:, r] = model.b
 
     def spread(self) -> None:
-        """Make the models what their lanes are."""
+        """Copy the lanes back to the models."""
         for r, model in enumerate(self.models):
             model.V[...], model.scale = self.V[:, :, r], float(self.scale[r])
             if model.b is not None:
@@ -47,10 +47,10 @@ class Lanes:
         shrinkages: np.ndarray,
         objective: Objective,
     ) -> np.ndarray:
-        """As `CompiledModel.descend` of every model, with numbers of each; values (R,).
+        """`CompiledModel.descend` of all models at once, with constants of each; values (R,).
 
-        Single samples with several drawn classes are summed in an order of their own: these models
-        take their steps by themselves.
+        Single samples with several drawn classes are summed in another order, so those models step
+        one by one.
         """
         scalar = objective.scalar
         assert scalar is not None and batch.classes is not None

@@ -1,9 +1,9 @@
 """The linear model: scores of chosen classes, scores of all classes, scatter-add.
 
-The only place that touches X and W. Three verbs, for sparse and dense rows alike:
-``at(rows, classes)``, ``all(rows)``, ``add(rows, classes, numbers)``; ``adapt`` in the place of
-``add`` where a step depends on earlier gradients; and ``descend``, the loop over minibatches.
-`make` gives the model of an engine.
+This is the only place that touches X and W, for sparse and dense rows alike. Three methods suffice:
+``at(rows, classes)``, ``all(rows)`` and ``add(rows, classes, numbers)``. ``adapt`` replaces ``add``
+if a step depends on earlier gradients, and ``descend`` is the loop over minibatches. `make` gives
+the model of an engine.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class LinearModel(Model):
     ----------
     n_classes, n_features : K and D.
     bias : whether b exists.
-    dtype : precision of weights and of the scores of a pass over all classes.
+    dtype : precision of weights, and of scores in a pass over all classes.
 
     Notes
     -----
-    Weights are stored as ``scale · V``, V (K, D) one row a class, so that `shrink` is O(1);
-    ``scale`` is kept in float64 and folded into V before it can underflow.
+    Weights are stored as ``scale · V``, with one row of V (K, D) a class, so that `shrink` is O(1).
+    ``scale`` is in float64 and folded into V before it underflows.
     """
 
     def __init__(self, n_classes: int, n_features: int, bias: bool, dtype: str) -> None:
@@ -59,7 +59,7 @@ class LinearModel(Model):
         return {"W": self.V} if self.b is None else {"W": self.V, "b": self.b}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Take over W and b."""
+        """Set W and b."""
         self.V, self.b, self.scale = state["W"], state.get("b"), 1.0
 
     def draw(self, rng: np.random.Generator, start: str) -> None:
@@ -88,11 +88,11 @@ class LinearModel(Model):
 
     @property
     def corrected(self) -> LinearModel:
-        """The model with its correction, which predicts."""
+        """The model for prediction, with its correction."""
         return Corrected(self, self.correction) if self.correction else self
 
     def take(self, X: Rows, index: np.ndarray) -> SparseRows | DenseRows:
-        """Rows of a dataset, as the verbs over chosen classes want them."""
+        """Rows of a dataset, in the form for `at` and `add`."""
         return take(X, index, self.dtype)
 
     def at(self, rows: SparseRows | DenseRows, classes: np.ndarray) -> np.ndarray:
@@ -129,14 +129,14 @@ class LinearModel(Model):
         return np.repeat(classes * width, count, axis=0) + rows.features[:, None]
 
     def all(self, rows: SparseRows | DenseRows) -> np.ndarray:
-        """Scores (B, K) of every class; weights of features that do not occur are not touched."""
+        """Scores (B, K) of every class; reads only weights of features that occur."""
         features, X = rows.narrow()
         return self._product(X, self._transposed(rows, features))
 
     def passes(
         self, X: Rows, parts: Iterable[slice] | None = None
     ) -> Iterator[tuple[slice, np.ndarray]]:
-        """Scores of every class for all rows of X, or some parts of them, a block at a time."""
+        """Scores of every class for all rows of X, or some parts, in blocks."""
         transposed: np.ndarray | None = None
         for block, rows in self.blocks(X, parts):
             if transposed is None:
@@ -144,11 +144,11 @@ class LinearModel(Model):
             yield block, self._product(rows.matrix(), transposed)
 
     def full_batch(self, X: Rows) -> list[tuple[slice, Any]]:
-        """Rows of X in blocks, for `all` and `gradient` of every class again and again."""
+        """Rows of X in blocks, for repeated calls of `all` and `gradient`."""
         return list(self.blocks(X))
 
     def gradient(self, rows: Any, grad: np.ndarray) -> np.ndarray:
-        """Gradient (K, D) in the weights, of gradients (B, K) in the scores."""
+        """Gradient (K, D) with respect to the weights, from gradients (B, K) in the scores."""
         return np.asarray(rows.matrix().T @ grad).T
 
     @property
@@ -159,7 +159,7 @@ class LinearModel(Model):
     def blocks(
         self, X: Rows, parts: Iterable[slice] | None = None
     ) -> Iterator[tuple[slice, SparseRows | DenseRows]]:
-        """Consecutive rows of X, as many as their scores may be held at a time."""
+        """Consecutive rows of X, as many as the memory for scores allows."""
         for block in self.parts(X.shape[0]) if parts is None else parts:
             yield block, take(X, block, self.dtype)
 
@@ -204,12 +204,12 @@ class LinearModel(Model):
     ) -> None:
         """Take an adaptive step along the gradient, the sum of grad · x over the (B, C) pairs.
 
-        Coordinates whose gradient is 0 stay as they are, with their squares.
+        Coordinates with gradient 0 do not change, nor do their squares.
 
         Parameters
         ----------
-        classes : (B, C) of the gradients, or None for every class.
-        squares : of the gradients so far, changed in place.
+        classes : (B, C) classes of the gradients, or None for every class.
+        squares : squares of the gradients so far, updated in place.
         """
         self._fold()
         where, of_V, distinct, of_b = self._gradient(rows, classes, grad)
@@ -242,16 +242,16 @@ class LinearModel(Model):
         shrinkage: float,
         objective: Objective,
     ) -> float | None:
-        """SGD by one minibatch after the other; gives the sum of their values.
+        """Run SGD over minibatches; returns the sum of their values.
 
-        None, and nothing has moved, where arrays serve: here for all but single samples and
-        objectives of the log-odds of one drawn class.
+        Returns None and changes nothing if the caller should use arrays. In NumPy that is so for
+        all but single samples with one drawn class and an objective of the log-odds.
 
         Parameters
         ----------
         batch : whole minibatches of ``size`` samples, with drawn classes.
-        local : state of every sample of the dataset, moved in place.
-        shrinkage : the weight decay's factor of all weights, a minibatch.
+        local : local state of every sample of the dataset, updated in place.
+        shrinkage : factor of the weight decay on all weights, a minibatch.
         """
         scalar, log_weight = objective.scalar, batch.log_weight
         assert batch.classes is not None
@@ -348,11 +348,11 @@ class LinearModel(Model):
 
 
 class Corrected(LinearModel):
-    """A model whose scores have a further term, for evaluation.
+    """A model with a term added to its scores, for evaluation.
 
     Parameters
     ----------
-    term : of rows (B, D), the terms (B, K) or (K,).
+    term : function of rows (B, D) that gives the terms (B, K) or (K,).
     """
 
     def __init__(self, model: LinearModel, term: Callable[[Rows], np.ndarray]) -> None:
@@ -361,7 +361,7 @@ class Corrected(LinearModel):
 
     @property
     def untrained(self) -> bool:
-        """Scores differ also where all weights are 0."""
+        """False: scores differ even if all weights are 0."""
         return False
 
     def _product(self, X: np.ndarray | sp.csr_array, transposed: np.ndarray) -> np.ndarray:

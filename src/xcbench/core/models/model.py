@@ -1,4 +1,4 @@
-"""What evaluation needs of a model, whatever its weights are: scores, or predictions alone."""
+"""Contract between evaluation and models of any kind: scores, or predictions alone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ class Model(ABC):
     Attributes
     ----------
     engine : ``numpy`` or ``numba``.
-    link : what gives probabilities from its scores, softmax, probit or logistic; or None, and there
-        is no log loss.
-    correction : of rows (B, D), the terms (B, K) or (K,) that its scores lack (Bamler and Mandt
-        2020, Eq. 5), or nothing.
+    link : softmax, probit or logistic, which gives probabilities from scores; None: no log loss.
+    correction : function of rows (B, D) that gives terms (B, K) or (K,) to add to the scores
+        (Bamler and Mandt 2020, Eq. 5), or None.
     dtype : precision of weights and scores.
-    b : biases (K,), where they exist.
+    b : biases (K,), if any.
     """
 
     engine: str = "numpy"
@@ -41,7 +40,7 @@ class Model(ABC):
         """K."""
 
     def layout(self, X: Rows) -> Rows:
-        """Rows of a dataset in the form that training takes them from."""
+        """Rows of a dataset in the form for training."""
         return X
 
     @property
@@ -52,12 +51,12 @@ class Model(ABC):
     @property
     @abstractmethod
     def nonzeros(self) -> int | None:
-        """Weights that are not 0; None where a library does not tell."""
+        """Number of nonzero weights; None if a library does not tell."""
 
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Bytes of the weights as they are kept."""
+        """Bytes of the weights in memory."""
 
     @abstractmethod
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
@@ -69,14 +68,14 @@ class Model(ABC):
 
     @abstractmethod
     def weights(self) -> dict[str, np.ndarray]:
-        """What is saved of it."""
+        """Arrays to save."""
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that it predicts with, for `restore`; nothing where a library keeps it."""
+        """All arrays needed for prediction, for `restore`; empty if a library keeps them."""
         return self.weights()
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Take over what `state` gave; the arrays are not copied."""
+        """Restore what `state` returned; the arrays are not copied."""
         raise UserError("what a library trained cannot be kept")
 
     @property
@@ -85,7 +84,7 @@ class Model(ABC):
         return self
 
     def finite(self) -> bool:
-        """Whether no weight overflowed."""
+        """Whether all weights are finite."""
         return bool(np.isfinite(self.square_norm()))
 
     def predict(self, X: Rows) -> np.ndarray:
@@ -97,14 +96,14 @@ class Model(ABC):
         return best
 
     def summaries(self, models: Sequence[Model], split: Split) -> Sequence[Summary | None]:
-        """What `summarise` gives of each of several models like this one, from one pass over rows.
+        """`summarise` for several models of this kind, in one pass over the rows.
 
-        None where one pass for all is not possible.
+        None if one pass for all is not possible.
         """
         return [None] * len(models)
 
     def summarise(self, split: Split) -> Summary:
-        """Of every row: -log softmax_y in nats, and the class of the highest score.
+        """For every row, -log softmax_y in nats and the class with the highest score.
 
         The first of equal scores counts as the highest.
         """
@@ -132,14 +131,14 @@ class Model(ABC):
         Raises
         ------
         UserError
-            If scores of the model give no probabilities.
+            If the model has no probabilities.
         """
         if self.link is None:
             raise UserError("the model has no probabilities: its scores only rank classes")
         return likelihoods.log_probabilities(self.link, scores, classes)
 
     def parts(self, n_rows: int) -> Iterator[slice]:
-        """Consecutive rows, as many at a time as their scores may be held."""
+        """Consecutive rows, as many at a time as the memory for scores allows."""
         size = max(1, BLOCK_SCORES // self.n_classes)
         for first in range(0, n_rows, size):
             yield slice(first, min(first + size, n_rows))

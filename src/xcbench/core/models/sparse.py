@@ -1,7 +1,7 @@
 """The linear model with sparse weights: a sparse row a class, memory O(nnz(W) + K).
 
-For methods that move few classes and whose weights are mostly 0. Rows of data are SciPy's sparse
-arrays here, also where a dataset is dense.
+For methods that update few classes and have mostly zero weights. Rows are SciPy sparse arrays here,
+also for dense datasets.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def sparse_rows(X: Rows, index: np.ndarray | slice, dtype: np.dtype) -> sp.csr_a
 
 
 class ClassRows:
-    """Sparse rows (K, D), each in arrays of its own, so that a change costs the changed rows alone.
+    """Sparse rows (K, D), each in its own arrays, so that an update costs the changed rows only.
 
     Parameters
     ----------
@@ -66,12 +66,12 @@ class ClassRows:
 
 
 class InvertedIndex:
-    """Weights feature by feature, for the scores of all classes: exact, and sparse times sparse.
+    """Weights stored by feature, for exact scores of all classes as sparse times sparse.
 
     Parameters
     ----------
     W : (K, D).
-    engine : ``numpy`` or ``numba``, what runs the product.
+    engine : ``numpy`` or ``numba``, which computes the product.
     """
 
     def __init__(self, W: sp.csr_array, engine: str) -> None:
@@ -90,10 +90,10 @@ class InvertedIndex:
 
 
 class Mean:
-    """Mean of the iterates W_1, ..., W_T, where W_t = a_t V_t and V moves in few rows a time.
+    """Mean of the iterates W_1, ..., W_T, where W_t = a_t V_t and few rows of V change at a time.
 
-    Of V_t = sum_{s <= t} d_s, sum_t a_t V_t = A_T V_T - sum_s A_{s-1} d_s with A_t = sum_{s <= t}
-    a_s: a step costs the rows that it moves.
+    With V_t = sum_{s <= t} d_s and A_t = sum_{s <= t} a_s, sum_t a_t V_t = A_T V_T - sum_s A_{s-1}
+    d_s. So a step costs only the rows that it changes.
     """
 
     def __init__(self, shape: tuple[int, int]) -> None:
@@ -101,16 +101,16 @@ class Mean:
         self.weight, self.iterates = 0.0, 0
 
     def moved(self, classes: np.ndarray, difference: sp.csr_array) -> None:
-        """Note that rows of V moved."""
+        """Record that rows of V changed."""
         self.correction.add(classes, self.weight * difference)
 
     def count(self, scale: float) -> None:
-        """Take the present W into the mean."""
+        """Add the present W to the mean."""
         self.weight += scale
         self.iterates += 1
 
     def folded(self, V: sp.csr_array) -> None:
-        """Note that V takes its scale in: what was summed so far stands without it."""
+        """Record that the scale was folded into V; the sums so far do not contain it."""
         everything = np.arange(V.shape[0])
         self.correction.add(everything, -self.weight * V)
         self.weight = 0.0
@@ -127,15 +127,14 @@ class SparseModel(Model):
     ----------
     engine : ``numpy`` or ``numba``.
     n_classes, n_features, dtype : K, D and the precision of the weights.
-    cosine : whether a class is predicted by cos(x, w_c) in the place of x·w_c.
-    average : whether what is evaluated is the mean of the iterates (theorems 2 and 3 of MEMOIR).
+    cosine : predict by cos(x, w_c) instead of x·w_c.
+    average : evaluate the mean of the iterates (theorems 2 and 3 of MEMOIR).
 
     Notes
     -----
-    Weights are ``scale · V``, so that to shrink all of them is O(1); ||V||² is kept up to date.
-    ``folds`` counts how often V took its scale in.
-    Classes without any weight are never predicted: by the inner product they would win wherever
-    all trained scores are negative, and they have no cosine.
+    Weights are ``scale · V``, so that shrinking is O(1); ||V||² is kept up to date. ``folds``
+    counts how often the scale was folded into V. Classes without any weight are never predicted.
+    Their score 0 would win whenever all other scores are negative, and they have no cosine.
     """
 
     link = None
@@ -189,7 +188,8 @@ class SparseModel(Model):
         ----------
         changes : (C, D).
         threshold : theta of sign(w) max(|w| - theta, 0) (MEMOIR, Eq. 13).
-        limit : share of its length by which that may change a class, else it stays; 0: any.
+        limit : if thresholding changes a class by more than this share of its length, it is
+            skipped; 0: no limit.
         """
         old = self.V.take(classes)
         new = sp.csr_array(old + changes / self.scale)
@@ -204,7 +204,7 @@ class SparseModel(Model):
             self.mean.moved(classes, sp.csr_array(new - old))
 
     def replace(self, W: sp.csr_array) -> None:
-        """Take other weights (K, D), in the place of all."""
+        """Replace all weights (K, D)."""
         self.scale = 1.0
         self.V.put(np.arange(self.n_classes), W)
         self.square = _square(W)
@@ -220,7 +220,7 @@ class SparseModel(Model):
             self.folds += 1
 
     def end_step(self) -> None:
-        """Take the weights into the mean of the iterates."""
+        """Add the weights to the mean of the iterates."""
         if self.mean is not None:
             self.mean.count(self.scale)
 
@@ -233,7 +233,7 @@ class SparseModel(Model):
         return np.array([np.linalg.norm(values.astype(np.float64)) for values in self.V.values])
 
     def at(self, X: sp.csr_array, classes: np.ndarray) -> np.ndarray:
-        """Scores (B, C) in float64 of chosen classes (B, C): looks x's features up in w_c."""
+        """Scores (B, C) in float64 of chosen classes (B, C): looks up x's features in w_c."""
         distinct, place = np.unique(classes, return_inverse=True)
         W, width = self.V.take(distinct), self.V.shape[1]
         if not W.nnz:
@@ -249,14 +249,14 @@ class SparseModel(Model):
         return self.scale * scores
 
     def evaluated(self) -> sp.csr_array:
-        """W (K, D) that is evaluated: the last iterate, or the mean of all."""
+        """W (K, D) for evaluation: the last iterate, or the mean of all."""
         V = self.V.matrix()
         if self.mean is not None and self.mean.iterates:
             return sp.csr_array(self.mean.of(V)).astype(self.dtype)
         return V * self.dtype.type(self.scale)
 
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
-        """What classes are predicted by, for all rows of X, a block of rows at a time."""
+        """Scores or cosines of all classes for all rows of X, in blocks of rows."""
         W = self.evaluated()
         lengths = np.sqrt(np.asarray(W.multiply(W).sum(axis=1))).ravel()
         index = InvertedIndex(W, self.engine)
@@ -273,7 +273,7 @@ class SparseModel(Model):
         return {"values": W.data, "features": W.indices, "start": W.indptr}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Take over W, which may have been a mean."""
+        """Set W, which may be a mean of iterates."""
         arrays = state["values"], state["features"], state["start"]
         W = sp.csr_array(arrays, self.V.shape)
         self.V.put(np.arange(self.n_classes), W)
@@ -281,12 +281,12 @@ class SparseModel(Model):
 
     @property
     def nonzeros(self) -> int:
-        """Weights that are not 0, of what is evaluated."""
+        """Number of nonzero weights used in evaluation."""
         return int(self.V.counts.sum()) if self.mean is None else int(self.evaluated().nnz)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of values, features and where the rows begin."""
+        """Bytes of the values, indices and row pointers."""
         return self.nonzeros * (self.dtype.itemsize + 4) + 8 * (self.n_classes + 1)
 
 

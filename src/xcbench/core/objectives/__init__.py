@@ -1,26 +1,26 @@
 """Objectives: pure maths in score space.
 
-An objective maps the scores of the true class (column 0) and of S drawn classes, their
-log-weights and a little state per sample to numbers::
+An objective is a function of the scores of the true class (column 0) and of S drawn classes. It
+also takes their log-weights and a local state per sample::
 
     value (B,), grad (B, 1+S), new local state (B,) = objective(
         scores (B, 1+S), log_weight () or (B, S), local (B,), rate, square_norm (B,))
 
 ``value`` is minimised, per sample in nats; ``grad`` is its gradient in the scores.
-``exp(log_weight)`` is how many classes a drawn class stands for; minus infinity leaves a draw out.
-``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
-objectives that solve for their step. All in float64; no clock, no random numbers, no X.
+``exp(log_weight)`` is the number of classes that a drawn class stands for; minus infinity ignores a
+draw. ``rate`` is the learning rate and ``square_norm`` is |x|² (with the constant 1 of a bias), for
+objectives that solve for their step. All is in float64. Objectives use no clock, no random numbers
+and no X.
 
-There are three families. `LogOdds`: the objective sees the classes only through the log-odds
-against the true class, T = log sum_k omega_k e^{f_k - f_y}; exact softmax, IS, U-max, vanilla and
-implicit SGD and softmax A&R differ in one formula of T. `ScoredLogOdds`: it sees the true score
-too; the double sum of Raman et al. `Pairwise`: a sum over pairs (true, drawn); OVE, NCE, Bouchard's
-bound.
+There are three families. A `LogOdds` objective depends on the scores only through the log-odds
+against the true class, T = log sum_k omega_k e^{f_k - f_y}. Exact softmax, IS, U-max, vanilla and
+implicit SGD and softmax A&R differ in one formula of T. A `ScoredLogOdds` objective depends on the
+true score too: the double sum of Raman et al. A `Pairwise` objective is a sum over pairs (true,
+drawn): OVE, NCE, Bouchard's bound.
 
-A formula is a plain function of numbers: NumPy's arithmetic and functions, no `where`, no
-attributes. It works on arrays, and compiled on one number at a time; there is no other copy of it.
-
-A file here is a formula, or a few of one paper; the methods that minimise them are the files under
+A formula is a plain function of numbers, in NumPy's arithmetic and functions, without `where` or
+attributes. It works on arrays and, compiled, on single numbers, so each formula is written once. A
+file here has a formula, or a few from one paper. The methods that minimise them are in
 ``methods/``.
 """
 
@@ -46,7 +46,7 @@ class Scalar(NamedTuple):
 
     Attributes
     ----------
-    family : ``odds``, ``scored_odds`` or ``pairs``: what the formula is of.
+    family : ``odds``, ``scored_odds`` or ``pairs``.
     formula, parameter, weighted, shifted : as in `LogOdds`, `ScoredLogOdds` and `Pairwise`.
     """
 
@@ -63,7 +63,7 @@ class Objective(ABC):
     Attributes
     ----------
     is_bound : whether ``-value`` is a lower bound of the log-likelihood when every class is drawn.
-    start : local state of a sample that was not visited yet, a number or several.
+    start : initial local state of a sample, a number or several.
     """
 
     is_bound: bool
@@ -82,11 +82,11 @@ class Objective(ABC):
 
     @property
     def scalar(self) -> Scalar | None:
-        """Its formula, where it is of one of the three families."""
+        """Its formula, if it belongs to one of the three families."""
         return None
 
     def sample(self, rng: np.random.Generator, rows: int) -> np.ndarray | None:
-        """Random numbers, a row a sample, by which it estimates an expectation, or none."""
+        """Random numbers for estimating an expectation, one row a sample, or None."""
         return None
 
     def with_noise(self, noise: np.ndarray | None) -> Objective:
@@ -104,7 +104,7 @@ class LogOdds(Objective):
         grad in the log-odds, new local state. ``log_odds`` is T; ``log_drawn`` is the same sum
         without weights.
     parameter : a number of the method, such as U-max's threshold.
-    weighted : whether a drawn class stands for others too; if not, all weights are 1.
+    weighted : whether drawn classes have weights; if not, all weights are 1.
     """
 
     formula: Callable[[Numbers, Numbers, Numbers, float, Numbers, float], Triple]
@@ -195,7 +195,7 @@ def _log_sum(terms: np.ndarray) -> np.ndarray:
 
 
 def log_sum_exp(terms: np.ndarray) -> np.ndarray:
-    """As `_log_sum`, by one exponential a term; -inf and inf where the sum is 0 or infinite."""
+    """As `_log_sum`, with one exponential a term; -inf and inf if the sum is 0 or infinite."""
     top = np.clip(terms.max(axis=1), -MOST, MOST)
     with np.errstate(divide="ignore"):
         return np.asarray(top + np.log(np.exp(terms - top[:, None]).sum(axis=1)))
@@ -221,7 +221,7 @@ class Pairwise(Objective):
     ----------
     formula : ``formula(true, drawn, log_weight, share)`` → value of a pair, its grad in the true
         score, and in the drawn one. ``share`` is 1 / S, for a term of the true class alone.
-    shifted : whether scores count from the local state, which then moves along its gradient.
+    shifted : whether the local state is subtracted from the scores; it then follows its gradient.
     """
 
     formula: Callable[[Numbers, Numbers, Numbers, float], Triple]

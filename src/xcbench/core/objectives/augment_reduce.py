@@ -1,12 +1,12 @@
 """Augment and reduce (Ruiz et al. 2018): softmax, multinomial probit and multinomial logistic.
 
-The class of the largest utility psi_k + eps_k is chosen; all errors but the true class's are
-integrated out, and eps = eps_y has a variational distribution for each sample. A step moves
-that distribution first, then the weights. `xcbench.core.solvers.augment_reduce` has the loop.
+The class with the largest utility psi_k + eps_k is observed. All errors but that of the true class
+are integrated out; eps = eps_y has a variational distribution for each sample. A step updates that
+distribution first, then the weights. `xcbench.core.solvers.augment_reduce` has the loop.
 
-Values are at the distribution before its step: it does not know the drawn classes, so that their
-mean over the draws is a bound. After the step (`averaged_after`) they lie too high, by about
-alpha Var(e^T) / eta² for softmax.
+Values are computed before the distribution is updated: it is then independent of the drawn classes,
+so the mean over the draws is a bound. After the update (`averaged_after`) they are too high, by
+about alpha Var(e^T) / eta² for softmax.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def averaged(
 ) -> Triple:
     """Value log eta + (1 + e^T) / eta - 1, u = log eta: minus Eq. 8, the double sum of U-max.
 
-    The local step eta <- (1 - alpha) eta + alpha (1 + e^T) goes along the natural gradient
-    (Algorithm 1).
+    The local step eta <- (1 - alpha) eta + alpha (1 + e^T) follows the natural gradient (Algorithm
+    1).
 
     Returns
     -------
@@ -109,7 +109,7 @@ class Latent(Objective):
 
     Attributes
     ----------
-    entropy : whether the step of gamma has the entropy's share. The value always has it.
+    entropy : whether the step of gamma includes the entropy. The value always does.
     noise : (B, 2), the standard draws v of a minibatch.
     """
 

@@ -35,19 +35,19 @@ def one_vs_rest(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float
 def best_alpha(scores: np.ndarray, log_weight: Numbers, start: np.ndarray) -> np.ndarray:
     """Solve sum_m omega_m sigma(f_m - alpha) = 1 over all classes, the true one with weight 1.
 
-    There the bound is tightest. The sum falls with alpha, from at least 1 at the second highest
-    score to at most 1 at log sum_m omega_m e^{f_m}; Newton's steps that leave this bracket give
-    way to its middle.
+    This alpha gives the tightest bound. The sum falls with alpha, from at least 1 at the second
+    highest score to at most 1 at log sum_m omega_m e^{f_m}. A Newton step that leaves this bracket
+    is replaced by bisection.
 
     Parameters
     ----------
     scores : (B, 1+S) of every class, the true one first.
     log_weight : of the others, () or (B, S), none below 0.
-    start : (B,) where to begin.
+    start : (B,) initial alpha.
 
     Returns
     -------
-    alpha (B,), to rounding; any value where the sum is 1 to rounding.
+    alpha (B,), to rounding; any value at which the sum is 1 to rounding.
     """
     log_weights = np.zeros_like(scores)
     log_weights[:, 1:] = log_weight

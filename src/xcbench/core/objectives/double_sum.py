@@ -1,9 +1,9 @@
 """The double sums of the U-max paper (Fagan and Iyengar 2018): vanilla SGD and U-max on them.
 
-Eq. 6 is the paper's own, Eq. 8 that of Raman et al. (2016). With u' = u - f_y, Eq. 8 is Eq. 6 at
-u': same value, same minimum, same reset. They differ in what a sample holds while W moves:
-u - f_y, the log of the sum against the true class, or u itself, the log of the whole sum; so under
-Eq. 8 the true class has a grad of its own, and u either sign.
+Eq. 6 is the paper's, Eq. 8 that of Raman et al. (2016). With u' = u - f_y, Eq. 8 is Eq. 6 at u',
+with the same value, minimum and reset. They differ in the local variable that stays fixed while W
+moves. In Eq. 6 it is the log of the sum relative to the true class; in Eq. 8 it is u, the log of
+the whole sum. So under Eq. 8 the true class has a separate gradient, and u may have either sign.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xcbench.core.objectives import Numbers, Quadruple, Triple
 
 
 def reset(log_drawn: Numbers, u: Numbers, delta: float) -> Numbers:
-    """Give the u that U-max's reset leaves (Algorithm 1).
+    """Apply U-max's reset to u (Algorithm 1).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def double_sum(
 ) -> Triple:
     """Value u + e^{-u} + e^{T - u} - 1, with a gradient step on u (Eq. 6 and 7).
 
-    Its minimum over u is the exact negative log-likelihood, at u* = log(1 + e^T); so minus the
+    Its minimum over u is the exact negative log-likelihood, at u* = log(1 + e^T). So minus the
     value is a lower bound of the log-likelihood for every u.
 
     Returns

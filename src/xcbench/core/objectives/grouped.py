@@ -19,14 +19,15 @@ class Grouped(Objective):
     """-log softmax_y(f_y, f_C) + sum over the rest of log(1 + e^{f_k - f_y}).
 
     Minus the value lies between the one-vs-each bound (empty group) and the log-likelihood (all
-    classes in the group): in prod(1 + a_k) >= 1 + sum a_k, a_k = e^{f_k - f_y}, the terms of the
-    group are summed. The larger its a_k, the more is gained; with scores log N_k + c, the optimum
-    without features (Proposition 2), the largest are those of the most frequent classes. They are
-    the group, the same for all samples but for their own class.
+    classes in the group). One-vs-each replaces the sum 1 + sum a_k by the product prod(1 + a_k),
+    which is larger, with a_k = e^{f_k - f_y}; the group keeps the sum. Larger a_k in the group gain
+    more. Without features the optimal scores are log N_k + c (Proposition 2), so the most frequent
+    classes have the largest a_k. They form the group, the same for all samples, without the true
+    class.
 
     Attributes
     ----------
-    group : the first so many columns after the true class are the group; its weights are 1.
+    group : size of the group, the first columns after the true class; their weights are 1.
     """
 
     group: int

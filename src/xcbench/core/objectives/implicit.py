@@ -18,12 +18,12 @@ def implicit_step(
     """Solve min_{u, a >= 0} 2c(u + e^{-u} + e^{T - a - u}) + (u - u_old)² + a²/(2q).
 
     T are the log-odds, c the rate, q = |x|²; w_y moves by a x/(2q) and w_k by the opposite
-    (appendix F.1). Stationarity in a is log a + a + u = C with C = T + log(2cq); with s = log a
-    it leaves one convex increasing equation (Newton, clipped at its upper end)
+    (appendix F.1). Stationarity in a is log a + a + u = C with C = T + log(2cq). With s = log a,
+    one convex increasing equation is left, solved by Newton's method from its upper end:
 
         R(s) = e^s/(2q) - c(1 - e^{-u}) - u + u_old = 0,   u = C - s - e^s.
 
-    No bracket and no Lambert W; a few steps reach rounding error.
+    This needs no bracket and no Lambert W; a few steps reach rounding error.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""MEMOIR: multi-class SVMs whose rival class comes from a margin oracle (Belyy, Sholokhov 2018)."""
+"""MEMOIR: multi-class SVMs with a rival class from a margin oracle (Belyy, Sholokhov 2018)."""
 
 from __future__ import annotations
 

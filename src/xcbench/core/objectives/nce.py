@@ -10,8 +10,8 @@ def nce(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Tri
 
     For uniform noise -log q is the log-weight, one number for all classes; each pair carries its
     share of the true class's term. The normaliser is fixed to 1, so minus the value bounds nothing.
-    Samplers that never hit the true class, or that weigh classes, have no such q; noise that knows
-    the true class's own (`uniform`, `frequency`, `tree`) goes by `BinaryLogistic`.
+    Samplers that exclude the true class, or that weight classes, have no such q. Noise that knows q
+    of the true class (`uniform`, `frequency`, `tree`) uses `BinaryLogistic`.
     """
     logit_true, logit_drawn = true + log_weight, drawn + log_weight
     value = share * softplus(-logit_true) + softplus(logit_drawn)

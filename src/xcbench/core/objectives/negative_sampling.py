@@ -13,16 +13,16 @@ from xcbench.core.objectives import Numbers, Objective, sigmoid, softplus
 class BinaryLogistic(Objective):
     """softplus(-z_y) + mean_k softplus(z_k) + lambda (g_y² + mean_k g_k²), k drawn from p_n(.|x).
 
-    z is the logit of "from the data, not from the noise", whose best value is log p_D - log p_n;
-    g is the score that predicts. Negative sampling learns z = f and predicts by f + log p_n (Eq. 2,
-    5 and 6); noise-contrastive estimation puts z = f - log p_n and predicts by f. So negative
-    sampling is noise-contrastive estimation of what the noise does not know.
+    z is the logit of "data, not noise", with the optimum log p_D - log p_n; g is the score for
+    prediction. Negative sampling learns z = f and predicts by f + log p_n (Eq. 2, 5 and 6).
+    Noise-contrastive estimation sets z = f - log p_n and predicts by f. So negative sampling is
+    noise-contrastive estimation of the residual log p_D - log p_n.
 
     Attributes
     ----------
-    residual : whether f is z; else it is z + log p_n.
+    residual : whether f is z; else f is z + log p_n.
     l2 : lambda.
-    raw_scores : whether the penalty is on f itself, as published where p_n does not see x.
+    raw_scores : whether the penalty is on f, as published if p_n does not depend on x.
     """
 
     residual: bool

@@ -1,4 +1,4 @@
-"""One logistic loss a class, the classes that a sample does not have by drawn ones."""
+"""One logistic loss for each class; sampled classes stand for those that a row lacks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from xcbench.core.objectives import Numbers, Triple, sigmoid, softplus
 def one_vs_all(true: Numbers, drawn: Numbers, log_weight: Numbers, share: float) -> Triple:
     """softplus(-f_y) + sum_k omega_k softplus(f_k), k drawn among the classes the row lacks.
 
-    A row of P labels is P samples: with omega = (K - P) / (m P) their values add up, on average, to
-    the logistic losses of all K classes.
+    A row with P labels gives P samples. With omega = (K - P) / (m P), the expected sum of their
+    values is the sum of the logistic losses of all K classes.
     """
     omega = np.exp(log_weight)
     value = share * softplus(-true) + omega * softplus(drawn)

@@ -15,13 +15,13 @@ def softmax(
 ) -> Triple:
     """-log softmax_y = log(1 + e^T); exact when every class is drawn (one-vs-each paper, Eq. 1).
 
-    With weights 1 for the drawn classes it is IS of the U-max paper, -log softmax over the true
-    class and the drawn ones: every score is corrected by the same -log q of a uniform proposal,
-    the true class's too, which cancels; the drawn classes do not stand for those that were not
-    drawn, and nothing is bounded.
+    With weights 1 for the drawn classes it is IS of the U-max paper: -log softmax over the true
+    class and the drawn ones. Every score, also that of the true class, has the same correction -log
+    q of a uniform proposal, which cancels. The drawn classes do not stand for the others, and the
+    value is no bound.
 
-    With unbiased weights it is complementary sum sampling (Botev et al. 2017): the true class as it
-    is, the others by an estimate of their sum. A log of an estimate: the mean over the draws lies
-    below -log softmax_y.
+    With unbiased weights it is complementary sum sampling (Botev et al. 2017): the true class is
+    exact, the sum over the others is estimated. As the log of an estimate, its mean over the draws
+    is below -log softmax_y.
     """
     return softplus(log_odds), sigmoid(log_odds), local

@@ -1,11 +1,10 @@
-"""Margin oracles: which class besides the true one has, exactly or nearly, the highest score.
+"""Margin oracles: find the class with the highest score other than the true one, or nearly.
 
-``moved(model, classes)`` tells an oracle which weights changed; ``rivals(model, X, y)`` asks it for
-a class (B,) of each row, among those that have weights, or -1 where there is none but y. Oracles
-ignore the common scale of the weights, which is positive and leaves the order of scores alone.
+``moved(model, classes)`` tells an oracle which weights changed. ``rivals(model, X, y)`` gives a
+class (B,) for each row, among those with weights, or -1 if there is none but y. Oracles ignore the
+common scale of the weights: it is positive and does not change the order of scores.
 
-`quality` makes the theory of MEMOIR visible: how often an oracle finds the highest score, and how
-inexact the margins are that it gives.
+`quality` measures how often an oracle finds the highest score, and how inexact its margins are.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ class Oracle(Protocol):
 
     Attributes
     ----------
-    by_score : whether it looks at scores; published MEMOIR prefers a class without weights to any
-        rival that was found by Hamming distances, minus which is never positive.
+    by_score : whether it compares scores. With Hamming distances, published MEMOIR prefers a class
+        without weights to any rival, because minus a distance is never positive.
     """
 
     by_score: bool
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
-        """Note that the weights of distinct classes (C,) changed."""
+        """Record that the weights of distinct classes (C,) changed."""
         ...
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
@@ -52,24 +51,24 @@ def quality(
     y: np.ndarray,
     deltas: Sequence[float] = (0.5, 0.1, 0.05, 0.01),
 ) -> dict[str, float]:
-    """Recall of an oracle, and the (epsilon, delta) of the margins that it induces.
+    """Recall of an oracle, and the (epsilon, delta) of its margins.
 
-    The true margin is m = f_y - max_{r != y} f_r, the inexact one is f_y - f_r of the oracle's r,
-    never smaller. It is (epsilon, delta)-inexact if they differ by at most epsilon with a
-    probability of at least 1 - delta (MEMOIR prints the difference with the other sign, which is
-    never positive).
+    The true margin is m = f_y - max_{r != y} f_r. The inexact one, f_y - f_r for the oracle's r, is
+    never smaller. It is (epsilon, delta)-inexact if the two differ by at most epsilon with
+    probability at least 1 - delta. MEMOIR prints the difference with the opposite sign, which is
+    never positive.
 
     Parameters
     ----------
-    X, y : rows (B, D) to ask for, and their true classes (B,).
-    deltas : for which epsilon is wanted.
+    X, y : rows (B, D) and their true classes (B,).
+    deltas : values of delta.
 
     Returns
     -------
     dict
-        ``recall``: share of rows for which the oracle's class has the highest score of all others
-        with weights; ``epsilon_at_<delta>``: the (1 - delta)-quantile of the difference, infinite
-        where the oracle finds no class.
+        ``recall``: share of rows for which the oracle's class has the highest score among other
+        classes with weights. ``epsilon_at_<delta>``: the (1 - delta)-quantile of the difference,
+        infinite if the oracle finds no class.
     """
     exact, inexact = Exact().rivals(model, X, y), oracle.rivals(model, X, y)
     some = exact >= 0

@@ -9,7 +9,7 @@ from xcbench.core.models.sparse import InvertedIndex, SparseModel
 
 
 class Exact:
-    """The class of the highest score (Eq. 1); epsilon is 0. The lower number among equals."""
+    """The class with the highest score (Eq. 1), the lower number among equals; epsilon is 0."""
 
     by_score = True
 
@@ -17,7 +17,7 @@ class Exact:
         self.cached: InvertedIndex | None = None
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
-        """Forget the index."""
+        """Discard the index."""
         self.cached = None
 
     def index(self, model: SparseModel) -> InvertedIndex:

@@ -24,9 +24,9 @@ def installed() -> bool:
 class Graph:
     """The best class that a walk on an SW-graph of the weights finds, by the inner product.
 
-    As in the published code: sparse vectors, the library's default parameters, two neighbours, the
-    second where the first is y. The graph is built anew for every batch: the library's releases
-    cannot delete. One thread; the library draws random numbers of its own.
+    As in the published code: sparse vectors, the library's default parameters, two neighbours, and
+    the second if the first is y. The graph is rebuilt for every batch, because the library cannot
+    delete points. It runs in one thread; the library's random numbers cannot be seeded.
     """
 
     by_score = True
@@ -35,7 +35,7 @@ class Graph:
         self.cached: Any = None
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
-        """Forget the graph."""
+        """Discard the graph."""
         self.cached = None
 
     def _graph(self, model: SparseModel) -> Any:

@@ -1,4 +1,4 @@
-"""The margin of a random class."""
+"""A random class as rival."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class RandomClass:
         self.rng = rng
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
-        """Know nothing of weights."""
+        """Do nothing: weights do not matter."""
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
-        """Places among the classes with weights, y's own cut out where it is one of them."""
+        """Draw uniformly among the classes with weights, except y."""
         seen = np.flatnonzero(model.seen)
         place = np.searchsorted(seen, y)
         inside = model.seen[y]

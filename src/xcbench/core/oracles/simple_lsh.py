@@ -13,17 +13,17 @@ FAR = np.uint8(255)
 class SimpleLSH:
     """Classes whose code is nearest to the row's (Neyshabur and Srebro 2015; MEMOIR, Sec. 3).
 
-    Of a vector of length at most 1, P(z) = [z; sqrt(1 - |z|²)] has length 1; bit j of its code is 1
-    where a_j·P(z) > 0, with a_j ~ N(0, I). Rows are scaled to length 1. Then the bits of x and w
-    are equal with the probability 1 - arccos(x·w) / pi; Eq. 9 of MEMOIR prints cos in the place of
-    arccos. All distances are computed; a random class among the nearest is taken.
+    A vector z of length at most 1 is mapped to P(z) = [z; sqrt(1 - |z|²)], of length 1. Bit j of
+    its code is 1 if a_j·P(z) > 0, with a_j ~ N(0, I). Rows are scaled to length 1. Then a bit of x
+    equals that of w with probability 1 - arccos(x·w) / pi; Eq. 9 of MEMOIR prints cos for arccos.
+    All distances are computed, and ties are broken at random.
 
     Parameters
     ----------
-    bits : of a code, at most 64.
-    scaled : whether weights are divided by the longest ones, which leaves the order of inner
-        products alone (Neyshabur and Srebro); or are taken as they are (MEMOIR), so that short
-        ones have nearly the same code.
+    bits : bits of a code, at most 64.
+    scaled : whether weights are divided by the largest length, which preserves the order of inner
+        products (Neyshabur and Srebro). MEMOIR does not divide, so short weights have nearly the
+        same code.
     """
 
     by_score = False
@@ -64,7 +64,7 @@ class SimpleLSH:
         return packed(unit * self.projected + height[:, None] * self.last)
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
-        """A random one of the nearest codes but y's."""
+        """Nearest codes other than y's, ties broken at random."""
         of_rows, of_classes = self.codes_of_rows(model, X), self.codes_of_classes(model)
         without, rivals = ~model.seen, np.empty(len(y), np.int64)
         for block in model.parts(len(y)):

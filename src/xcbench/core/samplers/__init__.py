@@ -1,10 +1,10 @@
-"""Samplers of classes: which classes a sample sees, and how many each of them stands for.
+"""Samplers: which classes are drawn for a sample, and how many classes each stands for.
 
 ``draw(rng, rows, y, batch_size)`` gives classes (B, S) and their log-weights for consecutive
-minibatches: the training rows of these numbers (B,), with true classes y (B,). By contract the
-weighted sum over drawn classes is an unbiased estimate of the sum over all classes but the true
-one, for terms that vanish (or are constant) at the true class. `Negatives` alone, for methods that
-tell a class from noise, gives other numbers. Formulas write m for ``negatives``.
+minibatches. ``rows`` (B,) are row numbers and y (B,) their true classes. By contract the weighted
+sum over drawn classes is an unbiased estimate of the sum over all other classes. This holds for
+terms that vanish, or are constant, at the true class. Only `Negatives`, for methods that
+discriminate data from noise, gives log-probabilities instead. Formulas write m for ``negatives``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted
 
 
 def distinct(rng: np.random.Generator, rows: int, size: int, count: int) -> np.ndarray:
-    """Draw so many distinct numbers of 0..size-1 a row, uniformly (Floyd, all rows at once)."""
+    """Draw distinct numbers from 0..size-1 for each row, uniformly (Floyd, all rows at once)."""
     chosen = np.empty((count, rows), np.int64)
     for i, top in enumerate(range(size - count, size)):
         candidate = rng.integers(0, top + 1, size=rows)
@@ -35,7 +35,7 @@ def distinct(rng: np.random.Generator, rows: int, size: int, count: int) -> np.n
 def outside(
     rng: np.random.Generator, n_classes: int, labels: np.ndarray, negatives: int
 ) -> tuple[np.ndarray, float]:
-    """Draw m distinct classes outside increasing labels, or all there are, and their log-weight."""
+    """Draw m distinct classes, or all there are, outside sorted labels; gives their log-weight."""
     others = n_classes - len(labels)
     negatives = min(negatives, others)
     drawn = rng.choice(others, negatives, replace=False, shuffle=False)
@@ -45,7 +45,7 @@ def outside(
 
 @dataclass(frozen=True)
 class Shared(Sampler):
-    """m distinct classes of all K a minibatch, hits of a true class kept; weight K/m."""
+    """m distinct classes of all K for a minibatch, true classes kept; weight K/m."""
 
     n_classes: int
     negatives: int
@@ -53,7 +53,7 @@ class Shared(Sampler):
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Draw:
-        """One draw a minibatch, repeated for its samples."""
+        """Draw once a minibatch; all its samples share the draw."""
         batches = -(-len(y) // batch_size)
         drawn = distinct(rng, batches, self.n_classes, self.negatives)
         return np.repeat(drawn, batch_size, axis=0)[: len(y)], float(
@@ -63,7 +63,7 @@ class Shared(Sampler):
 
 @dataclass(frozen=True)
 class Others(Sampler):
-    """m distinct classes a sample, never the true one; weight (K-1)/m."""
+    """m distinct classes for each sample, never the true one; weight (K-1)/m."""
 
     n_classes: int
     negatives: int
@@ -71,16 +71,17 @@ class Others(Sampler):
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Draw:
-        """Draws among K-1 classes, those from y on moved up by one."""
+        """Draw among K-1 classes; numbers from y on are shifted by one."""
         drawn = distinct(rng, len(y), self.n_classes - 1, self.negatives)
         return drawn + (drawn >= y[:, None]), float(np.log((self.n_classes - 1) / self.negatives))
 
 
 @dataclass(frozen=True)
 class AnyClass(Sampler):
-    """m distinct classes of all K a sample, a hit of the true class kept; weight (K-1)/m.
+    """m distinct classes of all K for each sample, the true class kept; weight (K-1)/m.
 
-    What the published Implicit SGD did. Not unbiased: a hit puts e^{-u} in place of another class.
+    As in the published code of Implicit SGD. It is biased: drawing the true class puts e^{-u} in
+    place of another class.
     """
 
     n_classes: int
@@ -96,7 +97,7 @@ class AnyClass(Sampler):
 
 @dataclass(frozen=True)
 class DropHits(Sampler):
-    """As `AnyClass` with hits left out, the others standing for (K-1)/(number left)."""
+    """As `AnyClass`, but the true class is dropped; the others have weight (K-1)/(number left)."""
 
     n_classes: int
     negatives: int
@@ -104,7 +105,7 @@ class DropHits(Sampler):
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Draw:
-        """Draws among all K classes; a hit has log-weight minus infinity."""
+        """Draw among all K classes; the true class gets log-weight minus infinity."""
         drawn = distinct(rng, len(y), self.n_classes, self.negatives)
         hit = drawn == y[:, None]
         left = np.maximum(1, self.negatives - hit.sum(axis=1, keepdims=True))
@@ -113,7 +114,7 @@ class DropHits(Sampler):
 
 @dataclass(frozen=True)
 class Every(Sampler):
-    """Every class but the true one, each standing for itself."""
+    """Every class but the true one, with weight 1."""
 
     n_classes: int
     negatives: int
@@ -127,12 +128,12 @@ class Every(Sampler):
 
 @dataclass(frozen=True)
 class GroupFirst(Sampler):
-    """The classes of most training rows but y, each for itself, then m distinct ones of the rest.
+    """The most frequent classes except y, with weight 1, then m distinct classes of the rest.
 
     Attributes
     ----------
-    negatives : all of the rest where there are not so many.
-    group : how many classes come first.
+    negatives : m; all of the rest if there are fewer.
+    group : number of frequent classes.
     order : (K,) classes, the most frequent first (the lower number among equals).
     """
 
@@ -148,7 +149,7 @@ class GroupFirst(Sampler):
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Draw:
-        """Places in the order of the K-1 classes without y, those from y's place on moved up."""
+        """Draw positions in the order of the classes without y; those from y's on are shifted."""
         group = min(self.group, self.n_classes - 1)
         rest = self.n_classes - 1 - group
         negatives = min(self.negatives, rest)
@@ -181,14 +182,14 @@ def make(
     smoothing: float = 1.0,
     **tree: Any,
 ) -> Sampler:
-    """Sampler of ours by its name; ``tree``: settings of `Adversarial`."""
+    """Make a built-in sampler by name; ``tree`` are the settings of `Adversarial`."""
     if sampling in NOISES:
         return Weighted(noise(sampling, exponent, smoothing, **tree), negatives)
     return BUILTIN[sampling](n_classes, negatives)
 
 
 def noise(name: str, exponent: float = 1.0, smoothing: float = 1.0, **tree: Any) -> Noise:
-    """Noise distribution of a name."""
+    """Make a noise distribution by name."""
     if name == "tree":
         return Adversarial(**tree)
     return Marginal(exponent if name == "frequency" else 0.0, smoothing)

@@ -1,4 +1,4 @@
-"""Negatives of multi-label rows: classes that are none of a row's labels."""
+"""Negatives for multi-label rows: classes other than the row's labels."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from xcbench.core.samplers.sampler import Draw, Sampler
 
 @dataclass(frozen=True)
 class Absent(Sampler):
-    """m uniform draws with replacement, those of a row's own labels left out.
+    """m uniform draws with replacement; draws of the row's labels are dropped.
 
-    The others stand for (K - P) / (P · their number), P the labels of the row: a row is one sample
-    for each of its labels, and its samples share the classes that it lacks. Where a row has all
-    classes, nothing is drawn.
+    The remaining draws have weight (K - P) / (P · their number), where P is the number of labels of
+    the row. A row gives one sample for each label, and its samples share the classes that it lacks.
+    If a row has all classes, nothing is drawn.
 
     Attributes
     ----------
     keys : row · K + class of all labels, ascending.
-    counts : (N,) labels of every row.
+    counts : (N,) number of labels of every row.
     """
 
     n_classes: int

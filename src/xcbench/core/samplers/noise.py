@@ -1,8 +1,8 @@
 """Noise distributions p_n(y|x) over all classes, and two samplers made of them.
 
-A noise draws for training rows that are named by their numbers, and knows the log-probability of
-what it drew, of a row's own class, and of every class of any row. `Negatives` draws from it as it
-is, for methods that tell a class from noise; `Weighted` draws other classes than the true one, for
+A noise draws classes for training rows, given by number. It knows the log-probability of the draws,
+of a row's true class, and of every class of any row. `Negatives` draws from it unchanged, for
+methods that discriminate data from noise. `Weighted` draws classes other than the true one, for
 sums over all of them.
 """
 
@@ -37,7 +37,7 @@ class Noise(ABC):
     def others(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, negatives: int
     ) -> Drawn:
-        """Classes (B, m) other than y, by p_n / (1 - p_n(y)), and the logs of these numbers."""
+        """Classes (B, m) other than y, with probabilities p_n / (1 - p_n(y)), and their logs."""
 
     @abstractmethod
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -45,19 +45,19 @@ class Noise(ABC):
 
     @abstractmethod
     def log_all(self, X: Rows) -> np.ndarray:
-        """Log p_n (B, K), or (K,) where X plays no part, of every class for any rows."""
+        """Log p_n (B, K) of every class for any rows; (K,) if it does not depend on X."""
 
     @abstractmethod
     def state(self) -> dict[str, np.ndarray]:
-        """What `log_all` needs, for `restored`."""
+        """State of `log_all`, for `restored`."""
 
     @abstractmethod
     def restored(self, state: dict[str, np.ndarray]) -> Noise:
-        """The noise whose `log_all` is as it was when `state` was taken."""
+        """The noise with `log_all` as it was when `state` was taken."""
 
     @property
     def extra(self) -> dict[str, float]:
-        """What is known of the fit, for columns of their own."""
+        """Statistics of the fit, for extra columns."""
         return {}
 
 
@@ -65,7 +65,7 @@ class Noise(ABC):
 class Marginal(Noise):
     """A class of c training rows has a probability ∝ (c + smoothing)^exponent; 0: uniform.
 
-    A smoothing above 0 gives classes without a training row their chance.
+    With smoothing above 0, classes without a training row can be drawn.
     """
 
     exponent: float
@@ -86,7 +86,7 @@ class Marginal(Noise):
     def others(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, negatives: int
     ) -> Drawn:
-        """Draws by the inverse of the distribution function, from which y's piece is cut out."""
+        """Draws by the inverse of the distribution function, without the interval of y."""
         below, above = self.cumulative[y, None], self.cumulative[y + 1, None]
         rest = below + self.cumulative[-1] - above
         place = rest * rng.random((len(y), negatives))
@@ -127,8 +127,8 @@ class Adversarial(Noise):
     Attributes
     ----------
     dimensions, pca : principal components that it sees, and their scale.
-    l2, discrete_step, initial_split, newton_steps : how nodes are fitted, see `tree.Fit`.
-    projection, tree : what was fitted.
+    l2, discrete_step, initial_split, newton_steps : settings of the fit, see `tree.Fit`.
+    projection, tree : the fit.
     z : (N, k) coordinates of the training rows, float32.
     log_p : (N,) log p_n(y|x) of the training rows' own classes, computed once.
     """
@@ -175,7 +175,7 @@ class Adversarial(Noise):
         return self.tree.draw(rng, self.z[rows], negatives, y)
 
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """As computed once."""
+        """Computed once, at the fit."""
         return self.log_p[rows]
 
     def log_all(self, X: Rows) -> np.ndarray:
@@ -203,13 +203,13 @@ class Adversarial(Noise):
 
 @dataclass(frozen=True)
 class Negatives(Sampler):
-    """m classes a sample from a noise, the true one not excepted.
+    """m classes for each sample from a noise; the true class may be drawn.
 
-    In place of log-weights it gives log p_n(y|x), (B, 1+m), the true class first.
+    Instead of log-weights it gives log p_n(y|x), (B, 1+m), the true class first.
 
     Attributes
     ----------
-    corrects : whether the scores learnt with it lack log p_n(y|x).
+    corrects : whether log p_n(y|x) must be added to the learnt scores.
     """
 
     noise: Noise
@@ -223,7 +223,7 @@ class Negatives(Sampler):
 
     @property
     def correction(self) -> Callable[[Rows], np.ndarray] | None:
-        """What predictions add to the scores (Bamler and Mandt 2020, Eq. 5), or nothing."""
+        """Term that prediction adds to the scores (Bamler and Mandt 2020, Eq. 5), or None."""
         return self.noise.log_all if self.corrects else None
 
     def state(self) -> dict[str, np.ndarray]:
@@ -248,7 +248,7 @@ class Negatives(Sampler):
 
 @dataclass(frozen=True)
 class Weighted(Sampler):
-    """m classes a sample from a noise, never the true one; a draw stands for 1 / (m q)."""
+    """m classes for each sample from a noise, never the true one; a draw has weight 1 / (m q)."""
 
     noise: Noise
     negatives: int

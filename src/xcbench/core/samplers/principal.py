@@ -42,10 +42,10 @@ def fitted(X: Rows, k: int, whitened: bool, unit_variance: bool = False) -> Proj
     Parameters
     ----------
     X : (N, D) rows.
-    k : coordinates; D where there are not so many.
-    whitened : first bring every feature to unit variance, and every coordinate too; a feature that
-        is constant stays out, and where all are, every coordinate is 0.
-    unit_variance : bring every coordinate to unit variance, features as they are.
+    k : number of coordinates, at most D.
+    whitened : scale every feature to unit variance first, and every coordinate too. Constant
+        features are left out; if all are constant, every coordinate is 0.
+    unit_variance : scale every coordinate, but not the features, to unit variance.
     """
     k = min(k, X.shape[1])
     mean, square = moments(X)

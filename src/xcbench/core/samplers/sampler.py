@@ -1,4 +1,4 @@
-"""What a loop asks of a sampler; all but its draws have a default."""
+"""Contract between a training loop and a sampler; only ``draw`` has no default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Sampler(ABC):
 
     Attributes
     ----------
-    version : of one from outside; another one is another identity of its cells.
+    version : version of a plugin; a new one changes the identities of its cells.
     """
 
     version: int = 1
@@ -29,16 +29,16 @@ class Sampler(ABC):
         """Classes (B, S), or None for every class, and log-weights, a number or (B, S)."""
 
     def fitted(self, dataset: Dataset) -> Sampler:
-        """The sampler that has seen the data and draws; made once, on the training clock."""
+        """The sampler fitted to the data; called once, on the training clock."""
         return self
 
     @property
     def correction(self) -> Callable[[Rows], np.ndarray] | None:
-        """What predictions add to scores that were learnt with it, or nothing."""
+        """Term that prediction adds to scores learnt with this sampler, or None."""
         return None
 
     def state(self) -> dict[str, np.ndarray]:
-        """What the correction needs of its fit, for `restored`."""
+        """State of the correction, for `restored`."""
         return {}
 
     def restored(self, state: dict[str, np.ndarray]) -> Sampler:
@@ -47,5 +47,5 @@ class Sampler(ABC):
 
     @property
     def extra(self) -> dict[str, float]:
-        """What is known of its fit, for columns of their own."""
+        """Statistics of its fit, for extra columns."""
         return {}

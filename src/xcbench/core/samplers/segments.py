@@ -1,7 +1,7 @@
 """Sums over groups of rows, for many small groups at once.
 
-The rows of a group are cut into pieces of one length, the last one filled up with zeros: sums over
-pieces are products of small matrices, sums over the pieces of a group follow.
+The rows of a group are cut into pieces of equal length, the last one padded with zeros. Sums over
+pieces are products of small matrices; these are then summed by group.
 """
 
 from __future__ import annotations

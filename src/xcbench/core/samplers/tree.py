@@ -1,8 +1,8 @@
 """The adversarial tree: a balanced binary tree of logistic regressions over the classes.
 
 Bamler and Mandt 2020, Section 3. Nodes are numbered as in a heap: 1 is the root, 2v and 2v+1 the
-left and the right child of v. Class y stands at ``leaf[y]``; leaves without a class are padding,
-and no path leads to them. Of a node, sigma(z·w + b) is the probability to go right.
+left and the right child of v. Class y is at ``leaf[y]``; leaves without a class are padding, which
+no path reaches. At a node, sigma(z·w + b) is the probability of going right.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Tree:
 
         Parameters
         ----------
-        other_than : (B,) a class of each row that is never drawn; the others keep their ratios.
+        other_than : (B,) a class of each row to exclude; the others keep their ratios.
         """
         node, log_p = np.ones((len(z), negatives), np.int64), np.zeros((len(z), negatives))
         off, rest = (None, 1.0) if other_than is None else self._off(z, other_than)
@@ -134,8 +134,8 @@ class Fit:
     l2 : lambda_n of lambda_n (||w||² + b²), taken off every node's objective.
     stale : the discrete step of the published code, by the initial eigenvector; else the one of
         the text (Eq. 9), by the current weights.
-    by_scores : the first split by Eq. 9 too, from the eigenvector and b = 0, as the text has it;
-        else the published code's, in halves by the class sums less their mean.
+    by_scores : make the first split by Eq. 9 too, from the eigenvector and b = 0, as in the text.
+        Else as in the published code: halves by the class sums minus their mean.
     newton_steps : before each discrete step of the text; 0: as many as the optimum takes.
     """
 
@@ -266,7 +266,7 @@ class Split:
     def clamped(self, delta: np.ndarray) -> np.ndarray:
         """Left classes (V,): those of negative Delta, as far as either side has leaves.
 
-        Padding has Delta = 0 and fills what is left. Where all fit on one side, it is the right.
+        Padding has Delta = 0 and fills the rest. If all classes fit on one side, it is the right.
         """
         left = np.clip(self.count(delta < 0), self.size - self.half, self.half)
         return np.where(left == self.size, 0, left)

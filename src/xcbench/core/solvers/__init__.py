@@ -1,8 +1,8 @@
-"""Solvers: each a generator that owns its loop and nothing else.
+"""Solvers: generators that contain the training loop only.
 
-``fit(dataset, model, streams, stops)`` moves the model and yields a `Progress` at the start, then
-whenever it has visited as many samples as the next stop says. No clock, no evaluation,
-no stopping rule.
+``fit(dataset, model, streams, stops)`` updates the model. It yields a `Progress` at the start and
+at each stop, a number of visited samples. A solver has no clock, no evaluation and no stopping
+rule.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from xcbench.core.models.model import Model
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a solver stands at a checkpoint.
+    """State of a solver at a checkpoint.
 
     Attributes
     ----------
     iteration, observations : steps done, and samples visited.
     epoch : passes over the training rows, as the method counts them.
     objective : mean of the training objective per sample since the last checkpoint, in nats.
-    extra : further numbers for columns of their own.
-    message : something the reader of a table should know.
-    earlier : steps since the last checkpoint that a library took without handing the model over;
+    extra : values of extra columns.
+    message : a remark for the reader of a table.
+    earlier : iterations of a library since the last checkpoint, at which it did not give its model;
         they become rows of the curve without times, losses and errors.
     """
 
@@ -45,11 +45,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Streams:
-    """Independent random streams of a cell; order of rows and start are the same for all methods.
+    """Independent random streams of a cell; methods share row order and initial weights.
 
     Attributes
     ----------
-    order, classes, weights, noise : of rows; drawn; before training; of latent variables.
+    order, classes, weights, noise : streams for the row order, drawn classes, initial weights and
+        latent variables.
     """
 
     order: np.random.Generator
@@ -68,9 +69,9 @@ class Solver(ABC):
 
     Attributes
     ----------
-    precision : of the weights it insists on, or None.
-    interruptible : whether it yields at the stops; if not, at its start and its end alone.
-    compiles : whether there is something to compile before the training clock runs.
+    precision : required precision of the weights, or None.
+    interruptible : whether it yields at every stop, or only at its start and end.
+    compiles : whether it has code to compile before the training clock runs.
     """
 
     precision: str | None = None
@@ -84,18 +85,18 @@ class Solver(ABC):
 
     @property
     def epochs(self) -> float | None:
-        """Passes over the rows that it insists on, or None."""
+        """Required number of passes over the rows, or None."""
         return None
 
     @property
     def on_few_rows(self) -> Solver:
-        """What compiles the same, on rows fewer than a batch of its own size."""
+        """Solver that compiles the same code on fewer rows than a batch."""
         return self
 
     def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> Model:
-        """Model, untrained, that it moves: dense weights, unless it has a kind of its own."""
+        """Untrained model for this solver: dense weights by default."""
         return models.make(engine, n_classes, n_features, bias, self.precision or dtype)
 
     @abstractmethod
@@ -106,7 +107,7 @@ class Solver(ABC):
 
         Parameters
         ----------
-        stops : ascending epochs at which to yield. Each is taken when the one before was reached:
-            how far apart looks at the clock are depends on how long training takes. A stop that
-            is reached already yields again, and nothing is trained for it.
+        stops : ascending epochs at which to yield. The next stop is read only when the last one is
+            reached, because its distance depends on the training time so far. A stop that has been
+            passed yields at once, without training.
         """

@@ -1,4 +1,4 @@
-"""The loop of augment and reduce: local variables with a step size of their own, and noise."""
+"""The loop of augment and reduce: local variables with a separate step size, and noise."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from xcbench.core.solvers.minibatch import Minibatch, Triple
 
 @dataclass(kw_only=True)
 class AugmentReduce(Minibatch):
-    """`Minibatch` whose local variables move by alpha = local_lr (1 + t)^-0.9 (Ruiz et al. 2018).
+    """`Minibatch` with the local step size alpha = local_lr (1 + t)^-0.9 (Ruiz et al. 2018).
 
     Attributes
     ----------
-    clock : what t counts, from 1: ``iterations`` (the paper) or ``epochs`` (the published code).
+    clock : unit of t, from 1: ``iterations`` (the paper) or ``epochs`` (the published code).
     """
 
     local_lr: float
@@ -32,7 +32,7 @@ class AugmentReduce(Minibatch):
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
-        """As `Minibatch`, with its clocks at 0."""
+        """As `Minibatch`, with t starting again."""
         self.t, self.visited, self.per_epoch = 0, 0, self.passes * len(dataset.train)
         yield from super().fit(dataset, model, streams, stops)
 

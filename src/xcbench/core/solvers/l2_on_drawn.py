@@ -1,4 +1,4 @@
-"""An l2 penalty on the classes of a step alone, with the projections of U-max's Algorithm 1."""
+"""An l2 penalty on only the classes of a step, with the projections of U-max's Algorithm 1."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def visits(class_counts: np.ndarray, m: int) -> np.ndarray:
 
 @dataclass(kw_only=True)
 class L2OnDrawn(Minibatch):
-    """`Minibatch` for n = 1 whose steps shrink the visited classes alone.
+    """`Minibatch` for n = 1 that shrinks only the visited classes.
 
     Attributes
     ----------
     negatives : classes drawn among the K - 1 others.
-    project : whether (w_k, b_k) stay below B_W and u below B_u, where the optimum of the softmax
-        with this penalty lies (Fagan and Iyengar 2018, lemmas 1 and 2); for double sums.
+    project : for double sums, whether (w_k, b_k) are projected below B_W and u below B_u, which
+        bound the optimum (Fagan and Iyengar 2018, lemmas 1 and 2).
     """
 
     negatives: int
@@ -42,7 +42,7 @@ class L2OnDrawn(Minibatch):
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
-        """As `Minibatch`, once classes and rows are counted."""
+        """As `Minibatch`, after counting classes and rows."""
         radius = self.highest = np.inf
         if self.project:
             K = model.n_classes

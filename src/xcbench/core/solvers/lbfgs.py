@@ -23,12 +23,12 @@ PART_SCORES = 1 << 16  # scores that an objective gets at a time, so that they s
 class LBFGS(Solver):
     """Minimise the mean of an objective plus l2/2 ||(w, b)||², l2 = lambda / N.
 
-    It yields at its start and at its end. Between them the library has the model; what it had
-    reached after each of its iterations is told at the end, in `Progress.earlier`.
+    It yields at its start and at its end; in between, the library has control. The objective of
+    each iteration is reported at the end, in `Progress.earlier`.
 
     Attributes
     ----------
-    sampler : of every class: no list of them, or each class but the true one once.
+    sampler : one that gives every class.
     tolerance : stop at this largest |gradient| of the mean objective.
     iterations : stop after this many.
     """
@@ -43,7 +43,7 @@ class LBFGS(Solver):
 
     @property
     def is_bound(self) -> bool:
-        """As the objective says: every class is there."""
+        """As the objective says, since every class is used."""
         return self.objective.is_bound
 
     def fit(

@@ -1,4 +1,4 @@
-"""Solvers that differ in rate or weight decay alone, in lockstep over the same minibatches."""
+"""Train solvers that differ only in rate or weight decay, in lockstep on the same minibatches."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ FEWEST = 3  # lanes whose work is less than that of runs by themselves
 
 
 def is_faster(info: Info, dtype: str) -> bool:
-    """Whether it is with such data: weights of all lanes stay in the processor's cache.
+    """Whether lockstep is faster on this data: all weights must fit the processor's cache.
 
-    Where they do not, lanes wait for memory about as long as runs by themselves.
+    Otherwise lanes wait for memory about as long as separate runs.
     """
     weights = info.classes * info.features * SIDE_BY_SIDE * np.dtype(dtype).itemsize
     return weights <= CACHE_BYTES and (info.sparse or 2 * info.nonzeros_per_row < info.features)
 
 
 def takes(solver: Solver) -> bool:
-    """Whether there is compiled code for steps of this kind."""
+    """Whether compiled code exists for such steps."""
     return type(solver) is Descent and solver.optimizer.is_plain
 
 
 def possible(solvers: Sequence[Solver], models: Sequence[Model], dataset: Dataset) -> bool:
-    """Whether the solvers take the same steps but for their size, and compiled code takes them."""
+    """Whether the solvers differ only in step size, and compiled code exists for their steps."""
     first, model = solvers[0], models[0]
     if not (FEWEST <= len(solvers) <= SIDE_BY_SIDE and model.engine == "numba"):
         return False
@@ -68,7 +68,7 @@ def fit(
     streams: Streams,
     stops: Iterable[float],
 ) -> Iterator[list[Progress]]:
-    """As `Solver.fit` of each, which gives the same numbers; the progress of each at every stop."""
+    """Train all solvers with the results of `Solver.fit` of each; yields the progress of each."""
     from xcbench.core.models.lanes import Lanes
 
     first = solvers[0]

@@ -1,4 +1,4 @@
-"""Multi-class SVMs by sub-gradient steps on batches, each row against one rival class (MEMOIR)."""
+"""Multi-class SVMs by sub-gradient steps on batches, each row with one rival class (MEMOIR)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Margin(Solver):
 
     Attributes
     ----------
-    objective : of the scores of the true class and its rival.
-    oracle : makes, of random numbers, what finds rivals.
+    objective : function of the scores of the true class and its rival.
+    oracle : makes a margin oracle from a random generator.
     penalty : `L2` or `L1`.
-    lr, slowdown : the rate of step t = first_step, ... is lr / (1 + slowdown · t).
+    lr, slowdown : the rate of step t, from first_step on, is lr / (1 + slowdown · t).
     batch_size : samples in a batch, drawn with replacement.
-    mean_step : whether a batch moves weights by the mean of its samples, or by their sum.
-    current : whether a sample sees the weights as the samples before it in the batch
-        left them, or as they were before the batch. An oracle that is not exact searches those
-        before the batch either way; the hinge is then that of the present weights.
-    balanced : whether a batch draws classes uniformly, then rows of them; or rows uniformly.
+    mean_step : whether a step is the mean over the batch, or the sum.
+    current : whether a sample uses weights updated by earlier samples of its batch, or the weights
+        before the batch. An inexact oracle searches the weights before the batch in both cases; the
+        hinge uses the present ones.
+    balanced : whether a batch draws classes uniformly and then a row of each, or rows uniformly.
     cosine, average : as in `xcbench.core.models.sparse.SparseModel`.
-    epochs : passes that a fixed number of steps makes, or None as the budget says.
+    epochs : passes that a fixed number of steps makes, or None for the budget's.
     """
 
     objective: Objective
@@ -62,7 +62,7 @@ class Margin(Solver):
 
     @property
     def on_few_rows(self) -> Margin:
-        """The same with batches of four rows: a full one costs its time with any data."""
+        """The same with batches of four rows: a full batch would take its time with any data."""
         return replace(self, batch_size=min(self.batch_size, 4))
 
     def fit(

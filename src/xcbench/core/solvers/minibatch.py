@@ -1,4 +1,4 @@
-"""Minibatch stochastic descent: every sampled method, and exact softmax by SGD."""
+"""Minibatch SGD for every sampled method and for exact softmax."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHUNK = 4096  # samples whose rows and classes are fetched at a time
 
 @dataclass
 class Minibatch(Solver):
-    """Scores, objective, step; n samples and S drawn classes each at a time.
+    """SGD on minibatches of n samples with S drawn classes each: scores, objective, step.
 
     Attributes
     ----------
@@ -83,12 +83,12 @@ class Minibatch(Solver):
         stops: Iterable[float],
         move: Callable[[Batch, int], Any],
     ) -> Iterator[tuple[tuple[int, int, float], Any]]:
-        """At every stop: iterations, samples and epochs so far, the mean value since the last.
+        """Yield at stops: iterations, samples and epochs so far, mean value since the last stop.
 
         Parameters
         ----------
-        move : updates the weights with minibatches of an epoch, and gives the sum of their values:
-            a number, or one for each of several models.
+        move : function that updates the weights with minibatches of an epoch. It returns the sum of
+            their values, or one sum for each of several models.
         """
         per_epoch = self.passes * len(dataset.train)
         targets = (round(stop * per_epoch) for stop in stops)
@@ -173,7 +173,7 @@ class Minibatch(Solver):
 
 @dataclass
 class Descent(Minibatch):
-    """`Minibatch` that leaves plain steps on drawn classes to the model: the same updates."""
+    """`Minibatch` that delegates plain steps on drawn classes to the model; same updates."""
 
     def _run(self, model: LinearModel, chunk: Batch, local: np.ndarray, rate: float) -> float:
         """As `Minibatch`; the last minibatch of a pass may be a shorter one."""
@@ -188,7 +188,7 @@ class Descent(Minibatch):
 
 
 def minibatches(batch: Batch, size: int) -> Iterator[tuple[Batch, int]]:
-    """Minibatches of this size, and a shorter one if samples are left, each with its size."""
+    """Minibatches of this size and a shorter last one, each with its size."""
     whole = len(batch) // size * size
     if whole:
         yield batch.part(0, whole), size

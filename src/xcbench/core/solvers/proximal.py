@@ -27,10 +27,10 @@ RANK = 1e-10  # axes with less than this share of the largest one's squared leng
 def log_ratio(T: np.ndarray, rate: float) -> np.ndarray:
     """Solve q + c (e^q - 1) = T for q, c the rate.
 
-    With T = log d - u~ it gives the minimiser u = u~ + c (e^q - 1) of
-    2c (u + d e^{-u}) + (u - u~)², and P = c e^q is the principal Lambert W of c d e^{c - u~}: no
-    exponential of c or T is ever taken. The left side is convex and increasing, so Newton's
-    method falls onto the root from the upper bounds that e^q - 1 >= q, q >= 0 and e^q > 0 give.
+    With T = log d - u~, the minimiser of 2c (u + d e^{-u}) + (u - u~)² is u = u~ + c (e^q - 1). P =
+    c e^q is the principal Lambert W of c d e^{c - u~}, computed without exponentials of c or T. The
+    left side is convex and increasing. So Newton's method converges from above, starting at the
+    bounds that follow from e^q - 1 >= q, q >= 0 and e^q > 0.
     """
     beyond = np.where(T > 0, np.log1p(np.maximum(T, 0.0) / rate), T + rate)
     q = np.minimum(T / (1.0 + rate), beyond)
@@ -45,7 +45,7 @@ def log_ratio(T: np.ndarray, rate: float) -> np.ndarray:
 def shares(
     scores: np.ndarray, log_weight: np.ndarray, true: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give log d_i (n,) and the share (n, C) of every class in it; the true class's term is 1."""
+    """Compute log d_i (n,) and the share (n, C) of every class; the true class's term is 1."""
     weighted = scores + log_weight
     top = weighted.max(axis=1, keepdims=True)
     odds = np.exp(weighted - top)
@@ -58,9 +58,9 @@ def shares(
 class ProximalStep:
     """One proximal step, u minimised out (the paper's Eq. 21), over coordinates A (C, r).
 
-    With w_k = w~_k / (1 + rho_k) + V a_k, rho_k the penalty's share, it minimises, halved and
-    shifted, sum_i (1 + P_i)² + sum_k (1 + rho_k) |a_k|²: the part of w_k off the span of the rows
-    shrinks, and what is left of the penalty is in the second term.
+    Let w_k = w~_k / (1 + rho_k) + V a_k, with rho_k the penalty's share. The step minimises sum_i
+    (1 + P_i)² + sum_k (1 + rho_k) |a_k|², halved and shifted. The part of w_k outside the span of
+    the rows shrinks; the rest of the penalty is in the second term.
 
     Attributes
     ----------
@@ -98,9 +98,10 @@ class ProximalStep:
         return value, (grad.T @ self.basis + self.damping[:, None] * A).ravel()
 
     def start(self) -> np.ndarray:
-        """Smallest sum_k |a_k|_1 at which no exponent is positive (the linear programme, Eq. 22).
+        """Smallest sum_k |a_k|_1 at which no exponent is positive (linear programme, Eq. 22).
 
-        Where none is at A = 0, that is A = 0. Its time grows faster than that of the step itself.
+        The solution is A = 0 if no exponent is positive there. It takes longer than the step as n
+        or C grows.
         """
         n, C = self.scores.shape
         r = self.basis.shape[1]
@@ -150,8 +151,8 @@ class ProximalStep:
 class Proximal(Solver):
     """Implicit SGD over fixed minibatches S_j, with classes outside their labels Y_j.
 
-    A step takes u of the rows of S_j and w_k (and b_k, as the weight of a constant feature 1) of
-    the labels and drawn classes to the minimum of
+    A step minimises over u of the rows of S_j and over w_k of the labels and drawn classes; b_k is
+    the weight of a constant feature 1. It minimises
 
         2 lr sum_{i in S_j} (u_i + d_i e^{-u_i}) + |u - u~|² + ||W - W~||²
             + lr n_j/N lambda sum_k beta_k |w_k|²,
@@ -262,9 +263,9 @@ class Proximal(Solver):
 def axes(inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lengths (r,) and coefficients (n, r) of the principal axes of n rows.
 
-    From the rows' inner products (n, n): with V = X^T coefficients / lengths, orthonormal, the
-    rows' coordinates are coefficients · lengths; V itself, as wide as the rows, is never made.
-    Axes along which the rows hardly reach are left out: r is the rank.
+    They follow from the rows' inner products (n, n). V = X^T coefficients / lengths is orthonormal,
+    and the rows' coordinates are coefficients · lengths. V, as wide as the rows, is never formed.
+    Axes of negligible length are left out, so r is the rank.
     """
     squares, coefficients = np.linalg.eigh(inner)
     long = squares > RANK * max(squares[-1], 0.0)
@@ -274,8 +275,8 @@ def axes(inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def shares_of_l2(y: np.ndarray, batches: list[np.ndarray], n_classes: int, m: int) -> np.ndarray:
     """beta_k (K,), one over the probability that class k takes part in a step.
 
-    1 - sum_j p_j [k not in Y_j] (1 - m / (K - |Y_j|)), with p_j = n_j / N; the paper prints 1 / J
-    for p_j, which is the same where all minibatches are of one size.
+    1 - sum_j p_j [k not in Y_j] (1 - m / (K - |Y_j|)), with p_j = n_j / N. The paper prints 1 / J
+    for p_j, which is the same if all minibatches have one size.
     """
     missed = np.zeros(n_classes)
     for index in batches:

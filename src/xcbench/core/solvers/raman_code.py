@@ -16,7 +16,7 @@ from xcbench.core.solvers.minibatch import Minibatch
 
 @dataclass
 class RamanCode(Minibatch):
-    """`Minibatch` whose step of the true class forgets x.
+    """`Minibatch` with a step of the true class that lacks the factor x.
 
     The published code adds -rate (e^{f_y - u} - 1) to the coordinates of w_y where x is not 0,
     without multiplying by x.
@@ -25,7 +25,7 @@ class RamanCode(Minibatch):
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
-        """As `Minibatch`; the rows stand ready with ones in the place of their values."""
+        """As `Minibatch`, with a copy of the rows in which all values are 1."""
         X = dataset.train.X
         self._ones: Rows = X.astype(bool).astype(X.dtype)
         yield from super().fit(dataset, model, streams, stops)
