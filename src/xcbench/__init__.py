@@ -20,7 +20,7 @@ The benchmark
     plot.curves(frame)
         losses and errors of every method at its best rate
 
-The same methods, data and numbers from the command line: ``xcbench --help``.
+The command line has the same methods, data and results: ``xcbench --help``.
 """
 
 from __future__ import annotations

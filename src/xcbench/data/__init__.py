@@ -1,7 +1,7 @@
-"""The catalogue: from a dataset's configuration to a prepared problem.
+"""Datasets: from a configuration to a prepared problem.
 
-``conf/dataset/<name>.yaml`` says which reader, files, checksums and protocol; `prepare` finds,
-checks, parses once and caches; `load` maps the cached arrays into memory.
+``conf/dataset/<name>.yaml`` names the reader, files, checksums and protocol. `prepare` finds,
+checks, parses and caches the files; `load` maps the cached arrays into memory.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ LACKING = {"data": "no data", "no package": "no package", "refused": "refused"}
 
 @dataclass(frozen=True)
 class Missing:
-    """In the place of a prepared dataset: why a point cannot run.
+    """Returned instead of a prepared dataset: why a point cannot run.
 
     Attributes
     ----------
-    kind : ``data``: its files are not there; ``no package``: its method lacks one; ``refused``:
-        its settings are impossible, or its files are damaged.
+    kind : ``data``: files are missing; ``no package``: the method needs a missing package;
+        ``refused``: settings are invalid or files damaged.
     detail : the sentence that says so.
     """
 
@@ -69,7 +69,7 @@ class Missing:
 
     @property
     def lacking(self) -> str:
-        """What is not there, in two words."""
+        """What is missing, in two words."""
         return LACKING[self.kind]
 
 
@@ -80,16 +80,16 @@ def prepare(
     fetching: bool = False,
     with_inputs: bool = False,
 ) -> Info | Missing:
-    """Find, check, parse and cache a dataset; or its twin, where the files are missing.
+    """Find, check, parse and cache a dataset, or its twin if the files are missing.
 
     Parameters
     ----------
     settings : the dataset's configuration.
-    data_dir : where raw files are looked for.
-    cache_dir : where prepared datasets are kept.
-    fetching : whether missing files may be fetched, unless they are too large for that.
-    with_inputs : whether `inputs` are wanted, which earlier versions did not keep: then it is
-        prepared again.
+    data_dir : folder of the raw files.
+    cache_dir : folder of prepared datasets.
+    fetching : whether small missing files may be fetched.
+    with_inputs : whether `inputs` are required. Caches of earlier versions lack them; such a
+        dataset is prepared again.
 
     Returns
     -------
@@ -99,9 +99,9 @@ def prepare(
     Raises
     ------
     UserError
-        If a file is damaged or is not the expected one, files are missing and
-        ``dataset.missing=error``, the configuration contradicts itself, or the cache cannot be
-        written.
+        If a file is damaged or not the expected one, or files are missing with
+        ``dataset.missing=error``. Also if the configuration is contradictory, or the cache cannot
+        be written.
     """
     _check_settings(settings)
     try:
@@ -217,7 +217,7 @@ def load(info: Info, cache_dir: Path) -> Dataset:
 
 
 def made_by(settings: Settings, twin: bool) -> tuple[str, Any] | None:
-    """Name and settings of what makes the rows; None where they are read from files."""
+    """Name and settings of the generator of the rows; None if they are read from files."""
     name = "synthetic" if twin else settings.reader
     return (name, getattr(settings, name)) if name in MAKERS else None
 

@@ -1,6 +1,6 @@
 """Gaussian classes in the plane: class k of K is centred on a circle around 0, at 2 pi k / K.
 
-All rows of a class lie on its own side of 0, so scores w_k·x without biases can tell them apart.
+Each class lies in its own direction from 0, so scores w_k·x without biases can separate them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def make(spec: BlobsSettings) -> tuple[Raw, Raw]:
-    """Training and test rows, as many of every class as can be, in random order."""
+    """Training and test rows, equally many of every class up to rounding, in random order."""
     rng = np.random.default_rng(spec.seed)
     angle = 2 * np.pi * np.arange(spec.classes) / spec.classes
     centre = spec.radius * np.column_stack([np.cos(angle), np.sin(angle)])

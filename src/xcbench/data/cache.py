@@ -18,10 +18,9 @@ ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a d
 
 
 def save(where: Path, info: Info, train: Split, test: Split) -> None:
-    """Write the arrays; they take the place of what is there when they are complete and synced.
+    """Write the arrays atomically; they replace an earlier version.
 
-    The caller holds the lock of this dataset: siblings that are there were left by interrupted
-    saves.
+    The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
     """
     where.parent.mkdir(parents=True, exist_ok=True)
     for left in where.parent.glob(f".{where.name}-*"):
@@ -60,7 +59,7 @@ def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
 
 
 def info(where: Path) -> Info | None:
-    """What is known of a cached dataset, or None where it is missing or damaged."""
+    """Statistics of a cached dataset, or None if it is missing or damaged."""
     try:
         return read(where)
     except ERRORS:
@@ -68,7 +67,7 @@ def info(where: Path) -> Info | None:
 
 
 def read(where: Path) -> Info:
-    """What is known of a cached dataset, once every byte of it was compared with its checksum.
+    """Statistics of a cached dataset, after comparing all of it with its checksums.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Samples of one of K values and nothing else: non-parametric estimation of probabilities.
+"""Samples of a categorical variable without features, for estimating its probabilities.
 
 Value k has the probability p(k) ∝ u_k², with u_k uniform on [0, 1] (Titsias 2016, Sec. 4.1). The
 rows have no features, so a linear model has its biases alone.

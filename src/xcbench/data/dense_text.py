@@ -1,4 +1,4 @@
-"""Dense features and label lists in text files of their own, as the XML-CNN features come."""
+"""Dense features and label lists in separate text files, the format of the XML-CNN features."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def dense_text(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
     Raises
     ------
     UserError
-        With file and line, if a line is not of this form; or if the files of a part differ in
-        their rows, or those of labels in their labels.
+        With file and line, if a line is malformed. Also if the files of a part differ in their
+        number of rows, or the label files in their number of labels.
     """
     parts = [_part(paths[role], paths[f"{role}_labels"]) for role in ("train", "test")]
     if len({part.n_labels for part in parts}) > 1:

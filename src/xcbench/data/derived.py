@@ -1,7 +1,7 @@
-"""Problems with many classes that are derived from data made for another end.
+"""Problems with many classes, derived from data made for other purposes.
 
-A word of a message from its other words, and an entity of a graph from another one: the shapes of
-language models and of knowledge graphs, of a size that needs no download.
+One predicts a word of a message from its other words, as a language model does. The other predicts
+an entity of a knowledge graph from another one. Both are small.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ DRAWS = 4  # words that a training message gives; a test message gives one
 
 
 def words(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
-    """A word of a message of 20 Newsgroups from the others; both among the most frequent ones.
+    """Predict a word of a 20 Newsgroups message from the others, among the most frequent words.
 
-    The counts tell no order, so the place of the word in the message is drawn. The word itself is
-    taken away once: what is left of a repeated word is seen.
+    Counts have no word order, so the target is drawn at random. It is removed once from the counts;
+    further occurrences stay.
     """
     rng = np.random.default_rng(0)
     train, test = bydate(paths, settings_of_counts(settings))
@@ -39,7 +39,7 @@ def words(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
 
 
 def settings_of_counts(settings: Settings) -> Settings:
-    """Settings of the raw counts: what is expected is said of the derived rows."""
+    """Settings of the raw counts, without the expected shape, which describes the derived rows."""
     return replace(settings, expected=type(settings.expected)())
 
 
@@ -57,11 +57,11 @@ def _left_out(counts: sp.csr_array, draws: int, rng: np.random.Generator) -> Raw
 
 
 def triples(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
-    """The tail of a triple of WN18RR from its head and relation.
+    """Predict the tail of a WN18RR triple from its head and relation.
 
-    Features are the relations, then the entities from the most frequent one on: the head, and its
-    neighbours in the training triples, without the triple itself. Files are lines ``head tail
-    relation`` below their number.
+    Features are the relations, then the entities by frequency: the head, and its neighbours in the
+    training triples except the triple itself. Files have the number of lines, then lines ``head
+    tail relation``.
     """
     train, test = (table(paths[role], 3, first=1) for role in ("train", "test"))
     relations = 1 + int(train[:, 2].max())

@@ -1,4 +1,4 @@
-"""Downloading one file: resumable, in bounded time, and never a web page in the place of data."""
+"""Download one file: resumable, with a time limit; a web page in its place is refused."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _silent: dict[str, str] = {}
 
 
 class Unavailable(UserError):
-    """An address does not give the file."""
+    """An address does not provide the file."""
 
 
 class Downloader:
-    """What pooch lacks: goes on from what an earlier download left in a file ``.part``.
+    """A pooch downloader that resumes from a file ``.part`` of an earlier attempt.
 
     Parameters
     ----------
-    part : where the beginning is kept until the file is whole.
-    label : what a progress line begins with.
+    part : path of the incomplete file.
+    label : start of the progress line.
     most : bytes that it may have; 0: not known.
     """
 
@@ -85,7 +85,7 @@ class Downloader:
 
 
 def get(url: str, folder: Path, label: str, most: int = 0) -> Path:
-    """Whole content of an address, as a file in a folder; what is there already is not asked for.
+    """Download an address into a folder; an earlier partial download is resumed.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def get(url: str, folder: Path, label: str, most: int = 0) -> Path:
     Raises
     ------
     Unavailable
-        If the address does not give it; what came of it stays in the folder for the next time.
+        If the address does not provide it; the part that arrived is kept for the next attempt.
     """
     pooch.get_logger().setLevel("WARNING")
     name = hashlib.sha256(url.encode()).hexdigest()[:12] + ".download"
@@ -103,12 +103,12 @@ def get(url: str, folder: Path, label: str, most: int = 0) -> Path:
 
 
 def size(url: str) -> int | None:
-    """Bytes that an address announces, None if it does not say.
+    """Bytes announced by an address, or None.
 
     Raises
     ------
     Unavailable
-        If it does not answer, or with a web page.
+        If it does not answer, or answers with a web page.
     """
     with _asked(url, 0) as answer:
         _refuse_page(answer, next(_blocks(answer, url), b""), url)

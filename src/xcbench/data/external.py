@@ -26,8 +26,8 @@ class External:
     Attributes
     ----------
     settings : its name, and whatever differs from the defaults: files, protocol, expected shape.
-    read : the paths of its files by role, and its settings, to training and test rows.
-    version : of what it reads; a change reads everything again, and changes identities.
+    read : function of file paths by role, and settings, that gives training and test rows.
+    version : version of its content; a change invalidates the cache and changes identities.
     """
 
     settings: DatasetSettings
@@ -36,22 +36,22 @@ class External:
 
     @property
     def name(self) -> str:
-        """In commands, tables and figures."""
+        """Name in commands, tables and figures."""
         return self.settings.name
 
 
 def catalogue() -> dict[str, Path]:
-    """Configuration files of our datasets, by their names in order."""
+    """Configuration files of the built-in datasets, by name in order."""
     return {path.stem: path for path in sorted((options.folder() / "dataset").glob("*.yaml"))}
 
 
 def find(reference: str) -> PluginRef:
-    """Find the dataset of a name or a target.
+    """Find a dataset plugin by name or target.
 
     Raises
     ------
     UserError
-        If there is none, its name is taken, or a piece of it is missing.
+        If there is none, its name is taken, or a part of it is missing.
     """
     plugin = plugins.find("dataset", reference)
     thing, who = plugin.thing, f"dataset {plugin.label}"
@@ -69,12 +69,12 @@ def find(reference: str) -> PluginRef:
 
 
 def settings(reference: str) -> DatasetSettings:
-    """Settings a dataset from outside starts from."""
+    """Default settings of a dataset plugin."""
     return replace(find(reference).thing.settings, reader=reference)
 
 
 def external(settings: DatasetSettings) -> PluginRef | None:
-    """Find the dataset that settings belong to, if it is from outside."""
+    """Find the dataset plugin that settings belong to, if any."""
     if settings.reader in READERS:
         return None
     if plugins.is_target(settings.reader) or settings.reader in plugins.announced("dataset"):
@@ -83,12 +83,12 @@ def external(settings: DatasetSettings) -> PluginRef | None:
 
 
 def read(plugin: PluginRef, paths: dict[str, Path], settings: DatasetSettings) -> tuple[Raw, Raw]:
-    """Rows of a dataset from outside.
+    """Rows of a dataset plugin.
 
     Raises
     ------
     UserError
-        If its reader fails, or gives anything but two `Raw` that can be right.
+        If its reader fails, or returns anything but two valid `Raw`.
     """
     who = f"dataset {plugin.label}"
     try:

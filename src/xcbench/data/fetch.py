@@ -1,7 +1,6 @@
-"""Fetching a dataset's files: downloaded, unpacked, verified, and only then put in their place.
+"""Fetch a dataset's files: download, unpack, verify, then move into place.
 
-Until then everything lies in a folder `WORK` beside them, where nothing looks for data and the
-next attempt goes on.
+Until then the files are in a folder `WORK` beside them, from which the next attempt resumes.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _attempted: set[str] = set()
 
 
 def attempt(settings: DatasetSettings, data_dir: Path) -> None:
-    """Fetch for a run, if the files are small; a failure is said, and the run goes on."""
+    """Fetch small files for a run; a failure is reported, and the run continues."""
     key = repr((settings.source, settings.folders, settings.files, data_dir))
     if key in _attempted:
         return
@@ -44,18 +43,18 @@ def fetch(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -
     Parameters
     ----------
     settings : the dataset's configuration.
-    data_dir : where raw files are looked for.
-    limit : refuse to fetch more bytes than that.
+    data_dir : folder of the raw files.
+    limit : refuse to fetch more than this many bytes.
 
     Returns
     -------
     list of Path
-        What was fetched; empty, if everything was there.
+        Fetched files; empty if none was missing.
 
     Raises
     ------
     UserError
-        If a file cannot be had, is not the right one, or cannot be written.
+        If a file is not available, is not the expected one, or cannot be written.
     """
     folder = destination(settings, data_dir)
     try:
@@ -76,7 +75,7 @@ def fetch(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -
 
 
 def destination(settings: DatasetSettings, data_dir: Path) -> Path:
-    """Folder that fetched files go to."""
+    """Folder for fetched files."""
     return data_dir / (settings.folders or ["."])[0]
 
 

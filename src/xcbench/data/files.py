@@ -1,4 +1,4 @@
-"""Finding raw files, compressed or not, and knowing their content by its SHA-256."""
+"""Find raw files, compressed or not, and hash their content."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\0": ".xz", b"BZh": ".bz2"}
 
 
 def find(data_dir: Path, folders: list[str], name: str) -> Path | None:
-    """First file of that name, plain or compressed, in the folders in order.
+    """Find the first file of a name, plain or compressed, in the folders in order.
 
     Raises
     ------
     UserError
-        If a folder cannot be looked into.
+        If a folder cannot be read.
     """
     for folder in folders:
         for suffix in OPENERS:
@@ -50,41 +50,41 @@ def find(data_dir: Path, folders: list[str], name: str) -> Path | None:
 
 
 def find_all(data_dir: Path, settings: DatasetSettings) -> dict[str, Path | None]:
-    """Where the file of each role is, or None."""
+    """Path of the file of each role, or None."""
     folders = settings.folders or ["."]
     return {role: find(data_dir, folders, name) for role, name in settings.files.items()}
 
 
 class Bounded(io.RawIOBase):
-    """A stream that is refused beyond a number of bytes.
+    """A stream with a maximum number of bytes.
 
     Parameters
     ----------
     inner : the stream.
     most : bytes from its beginning that may be read.
-    what : begins the sentence that refuses more.
+    what : start of the error message.
     """
 
     def __init__(self, inner: IO[bytes], most: int, what: str) -> None:
         self.inner, self.most, self.what = inner, most, what
 
     def readable(self) -> bool:
-        """It is."""
+        """True."""
         return True
 
     def seekable(self) -> bool:
-        """Where the inner stream is."""
+        """As the inner stream."""
         return self.inner.seekable()
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; it ends with the stream."""
+        """Fill a buffer."""
         block = self.inner.read(len(buffer))
         self._check(self.inner.tell())
         buffer[: len(block)] = block
         return len(block)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go to a place counted from the beginning or from here."""
+        """Seek from the start or the present position."""
         if whence == io.SEEK_CUR:
             offset += self.inner.tell()
         elif whence != io.SEEK_SET:
@@ -106,11 +106,11 @@ class Bounded(io.RawIOBase):
 
 
 def decompressed(path: Path, suffix: str, most: int | None = None) -> IO[bytes]:
-    """Open a file that is compressed as the suffix says, and bound what it unpacks to.
+    """Open a file, compressed as its suffix says, with a limit on the unpacked size.
 
     Parameters
     ----------
-    most : bytes that it may unpack to, by default those of any data file.
+    most : largest unpacked size in bytes, by default that of any data file.
     """
     stream: IO[bytes] = OPENERS[suffix](path, "rb")
     if not suffix:
@@ -131,8 +131,8 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
     Raises
     ------
     UserError
-        If the file cannot be read, its compression is damaged or cut off, or it unpacks to more
-        than any data file.
+        If the file cannot be read, its compression is damaged or truncated, or its content is
+        larger than any data file.
     """
     suffix = path.suffix if path.suffix in OPENERS else ""
     try:
@@ -145,14 +145,14 @@ def open_content(path: Path) -> Iterator[IO[bytes]]:
 
 
 def compression(path: Path) -> str:
-    """Suffix of the compression that a file's content has, whatever its name."""
+    """Suffix of a file's compression, detected from its content."""
     with path.open("rb") as handle:
         start = handle.read(6)
     return next((suffix for magic, suffix in MAGIC.items() if start.startswith(magic)), "")
 
 
 def fresh_digest(path: Path) -> str:
-    """SHA-256 of the uncompressed content, read now."""
+    """Compute the SHA-256 of the uncompressed content."""
     digest = hashlib.sha256()
     with open_content(path) as handle:
         while block := handle.read(1 << 20):
@@ -161,9 +161,9 @@ def fresh_digest(path: Path) -> str:
 
 
 def content_digest(path: Path, digests: Path) -> str:
-    """SHA-256 of the uncompressed content, remembered in ``digests`` while nobody writes it.
+    """SHA-256 of the uncompressed content, cached in ``digests`` until the file changes.
 
-    One process at a time: the others wait, then find the digest remembered.
+    One process computes it at a time; the others wait, then read the cache.
     """
     with locks.alone(digests.with_suffix(".lock"), f"reads {path.name}"):
         return _content_digest(path, digests)

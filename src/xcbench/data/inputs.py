@@ -1,7 +1,7 @@
-"""What turns a row of a file into a model's features, and a class into a label.
+"""Feature transformation of a model's input rows, and labels of its classes.
 
-The protocol fits it on the training rows; it is kept beside the prepared dataset, and goes with
-saved weights, so that new rows are read as the training rows were.
+The protocol fits it on the training rows. It is stored with the prepared dataset and with saved
+weights, so that new rows are transformed as the training rows were.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ UNLABELLED = -1  # label of the class of rows without any
 
 @dataclass(frozen=True)
 class Inputs:
-    """From a row to features, and back from a class to its label.
+    """Maps a row to features, and a class to its label.
 
     Attributes
     ----------
-    first : number of the first feature in svmlight files; -1 of another format.
-    width : features of a row in the files.
-    factors : what the first so many features are multiplied with.
-    axes : along which the scaled features are projected, (D, size), size 0 for none.
-    labels : label (K,) of every class, as the files have it.
-    centre : what is subtracted from the coordinates along the axes, (size,); empty for nothing.
+    first : number of the first feature in svmlight files; -1 for another format.
+    width : number of features in the files.
+    factors : factors of the first features.
+    axes : axes (D, size) on which the scaled features are projected; size 0 for none.
+    labels : label (K,) of every class, as in the files.
+    centre : subtracted from the coordinates along the axes, (size,); empty for nothing.
     """
 
     first: int
@@ -42,13 +42,13 @@ class Inputs:
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Inputs:
-        """As `arrays` gave them."""
+        """Inverse of `arrays`."""
         first, width = (int(arrays[name]) for name in ("first", "width"))
         centre = arrays.get("centre", np.zeros(0))  # files of earlier versions have none
         return cls(first, width, arrays["factors"], arrays["axes"], arrays["labels"], centre)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """As files keep it."""
+        """Arrays to store."""
         return {name: np.asarray(value) for name, value in vars(self).items()}
 
 
@@ -60,7 +60,7 @@ def save(where: Path, inputs: Inputs) -> None:
 
 
 def load(where: Path) -> Inputs | None:
-    """Read them, or None where they are missing or damaged."""
+    """Read them; None if they are missing or damaged."""
     try:
         with np.load(where / FILE, allow_pickle=False) as content:
             return Inputs.of(dict(content))

@@ -1,8 +1,9 @@
-"""Rows with labels of any text, block after block: svmlight, or the repository's format.
+"""Rows with text labels, in blocks: svmlight, or the repository's format.
 
-``sport,politics 3:0.5 7:1``: labels with commas between them, or none, then pairs. A first line
-``N D K`` announces the format of the Extreme Classification Repository: features are counted from
-0, and an empty line is a row. Else an empty line is none, and `` # `` begins a remark.
+A line such as ``sport,politics 3:0.5 7:1`` has labels separated by commas, or none, then pairs. A
+first line ``N D K`` declares the format of the Extreme Classification Repository: features count
+from 0, and an empty line is a row. Otherwise an empty line is skipped, and `` # `` starts a
+comment.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Block:
 
     Attributes
     ----------
-    X : features as they are numbered in the file.
-    labels : of every row, in file order.
+    X : features, numbered as in the file.
+    labels : labels of every row, in file order.
     """
 
     X: sp.csr_array
@@ -85,7 +86,7 @@ def read(path: Path) -> Raw:
 
 
 def at(X: sp.csr_array, first: int, width: int) -> tuple[sp.csr_array, int]:
-    """Rows at ``width`` features from ``first`` on, and how many values of others were left out."""
+    """Rows at ``width`` features from ``first`` on, and the number of values left out."""
     known = (X.indices >= first) & (X.indices < first + width)
     start = np.concatenate([[0], np.cumsum(known)])[X.indptr].astype(X.indptr.dtype)
     values, features = X.data[known], X.indices[known] - first

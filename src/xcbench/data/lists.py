@@ -1,7 +1,6 @@
-"""Readers of text files in which everything is a whole number: 20 Newsgroups, citeulike.
+"""Readers of text files of whole numbers: 20 Newsgroups, citeulike.
 
-Lines are checked by one quick expression; only if it fails are they looked at one by one, to say
-where.
+All lines are checked at once; only if that fails, line by line, to report where.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def bydate(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
 
 
 def table(path: Path, columns: int, first: int = 0) -> np.ndarray:
-    """Lines of so many whole numbers as an array, from the line ``first`` on."""
+    """Lines of whole numbers as an array, from the line ``first`` on."""
     line = rb"[ \t]*+" + rb"[ \t]++".join([rb"\d{1,15}"] * columns) + rb"[ \t]*+"
     with open_content(path) as handle:
         for _ in range(first):
@@ -83,10 +82,10 @@ def _count_matrix(path: Path, table: np.ndarray, shape: tuple[int, int]) -> sp.c
 
 
 def citeulike(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
-    """Articles with words and tags: ``mult.dat`` and ``tag-item.dat``, all counted from 0.
+    """Articles with words and tags: ``mult.dat`` and ``tag-item.dat``, numbered from 0.
 
-    The words have a line an article, ``number w:c w:c ...``; the tags a line a tag, ``number
-    article article ...``. All articles come as training rows, since no split is given.
+    The word file has a line ``number w:c w:c ...`` for each article, the tag file a line ``number
+    article article ...`` for each tag. All articles are training rows, since there is no split.
     """
     most = settings.expected.features or LARGEST
     with open_content(paths["train"]) as handle:

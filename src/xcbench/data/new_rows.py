@@ -1,4 +1,4 @@
-"""Rows of a file that are to be scored, in the format that the rows of training had."""
+"""Read rows for prediction, in the format of the training rows."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ DENSE = {"idx": readers.images, "dense_text": dense_text.rows}
 def read(path: Path, inputs: Inputs, reader: str = "") -> Rows:
     """Rows of a file in the format of a cell's reader: ARFF, idx, dense text, or svmlight.
 
-    Rows of any other reader are in the repository's format. Labels may be missing, and the header
-    of the repository's format too.
+    Rows of any other reader are in the repository's format. Labels and the header may be missing.
 
     Raises
     ------
     UserError
-        With file and line, if a line is malformed or a feature is none of the cell's.
+        With file and line, if a line is malformed or has a feature unknown to the cell.
     """
     if reader in DENSE or reader == "mulan_arff":
         X = DENSE[reader](path) if reader in DENSE else readers.arff(path, inputs.width)[0].X

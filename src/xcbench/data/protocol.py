@@ -1,8 +1,7 @@
-"""Protocols: from raw multi-label rows to one class a row, as a paper prescribes.
+"""Protocols: from raw multi-label rows to one class a row, as in a paper.
 
-First which rows and labels there are, then which rows train, then the class of a row, then the
-values of its features. What is fitted (counts of labels, TF-IDF, largest values) is fitted on the
-training rows.
+The steps are: select rows and labels, split, choose the class of each row, scale features. Label
+counts, TF-IDF and largest values are fitted on the training rows.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ SVD_OVERSAMPLES = 10  # directions more than are kept
 
 
 def apply(train: Raw, test: Raw, protocol: Protocol) -> tuple[Split, Split, int, int]:
-    """Training rows, test rows, number of classes and dropped test rows of a `problem`."""
+    """Apply a protocol; gives training rows, test rows, number of classes and dropped test rows."""
     first, second, inputs, dropped = problem(train, test, protocol)
     return first, second, len(inputs.labels), dropped
 
 
 def training(rows: Raw, protocol: Protocol) -> tuple[Split, Inputs]:
-    """Choose training rows as `problem` does, where there are no others."""
+    """As `problem`, for data without test rows."""
     nothing = rows.take(np.zeros(len(rows), bool))
     train, _, inputs, _ = problem(rows, nothing, protocol, alone=True)
     return train, inputs
@@ -41,19 +40,19 @@ def problem(
 
     Parameters
     ----------
-    alone : whether there need be no test rows.
+    alone : whether test rows are optional.
 
     Returns
     -------
     train, test : the rows of the problem.
-    inputs : what makes features of further rows, and labels of classes.
-    dropped : test rows that went because their label is no class (pairs, with ``label=each``).
+    inputs : transformation of further rows, and labels of classes.
+    dropped : test rows dropped because their label is no class (pairs, with ``label=each``).
 
     Raises
     ------
     UserError
-        If the training rows have fewer than two classes, no test row is left, or the scaled
-        features overflow.
+        If the training rows have fewer than two classes, no test row remains, or scaled features
+        overflow.
     """
     width, names = train.X.shape[1], train.label_names
     if names is None:
@@ -208,7 +207,7 @@ def _label_sets(raw: Raw, usable: np.ndarray, classes: np.ndarray, rule: str) ->
 
 # ---------------------------------------------------------------- the values of the features
 def column_factors(X: Rows, protocol: Protocol) -> np.ndarray:
-    """What every feature is multiplied with, fitted on the training rows."""
+    """Factor of every feature, fitted on the training rows."""
     factors = np.full(X.shape[1], 1 / protocol.divide_by)
     if protocol.tfidf:
         rows_with = np.count_nonzero(X, axis=0) if isinstance(X, np.ndarray) else _counts(X)
@@ -245,7 +244,7 @@ def scaled(X: Rows, factors: np.ndarray, protocol: Protocol) -> Rows:
 def principal_axes(train: Rows, protocol: Protocol) -> tuple[np.ndarray, np.ndarray]:
     """Leading right singular vectors (D, size) of the training rows, and the mean's coordinates.
 
-    The latter, (size,), are empty where the mean is not subtracted first.
+    The latter, (size,), are empty unless the mean is subtracted.
     """
     k = min(protocol.svd, *train.shape)
     if protocol.svd_centred:
@@ -261,8 +260,8 @@ def principal_axes(train: Rows, protocol: Protocol) -> tuple[np.ndarray, np.ndar
 def centred_axes(X: Rows, mean: np.ndarray, k: int) -> np.ndarray:
     """Leading right singular vectors (D, k) of X - 1 mean', without making that matrix.
 
-    By a randomised range finder with power iterations (Halko, Martinsson and Tropp 2011), which the
-    library has for plain matrices alone.
+    Uses a randomised range finder with power iterations (Halko, Martinsson and Tropp 2011), which
+    scikit-learn has for matrices without centring only.
     """
     width = min(k + SVD_OVERSAMPLES, *X.shape)
     along_features = np.random.default_rng(0).standard_normal((X.shape[1], width))
@@ -275,7 +274,7 @@ def centred_axes(X: Rows, mean: np.ndarray, k: int) -> np.ndarray:
 
 
 def applied(X: Rows, inputs: Inputs, protocol: Protocol) -> Rows:
-    """Features of further rows, made as those of the training rows were."""
+    """Transform further rows as the training rows were transformed."""
     X = scaled(X[:, : len(inputs.factors)], inputs.factors, protocol)
     return along(X, inputs.axes, inputs.centre) if inputs.axes.size else X
 

@@ -1,7 +1,7 @@
 """Readers of file formats: paths to raw training and test rows.
 
-A reader takes the paths by role and the dataset's settings, and returns two `Raw`. What a paper
-does with the rows afterwards is a protocol, not a reader.
+A reader takes the paths by role and the dataset's settings, and returns two `Raw`. Later processing
+belongs to the protocol.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def svmlight_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
 def user_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     """Files of the user's own: repository format if they begin with its header, else svmlight.
 
-    Without a test file all rows are training rows.
+    Without a test file, all rows are training rows.
     """
     headed = {path: _has_header(path) for path in paths.values()}
     if len(set(headed.values())) > 1:
@@ -141,7 +141,7 @@ def _has_header(path: Path) -> bool:
 def mulan_arff(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     """Mulan's sparse ARFF: attributes are the features, then the labels; lines ``{i 1,j 1}``.
 
-    The order of an ARFF row means nothing: its labels are taken in ascending order.
+    The order within an ARFF row has no meaning, so labels are taken in ascending order.
     """
     n_features = settings.expected.features
     if n_features < 1:
@@ -158,7 +158,7 @@ def mulan_arff(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
 
 
 def arff(path: Path, n_features: int) -> tuple[Raw, list[bytes]]:
-    """Rows of an ARFF file, whose labels are behind the features, and names of its attributes."""
+    """Rows of an ARFF file, with labels after the features, and names of its attributes."""
     with open_content(path) as handle:
         attributes, first_line = _arff_header(handle, path)
         whole, numbers = sparse_rows(_arff_rows(handle, path, first_line), len(attributes), path)

@@ -1,4 +1,4 @@
-"""Where a dataset comes from, what it must look like and how its rows become a problem."""
+"""Settings of a dataset: its source, expected shape and protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of ``feature:value`` pairs as text: parsed in blocks, refused with file and line."""
+"""Parser of rows of ``feature:value`` pairs; errors name file and line."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def sparse_rows(
     Raises
     ------
     UserError
-        With file and line, if a line is malformed, an index is out of range or given twice,
-        or a value is not finite in float32.
+        With file and line, if a line is malformed, an index is out of range or repeated, or a value
+        is not finite in float32.
     """
     lines = array("q")
     counts: list[np.ndarray] = [np.zeros(1, np.int64)]
@@ -81,7 +81,7 @@ def _refuse_duplicates(X: sp.csr_array, path: Path, lines: array[int]) -> None:
 
 
 def numbers_in(text: bytes, expected: int) -> np.ndarray | None:
-    """Parse numbers between blanks, or None where one cannot be read."""
+    """Parse numbers separated by blanks; None if one is malformed."""
     if expected == 0:
         return np.zeros(0)
     with warnings.catch_warnings():
@@ -122,7 +122,7 @@ def _complaint(block: list[tuple[int, bytes]], n_features: int, path: Path) -> U
 
 
 def bad_line(path: Path, number: int, what: str) -> UserError:
-    """Say what is wrong with a line, and what to do about it."""
+    """Error that says what is wrong with a line, and what to do."""
     return UserError(f"{path}, line {number}: {what}; mend the line, or get the file again")
 
 

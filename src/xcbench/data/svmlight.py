@@ -19,8 +19,8 @@ LABELS = re.compile(rb"[-+]?\d{1,18}(?:,[-+]?\d{1,18})*+")
 
 
 def read(paths: list[Path]) -> list[Raw]:
-    """Files that belong together: features are counted from 0 if any of them has a feature 0, else
-    from 1; whole numbers of any kind are labels, and are numbered in ascending order.
+    """Read files that belong together. Features count from 0 if any file has a feature 0, else from
+    1. Labels are whole numbers, numbered in ascending order.
 
     Raises
     ------
@@ -46,11 +46,12 @@ def read(paths: list[Path]) -> list[Raw]:
 
 
 def rows(path: Path, unlabelled: bool = False) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
-    """Features as they are numbered in the file, and label lists as in `Raw`.
+    """Features, numbered as in the file, and label lists as in `Raw`.
 
     Parameters
     ----------
-    unlabelled : whether lines may begin with a feature; else these must begin with a blank.
+    unlabelled : whether an unlabelled line may begin with a feature; else it must begin with a
+        blank.
     """
     labels, label_start = array("q"), array("q", [0])
 

@@ -1,8 +1,8 @@
 """Synthetic rows from a planted linear model.
 
-A row of class y is T words drawn from ``theta_y = (1 - signal) p + signal · uniform(own_y)``,
-where p is a power law over all features and own_y a few features of the class. For word counts x
-the true posterior is exactly softmax-linear: log p(y | x) = x · log theta_y + log p(y) + const.
+A row of class y has T words drawn from ``theta_y = (1 - signal) p + signal · uniform(own_y)``. Here
+p is a power law over all features, and own_y are a few features of the class. For word counts x the
+true posterior is a linear softmax: log p(y | x) = x · log theta_y + log p(y) + const.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def power_law(size: int, exponent: float) -> np.ndarray:
 
 
 def words_for(spec: SyntheticSettings, n_own: int) -> int:
-    """Number of words T for which a row has the wanted mean number of distinct features."""
+    """Number of words T that gives a mean number of distinct features."""
     background = (1 - spec.signal) * power_law(spec.features, spec.feature_exponent)
     share = n_own / spec.features  # of classes that own a feature
 

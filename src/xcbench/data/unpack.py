@@ -1,4 +1,4 @@
-"""Taking files out of an archive: only those asked for, under names of our own."""
+"""Extract only the requested files of an archive, under given names."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def unpack(archive: Path, targets: dict[str, Path]) -> None:
 
     Parameters
     ----------
-    archive : its kind is told by its content.
-    targets : member → file to write. A member may lie below folders that are not named.
+    archive : zip or tar, detected from its content.
+    targets : member → file to write. A member may be inside folders that are not named.
 
     Raises
     ------
     UserError
-        If it is no archive, damaged, lacks a member, or grows beyond all measure.
+        If it is no archive, is damaged, lacks a member, or unpacks to too many bytes.
     OSError
         If the disk is full, or cannot be written.
     """

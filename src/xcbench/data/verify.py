@@ -1,4 +1,4 @@
-"""Whether files are the right ones: by their SHA-256 where it is known, else by their shape."""
+"""Verify files by their SHA-256 if it is known, else by their shape."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xcbench.errors import UserError
 
 
 def check_digest(settings: DatasetSettings, role: str, path: Path, digest: str) -> None:
-    """Refuse a file whose content is none of those accepted, if any is known.
+    """Refuse a file whose hash is not among the accepted ones, if any are known.
 
     Raises
     ------
@@ -29,12 +29,12 @@ def check_digest(settings: DatasetSettings, role: str, path: Path, digest: str) 
 
 
 def read(settings: DatasetSettings, paths: dict[str, Path]) -> tuple[Raw, Raw]:
-    """Training and test rows of the files, if they have the expected shape.
+    """Read training and test rows, and check their shape.
 
     Raises
     ------
     UserError
-        If a file is damaged, or another version of the data.
+        If a file is damaged or has another version of the data.
     """
     outside = external.external(settings)
     if outside:

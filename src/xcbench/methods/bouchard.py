@@ -27,7 +27,7 @@ def start(info: Info) -> float:
 
 
 def objective(settings: BouchardOptions, info: Info) -> Objective:
-    """(w, alpha) together over minibatches; alpha eliminated where every class is there anyway."""
+    """Joint objective in (w, alpha) for minibatches; alpha is eliminated if every class is used."""
     pairs = Pairwise(one_vs_rest, True, start(info), shifted=True)
     return pairs if stochastic(settings) else Tightest(pairs, start=start(info))
 
@@ -36,7 +36,7 @@ MANY = 3000  # classes, beyond which a drawn class stands for so many others tha
 
 
 def rate(settings: BouchardOptions, info: Info) -> float:
-    """Rate of a minibatch's rows, less with very many classes (`reports/default-rates.md`)."""
+    """Default rate, lower for very many classes (`reports/default-rates.md`)."""
     return over_gram(1.5)(settings, info) * min(1.0, MANY / info.classes)
 
 

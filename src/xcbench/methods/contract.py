@@ -1,6 +1,6 @@
-"""What a method or sampler gives, tried once on a few numbers before anything runs.
+"""Contract checks: every method and sampler is tried on a few numbers before anything runs.
 
-Everything goes through it, ours too; what is wrong with a new one is said in one sentence.
+Built-in ones are checked too; an error is one sentence.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ PIECES = {"value": (B,), "grad": (B, 1 + S), "local state": (B,)}
 
 
 def definition(plugin: PluginRef) -> None:
-    """Refuse a method of which a piece is missing or of a wrong type.
+    """Refuse a method with a missing part or a part of the wrong type.
 
     Raises
     ------
     UserError
-        Names the piece.
+        Names the part.
     """
     method, who = plugin.thing, f"method {plugin.label}"
     if not isinstance(method, Method):
@@ -72,12 +72,12 @@ def _schema(schema: type, who: str) -> None:
 
 
 def method(method: Method, settings: Any, info: Info) -> None:
-    """Refuse a method whose numbers cannot be right; ``settings.lr`` is filled in.
+    """Refuse a method whose numbers are wrong; ``settings.lr`` must be set.
 
     Raises
     ------
     UserError
-        Names the method and the piece that is wrong.
+        Names the method and the part that is wrong.
     """
     who = f"method {method.name}"
     try:
@@ -158,7 +158,7 @@ def rate(method: Method, settings: Any, info: Info) -> float:
     Raises
     ------
     UserError
-        If it is anything else.
+        If it is not a positive number.
     """
     try:
         default = float(default_rate(method, settings, info))
@@ -174,11 +174,11 @@ def rate(method: Method, settings: Any, info: Info) -> float:
 def sampler(
     plugin: PluginRef, info: Info, negatives: int, batch_size: int, uniform_for: str = ""
 ) -> None:
-    """Refuse a sampler whose draws cannot be classes.
+    """Refuse a sampler whose draws are not classes.
 
     Parameters
     ----------
-    uniform_for : the method, where it takes every draw as uniform.
+    uniform_for : the method, if it assumes uniform draws.
 
     Raises
     ------

@@ -60,7 +60,7 @@ def objective(settings: DoubleSumOptions, info: Info) -> Objective:
 
 
 def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
-    """Only the published code needs a loop of its own."""
+    """Solver: only the published code needs a separate loop."""
     if settings.double_sum == "raman_code":
         drawing = sampler(settings, info)
         return minibatch(objective(settings, info), drawing, settings, info, RamanCode)
@@ -68,7 +68,7 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
 
 
 def impossible(settings: DoubleSumOptions) -> str:
-    """What is written for Eq. 6, and what the published code did not do."""
+    """Refuse options defined for Eq. 6 only, and those absent from the published code."""
     if settings.double_sum != "proposed" and settings.l2_on == "drawn":
         return "method.l2_on=drawn bounds u as in Eq. 6; set method.double_sum=proposed"
     if settings.double_sum == "raman_code" and settings.sampler == "all":

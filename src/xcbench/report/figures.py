@@ -15,7 +15,7 @@ from xcbench.report.rates import draw_rates
 
 
 class Picture(NamedTuple):
-    """A figure on disk, the text that replaces it, how to read it; and as SVG, if it has lines."""
+    """A figure on disk, its alternative text and caption; and its SVG, if it has lines."""
 
     png: Path
     alt: str
@@ -56,7 +56,7 @@ def draw(
     Returns
     -------
     dict
-        Figures by label of the dataset; a dataset of which no cell ended has none.
+        Figures by label of the dataset; none if no cell of a dataset ended.
     """
     folder.mkdir()
     drawn: dict[str, list[Picture]] = {str(label): [] for label in table["dataset"]}

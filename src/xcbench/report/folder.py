@@ -24,11 +24,10 @@ OPTIONAL = {templates.SELF_CONTAINED}
 def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
     """Write a report folder.
 
-    The folder holds ``index.html`` (everything), ``figures/`` (which it links to), ``table.csv``
-    and ``table.md`` (the final table), ``results.csv`` (one row a cell) and ``curves.csv`` (one
-    row a checkpoint; the settings are in ``results.csv``, by ``cell``). The same cells
-    give the same bytes, and nothing is done where they are there (``inputs.sha256``). An earlier
-    report at the same place is exchanged for the new one when that is complete.
+    The folder holds the page ``index.html``, its ``figures/``, and the final table as ``table.csv``
+    and ``table.md``. ``results.csv`` has one row a cell, ``curves.csv`` one row a checkpoint. The
+    same cells give the same bytes; a report of the same cells is not rebuilt (``inputs.sha256``). A
+    new report replaces an earlier one atomically.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
     Raises
     ------
     UserError
-        If there are no cells, or ``out`` holds anything that is not part of a report.
+        If there are no cells, or ``out`` has files that are not part of a report.
     """
     if not cells:
         raise UserError("no cell to report: run an experiment first, or use fewer filters")

@@ -1,4 +1,4 @@
-"""Numbers as people read them, and the final table in words."""
+"""Formats of numbers, and the final table as text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TWIN = (
 
 
 def mean_spread(mean: float, spread: float, decimals: int) -> str:
-    """``1.234 ± 0.005``, in powers of ten where fixed decimals would hide or bloat the mean."""
+    """``1.234 ± 0.005``; powers of ten for very small and very large means."""
     if pd.isna(mean):
         return NONE
     plain = mean == 0 or 10.0**-decimals <= abs(mean) < 1e5
@@ -49,7 +49,7 @@ def mean_spread(mean: float, spread: float, decimals: int) -> str:
 
 
 def count(value: float) -> str:
-    """Format a number of epochs: three digits at most behind the point, no trailing zeros."""
+    """Format a number of epochs: at most three decimals, no trailing zeros."""
     return NONE if pd.isna(value) else f"{round(value, 3):.10g}"
 
 
@@ -68,11 +68,11 @@ def rate(value: float, edge: str = "") -> str:
 
 
 def plain(text: str, code: bool = False) -> str:
-    """A text as a cell of a Markdown table, in which nothing is markup.
+    """Escape a text for a cell of a Markdown table.
 
     Parameters
     ----------
-    code : whether backticks and emphasis stay, as in our own sentences.
+    code : whether to keep backticks and emphasis.
     """
     text = " ".join(printable(text).split())
     text = re.sub(r"&(?=#?\w+;)", "&amp;", text)
@@ -85,12 +85,12 @@ def in_words(
     mark: Callable[[str], str],
     escape: Callable[[str], str] = printable,
 ) -> list[dict[str, str]]:
-    """Put the final table into words.
+    """Format the final table as text.
 
     Parameters
     ----------
     mark : decorates the best value of each dataset.
-    escape : what makes text harmless where the words go.
+    escape : function that escapes text for the target format.
     """
     words = []
     for _, row in table.iterrows():

@@ -1,7 +1,7 @@
-"""Figures as SVG inside a page, whose lines can be read and switched (`plot.html`).
+"""Interactive figures: SVG inside a page, with tooltips and switchable lines (`plot.html`).
 
-Matplotlib draws them; a record of the axes says what a place on the paper means. Without scripts,
-and on paper, they are pictures.
+Matplotlib draws them, and a record of the axes maps pixels to data. Without scripts, and in print,
+they are plain pictures.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ SETTINGS: Any = {
 
 
 def svg(fig: Figure, name: str) -> Markup:
-    """Markup of a figure that was laid out; nothing where it has no lines of a legend.
+    """SVG of a finished figure; empty if its legend has no lines.
 
     Parameters
     ----------
-    name : a prefix of all ids, the figure's own in its page.
+    name : prefix of all ids, unique in the page.
     """
     looks = _legend(fig)
     drawn = [_mark(ax, i, looks) for i, ax in enumerate(fig.axes)]

@@ -27,7 +27,7 @@ def draw_rates(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) -
     Returns
     -------
     Figure or None
-        None where fewer than two rates were run or no cell ended.
+        None if fewer than two rates were run or no cell ended.
     """
     run = rows[rows["status"].isin([*ENDED, "diverged"])]
     if run["lr"].nunique() < 2 or not run["status"].isin(ENDED).any():
@@ -60,7 +60,7 @@ def draw_rates(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) -
 
 
 def over_seeds(run: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Mean and range over seeds of a final value, at the rates at which no seed diverged."""
+    """Mean and range over seeds of a final value, for rates at which no seed diverged."""
     diverged = run.loc[run["status"] == "diverged", "lr"]
     sound = run[~run["lr"].isin(diverged)]
     return sound.groupby("lr", dropna=False)[name].agg(["mean", "min", "max"]).dropna()

@@ -1,4 +1,4 @@
-"""How figures look: one colour a method everywhere, legible axes, reproducible files."""
+"""Style of figures: one colour for each method everywhere, legible axes, reproducible files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ WIDE = 30.0  # a range with a larger ratio of its ends gets a logarithmic axis
 
 
 def look() -> AbstractContextManager[None]:
-    """Set how every figure is drawn and saved, whatever the user's own settings are."""
+    """Context that sets Matplotlib's style, whatever the user's settings."""
     return context(LOOK)
 
 
@@ -82,11 +82,11 @@ def start(curves: pd.DataFrame, name: str) -> float:
 
 
 def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
-    """Scale the y axis to what a reader compares, and return where it ends.
+    """Scale the y axis to the comparable values, and return its upper end.
 
-    What exceeds twice the value before training (or twice the lowest value where every method
-    is that bad) lies off the axis and is named there, so that one exploding method does not
-    flatten the others. A bound is treated as the loss that it is the negative of.
+    The axis ends at twice the value before training, or at twice the lowest value if every method
+    is worse. Lines beyond it are named there, so one diverging method does not flatten the others.
+    A bound is treated as minus a loss.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
 
 
 def scale_y(ax: Axes, values: pd.Series, log: bool) -> None:
-    """Let the y axis hold all values, with a margin; ``log`` asks for a logarithmic one."""
+    """Let the y axis show all values, with a margin; ``log`` for a logarithmic axis."""
     low, high = values.min(), values.max()
     if log:
         ax.set_yscale("log")
@@ -133,7 +133,7 @@ def scale_y(ax: Axes, values: pd.Series, log: bool) -> None:
 
 
 def outside(drawn: dict[str, pd.Series], top: float, sign: int = 1) -> list[str]:
-    """Name the lines that leave an axis which ends at ``sign * top``, and how far they go."""
+    """Name the lines that exceed an axis ending at ``sign * top``, with their extreme values."""
     return [
         f"{label} (to {sign * (sign * line).max():.3g})"
         for label, line in drawn.items()
@@ -142,7 +142,7 @@ def outside(drawn: dict[str, pd.Series], top: float, sign: int = 1) -> list[str]
 
 
 def fit_seconds(ax: Axes, ends: list[float]) -> None:
-    """Show seconds on a logarithmic axis where one method takes far longer than another."""
+    """Show seconds on a logarithmic axis if one method takes far longer than another."""
     if 0 < 10 * min(ends) < max(ends):
         ax.set_xscale("log", nonpositive="mask")
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

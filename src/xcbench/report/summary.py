@@ -26,13 +26,12 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per dataset and method variant: dataset, method, lr (the best one), chosen_by (the
-        metric by which it is the best), edge (``lower`` or ``upper`` where the best rate ends the
-        grid), seeds, status, message, epoch,
-        train_seconds, then for each metric its mean, ``_spread`` (standard deviation over seeds,
-        blank for one seed) and ``_best`` (best mean of the dataset, among the rows of which
-        every cell ended). Means are over the cells that ended. Precision stands there where a
-        dataset has several labels a row.
+        One row per dataset and method variant. ``lr`` is the best rate, ``chosen_by`` the metric
+        that chose it, and ``edge`` is ``lower`` or ``upper`` if that rate is at an end of the grid.
+        Further columns are seeds, status, message, epoch and train_seconds. For each metric there
+        are the mean over the cells that ended, ``_spread``, the standard deviation over seeds
+        (blank for one seed), and ``_best``. The latter marks the best mean of the dataset, among
+        rows in which every cell ended. Precision is included if a dataset has several labels a row.
     """
     variants = rows.groupby(["dataset_label", "method_label"])
     table = pd.DataFrame([_row(group) for _, group in variants])
@@ -54,11 +53,11 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
 def at_best_rate(
     variant: pd.DataFrame, criterion: str = "train_log_loss", tuned: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Cells of one variant at its best rate, or all of them where no rate has a loss.
+    """Cells of one variant at its best rate; all of them if no rate has a loss.
 
-    The best rate has the lowest mean training log loss, or other criterion, among the rates at
-    which most seeds ended, which is every seed if there is such a rate. With further columns that
-    are tuned, what is chosen is a rate with a value of each of them.
+    The best rate has the lowest mean training log loss, or other criterion. Only rates with the
+    largest number of finished seeds compete, so rates at which every seed ended, if any. With
+    further tuned columns, a combination of rate and their values is chosen.
     """
     names = ["lr", *(name for name in tuned if name in variant)]
     point = variant.groupby(names, dropna=False).ngroup()  # a method without a rate has one
@@ -72,7 +71,7 @@ def at_best_rate(
 
 
 def best(variant: pd.DataFrame) -> pd.DataFrame:
-    """Cells of a variant at its best rate: by validation rows, where some were set aside."""
+    """Cells of a variant at its best rate, chosen by validation rows if there are any."""
     return at_best_rate(variant, criterion(variant))
 
 
@@ -83,10 +82,10 @@ def criterion(variant: pd.DataFrame) -> str:
 
 
 def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
-    """What needs no features, a row of the final table for each dataset that was loaded.
+    """Class prior as a reference row of the final table, for each dataset that was loaded.
 
-    The test log loss is that of the training rows' class frequencies, the test error that of the
-    most frequent class; both are blank where the cells are older than these numbers.
+    Test log loss of the training frequencies, and test error of the most frequent class. Both are
+    blank for cells of older versions, which lack these numbers.
     """
     label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
     shapes: dict[str, dict[str, Any]] = {}
@@ -110,7 +109,7 @@ def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
 
 
 def beside(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
-    """The final table, the references of each dataset below its methods."""
+    """The final table with the reference row of each dataset below its methods."""
     marks = [str(name) for name in trained if str(name).endswith("_best")]
     whole = pd.concat([trained, references.reindex(columns=trained.columns)], ignore_index=True)
     whole = whole.astype({"seeds": trained["seeds"].dtype})
@@ -121,7 +120,7 @@ def beside(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
 
 
 def edge(variant: pd.DataFrame, lr: float) -> str:
-    """Whether a rate is the lowest or highest of at least two that were run."""
+    """Whether a rate is the lowest or highest of at least two rates."""
     run = variant.loc[variant["status"].isin(FINAL), "lr"]
     if run.nunique() < 2 or lr not in (run.min(), run.max()):
         return ""
@@ -129,7 +128,7 @@ def edge(variant: pd.DataFrame, lr: float) -> str:
 
 
 def status(cells: pd.DataFrame) -> str:
-    """``done`` where all cells agree, else a count of each: ``2 done, 1 diverged``."""
+    """The common status, such as ``done``, or counts: ``2 done, 1 diverged``."""
     counts = cells["status"].value_counts()
     if len(counts) == 1:
         return str(counts.index[0])
@@ -137,7 +136,7 @@ def status(cells: pd.DataFrame) -> str:
 
 
 def message(cells: pd.DataFrame) -> str:
-    """Why cells failed or were skipped, and that a row stands for more than one rate."""
+    """Why cells failed or were skipped, and whether a row covers more than one rate."""
     without_result = cells.loc[cells["status"].isin(["failed", "skipped"]), "message"]
     reasons = [" ".join(str(reason).split()) for reason in without_result.dropna().unique()]
     rates = sorted(cells["lr"].dropna().unique())

@@ -1,7 +1,7 @@
-"""How pages are made: a browser shows them from the disk, without a server or a network.
+"""Templates of pages, which a browser shows from disk, without a server or a network.
 
-A page links to its figures, which stand in a folder beside it; `self_contained` writes a second
-page that holds them itself.
+A page links to figures in a folder beside it; `self_contained` writes a second page that contains
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SELF_CONTAINED = "self-contained.html"
 
 
 def environment() -> Environment:
-    """Find templates by their path in the package; every text in them is escaped."""
+    """Template environment: finds templates by path in the package, and escapes all text."""
     templates = Environment(
         loader=PackageLoader("xcbench", "."),
         autoescape=True,
@@ -37,17 +37,17 @@ def environment() -> Environment:
 
 
 def link(picture: Path) -> str:
-    """Address of a picture in the folder of figures beside a page."""
+    """Relative address of a figure."""
     return f"{quote(picture.parent.name)}/{quote(picture.name)}"
 
 
 def told(text: str) -> Markup:
-    """A sentence whose words in backticks are code."""
+    """Sentence as HTML, with words in backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
 
 
 def self_contained(folder: Path) -> Path:
-    """Write the page of a report once more, as one file that holds its figures.
+    """Write a report's page as a single file with its figures.
 
     Raises
     ------

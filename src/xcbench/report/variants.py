@@ -1,10 +1,9 @@
-"""Labels of variants: cells that differ in a setting never share a label.
+"""Labels of variants; cells that differ in a setting never share a label.
 
-A label is the name, followed by the settings in which cells of that name differ, such as
-``umax (negatives=5)``.
-Settings of the data are compared within a dataset, settings of a method within that method, and
-how a cell was run (budget, engine, precision) within a method on one dataset. Learning rate and
-seed make no variant.
+A label is the name and the settings in which cells of that name differ: ``umax (negatives=5)``.
+Dataset settings are compared within a dataset, method settings within a method. Run settings
+(budget, engine, precision) are compared within a method on one dataset. Learning rate and seed make
+no variant.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ UNKNOWN = ""
 def label(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     """Add ``dataset_label`` and ``method_label`` to the frame of cells.
 
-    The version of the method and the digest of the data join the settings, as
-    ``method.version`` and ``dataset.digest``.
+    The version of the method and the digest of the data count as settings ``method.version`` and
+    ``dataset.digest``.
     """
     version = {cell.cell: cell.method_version for cell in cells}
     digest = {cell.cell: cell.dataset_digest[:8] for cell in cells}
@@ -43,7 +42,7 @@ def label(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
 
 
 def split(rows: pd.DataFrame) -> tuple[list[str], list[str], list[str]]:
-    """Columns with settings of the data, of the method, and of how the cell was run."""
+    """Columns with settings of the dataset, of the method, and of the run."""
     dotted = [str(name) for name in rows if "." in str(name)]
     of_data = [name for name in dotted if name.startswith("dataset.")]
     of_method = [name for name in dotted if name.startswith("method.")]
@@ -52,7 +51,7 @@ def split(rows: pd.DataFrame) -> tuple[list[str], list[str], list[str]]:
 
 
 def pairs(row: pd.Series, columns: Iterable[str]) -> list[str]:
-    """List settings of a row as ``name=value``, by the last part of the names if these differ."""
+    """List settings of a row as ``name=value``, by the last part of the names if distinct."""
     names = list(columns)
     return _pairs(row[names].map(text).to_frame().T, names)[0]
 
@@ -69,7 +68,7 @@ def _pairs(shown: pd.DataFrame, names: list[str]) -> list[list[str]]:
 
 
 def text(value: Any) -> str:
-    """Show a setting: numbers without trailing zeros, booleans as in YAML."""
+    """Format a setting: numbers without trailing zeros, booleans as in YAML."""
     if isinstance(value, bool | np.bool_):
         return str(value).lower()
     if value is None or (isinstance(value, float) and value != value):

@@ -1,7 +1,7 @@
 """From configurations to jobs, cells, results and MLflow.
 
-Called, it runs a grid from Python: ``xcbench.run(method="umax", dataset="digits", lr=[0.01, 0.1])``
-gives the tidy frame of its cells. `xcbench.run.harness.run` explains it.
+The module is callable: ``xcbench.run(method="umax", dataset="digits", lr=[0.01, 0.1])`` runs a grid
+and returns the tidy frame of its cells. See `xcbench.run.harness.run`.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What a cell is: one point of a grid and, once it ran, what came of it."""
+"""Definition of a cell: one point of a grid and its results."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ CURVE_COLUMNS = [
 
 @dataclass
 class Cell:
-    """One point of a grid and, once it ran, what came of it.
+    """One point of a grid and its results.
 
     Attributes
     ----------
-    cell : identity, a hash of the next block of fields.
-    dataset, method, seed, engine : what a table shows, with the rate `lr`.
+    cell : identity, the hash of ``content``.
+    dataset, method, seed, engine : shown in tables, with the rate `lr`.
     method_version, dataset_digest : change when the code of the method or the data change.
     config : resolved settings without volatile keys (paths, flags of the launch).
-    status : one of `STATUSES`; ``message`` says why where it is not ``done``.
+    status : one of `STATUSES`; ``message`` gives the reason unless it is ``done``.
     shape : rows, features, classes and non-zeros per row of the dataset.
     seconds : the four clocks: load, compile, train, evaluate.
-    launch : settings that are not part of the identity, such as where the data were found.
-    curve : one row a checkpoint, first `CURVE_COLUMNS`, then what the method adds.
-    content : what ``cell`` is the hash of.
-    weights : W and b at the end, where they are to be saved; `load` leaves them on the disk.
-    inputs : with them, what makes features of rows (`xcbench.data.inputs`).
+    launch : settings that are not part of the identity, such as the data folder.
+    curve : one row a checkpoint: `CURVE_COLUMNS`, then columns of the method.
+    content : everything that makes two cells the same experiment.
+    weights : final W and b, if they are to be saved; `load` does not read them.
+    inputs : transformation of new rows for these weights (`xcbench.data.inputs`).
     """
 
     cell: str
@@ -75,19 +75,19 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """The cell in a few words."""
+        """Short description of the cell."""
         rate = "" if self.lr is None else f" lr={self.lr:.4g}"
         return f"{self.dataset} {self.method}{rate} seed={self.seed}"
 
 
 def identity(content: dict[str, Any]) -> str:
-    """Hash of what makes two cells the same experiment: 16 hexadecimal digits."""
+    """Hash of a cell's content: 16 hexadecimal digits."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def of_its_settings(cell: Cell) -> bool:
-    """Whether the identity is that of the content, and the content that of the settings."""
+    """Whether the identity matches the content, and the content the settings."""
     settings = {
         **cell.config,
         "dataset": cell.dataset,

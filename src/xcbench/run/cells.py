@@ -1,7 +1,7 @@
 """Cells on disk: identity, atomic save, status, load.
 
 A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json`` and
-``curve.csv`` and is the truth about it; MLflow and the reports are projections of these files.
+``curve.csv``. MLflow and the reports are derived from these files and can be rebuilt.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their 
 
 
 class Damaged(UserError):
-    """Files of a cell are not as they were written."""
+    """Files of a cell are damaged."""
 
 
 def folder(runs_dir: Path, cell: str) -> Path:
@@ -44,7 +44,7 @@ def folder(runs_dir: Path, cell: str) -> Path:
 
 
 def save(runs_dir: Path, cell: Cell) -> None:
-    """Write a cell; it takes the place of what is there at once, when it is complete and synced.
+    """Write a cell atomically; it replaces an earlier one.
 
     Raises
     ------
@@ -77,12 +77,12 @@ def _write(scratch: Path, cell: Cell) -> None:
 
 
 def load(runs_dir: Path, cell: str) -> Cell | None:
-    """Read a cell, or None where there is none.
+    """Read a cell; None if there is none.
 
     Raises
     ------
     Damaged
-        If files are there, but not as they were written.
+        If its files are damaged.
     """
     where = folder(runs_dir, cell)
     try:
@@ -100,7 +100,7 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
 
 
 def read(where: Path) -> Cell:
-    """Read the cell of a folder and compare all of it with its checksums.
+    """Read the cell of a folder and verify its checksums.
 
     Raises
     ------
@@ -120,18 +120,18 @@ def read(where: Path) -> Cell:
 
 
 def described(where: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """What ``cell.json`` says: fields of the cell, and digests of its other files."""
+    """Content of ``cell.json``: fields of the cell, and digests of its other files."""
     content = sealed.loads((where / CELL).read_bytes())
     return content, content.pop(FILES)
 
 
 def is_missing(where: Path, name: str) -> bool:
-    """Whether a file that was written with a cell is gone."""
+    """Whether a file of a cell is missing."""
     return name in described(where)[1] and not (where / name).exists()
 
 
 def usable(runs_dir: Path, cell: str) -> Cell | None:
-    """Read a cell; a damaged one is none, which is said."""
+    """Read a cell; a damaged one is reported and counts as missing."""
     try:
         return load(runs_dir, cell)
     except Damaged as error:
@@ -140,12 +140,12 @@ def usable(runs_dir: Path, cell: str) -> Cell | None:
 
 
 def load_all(runs_dir: Path, only: Iterable[str] | None = None) -> Iterator[Cell]:
-    """Every cell under ``runs_dir``, in order of identity; damaged ones are counted and said.
+    """Load every cell under ``runs_dir``, by identity; damaged ones are counted and reported.
 
     Parameters
     ----------
-    runs_dir : where the cells are.
-    only : identities; those that are not there are left out.
+    runs_dir : folder of the cells.
+    only : identities to load; missing ones are skipped.
     """
     damaged = 0
     for name in names(runs_dir) if only is None else sorted(only):
@@ -166,7 +166,7 @@ def load_all(runs_dir: Path, only: Iterable[str] | None = None) -> Iterator[Cell
 
 
 def names(runs_dir: Path) -> list[str]:
-    """Names of the folders under ``cells/``, in order; a name says nothing about what is there."""
+    """Names of the folders under ``cells/``, in order, without a check of their content."""
     durable.recover(runs_dir / "cells")
     try:
         with os.scandir(runs_dir / "cells") as entries:
@@ -202,7 +202,7 @@ def weights(runs_dir: Path, cell: Cell) -> dict[str, np.ndarray]:
 
 
 def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, np.ndarray]:
-    """Arrays of a cell's weights or inputs: real, finite, as they were written.
+    """Arrays of a cell's weights or inputs, verified: real, finite, undamaged.
 
     Raises
     ------
@@ -246,12 +246,12 @@ def size(runs_dir: Path, cell: str) -> int:
 
 
 def find(runs_dir: Path, prefix: str) -> Cell:
-    """Cell whose identity begins so.
+    """Find the cell with an identity that starts with a prefix.
 
     Raises
     ------
     UserError
-        If none does, or several do.
+        If no cell or several cells match.
     """
     stored = names(runs_dir)
     matches = [name for name in stored if prefix and name.startswith(prefix.lower())]
@@ -269,7 +269,7 @@ def find(runs_dir: Path, prefix: str) -> Cell:
 
 
 def remove(runs_dir: Path, cell: str) -> None:
-    """Delete a cell; it is gone at once, even if the deletion is cut off."""
+    """Delete a cell atomically, even if the process is killed."""
     where = folder(runs_dir, cell)
     scratch = durable.sibling(where)
     with suppress(FileNotFoundError):
@@ -278,6 +278,6 @@ def remove(runs_dir: Path, cell: str) -> None:
 
 
 def sweep_leftovers(runs_dir: Path) -> None:
-    """Delete the half-written files and folders that killed processes left behind."""
+    """Delete the leftovers of killed processes."""
     for place in ("cells", "grids"):
         durable.sweep(runs_dir / place)

@@ -1,7 +1,7 @@
-"""One launch at a time runs a cell: a locked file a cell, gone when the cell is there.
+"""Claims: a lock file for each running cell, so that only one launch runs it.
 
-The lock ends with its process. A file that a dead process left behind tells what it died of: its
-content is how often the system had killed for lack of memory when the cell began.
+The lock ends with its process. A dead process leaves its file behind, which holds the system's
+count of out-of-memory kills when the cell began. The count tells whether memory was the cause.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Claims:
         Returns
         -------
         str or None
-            What a process left that died while it ran the cell, "" where there was none; None if
-            another process has the claim.
+            Content left by a process that died while running the cell, or "" if there was none.
+            None if another process has the claim.
         """
         path = self.folder / cell
         with writing(path):
@@ -74,12 +74,12 @@ class Claims:
 
 
 class Queue:
-    """Jobs of a launch that are still to be run, by it or by another launch at the same time.
+    """Remaining jobs of a launch, shared with other launches that run at the same time.
 
     Parameters
     ----------
     todo : the jobs.
-    started : when the cells started that are there before the launch, by identity.
+    started : start times of cells that exist before the launch, by identity.
     """
 
     def __init__(self, runs_dir: Path, todo: Iterable[Job], started: Mapping[str, float]) -> None:
@@ -92,10 +92,10 @@ class Queue:
         return len(self.waiting)
 
     def take(self) -> tuple[list[Job], Cell | None] | None:
-        """Claim the next job that no other launch runs; with its cell where that is there by now.
+        """Claim the next job that no other launch runs; with its cell if it exists by now.
 
-        With it come the jobs that can be trained in lockstep with it. Returns None where others
-        run all that is left.
+        Includes jobs that can be trained in lockstep with it. Returns None if other launches run
+        all remaining jobs.
         """
         for _ in range(len(self.waiting)):
             job = self.waiting.popleft()

@@ -1,4 +1,4 @@
-"""The training clock, and the epochs at which a solver hands the model over."""
+"""The training clock, and the epochs at which a solver yields."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ SHORTEST = 1e-9  # epochs before the first look
 
 
 class Stopwatch:
-    """Wall-clock seconds in which the process could run.
+    """Wall-clock seconds, without those in which the process was suspended.
 
-    A process that was suspended is told so when it goes on (SIGCONT). Of a stretch in which that
-    happened its processor time counts: the system does not say how long it stood still. The sleep
-    of a machine does not count, as `time.perf_counter` leaves it out. Only a main thread is told.
+    A suspended process receives SIGCONT when it continues. The system does not say how long it was
+    suspended, so for such an interval processor time is counted instead. `time.perf_counter`
+    excludes the sleep of a machine. Only a main thread receives the signal.
 
     Parameters
     ----------
-    processor : whether processor time counts in any case, of all threads of the process.
+    processor : count processor time of all threads in any case.
     """
 
     def __init__(self, processor: bool = False) -> None:
@@ -56,16 +56,16 @@ class Stopwatch:
 
 
 class Stops:
-    """Epochs of the checkpoints and, between them, of looks at the clock.
+    """Epochs of the checkpoints and, in between, of looks at the clock.
 
-    A look's epoch is settled when a solver asks for it, by how long training took since the look
-    before: it follows after about `LOOK` seconds, however long an epoch takes.
+    The epoch of a look is computed when a solver asks for it, from the training time since the last
+    look. So looks are about `LOOK` seconds apart, however long an epoch takes.
 
     Parameters
     ----------
     checkpoints : epochs of the evaluations.
-    clock : stands still while a solver does.
-    looking : whether there are looks.
+    clock : training clock, paused while the solver is.
+    looking : whether to look at the clock between checkpoints.
     """
 
     def __init__(self, checkpoints: list[float], clock: Stopwatch, looking: bool) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of one model, from stop to stop: its clocks, curve, divergence and end."""
+"""Training of one model from stop to stop: clocks, curve, divergence and end."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xcbench.run.settings import Budget, Evaluation
 
 @dataclass
 class Trace:
-    """What came of a run.
+    """Result of a run.
 
     Attributes
     ----------
     status : ``done``, ``diverged`` or ``timeout``.
     curve : one row a checkpoint; a diverged run ends with a row of empty metrics.
-    train_seconds, evaluate_seconds : two clocks; the caller keeps the others.
-    memory : of training, without evaluation.
+    train_seconds, evaluate_seconds : two clocks; the caller has the others.
+    memory : memory of training, without evaluation.
     """
 
     status: str = "done"
@@ -43,7 +43,7 @@ class Trace:
         )
 
     def stands_at(self, progress: Progress) -> bool:
-        """Whether nothing was trained since the last row."""
+        """Whether the last row describes the present state."""
         return bool(self.rows) and self.rows[-1].items() >= _place(progress).items()
 
 
@@ -54,7 +54,7 @@ class Course:
     ----------
     l2_share : lambda/N; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||².
     fresh : whether the last stop was a checkpoint.
-    ended : whether there is no further one.
+    ended : whether training has ended.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class Course:
         self.fresh, self.ended, self.late = True, False, False
 
     def begin(self) -> None:
-        """Watch the memory from a checkpoint on."""
+        """Measure memory from a checkpoint on."""
         if self.fresh:
             self.trace.memory.begin()
 
     def takes(self, progress: Progress | None, number: int, stops: Stops, seconds: float) -> bool:
-        """Take a stop, after so many seconds of training; whether `record` is to follow."""
+        """Process a stop after some seconds of training; returns whether to call `record`."""
         trace, budget = self.trace, self.budget
         trace.train_seconds = seconds
         if progress is None:
@@ -111,7 +111,7 @@ class Course:
         return new
 
     def record(self, measured: dict[str, float], seconds: float = 0.0) -> None:
-        """Write the checkpoint's row with what an evaluation of so many seconds measured."""
+        """Append the row of a checkpoint, from an evaluation and its seconds."""
         self.trace.evaluate_seconds += seconds
         if measured and self.l2_share:
             measured |= {"l2_term": self.l2_share / 2 * self.model.square_norm()}
@@ -161,7 +161,7 @@ class Mean:
         self.total, self.observations, self.seen = 0.0, 0, 0
 
     def add(self, progress: Progress) -> None:
-        """Add what a solver reports since its last stop."""
+        """Add a solver's report since its last stop."""
         new = progress.observations - self.seen
         self.seen = progress.observations
         if new:
@@ -169,7 +169,7 @@ class Mean:
             self.observations += new
 
     def take(self) -> float:
-        """Give the mean, and start anew."""
+        """Return the mean and reset it."""
         mean = self.total / self.observations if self.observations else float("nan")
         self.total, self.observations = 0.0, 0
         return mean

@@ -1,4 +1,4 @@
-"""What a cell ran on: machine, system, and every library that computes."""
+"""Environment of a cell: machine, system and numerical libraries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def of(engine: str) -> dict[str, Any]:
 
 
 def baselines() -> dict[str, str]:
-    """Versions of the libraries that this process has trained baselines with."""
+    """Versions of the baseline libraries used by this process."""
     return {name: metadata.version(name) for it, name in BASELINES.items() if it in sys.modules}
 
 

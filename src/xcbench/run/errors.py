@@ -1,4 +1,4 @@
-"""Mistakes in a configuration or on the disk, in one line."""
+"""One-line messages for mistakes in a configuration or on the disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as 
 
 
 def raised_by_hydra(error: BaseException) -> bool:
-    """Whether an error stems from composing, which takes some mistakes for impossible."""
+    """Whether Hydra raised an error while composing a configuration."""
     where = Path(traceback.extract_tb(error.__traceback__)[-1].filename).parts
     return "hydra" in where or "omegaconf" in where
 

@@ -1,4 +1,4 @@
-"""What is measured of models at a checkpoint."""
+"""Measurements of models at a checkpoint."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xcbench.run.settings import Evaluation
 
 
 class Evaluator:
-    """Losses, errors and costs on the parts of a dataset."""
+    """Measures losses, errors and costs on the parts of a dataset."""
 
     def __init__(self, dataset: Dataset, evaluation: Evaluation, seed: int) -> None:
         parts = {"train": dataset.train, "test": dataset.test}
@@ -38,9 +38,9 @@ class Evaluator:
             self.inverse_propensity = inverse_propensity(counts, len(whole), a, b)
 
     def measured(self, models: Sequence[Model], iteration: int) -> list[dict[str, float]]:
-        """Of each model: losses and errors of all parts, and costs where they are asked for.
+        """Losses and errors of each model on all parts, and costs on request.
 
-        Where models have a correction, the columns without it end with ``_uncorrected``.
+        If models have a correction, columns without it end with ``_uncorrected``.
         """
         columns = self._losses([model.corrected for model in models], iteration)
         if models[0].correction:

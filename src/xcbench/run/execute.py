@@ -1,4 +1,4 @@
-"""The whole flow: configurations → jobs → cells → MLflow; what `run.py` calls."""
+"""The whole flow of `run.py`: configurations → jobs → cells → MLflow."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Ended = Callable[[Sequence[Cell]], None]
 
 
 def run(configurations: Sequence[Config], whole: bool = True, ended: Ended | None = None) -> int:
-    """`execute` a launch, and say what can be done with what it gave.
+    """`execute` a launch, and print next steps.
 
     Parameters
     ----------
-    ended : shows the cells of a launch of several, unless it was interrupted.
+    ended : function that shows the cells of a launch, unless it was interrupted.
     """
     launched = planned(configurations, whole)
     code = execute_jobs(launched, whole)
@@ -43,12 +43,12 @@ def run(configurations: Sequence[Config], whole: bool = True, ended: Ended | Non
 def run_by(
     launcher: Callable[[], str], name: str, configurations: Sequence[Config], ended: Ended
 ) -> int:
-    """As `run`, where another launcher's processes run the cells, each as a launch of one.
+    """As `run`, with another Hydra launcher, whose processes run one cell each.
 
     Parameters
     ----------
-    launcher : runs them, and gives what went wrong, or nothing.
-    name : of the launcher.
+    launcher : function that runs them and returns an error, or None.
+    name : name of the launcher.
     """
     settings, launched = configurations[0], planned(configurations)
     if settings.plan:
@@ -89,13 +89,13 @@ def execute(configurations: Sequence[Config], whole: bool = True) -> int:
     Parameters
     ----------
     configurations : points of the launch.
-    whole : whether these are all of them; another launcher's processes see a point each.
+    whole : whether these are all points; another launcher's processes see one point each.
     """
     return execute_jobs(planned(configurations, whole), whole)
 
 
 def planned(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
-    """Jobs of a launch, each once."""
+    """Distinct jobs of a launch."""
     _check_launch(configurations)
     distinct = jobs(configurations, whole)
     if whole and len(distinct) < len(configurations):

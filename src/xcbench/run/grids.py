@@ -17,7 +17,7 @@ LAST = "last"  # the name of a launch that gives none
 
 
 def add(runs_dir: Path, name: str, names: list[str]) -> None:
-    """Add the cells of a launch to its grid; `LAST` is those of the last launch alone.
+    """Add the cells of a launch to its grid; `LAST` has only those of the last launch.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def members(runs_dir: Path, words: str) -> list[str]:
 
 
 def by_cell(runs_dir: Path) -> dict[str, str]:
-    """Names of the grids that each cell belongs to, with commas; `LAST` is no name of one."""
+    """Names of the grids of each cell, separated by commas, without `LAST`."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted((runs_dir / "grids").glob("*.json")):
         if path.stem != LAST:

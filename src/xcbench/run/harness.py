@@ -29,12 +29,12 @@ PLAIN = re.compile(r"[\w.+/-]+")
 
 
 def load_dataset(name: str, **options: Any) -> Dataset:
-    """Load a dataset of the catalogue as the harness prepares it; read once, then cached.
+    """Load a dataset of the catalogue, prepared as for a run; parsed once, then cached.
 
     Parameters
     ----------
     name : str
-        As in ``xcbench data list``; ``file`` for files of your own.
+        A name of ``xcbench data list``, or ``file`` for your files.
     **options
         As on the command line, with two underscores for a dot: ``protocol__tfidf=True`` is
         ``dataset.protocol.tfidf=true``; also ``data_dir``, ``runs_dir`` and ``fetch``.
@@ -43,8 +43,8 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     -------
     Dataset
         ``train`` and ``test`` have the rows ``X`` and their classes ``y``, numbered from 0;
-        ``info`` says what is known of them. Where files are missing, ``missing="twin"`` gives the
-        synthetic stand-in.
+        ``info`` has statistics. If files are missing, ``missing="twin"`` gives a synthetic
+        stand-in.
 
     Raises
     ------
@@ -80,15 +80,15 @@ def run(
     verbose: int = 1,
     **options: Any,
 ) -> pd.DataFrame:
-    """Run every combination of some values, and give the tidy frame of its cells.
+    """Run every combination of the given values, and return the tidy frame of the cells.
 
-    The cells are those that ``python run.py -m`` writes for the same settings: what is there
-    already does not run again.
+    The cells are those of ``python run.py -m`` with the same settings; existing cells do not run
+    again.
 
     Parameters
     ----------
     method, dataset, lr, seed : a value or several
-        Names, learning rates (None: by the method's rule) and seeds.
+        Names, learning rates (None: the method's default) and seeds.
     curves : bool
         One row a checkpoint, for `xcbench.plot.curves`, instead of one a cell.
     verbose : int
@@ -96,8 +96,8 @@ def run(
     **options
         Further options as on the command line, each a value or several, with two underscores for a
         dot: ``budget__epochs=5``, ``method__negatives=[1, 5]``, ``runs_dir="runs"``, ``workers=2``.
-        A value that is a list stands in a list: ``evaluation__metrics=[["precision_at_5"]]``.
-        MLflow records nothing unless ``mlflow=True``.
+        A value that is itself a list goes inside a list:
+        ``evaluation__metrics=[["precision_at_5"]]``. MLflow records nothing unless ``mlflow=True``.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def run(
     Raises
     ------
     UserError
-        If a setting does not exist, or no point is possible.
+        If a setting does not exist, or no combination is possible.
 
     Examples
     --------
@@ -140,18 +140,18 @@ def run(
 
 
 def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> pd.DataFrame:
-    """Give the tidy frame of stored cells, as ``xcbench results`` prints it.
+    """Return the tidy frame of stored cells, as ``xcbench results`` prints it.
 
     Parameters
     ----------
     curves : bool
         One row a checkpoint instead of one a cell (its last).
     runs_dir : str
-        Where the cells are.
+        Folder of the cells.
     **filters
-        Columns and the values, one or several, that cells must have, with two underscores for a
-        dot: ``dataset="bibtex"``, ``method=["umax", "implicit"]``, ``method__negatives=5``; and
-        ``grid="last"`` for the cells of a launch.
+        Column and accepted value, or values, with two underscores for a dot: ``dataset="bibtex"``,
+        ``method=["umax", "implicit"]``, ``method__negatives=5``. ``grid="last"`` selects the cells
+        of the last launch.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Memory: what is available, whether a lack of it killed a process, the peak of training.
+"""Memory: available bytes, out-of-memory kills, and peak of training.
 
-All of it is what Linux says; elsewhere nothing is known, and nothing is refused.
+Only Linux provides these numbers; elsewhere nothing is refused for lack of memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KILLED = "out of memory: the system killed the process"
 
 
 def available() -> float:
-    """Bytes that can be taken without swapping: of the machine, and within the control group."""
+    """Bytes available without swapping, in the machine and the control group."""
     free = _number(SYSTEM / "meminfo", "MemAvailable:") or math.inf / 1024
     return min([1024 * free, *(_left_in(folder) for folder in _groups())])
 
@@ -50,7 +50,7 @@ def _left_in(group: Path) -> float:
 
 
 def kills() -> str:
-    """How often the system has killed a process for lack of memory since it started."""
+    """Number of out-of-memory kills since the system started."""
     with suppress(OSError):
         boot = (SYSTEM / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {_number(SYSTEM / 'vmstat', 'oom_kill') or 0:.0f}"
@@ -58,7 +58,7 @@ def kills() -> str:
 
 
 def killed_since(before: str) -> bool:
-    """Whether it has done so since `kills` gave this."""
+    """Whether there were further kills since an earlier value of `kills`."""
     boot, _, number = before.partition(" ")
     now, _, more = kills().partition(" ")
     return number.isdigit() and boot == now and int(more) > int(number)
@@ -73,18 +73,18 @@ def _number(path: Path, name: str = "") -> float | None:
 
 
 class PeakMemory:
-    """Highest resident memory over the stretches between `begin` and `end`.
+    """Highest resident memory over the intervals between `begin` and `end`.
 
-    Evaluation between them has no part in it: the mark is reset at every beginning. Memory-mapped
-    rows count as far as they were touched. Nothing is known on systems without ``/proc``.
+    Evaluation in between is excluded: the kernel's peak is reset at every `begin`. Memory-mapped
+    rows count once touched. Systems without ``/proc`` have no numbers.
 
     Parameters
     ----------
-    enabled : else nothing is measured, which saves most of the time of a tiny cell.
+    enabled : whether to measure; not doing so saves most of the time of a tiny cell.
 
     Attributes
     ----------
-    start, peak : bytes when training began, and at most; 0 where nothing is known.
+    start, peak : bytes at the start of training and at the peak; 0 if unknown.
     """
 
     def __init__(self, enabled: bool = True) -> None:
@@ -92,7 +92,7 @@ class PeakMemory:
         self.start = self.peak = 0
 
     def begin(self) -> None:
-        """Go on; before the first time, give back what earlier work of the process left free."""
+        """Start or continue; at first, return freed memory of earlier work to the system."""
         if not self.enabled:
             return
         if not self.start:
@@ -109,7 +109,7 @@ class PeakMemory:
             self.peak = max(self.peak, _bytes("VmHWM"))
 
     def columns(self) -> dict[str, float]:
-        """``peak_mib``, of the whole process, and ``train_mib``, beyond what was there before."""
+        """``peak_mib``, of the whole process, and ``train_mib``, the increase since the start."""
         if not (self.start and self.peak):
             return {}
         return {"peak_mib": self.peak / MIB, "train_mib": (self.peak - self.start) / MIB}

@@ -1,4 +1,4 @@
-"""Runs into an MLflow server by its own calls: a few requests a run."""
+"""Write runs to an MLflow server through its API, with a few requests a run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ T = TypeVar("T")
 
 @dataclass
 class Api:
-    """A server, or any other store that MLflow has a client for.
+    """A server, or any other store that MLflow supports.
 
-    A run is ``RUNNING`` until all of it is there, so that one that was cut off is told from one
-    that is whole.
+    A run is ``RUNNING`` until it is complete, so incomplete ones can be recognised.
 
     Attributes
     ----------
-    client : of MLflow.
-    identity : of the experiment in the store.
-    folder : tag `FOLDER` of the runs that are written and seen.
+    client : MLflow's client.
+    identity : id of the experiment in the store.
+    folder : tag `FOLDER` of this folder's runs.
     """
 
     client: Any
@@ -69,7 +68,7 @@ class Api:
             self.client.set_terminated(key, run.status, run.end)
 
     def delete(self, entries: Sequence[Entry]) -> None:
-        """Put runs away: they stay in the store as deleted."""
+        """Mark runs as deleted."""
         for entry in entries:
             self.client.delete_run(entry.run)
 

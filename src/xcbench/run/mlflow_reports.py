@@ -1,4 +1,4 @@
-"""Reports in MLflow: each a run of an experiment of their own, with its files as artifacts."""
+"""Reports in MLflow: each is a run of a separate experiment, with its files as artifacts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PAGE = 1000  # runs that an answer may hold
 
 
 def track(runs_dir: Path, reports_dir: Path, uri: str | None = None) -> int:
-    """Log every report of a folder and return how many these are; older ones make way.
+    """Log every report of a folder, replacing older ones; returns their number.
 
     Parameters
     ----------
     runs_dir, uri : as of `Target.of`.
-    reports_dir : what has a page in a folder below.
+    reports_dir : folder with one subfolder for each report.
 
     Raises
     ------

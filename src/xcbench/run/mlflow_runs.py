@@ -1,7 +1,7 @@
 """A finished cell as one flat run of MLflow.
 
-Time stamps are start + training clock, so that a run lasts as long as it trained and the relative
-time axis of the UI shows training seconds since the first value of a curve.
+Time stamps are start + training clock, so the duration of a run is its training time. The UI's
+relative time axis then shows training seconds since the first value of a curve.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Data(NamedTuple):
 
 @dataclass
 class Run:
-    """What a run says; times are in ms."""
+    """Content of a run; times are in ms."""
 
     name: str
     status: str
@@ -48,7 +48,7 @@ class Run:
 
 
 class Entry(NamedTuple):
-    """A run of the store by its identity there, its status, and the tags that tell its cell."""
+    """A run in the store: its id, its status, and the tags that identify its cell."""
 
     run: str
     status: str
@@ -58,12 +58,12 @@ class Entry(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether its writing was not cut off."""
+        """Whether it was written completely."""
         return self.status != "RUNNING"
 
 
 class Store(Protocol):
-    """Where runs are kept; the runs of other folders are not seen."""
+    """Contract of a store of runs; ignores runs of other folders."""
 
     def entries(self, cells: Sequence[str] | None = None) -> list[Entry]:
         """Runs of these cells at least, without those that were deleted."""
@@ -72,7 +72,7 @@ class Store(Protocol):
         """Write runs."""
 
     def delete(self, entries: Sequence[Entry]) -> None:
-        """Put runs away."""
+        """Delete runs."""
 
     def regroup(self, entries: Sequence[Entry]) -> None:
         """Give runs the tag ``grid`` of these entries."""

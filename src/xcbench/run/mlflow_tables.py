@@ -1,7 +1,7 @@
-"""Runs straight into the tables of an MLflow store in a database, many at a time.
+"""Write many runs at once into the tables of an MLflow database.
 
-MLflow's own calls take a tenth of a second a run. What stands here writes the same rows, in one
-transaction a batch; a test compares both.
+MLflow's API takes a tenth of a second a run. This module writes the same rows in one transaction a
+batch; a test compares both.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Tables:
     folder: str = ""
 
     def entries(self, cells: Sequence[str] | None = None) -> list[Entry]:
-        """Runs of all cells, which takes one question, without those that were deleted."""
+        """Runs of all cells, by one query, without deleted ones."""
         from sqlalchemy import text
 
         with _connection(self.uri) as connection:
@@ -123,7 +123,7 @@ class Tables:
         _write(connection, models.SqlInputTag, rows)
 
     def delete(self, entries: Sequence[Entry]) -> None:
-        """Put runs away, as MLflow does: they stay in the store as deleted."""
+        """Mark runs as deleted, as MLflow does."""
         from mlflow.store.tracking.dbmodels import models
 
         table = models.SqlRun.__table__
@@ -165,7 +165,7 @@ class Tables:
 
 
 def entries_of_file(store: Path, experiment: str) -> list[Entry]:
-    """As `Tables.entries`, of a SQLite file; nothing of MLflow is imported, which takes seconds."""
+    """As `Tables.entries` for a SQLite file, without importing MLflow, which takes seconds."""
     with closing(sqlite3.connect(store)) as connection:
         return [Entry(*row) for row in connection.execute(ENTRIES, _asked(experiment, ""))]
 

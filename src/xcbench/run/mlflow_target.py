@@ -1,7 +1,7 @@
-"""Which MLflow store: that of a folder of runs, a database, or a server.
+"""Choice of the MLflow store: that of the runs folder, a database, or a server.
 
-Without a setting it is ``<runs_dir>/mlflow.db``; ``tracking_uri`` or ``MLFLOW_TRACKING_URI`` name
-another one, which others may use too: there, the runs of this folder alone are touched.
+The default is ``<runs_dir>/mlflow.db``. ``tracking_uri`` or ``MLFLOW_TRACKING_URI`` name another
+store, which may be shared; only runs of this folder are changed there.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Target:
 
     Attributes
     ----------
-    home : the folder of runs, absolute.
-    uri : of the store; "" is that of the folder.
+    home : absolute path of the runs folder.
+    uri : address of the store; "" for the folder's.
     """
 
     home: Path
@@ -56,7 +56,7 @@ class Target:
 
     @classmethod
     def of(cls, runs_dir: Path, uri: str | None = None) -> Target:
-        """The store that a setting names, else the environment, else that of the folder.
+        """Store named by the setting, else by the environment, else the folder's.
 
         Raises
         ------
@@ -74,40 +74,40 @@ class Target:
 
     @property
     def own(self) -> bool:
-        """Whether it is the store of the folder, which holds nothing else."""
+        """Whether it is the folder's store, which has no other runs."""
         return not self.uri
 
     @property
     def file(self) -> Path:
-        """The store of the folder."""
+        """File of the folder's store."""
         return self.home / "mlflow.db"
 
     @property
     def store(self) -> str:
-        """As MLflow understands it."""
+        """Address for MLflow."""
         return self.uri or _uri(self.file)
 
     @property
     def name(self) -> str:
-        """As messages call it: without a password."""
+        """Name for messages, without a password."""
         return re.sub(r"(?<=://)[^@/]*@", "", self.uri) if self.uri else str(self.file)
 
     @property
     def is_server(self) -> bool:
-        """Whether it has a page of its own."""
+        """Whether it is a server, with a UI."""
         return self.uri.startswith(("http:", "https:", "databricks"))
 
     @property
     def artifacts(self) -> str | None:
-        """Where files of runs go, never the current folder; None: where a server wants them."""
+        """Folder of artifacts, never the working directory; None lets a server choose."""
         return None if self.is_server else (self.home / "artifacts").as_uri()
 
     def opened(self, file: Path | None = None) -> Store:
-        """The store with its experiment, made where they are not there.
+        """Open the store and its experiment; creates them if missing.
 
         Parameters
         ----------
-        file : in the place of the folder's own.
+        file : used instead of the folder's store.
         """
         uri = _uri(file) if file else self.store
         mlflow = client(uri)
@@ -121,7 +121,7 @@ class Target:
 
     @property
     def folder(self) -> str:
-        """Identity of the folder, which tells its runs from those of others in a shared store."""
+        """Id of the folder, which marks its runs in a shared store."""
         path = self.home / "mlflow-folder"
         if not path.exists():
             durable.write(path, secrets.token_hex(8))
@@ -129,12 +129,12 @@ class Target:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Let one process write at a time; several that create a store at once would break it.
+        """Lock for writing; several processes that create a store at once would break it.
 
         Raises
         ------
         UserError
-            If another process writes for too long, or anything is wrong with the store.
+            If another process holds the lock for too long, or the store fails.
         """
         try:
             with locks.alone(self.home / "mlflow.lock", f"writes {self.name}", LOCK_SECONDS):
@@ -155,7 +155,7 @@ class Target:
 
 
 def client(uri: str) -> Any:
-    """Import MLflow without telemetry and chatter."""
+    """Import MLflow without telemetry and log messages."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     from mlflow import MlflowClient
@@ -166,7 +166,7 @@ def client(uri: str) -> Any:
 
 
 def experiment(mlflow: Any, name: str, artifacts: str | None) -> str:
-    """Identity of an experiment, which is created where it is not there."""
+    """Id of an experiment; creates it if missing."""
     there = mlflow.get_experiment_by_name(name)
     return str(there.experiment_id if there else mlflow.create_experiment(name, artifacts))
 

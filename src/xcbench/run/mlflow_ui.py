@@ -1,4 +1,4 @@
-"""The MLflow UI of a store, on this computer alone."""
+"""The MLflow UI of a store, on this computer only."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ ENVIRONMENT = {
 
 
 def serve(runs_dir: Path, port: int = 5000, uri: str | None = None) -> int:
-    """Run the MLflow UI on this computer until Ctrl-C; of a server, say where it is.
+    """Run the MLflow UI on this computer until Ctrl-C; for a server, print its address.
 
     Parameters
     ----------
-    runs_dir : where the store is; an empty one is created where there is none.
-    port : where the UI listens.
+    runs_dir : folder of the store; an empty one is created if there is none.
+    port : port of the UI.
     uri : as of `tracking.Target.of`.
 
     Returns
     -------
     int
-        0 if a signal ended it, else the exit code of the server.
+        0 if a signal stopped it, else the exit code of the server.
 
     Raises
     ------

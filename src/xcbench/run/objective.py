@@ -1,4 +1,4 @@
-"""What a sweeper such as Optuna's minimises: the loss by which rates are chosen."""
+"""Objective of a sweeper such as Optuna's: the loss that chooses rates."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ COLUMNS = (
 
 
 def of_point(settings: Config) -> float:
-    """Objective of a point whose cell is there: the last value of the first of `COLUMNS`.
+    """Objective of a point with a finished cell: the last value of the first column in `COLUMNS`.
 
-    One that diverged has infinity.
+    Infinity if it diverged.
 
     Raises
     ------

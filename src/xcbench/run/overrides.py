@@ -1,4 +1,4 @@
-"""Words of a launch, ``name=value``: what people write, as Hydra understands it."""
+"""Overrides ``name=value`` of a launch, translated for Hydra."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ONLY = "only."  # only.METHOD.OPTION=VALUE holds for one method of a sweep
 
 
 def for_hydra(words: Sequence[str]) -> list[str]:
-    """Words of a command line, with ``-m`` in any place.
+    """Translate the words of a command line, with ``-m`` anywhere.
 
     Raises
     ------
     UserError
-        If a word cannot be meant so.
+        If a word is not a valid override.
     """
     flags = [word for word in words if word in SWEEP]
     rest = [word for word in words if word not in flags]
@@ -46,7 +46,7 @@ def for_hydra(words: Sequence[str]) -> list[str]:
 
 
 def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Points of a sweep, each with the options that its method has.
+    """Points of a sweep, each with only the options of its method.
 
     Raises
     ------

@@ -32,7 +32,7 @@ NO_CURVE = pd.DataFrame(columns=cells.CURVE_COLUMNS)  # to make one takes a mill
 
 @dataclass(frozen=True)
 class Job:
-    """One cell to be: its configuration, its dataset, its identity."""
+    """A cell to run: its configuration, dataset and identity."""
 
     settings: Config
     info: Info | Missing
@@ -51,17 +51,17 @@ class Job:
 
 @LAUNCH.during("plan")
 def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
-    """Distinct jobs of a launch, in order. One that is impossible is among them, and says why.
+    """Distinct jobs of a launch, in order. An impossible job is included, with its reason.
 
     Parameters
     ----------
     configurations : checked configurations, one a grid point.
-    whole : whether these are all points of the launch.
+    whole : whether these are all points.
 
     Raises
     ------
     UserError
-        If every point is impossible for its method or dataset; nothing has run then.
+        If every point is impossible; nothing has run then.
     """
     infos: dict[str, Info | Missing] = {}
     distinct: dict[str, Job] = {}
@@ -80,7 +80,7 @@ def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
 
 
 def cache_dir(settings: Config) -> Path:
-    """Where prepared datasets are kept."""
+    """Folder of prepared datasets."""
     return Path(settings.runs_dir) / "cache"
 
 
@@ -246,12 +246,12 @@ def identity(settings: Config, name: str, digest: str, engine: str) -> str:
 
 
 def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, Any]:
-    """What an identity is the hash of: data (their digest holds the protocol), method, conditions.
+    """Content of an identity: data digest, which includes the protocol, method and conditions.
 
     Parameters
     ----------
-    settings : with the rate filled in, or without one for a method that has none.
-    name, digest : of the prepared dataset.
+    settings : with the rate filled in, if the method has one.
+    name, digest : name and digest of the prepared dataset.
     """
     method = registry.method_of(settings.method)
     versions = _versions(method, registry.outside_sampler(method, settings.method))
@@ -336,7 +336,7 @@ def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -
 
 
 def memory_estimate(job: Job) -> float:
-    """Bytes a cell needs at its peak, roughly: rows, weights and one block of scores."""
+    """Approximate peak memory of a cell in bytes: rows, weights and one block of scores."""
     if isinstance(job.info, Missing):
         return 0.0
     info = job.info

@@ -1,9 +1,9 @@
 """Presets of the papers: ``conf/paper/NAME.yaml`` as Hydra's groups variant, rates and experiment.
 
-A file has these parts. ``variants``: settings of a paper, with those of a dataset or a method below
-``datasets`` and ``methods``; ``rates``: its learning rates; ``experiments``, each with what it
-sweeps; ``grids``, which run them, in their order. ``variant=umax/code``, ``rates=umax/table2`` and
-``experiment=umax/figure2`` choose one.
+A file has four parts. ``variants`` are settings of a paper, with those of a dataset or a method
+below ``datasets`` and ``methods``. ``rates`` are its learning rates. ``experiments`` list what they
+sweep. ``grids`` run experiments, in their order. ``variant=umax/code``, ``rates=umax/table2`` and
+``experiment=umax/figure2`` each choose one entry.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ GROUPS = (*PARTS, *BELOW)
 
 
 def names(group: str, paper: str = "") -> list[str]:
-    """What can be chosen of a group, such as ``umax/figure2``; of a paper, without its name."""
+    """Choices of a group, such as ``umax/figure2``; for one paper, without its name."""
     prefix = f"{paper}/" if paper else ""
     return sorted(name.removeprefix(prefix) for name, _ in _entries(group, paper))
 
 
 def find(group: str, name: str) -> DictConfig | None:
-    """Settings of a preset, for the top of a configuration; None where there is none."""
+    """Settings of a preset, for the top level of a configuration; None if there is none."""
     paper, _, preset = name.partition("/")
     if not preset:
         return None
@@ -52,7 +52,7 @@ def find(group: str, name: str) -> DictConfig | None:
 
 
 def grids(paper: str) -> dict[str, dict[str, Any]]:
-    """Grids of a paper in the order in which they run, each with its attributes, if it has any."""
+    """Grids of a paper in running order, each with its attributes, if any."""
     path = options.folder() / "paper" / f"{paper}.yaml"
     listed = _content(path, path.stat().st_mtime_ns)["grids"]
     return {

@@ -1,4 +1,4 @@
-"""Signals that end a launch, and processes that end with the one that started them."""
+"""Signals that stop a launch, and child processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ PATIENCE = 10.0  # seconds for a command to end by itself
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does: stop in order; a second one stops at once.
+    """Context in which SIGTERM and SIGHUP act as Ctrl-C; a second one stops at once.
 
-    What the process was told to ignore, as by ``nohup``, stays ignored.
+    Signals that are ignored, as by ``nohup``, stay ignored.
     """
     before = _handle_with(_interrupt)
     try:
@@ -61,7 +61,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def interrupted() -> bool:
-    """Whether a signal has come: a library may turn its exception into another one."""
+    """Whether a signal arrived; a library may turn its exception into another one."""
     return signal.getsignal(signal.SIGINT) is _leave
 
 
@@ -71,10 +71,10 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def without_signals() -> Iterator[None]:
-    """Let a process that starts here leave it to its parent what Ctrl-C means.
+    """Context in which child processes start with Ctrl-C disabled; the parent handles it.
 
-    A signal to this process waits until the other one has started. Blocking it is not enough:
-    another thread, of BLAS for one, may receive it, and Python would raise here all the same.
+    A signal to this process is delayed until the child has started. Blocking signals is not enough:
+    another thread, such as one of BLAS, may receive it, and Python would still raise here.
     """
     resource_tracker.ensure_running()  # its own start, at the first process, would unblock them
     waiting = list[int]()
@@ -90,7 +90,7 @@ def without_signals() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """End this process as soon as the one that started it has ended, however that happened."""
+    """End this process as soon as its parent ends, for any reason."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -106,9 +106,9 @@ def _watch(parent: int) -> None:
 
 
 def start_kept(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command that ends, with all its processes, when its standard input does.
+    """Start a command that ends, with all its processes, when its standard input closes.
 
-    That is when `end_kept` is called, or when this process ends in any way.
+    It closes when `end_kept` is called, or when this process ends.
     """
     return subprocess.Popen(
         [sys.executable, "-m", "xcbench.run.processes", *command],
@@ -120,14 +120,14 @@ def start_kept(command: Sequence[str], environment: dict[str, str]) -> subproces
 
 
 def end_kept(keeper: subprocess.Popen[bytes]) -> None:
-    """End a command that was started so."""
+    """End a command started by `start_kept`."""
     assert keeper.stdin is not None
     keeper.stdin.close()
     keeper.wait()
 
 
 def main() -> None:
-    """Keep a command: ``python -m xcbench.run.processes COMMAND …``."""
+    """Run a command for `start_kept`: ``python -m xcbench.run.processes COMMAND …``."""
     child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
     while child.poll() is None and not select.select([sys.stdin], [], [], 0.2)[0]:
         pass

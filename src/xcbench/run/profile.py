@@ -1,6 +1,6 @@
-"""Where the wall time of a launch goes: phases of this process, and the clocks of its cells.
+"""Profile of a launch: wall time by phase of this process, and clocks of its cells.
 
-A launch leaves ``runs/launches/<when>-<process>.json``; ``xcbench launches`` shows them.
+A launch writes ``runs/launches/<when>-<process>.json``; ``xcbench launches`` lists them.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ COLUMNS = ["started", "grid", "cells", "workers", "wall", *PHASES]
 
 
 class Profile:
-    """Clock of a process that is in one phase at a time, and seconds of the cells that it ran.
+    """Clock of a process, which is in one phase at a time, and seconds of its cells.
 
-    Seconds in cells are the sum over the workers. ``idle`` is what workers waited for one another,
-    for the data that they were sent, and for their start.
+    Seconds in cells are summed over the workers. ``idle`` is the workers' waiting time: for each
+    other, for data, and for their start.
     """
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self, phase: str = "other", age: float = 0.0) -> None:
-        """Count from now on, or from some seconds ago."""
+        """Start counting now, or some seconds ago."""
         self.phase, self.since = phase, time.perf_counter() - age
         self.began = time.time() - age
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.cells, self.busy = 0, 0.0
 
     def import_until_now(self) -> None:
-        """Count from where this process began: what it did so far is to import."""
+        """Count the time since this process started as import."""
         self.begin("import", _age())
         self.enter("other")
 
     def enter(self, phase: str) -> str:
-        """Be in another phase from now on; gives the one before."""
+        """Switch to another phase; returns the previous one."""
         now, before = time.perf_counter(), self.phase
         self.seconds[before] += now - self.since
         self.phase, self.since = phase, now
@@ -56,7 +56,7 @@ class Profile:
 
     @contextmanager
     def during(self, phase: str) -> Iterator[None]:
-        """Be in a phase meanwhile."""
+        """Context for a phase."""
         before = self.enter(phase)
         try:
             yield
@@ -64,14 +64,14 @@ class Profile:
             self.enter(before)
 
     def add(self, cell: Cell, spent: float) -> None:
-        """Count a cell that ran, and the seconds that its worker was busy with it."""
+        """Add a cell, and the seconds that its worker spent on it."""
         for name in IN_CELLS:
             self.seconds[name] += cell.seconds.get(name, 0.0)
         self.cells += 1
         self.busy += spent
 
     def taken(self, grid: str, workers: int) -> dict[str, object]:
-        """Row of `COLUMNS` of the launch that ends now; the next one begins.
+        """End the launch; returns its row of `COLUMNS`.
 
         The phase ``idle`` is that in which cells ran.
         """
@@ -102,7 +102,7 @@ LAUNCH = Profile()  # of this process, which has one wall clock
 
 
 def write(runs_dir: Path, row: dict[str, object]) -> None:
-    """Keep the row of a launch; where that fails, nothing but the row is lost, and it is said."""
+    """Save the row of a launch; a failure is reported, and only the row is lost."""
     path = runs_dir / "launches" / f"{row['started']}-{os.getpid()}.json".replace(":", "")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,9 +112,9 @@ def write(runs_dir: Path, row: dict[str, object]) -> None:
 
 
 def read(runs_dir: Path, grid: str = "") -> pd.DataFrame:
-    """Launches under a folder, or those of a grid, in order of time, a row each of `COLUMNS`.
+    """Launches under a folder, or of a grid, by time; one row of `COLUMNS` each.
 
-    ``wall`` and the phases are in seconds. A damaged row is left out and said.
+    ``wall`` and the phases are in seconds. A damaged row is reported and left out.
     """
     rows = []
     for path in sorted((runs_dir / "launches").glob("*.json")):

@@ -1,4 +1,4 @@
-"""Progress of a launch: one line a cell, and a bar below them where there is a terminal."""
+"""Progress of a launch: one line a cell, with a bar below them on a terminal."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Progress:
 
     Parameters
     ----------
-    total : cells of the launch, those already there included.
+    total : number of cells of the launch, including existing ones.
     todo : jobs that will run.
-    alone : whether one cell runs at a time; else lines come whole, when a cell ends.
-    workers : how many run side by side.
+    alone : whether one cell runs at a time; else a line is printed when a cell ends.
+    workers : number of cells that run in parallel.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Progress:
             print(self.head, end="", flush=True)
 
     def inside(self, share: float) -> None:
-        """Show how far a running cell is, on a terminal."""
+        """Show the progress of a running cell, on a terminal."""
         if self.live and self.alone:
             spent = time.perf_counter() - self.started
             left = spent / max(share, 1e-9) - spent
@@ -68,9 +68,9 @@ class Progress:
         print(f"{AFRESH}{line[:width]}", end="", flush=True)
 
     def end(self, job: Job, cell: Cell, spent: float | None) -> None:
-        """Say what came of a cell, and how long the rest may take.
+        """Print the result of a cell, and the estimated time left.
 
-        One that took no time of this launch came from another.
+        A cell without seconds was run by another launch.
         """
         self.number += 1
         self.left -= Counter([_kind(job)])  # keeps what is positive
@@ -110,14 +110,14 @@ class InABar(Progress):
     """One line for all cells of a launch, as notebooks have it."""
 
     def begin(self, jobs: Sequence[Job]) -> None:
-        """Nothing is said before a cell ends."""
+        """Print nothing."""
         self.bar = vars(self).get("bar") or Bar("cell", self.total)
 
     def inside(self, share: float) -> None:
-        """Nor while it runs."""
+        """Print nothing."""
 
     def end(self, job: Job, cell: Cell, spent: float | None) -> None:
-        """Move on."""
+        """Advance the bar."""
         self.begin([job])
         self.number += 1
         self.bar.show(self.number, f"{job.label} {cell.status}")

@@ -1,8 +1,8 @@
-"""Cells on their way into MLflow, beside the training.
+"""Record cells in MLflow while others train.
 
-A cell that ended is a name in the outbox ``<runs_dir>/unrecorded/<store>/`` until its run is in
-the store. A process of its own empties the outbox while the launch trains; what a store that is
-down does not take waits there for the next launch.
+A finished cell has an entry in the outbox ``<runs_dir>/unrecorded/<store>/`` until its run is in
+the store. A separate process empties the outbox during training. If the store is down, entries wait
+for the next launch.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class Outbox:
         self.folder = runs_dir / "unrecorded" / store
 
     def add(self, cell: str) -> None:
-        """Put a cell in."""
+        """Add a cell."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / cell).touch()
 
     def names(self) -> list[str]:
-        """Cells that wait."""
+        """Names of the waiting cells."""
         with suppress(FileNotFoundError):
             return sorted(entry.name for entry in os.scandir(self.folder))
         return []
 
     def deliver(self) -> None:
-        """Record the cells that wait; each leaves when its run is in the store.
+        """Record the waiting cells; each is removed when its run is in the store.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Outbox:
                 (self.folder / name).unlink(missing_ok=True)
 
     def deliver_with_patience(self) -> str:
-        """Record the cells that wait, with some tries; what was wrong at last, or nothing."""
+        """Record the waiting cells, with retries; returns the last error, or None."""
         for seconds in (*TRIES, None):
             try:
                 self.deliver()
@@ -87,7 +87,7 @@ class Outbox:
 
 
 class Recorder:
-    """Records finished cells while others train; if that fails, they are no less finished.
+    """Records finished cells while others train; failures do not affect the cells.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Recorder:
         self.began = time.monotonic()
 
     def add(self, cell: Cell) -> None:
-        """Take a cell that is saved."""
+        """Add a saved cell."""
         if self.outbox and self.usable:
             try:
                 self.outbox.add(cell.cell)
@@ -112,7 +112,7 @@ class Recorder:
                 self._start(self.outbox)
 
     def finish(self, started: Mapping[str, float]) -> None:
-        """Record what is left, and of cells that started at these times those the store lacks."""
+        """Record the remaining cells, and those with these start times that the store lacks."""
         if not self.outbox or not self.usable:
             return
         try:

@@ -32,10 +32,10 @@ def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS` first (losses and bounds are means per sample in nats without any l2 penalty
-        term, errors are fractions), then metrics a method adds, then settings under their dotted
-        names (``method.negatives``), then ``message``. A cell without a curve leaves one row with
-        empty metrics.
+        First `COLUMNS`, then metrics of the method, then settings under dotted names
+        (``method.negatives``), then ``message``. Losses and bounds are means per sample in nats,
+        without l2 penalty; errors are fractions. A cell without a curve has one row with empty
+        metrics.
     """
     rows: list[dict[str, Any]] = []
     for cell in cells:
@@ -58,7 +58,7 @@ def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
 
 
 def earliest_best(curves: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Early stopping: of every cell, the first checkpoint at which a column is lowest.
+    """Early stopping: for every cell, the first checkpoint at which a column is lowest.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def earliest_best(curves: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def settings(cell: Cell) -> dict[str, Any]:
-    """Settings of a cell under dotted names, without those that have a column of their own."""
+    """Settings of a cell under dotted names, without those with a separate column."""
     flat = completed(cell)
     for name in ("dataset.name", "method.name", "method.lr", "seed"):
         flat.pop(name, None)
@@ -78,7 +78,7 @@ def settings(cell: Cell) -> dict[str, Any]:
 
 
 def completed(cell: Cell) -> dict[str, Any]:
-    """Settings of a cell under dotted names; options newer than the cell have their defaults."""
+    """Settings of a cell under dotted names, with defaults for options newer than the cell."""
     return {**_defaults(), **flatten(cell.config)}
 
 
@@ -109,8 +109,8 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
     Parameters
     ----------
     runs_dir : where the cells are.
-    filters : column name to comma-separated accepted values; the name ``grid`` selects the cells
-        of launches by their names.
+    filters : column name to comma-separated accepted values; ``grid`` selects cells by names of
+        launches.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def _failed(cell: Cell, error: Exception, remedy: str = "") -> Cell:
 def run_together(
     jobs: Sequence[Job], watch: Callable[[float], None] = lambda share: None
 ) -> list[Cell]:
-    """Cells of jobs that differ in rate or weight decay alone: in lockstep, or one by one."""
+    """Run jobs that differ only in rate or weight decay, in lockstep or one by one."""
     cells = [replace(job.cell, started=time.time()) for job in jobs]
     if len(jobs) > 1 and not any(map(_too_large, jobs)):
         try:

@@ -1,4 +1,4 @@
-"""One cell, how long it trains, what is measured of it, and how it is launched."""
+"""Settings of a cell: budget, evaluation and launch."""
 
 from __future__ import annotations
 

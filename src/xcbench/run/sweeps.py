@@ -1,6 +1,6 @@
 """From overrides to configurations: a sweep is composed once for each choice of groups.
 
-Composing takes Hydra a tenth of a second; points that differ in plain values only are made by
+Hydra takes a tenth of a second to compose. Points that differ only in plain values are made by
 setting these values.
 """
 
@@ -81,12 +81,12 @@ class _Base:
 class Composer:
     """Configurations of points, each a list of overrides.
 
-    Points share what does not differ: a part of `Config`, such as its method, is made and checked
-    once for all points that set the same values in it.
+    Points share equal parts: a part of `Config`, such as its method, is made and checked once for
+    all points with the same values in it.
 
     Parameters
     ----------
-    compose : what composes a point in full.
+    compose : function that composes a point in full.
     """
 
     def __init__(self, compose: Callable[[list[str]], DictConfig]) -> None:
@@ -119,9 +119,9 @@ class Composer:
         return Config(**{name: self.parts[part] for name, part in keys.items()})
 
     def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
-        """Checked configurations of the points that have one, and the others by what is wrong.
+        """Checked configurations of the valid points, and the invalid ones by error.
 
-        A name that does not exist is a mistake in the whole sweep.
+        A name that does not exist is an error of the whole sweep.
         """
         from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 
@@ -141,12 +141,12 @@ class Composer:
         return configurations, problems
 
     def possible(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
-        """As `read_all`; says which points are skipped.
+        """As `read_all`; reports which points are skipped.
 
         Raises
         ------
         UserError
-            If no point has a configuration.
+            If no point is valid.
         """
         configurations, problems = self.read_all(points)
         for reason, skipped in problems.items():
@@ -196,7 +196,7 @@ def _is_value(override: Override) -> bool:
 
 
 def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
-    """All combinations of what is swept: ``{"seed": "0,1"}`` gives two points.
+    """All combinations of swept values: ``{"seed": "0,1"}`` gives two points.
 
     The first name varies slowest, as in Hydra's own sweeps.
     """
@@ -226,16 +226,16 @@ NOTHING: Mapping[str, str] = {}
 
 @contextmanager
 def hydra(overrides: Mapping[str, str] = NOTHING) -> Iterator[None]:
-    """Composing outside of a launch.
+    """Context for composing outside of a launch.
 
     Parameters
     ----------
-    overrides : that a person gave.
+    overrides : the user's overrides.
 
     Raises
     ------
     UserError
-        If something cannot be composed.
+        If composing fails.
     """
     from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 
@@ -261,7 +261,7 @@ class Sweep:
 
     Attributes
     ----------
-    swept : names of what it sweeps.
+    swept : names of swept settings.
     """
 
     swept: tuple[str, ...]
@@ -274,9 +274,9 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
 
     Parameters
     ----------
-    name : of the experiment, such as ``umax/figure2``.
-    overrides : of what the experiment sweeps, the values that are wanted among its own (none of
-        them may be left); else settings of all its points.
+    name : name of the experiment, such as ``umax/figure2``.
+    overrides : for a swept setting, the wanted values among those of the experiment (possibly none
+        of them); for others, a setting of all its points.
     """
     chosen = f"experiment={name}"
     whole = compose("config", overrides=[chosen], return_hydra_config=True)

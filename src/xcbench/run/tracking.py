@@ -1,6 +1,6 @@
 """Finished cells in MLflow: curves side by side in the browser.
 
-A store is a projection of the cells and can be rebuilt from them at any time.
+A store can be rebuilt from the cells at any time.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ BUSY_SECONDS = 5.0  # wait for any other program that holds the store
 def track(
     runs_dir: Path, cells: Iterable[Cell], rebuild: bool = False, uri: str | None = None
 ) -> int:
-    """Log the cells that are not in the store yet and return how many these are.
+    """Log the cells that are not in the store yet, and return their number.
 
-    A cell that was run again replaces its run. A run is ``FINISHED`` where the cell is done or met
-    its time limit and ``FAILED`` where it diverged or failed; its tag ``status`` has the exact
-    word. Skipped cells are not logged: nothing ran. Values that are not finite are left out.
+    A cell that was run again replaces its run. A run is ``FINISHED`` if the cell is done or reached
+    its time limit, and ``FAILED`` if it diverged or failed; its tag ``status`` has the exact word.
+    Skipped cells are not logged. Non-finite values are left out.
 
     Parameters
     ----------
-    runs_dir : where the cells are.
-    cells : the cells.
-    rebuild : let the store hold these cells alone. That of the folder is written anew and takes
-        the place of the old one, whatever state that one is in, when it is complete.
-    uri : as of `Target.of`.
+    runs_dir : folder of the cells.
+    cells : cells to log.
+    rebuild : make the store hold only these cells. The folder's store is written anew, whatever the
+        state of the old one, and replaces it when complete.
+    uri : see `Target.of`.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def track(
 
 
 def behind(runs_dir: Path, started: Mapping[str, float], uri: str | None = None) -> list[str]:
-    """Cells, of those that started at these times, that `track` would log.
+    """Cells with these start times that `track` would log.
 
     Raises
     ------

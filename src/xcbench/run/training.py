@@ -1,4 +1,4 @@
-"""Pull a solver from checkpoint to checkpoint: clocks, evaluation, divergence, budget → curve."""
+"""The training loop: runs a solver between checkpoints, with clocks, evaluation and budget."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def run(
     l2: float,
     watch: Callable[[float], None] = lambda share: None,
 ) -> Trace:
-    """Train with the training clock running, stop the clock, evaluate, go on.
+    """Train with the clock running, stop the clock, evaluate, continue.
 
     Parameters
     ----------
-    l2 : lambda; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||², N
-        the rows that training sees.
-    watch : told the share of the work done after every checkpoint.
+    l2 : lambda; unless 0, the column ``l2_term`` has lambda/(2N) ||(w, b)||², with N the number of
+        training rows.
+    watch : called with the share of work done after every checkpoint.
 
     Returns
     -------
     Trace
-        The first number that is not finite ends the curve with status ``diverged``.
+        The first non-finite number ends the curve with status ``diverged``.
     """
     clock = Stopwatch(budget.clock == "processor")
     seen = dataset.first(budget.share)
@@ -79,7 +79,7 @@ def run_together(
     l2: Sequence[float],
     watch: Callable[[float], None] = lambda share: None,
 ) -> list[Trace]:
-    """As `run` of each, in lockstep; a clock shows an equal share of the seconds of all."""
+    """As `run` for several solvers in lockstep; each clock gets an equal share of the seconds."""
     clock = Stopwatch(budget.clock == "processor")
     seen = dataset.first(budget.share)
     stops = Stops(checkpoints(budget, budget.epochs), clock, False)
@@ -120,9 +120,9 @@ def _evaluate(courses: Sequence[Course], evaluator: Evaluator) -> None:
 
 
 def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
-    """Compile what a run needs, on four random rows of eight features, before any clock runs.
+    """Compile the code of a run on four random rows of eight features, before any clock runs.
 
-    Rows of the data would not do: where they are sparse, few features of few rows may all be 0.
+    Rows of sparse data would not do: their first few features may all be 0.
     """
     if solver.compiles:
         solver = solver.on_few_rows
@@ -136,7 +136,7 @@ def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
 def warm_up_together(
     solvers: Sequence[Descent], models: Sequence[CompiledModel], dataset: Dataset
 ) -> None:
-    """As `warm_up`, of solvers in lockstep."""
+    """As `warm_up` for solvers in lockstep."""
     few = [_few(model, dataset, solver) for solver, model in zip(solvers, models, strict=True)]
     smalls = [small for _, small in few]
     with np.errstate(all="ignore"):
@@ -162,7 +162,7 @@ def _few(model: Model, dataset: Dataset, solver: Solver) -> tuple[Dataset, Any]:
 
 
 def like(X: np.ndarray, sparse: Any) -> sp.csr_array:
-    """Sparse rows with index types as others have them: compiled code is for these types."""
+    """Sparse rows with the index types of other rows, for which code is compiled."""
     rows = sp.csr_array(X)
     rows.indices = rows.indices.astype(sparse.indices.dtype)
     rows.indptr = rows.indptr.astype(sparse.indptr.dtype)

@@ -1,4 +1,4 @@
-"""Jobs in several processes: one BLAS thread each, and a dead one costs its cell alone."""
+"""Run jobs in several processes, each with one BLAS thread; a crash loses one cell only."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SPAWN = multiprocessing.get_context("spawn")
 
 
 class Outcome(NamedTuple):
-    """What came of a job.
+    """Outcome of a job.
 
     Attributes
     ----------
-    seconds : that it took here; None where the cell is another launch's.
-    saved : whether the worker left the cell in ``runs/``.
+    seconds : time it took here; None if another launch ran the cell.
+    saved : whether the worker saved the cell in ``runs/``.
     """
 
     job: Job
@@ -44,13 +44,13 @@ def run(
     begin: Callable[[Sequence[Job]], None],
     watch: Callable[[float], None],
 ) -> Iterator[Outcome]:
-    """Run jobs and give what came of each, in order of completion.
+    """Run jobs and yield their outcomes, in order of completion.
 
     Parameters
     ----------
     queue : the jobs.
-    workers : processes; 1 runs them in this one.
-    begin, watch : told of a job's start and of its progress, where one runs at a time.
+    workers : number of processes; 1 runs the jobs in this one.
+    begin, watch : called at a job's start and with its progress, if one runs at a time.
     """
     if workers == 1:
         while queue:
@@ -89,19 +89,19 @@ def run(
 
 
 def shared(jobs: Sequence[Job], cells: Sequence[Cell], started: float) -> Iterator[Outcome]:
-    """Jobs with their cells, and an equal share of the seconds since their start."""
+    """Outcomes of jobs run together, each with an equal share of the seconds."""
     spent = (time.perf_counter() - started) / len(jobs)
     yield from (Outcome(job, cell, spent) for job, cell in zip(jobs, cells, strict=True))
 
 
 class Worker:
-    """A process that runs one job at a time, or some in lockstep; replaced when it dies."""
+    """A process that runs one job at a time, or several in lockstep; replaced when it dies."""
 
     def __init__(self) -> None:
         self.process: multiprocessing.process.BaseProcess | None = None
 
     def start(self, jobs: Sequence[Job]) -> None:
-        """Hand over jobs, to a new process if there is none."""
+        """Send jobs, to a new process if there is none."""
         if self.process is None or not self.process.is_alive():
             self.pipe, other = SPAWN.Pipe()
             self.process = SPAWN.Process(target=_serve, args=(other,), daemon=True)
@@ -114,18 +114,18 @@ class Worker:
 
     @property
     def handles(self) -> list[Connection | int]:
-        """What becomes readable when the job is over, well or badly."""
+        """Handles that become readable when the job ends, successfully or not."""
         assert self.process is not None
         return [self.pipe, self.process.sentinel]
 
     @property
     def ready(self) -> bool:
-        """Whether the job is over."""
+        """Whether the job has ended."""
         assert self.process is not None
         return self.pipe.poll() or not self.process.is_alive()
 
     def finish(self) -> Iterator[Outcome]:
-        """Take the cells; of a dead process, some that say how it died."""
+        """Return the cells; for a dead process, failed cells with the cause."""
         assert self.process is not None
         try:
             cells = self.pipe.recv()
@@ -141,7 +141,7 @@ class Worker:
         return shared(self.jobs, cells, self.started)
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process."""
         if self.process is not None and self.process.is_alive():
             self.process.kill()
             self.process.join()

@@ -1,7 +1,8 @@
-"""Adapters to existing libraries: the same datasets, clocks, memory meter and metrics as our own.
+"""Adapters to existing libraries, with the same datasets, clocks, memory meter and metrics.
 
-A file here is a library, or a rule as simple as one; at its end are its methods, which
-`xcbench.methods.registry` looks up. What cannot be interrupted yields at its start and its end.
+Each file wraps a library or a simple rule, and defines its methods at its end, which
+`xcbench.methods.registry` looks up. Training that cannot be interrupted yields at its start and end
+only.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ RANKED = 100  # classes a row that a label tree ranks
 
 
 def restart_rand() -> None:
-    """Set C's ``rand`` back to its start: LIBLINEAR in some libraries draws rows by it, unseeded.
+    """Reset C's ``rand``, with which LIBLINEAR, in some libraries, draws rows without a seed.
 
-    Without this, a model would depend on what the same process trained before.
+    Otherwise a model would depend on earlier training in the same process.
     """
     ctypes.CDLL(None).srand(1)
 
 
 class Library(Model):
-    """What a library trained, and predicts classes with; its weights are its own.
+    """A model of a library, which holds the weights and predicts.
 
     Attributes
     ----------
-    predictor : rows to classes (N,), once it is trained.
-    ranker : rows to scores (N, K) of their best classes alone, where it ranks any.
-    size : bytes of the model as the library keeps or saves it.
+    predictor : function from rows to classes (N,), once trained.
+    ranker : function from rows to scores (N, K) of only the best classes, if it ranks any.
+    size : bytes of the library's model, in memory or saved.
     """
 
     link = None
@@ -56,16 +57,16 @@ class Library(Model):
 
     @property
     def untrained(self) -> bool:
-        """Whether there is nothing to predict with."""
+        """Whether there is no model yet."""
         return self.predictor is None
 
     @property
     def nonzeros(self) -> None:
-        """Not told."""
+        """Unknown."""
 
     @property
     def nbytes(self) -> int:
-        """As the library keeps or saves it."""
+        """Bytes of the library's model, in memory or saved."""
         return self.size
 
     def predict(self, X: Rows) -> np.ndarray:
@@ -75,7 +76,7 @@ class Library(Model):
         return np.asarray(self.predictor(X), np.int64)
 
     def passes(self, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
-        """Scores of the best classes; of the one that is predicted 1, where it ranks none."""
+        """Scores of the best classes; 1 for the predicted class if the library ranks none."""
         for block in self.parts(X.shape[0]):
             rows: Any = X[block]
             if self.ranker is not None:
@@ -90,16 +91,16 @@ class Library(Model):
             yield block, scores
 
     def square_norm(self) -> float:
-        """Not known."""
+        """Unknown."""
         return 0.0
 
     def weights(self) -> dict[str, np.ndarray]:
-        """Nothing that could be saved."""
+        """None: nothing can be saved."""
         return {}
 
 
 class Once(Solver):
-    """A solver that sees all rows once: it yields at its start and its end."""
+    """A solver that trains in one call; it yields at its start and end."""
 
     interruptible = False
     epochs = 1.0
@@ -119,13 +120,13 @@ class Once(Solver):
 
 
 class ByLibrary(Once):
-    """As `Once`, of a library whose weights are its own."""
+    """`Once` for a library that holds the weights."""
 
     make_model = Library
 
 
 def with_labels(train: Split, labels: str, n_classes: int) -> tuple[Rows, sp.csr_array]:
-    """Rows that a library trains on, and indicators (N, K) of their classes.
+    """Training rows for a library, and indicators (N, K) of their classes.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def with_labels(train: Split, labels: str, n_classes: int) -> tuple[Rows, sp.csr
 
 
 def ranked(best: list[list[tuple[int, float]]], n_classes: int) -> sp.csr_array:
-    """Scores (N, K) of what a library says of every row: classes with their scores."""
+    """Scores (N, K) from a library's list of classes and scores for every row."""
     start = np.cumsum([0, *map(len, best)])
     classes = np.array([k for row in best for k, _ in row], np.int64)
     scores = np.array([score for row in best for _, score in row])
@@ -155,7 +156,7 @@ def method(
     ranks: bool | int = True,
     link: str | None = None,
 ) -> Method:
-    """Method that minimises nothing of ours and has no rate; a small model, if no `memory`."""
+    """Make a method without objective or rate; without `memory`, its model is taken as small."""
     return Method(
         name,
         schema,
@@ -180,7 +181,7 @@ def _l2(settings: MethodOptions) -> str:
 
 
 def needs(package: str, extra: str) -> Callable[[MethodOptions], str]:
-    """Say in one sentence that a package is not installed, where it is not."""
+    """Error sentence if a package is not installed, else None."""
 
     def lacks(settings: MethodOptions) -> str:
         if find_spec(package):

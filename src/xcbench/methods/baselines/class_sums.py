@@ -15,7 +15,7 @@ from xcbench.methods.method import sparse_weights
 
 
 class ClassSums(baselines.Once):
-    """The floor that MEMOIR must beat: its first batches, class-balanced, do little else."""
+    """A baseline for MEMOIR, whose first class-balanced batches do little else."""
 
     def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
@@ -32,7 +32,7 @@ class ClassSums(baselines.Once):
 
 
 def impossible(settings: Any) -> str:
-    """There are sums, no biases."""
+    """Refuse biases."""
     return "method.bias=true is not possible for class_sums" if settings.bias else ""
 
 

@@ -22,10 +22,10 @@ from xcbench.methods.baselines.options import (
 
 @dataclass
 class Napkin(baselines.ByLibrary):
-    """What napkinXC trains: a tree over the classes by k-means of their means, or a class's own.
+    """Models of napkinXC: a tree over classes, clustered by k-means of their means, or one-vs-rest.
 
-    One thread, the library's defaults, its scaling of rows to length 1 among them (without it
-    version 0.7.2 does not return). The size is that of its files.
+    One thread and the library's defaults, including scaling of rows to length 1; without it version
+    0.7.2 does not return. The size is that of its files.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""One class against the rest, and linear SVMs of LIBLINEAR, through scikit-learn."""
+"""One-vs-rest classifiers and linear SVMs of LIBLINEAR, through scikit-learn."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from xcbench.methods.options import MethodOptions
 
 
 class MarginScores(LinearModel):
-    """`LinearModel` whose scores are no log-odds: there is no log loss.
+    """`LinearModel` with scores that are not log-odds, and so without a log loss.
 
     Attributes
     ----------
-    trained : whether a class has been trained (K,). Others are never predicted: scores of 0 would
-        win wherever all trained ones are negative.
+    trained : whether each class has been trained (K,). Others are never predicted, since their
+        score 0 would win whenever all trained ones are negative.
     """
 
     link = None
@@ -81,11 +81,11 @@ def svm(settings: LiblinearOptions, rng: np.random.Generator, multi_class: str =
 
 @dataclass
 class OneVsRest(Solver):
-    """A classifier a class against all others, class after class, so that it can be interrupted.
+    """One binary classifier for each class, trained one after the other, so it can be interrupted.
 
-    Iterations are classes; an epoch is all of them. Rows with the same features and the same target
-    are one row with their number as its weight, which leaves the problem as it is: where an article
-    has a row for each of its tags, a class takes a tenth of the time.
+    Iterations are classes; an epoch is all of them. Equal rows with the same target become one row
+    weighted by their number, an equivalent problem. If an article has a row for each of its tags, a
+    class then takes a tenth of the time.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class OneVsRest(Solver):
 
 
 def distinct(X: Rows) -> tuple[Rows, np.ndarray]:
-    """Rows that differ, in LIBLINEAR's float64 once for all classes, and which of them each is."""
+    """Distinct rows, in LIBLINEAR's float64, and the index of each row among them."""
     keys: list[Any]
     if isinstance(X, np.ndarray):
         keys = [row.tobytes() for row in X]
@@ -150,7 +150,7 @@ class CrammerSinger(baselines.Once):
     make_model = MarginScores.zeros
 
     def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
-        """One call of the library; of two classes scikit-learn gives w_1 - w_0 alone."""
+        """Train in one call of the library; for two classes scikit-learn gives only w_1 - w_0."""
         X, y = dataset.train.X, dataset.train.y
         classes = np.unique(y)
         if len(classes) == 1:

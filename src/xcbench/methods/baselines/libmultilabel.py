@@ -21,7 +21,7 @@ SOLVERS = {"squared_hinge": 1, "logistic": 7}  # LIBLINEAR's in the dual
 
 @dataclass
 class LibMultiLabel(baselines.ByLibrary):
-    """What LibMultiLabel trains with LIBLINEAR, by a thread a core of the machine.
+    """Models of LibMultiLabel, trained with LIBLINEAR in one thread for each core.
 
     Attributes
     ----------

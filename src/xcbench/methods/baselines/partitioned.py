@@ -22,10 +22,10 @@ from xcbench.methods.baselines.options import OmikujiOptions
 
 @dataclass
 class Partitioned(baselines.ByLibrary):
-    """Linear classifiers in the nodes of trees over the labels, made by k-means of their means.
+    """Linear classifiers in the nodes of label trees, clustered by k-means of label means.
 
-    One thread. The library scales rows to length 1 and adds a feature that is always 1, draws its
-    first means without a seed that could be set, and reads training rows from a file.
+    One thread. The library scales rows to length 1 and adds a constant feature 1. Its initial means
+    cannot be seeded. It reads training rows from a file.
     """
 
     settings: OmikujiOptions
@@ -80,7 +80,7 @@ def write(path: Path, X: Rows, Y: sp.csr_array) -> None:
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Keep what compiled code writes to the standard error from the terminal."""
+    """Context that hides the standard error of compiled code."""
     kept, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nothing, 2)
@@ -92,7 +92,7 @@ def silent() -> Iterator[None]:
 
 
 def impossible(settings: Any) -> str:
-    """The library always has biases."""
+    """Refuse models without biases, which the library does not have."""
     return "" if settings.bias else "method.bias=false is not possible for omikuji"
 
 

@@ -1,4 +1,4 @@
-"""Class frequencies alone: what every method must beat."""
+"""Class frequencies, the baseline for every method."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Prior(baselines.Once):
 
 
 def impossible(settings: Any) -> str:
-    """There are biases, and nothing else."""
+    """Refuse models without biases."""
     return "" if settings.bias else "method.bias=false leaves nothing of prior; leave it out"
 
 

@@ -1,4 +1,4 @@
-"""RecallTree of Vowpal Wabbit: a tree picks few classes, of which one wins; the extra ``vw``."""
+"""RecallTree of Vowpal Wabbit: a tree selects a few classes to score; the extra ``vw``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT_BYTES = 20  # of a feature with its value
 
 @dataclass
 class RecallTree(Solver):
-    """Online, a row after the other in a fresh order a pass. The size is that of its weight table.
+    """Online training, in a fresh order each pass. The size is that of the weight table.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
-"""Where the cells of a launch run: in processes here, or on an engine such as SLURM, Dask, Ray.
+"""Executors, which run the cells of a launch: local processes, SLURM, Dask or Ray.
 
-An executor of an engine is one file with one class. Its tasks leave cells in ``runs/``, on a file
-system that the machines share; grid, progress and tracking stay in the launch.
+An executor is one file with one class. Its tasks save cells in ``runs/``, on a shared file system;
+the launch handles the grid, progress and tracking.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PACKAGES = {"slurm": "submitit", "dask": "distributed", "ray": "ray"}
 
 
 def check(launch: Config) -> None:
-    """Refuse an executor that cannot be had, or settings of another one.
+    """Refuse an unavailable executor, or settings of another one.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def check(launch: Config) -> None:
 
 
 def run(queue: Queue, launch: Config, progress: Progress) -> Iterator[Outcome]:
-    """Run the jobs of a queue and give what came of each, in order of completion."""
+    """Run the jobs of a queue and yield their outcomes, in order of completion."""
     if launch.executor == LOCAL or not queue:
         return workers.run(queue, launch.workers, progress.begin, progress.inside)
     module = import_module(f"{__name__}.{launch.executor}")

@@ -1,4 +1,4 @@
-"""Dask: a scheduler that runs already, or one here with a process a worker."""
+"""Dask: an existing scheduler, or a local one with a process for each worker."""
 
 from __future__ import annotations
 

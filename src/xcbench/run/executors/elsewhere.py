@@ -1,4 +1,4 @@
-"""The jobs of a launch as tasks of an engine, and what came of them as its outcomes."""
+"""Run the jobs of a launch as tasks of an engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VISIBLE = 10.0  # seconds until a shared file system shows what another machine 
 
 
 class LostTask(Exception):
-    """A task that ended without a result: why, and what it printed."""
+    """A task ended without a result; has the reason and its output."""
 
     def __init__(self, reason: str, log: str = "") -> None:
         super().__init__(reason)
@@ -30,26 +30,26 @@ class LostTask(Exception):
 
 
 class Executor(Protocol):
-    """An engine that runs tasks; what it calls a task is up to it."""
+    """Contract of an engine that runs tasks."""
 
     def room(self, running: int) -> int:
-        """How many tasks it takes while so many run."""
+        """Number of further tasks it accepts while some are running."""
 
     def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
-        """Hand tasks over; gives what the engine calls each."""
+        """Submit tasks; returns the engine's handles."""
 
     def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
-        """Those of the tasks that have ended, well or badly."""
+        """Tasks that have ended, successfully or not."""
 
     def result(self, task: Any) -> Result:
-        """Result of a task that has ended; raises `LostTask` where there is none."""
+        """Result of a task that has ended; raises `LostTask` if there is none."""
 
     def close(self) -> None:
-        """Cancel what has not ended, and let the engine go."""
+        """Cancel running tasks and release the engine."""
 
 
 def run(queue: Queue, executor: Executor) -> Iterator[Outcome]:
-    """Run the jobs of a queue and give what came of each, in order of completion."""
+    """Run the jobs of a queue and yield their outcomes, in order of completion."""
     running: dict[Any, tuple[list[Job], float]] = {}
     try:
         while queue or running:

@@ -1,4 +1,4 @@
-"""What runs on another machine: a few jobs, whose cells it leaves in ``runs/``."""
+"""A task for another machine: a few jobs, with cells saved in ``runs/``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ ALONE = threading.Lock()  # cells of one process share its folder, its clock and
 
 @dataclass(frozen=True)
 class Task:
-    """Jobs that run in lockstep or one by one, and where their names mean what they mean here.
+    """Jobs that run in lockstep or one by one, and the environment they need.
 
     Attributes
     ----------
-    folder : in which the launch was typed.
-    places : where Python looks for modules.
-    version : of xcbench.
-    jobs : pickled, as a process of ours gets them: their classes may stand in ``folder``.
+    folder : working directory of the launch.
+    places : Python's module search path.
+    version : version of xcbench.
+    jobs : pickled jobs; their classes may be defined in ``folder``.
     """
 
     folder: str
@@ -47,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What a task says when it has ended: when its cells started, or why there are none."""
+    """Result of a task: start times of its cells, or why there are none."""
 
     seconds: float = 0.0
     started: tuple[float, ...] = ()
