@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,26 +14,33 @@ from typing import Any
 import numpy as np
 
 from benchmarks.shapes import Work
+from benchmarks.table import Row
 from xcbench.core.objectives.implicit import CONVERGED, NEWTON_STEPS
 
 SOURCE = Path(__file__).with_name("loops.c")
-FLAGS = ("-O3", "-march=native", "-ffast-math", "-shared", "-fPIC")
+FLAGS = {  # a compiler may add numbers in another order only under -ffast-math
+    "C -O3 -march=native": ("-O3", "-march=native"),
+    "C -O3 -march=native -ffast-math": ("-O3", "-march=native", "-ffast-math"),
+}
 CONSTANTS = (f"-DNEWTON_STEPS={NEWTON_STEPS}", f"-DCONVERGED={CONVERGED!r}")
 GOAL = 1 / 1.3  # ours takes at most 1.3 times as long
-NAME = "C -O3 -march=native -ffast-math"
 
 
 @cache
-def library() -> ctypes.CDLL | None:
-    """The compiled loops; None, which is said, without a compiler."""
+def libraries() -> dict[str, ctypes.CDLL]:
+    """The compiled loops by compiler and flags; none, which is said, without a compiler."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         print("no C compiler (cc, gcc, clang): nothing is compared with C")
-        return None
+        return {}
+    loaded = {}
     with TemporaryDirectory() as folder:
-        target = str(Path(folder) / "loops.so")
-        subprocess.run([compiler, *FLAGS, *CONSTANTS, str(SOURCE), "-o", target, "-lm"], check=True)
-        return ctypes.CDLL(target)
+        for number, (name, flags) in enumerate(FLAGS.items()):
+            target = str(Path(folder) / f"loops{number}.so")
+            shared = (*flags, *CONSTANTS, "-shared", "-fPIC")
+            subprocess.run([compiler, *shared, str(SOURCE), "-o", target, "-lm"], check=True)
+            loaded[name] = ctypes.CDLL(target)
+    return loaded
 
 
 def _pointers(*arrays: np.ndarray) -> list[Any]:
@@ -50,14 +57,11 @@ def _rows(work: Work) -> tuple[list[np.ndarray], np.ndarray]:
     )
 
 
-def sequential(work: Work, name: str) -> Callable[[], float] | None:
-    """Updates of a chunk, one after the other, by a loop of this name; None without a compiler.
+def sequential(loops: ctypes.CDLL, work: Work, name: str) -> Callable[[], float]:
+    """Updates of a chunk, one after the other, by a loop of this name.
 
     It moves the weights and the local state of ``work``, which is of the compiled engine.
     """
-    loops = library()
-    if loops is None:
-        return None
     loop = loops[name]
     loop.restype = ctypes.c_double
     rows, pairs = _rows(work)
@@ -87,11 +91,8 @@ def sequential(work: Work, name: str) -> Callable[[], float] | None:
     return run
 
 
-def minibatch(work: Work, rate: float) -> Callable[[], None] | None:
-    """A step of one-vs-each on a whole chunk; None without a compiler."""
-    loops = library()
-    if loops is None:
-        return None
+def minibatch(loops: ctypes.CDLL, work: Work, rate: float) -> Callable[[], None]:
+    """A step of one-vs-each on a whole chunk."""
     rows, classes = _rows(work)
     V = work.model.V
     kept = (*rows, classes)
@@ -115,3 +116,15 @@ def minibatch(work: Work, rate: float) -> Callable[[], None] | None:
 
     run.kept = kept  # type: ignore[attr-defined]
     return run
+
+
+def limits(
+    method: str, unit: str, where: str, seconds: Mapping[str, float], peer: str
+) -> list[Row]:
+    """What the faster loop in C reaches against a peer that ours has a goal against."""
+    in_c = [name for name in FLAGS if name in seconds]
+    if not in_c:
+        return []
+    fastest = min(in_c, key=seconds.__getitem__)
+    name = f"limit: {method} {fastest} vs {peer}, {unit}".replace("  ", " ")
+    return [Row(name, where, seconds[fastest], seconds[peer])]

@@ -221,30 +221,22 @@ def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
         steps[name] = step
         step()
         _same(name, weights() - start, moved)
-    in_c = Work.of(dataset, settings, "numba", rows=n)
-    in_c.model.V[:] = start
-    loop = c_loops.minibatch(in_c, RATE)
-    if loop is not None:
-        steps[c_loops.NAME] = loop
-        loop()
-        _same(c_loops.NAME, in_c.model.V - start, moved)
-    found = interleaved(steps)
-    ours = found.pop("ours")
-    fastest = {
-        min((name for name in found if name.startswith(kind)), key=lambda name: found[name])
-        for kind in ("NumPy", "torch")
-    }
+    for name, loops in c_loops.libraries().items():
+        in_c = Work.of(dataset, settings, "numba", rows=n)
+        in_c.model.V[:] = start
+        steps[name] = c_loops.minibatch(loops, in_c, RATE)
+        steps[name]()
+        _same(name, in_c.model.V - start, moved)
+    seconds = interleaved(steps)
+    peers = sorted(seconds.keys() - {"ours"}, key=seconds.__getitem__)
+    fastest = [next(name for name in peers if name.startswith(kind)) for kind in ("NumPy", "torch")]
+    goals = dict.fromkeys(c_loops.FLAGS, c_loops.GOAL) | dict.fromkeys(fastest, GOAL)
     where = f"{n} x {m}, {shape(dataset)}"
-    return [
-        Row(
-            f"vs {name}, s/iteration",
-            where,
-            ours,
-            seconds,
-            c_loops.GOAL if name == c_loops.NAME else GOAL if name in fastest else 0.0,
-        )
-        for name, seconds in sorted(found.items(), key=lambda item: item[1])
+    rows = [
+        Row(f"vs {name}, s/iteration", where, seconds["ours"], seconds[name], goals.get(name, 0.0))
+        for name in peers
     ]
+    return rows + c_loops.limits("", "s/iteration", where, seconds, fastest[1])
 
 
 def _same(name: str, moved: np.ndarray, expected: np.ndarray) -> None:

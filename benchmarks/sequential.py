@@ -142,23 +142,19 @@ def run() -> list[Row]:
             "careful NumPy loop": numpy_loop(works["careful NumPy loop"], FORMULAS[name]),
             "torch eager loop": torch_loop(works["torch eager loop"], FORMULAS[name])[0],
         }
-        in_c = Work.of(dataset, settings, "numba", rows=ROWS)
-        loop = c_loops.sequential(in_c, name)
-        if loop is not None:
-            works[c_loops.NAME], candidates[c_loops.NAME] = in_c, loop
+        for label, loops in c_loops.libraries().items():
+            works[label] = Work.of(dataset, settings, "numba", rows=ROWS)
+            candidates[label] = c_loops.sequential(loops, works[label], name)
         for run_once in candidates.values():
             run_once()
         for label, work in works.items():  # all made the same updates
             error = np.abs(work.model.V - works["ours"].model.V).max()
             assert error <= 1e-4 * np.abs(works["ours"].model.V).max(), (label, error)
-        found = interleaved(candidates, units=ROWS)
-        for label, seconds in found.items():
-            if label != "ours":
-                goal = 0.0 if label.startswith("torch") else GOALS[name]
-                goal = c_loops.GOAL if label == c_loops.NAME else goal
-                rows.append(
-                    Row(
-                        f"{name} vs {label}, s/update", shape(dataset), found["ours"], seconds, goal
-                    )
-                )
+        seconds = interleaved(candidates, units=ROWS)
+        for label in list(seconds)[1:]:
+            goal = 0.0 if label.startswith("torch") else GOALS[name]
+            goal = c_loops.GOAL if label in c_loops.FLAGS else goal
+            row = f"{name} vs {label}, s/update"
+            rows.append(Row(row, shape(dataset), seconds["ours"], seconds[label], goal))
+        rows += c_loops.limits(name, "s/update", shape(dataset), seconds, "careful NumPy loop")
     return rows

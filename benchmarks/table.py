@@ -21,6 +21,9 @@ synthetic, of the named datasets' shapes.
 
 - `sequential`, `minibatch`: drawing classes and fetching rows stand outside the clock, for all.
   The loops in C are compiled on the spot, `benchmarks/loops.c`; ours may take 1.3 times as long.
+  Ours add a row's products in a fixed order, so that runs repeat to the last bit; `-ffast-math` may
+  reorder them. `limit`: `ours` is the faster of these loops, beside the peer of a goal. A ratio
+  below that goal means that hand-written C over the same weights does not reach it either.
 - `scaling`: `ours` is the time at the smallest size, `peer` at the largest; behind the colon stands
   the fitted exponent. The control is the cost of reaching the weights of a U-max update, with no
   other work; a minibatch of OVE has none of its own (with few classes its pairs share rows of W).
