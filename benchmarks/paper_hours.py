@@ -1,19 +1,17 @@
 """Core hours of the five papers with today's code, from a sample of their cells.
 
 ``python -m benchmarks.paper_hours [cells=8] [seconds=60] [paper=ove,umax]`` trains some cells of
-each paper again and writes ``reports/paper-hours.csv`` and a table of ``docs/papers.md``.
+each paper again and writes ``reports/paper-hours.csv`` and a table of ``docs/papers.md``. Nothing
+else should run meanwhile.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -24,7 +22,7 @@ from xcbench.core.dataset import Info
 from xcbench.methods import registry
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import Runner
-from xcbench.run import plan, runner, training
+from xcbench.run import plan, runner
 from xcbench.run.plan import Job
 from xcbench.run.settings import Config
 
@@ -56,7 +54,7 @@ class Collector(Runner):
 
     known: list[Known] = field(default_factory=list)
 
-    def _grid(
+    def run_grid(
         self, grid: papers.Grid, configurations: list[Config], cache: ResultsCache
     ) -> tuple[ResultsCache, int]:
         curves = {str(cell): curve for cell, curve in cache.curves.groupby("cell")}
@@ -82,16 +80,11 @@ def cells_of(name: str) -> list[Known]:
 
 
 def seconds_today(known: Known, most: float) -> float:
-    """Seconds of a cell by today's code; of a long one, as its first part tells.
-
-    Processor seconds of training and of evaluation, of which other programs take nothing.
-    """
+    """Seconds of training and evaluation by today's code; of a long cell, as its first part tells."""
     settings = known.job.settings
-    budget = replace(settings.budget, seconds=most, clock="processor")
+    budget = replace(settings.budget, seconds=most)
     settings = replace(settings, budget=budget, plan=False, mlflow=False, save_weights=False)
-    in_processor_seconds = SimpleNamespace(perf_counter=time.process_time)
-    with patch.object(training, "time", in_processor_seconds):
-        cell = runner.run(plan.jobs([settings])[0])
+    cell = runner.run(plan.jobs([settings])[0])
     if cell.curve.empty or cell.status not in ("done", "timeout", "diverged"):
         raise RuntimeError(f"{known.job.label}: {cell.status} {cell.message}")
     old = known.curve.set_index("iteration")["train_seconds"]

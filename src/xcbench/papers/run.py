@@ -88,7 +88,7 @@ class Runner:
             if not configurations:
                 print("no point of this grid matches")
                 continue
-            outcome, exit_code = self._grid(grid, configurations, caches[part])
+            outcome, exit_code = self.run_grid(grid, configurations, caches[part])
             code = max(code, exit_code)
             if configurations[0].plan:
                 continue
@@ -117,7 +117,7 @@ class Runner:
     def _named(self, name: str) -> Grid:
         return next(grid for grid in self.paper.grids if grid.name == name)
 
-    def _grid(
+    def run_grid(
         self, grid: Grid, configurations: list[Config], cache: ResultsCache
     ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
