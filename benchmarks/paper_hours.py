@@ -57,6 +57,7 @@ class Collector(Runner):
     def run_grid(
         self, grid: papers.Grid, configurations: list[Config], cache: ResultsCache
     ) -> tuple[ResultsCache, int]:
+        """Take the cells whose rows hold, and run none."""
         curves = {str(cell): curve for cell, curve in cache.curves.groupby("cell")}
         for job in plan.jobs(configurations):
             cell = cache.holds(job, grid.name)
@@ -80,21 +81,26 @@ def cells_of(name: str) -> list[Known]:
 
 
 def seconds_today(known: Known, most: float) -> float:
-    """Seconds of training and evaluation by today's code; of a long cell, as its first part tells."""
+    """Seconds of training and evaluation today; of a long cell, as its first part tells."""
     settings = known.job.settings
     budget = replace(settings.budget, seconds=most)
     settings = replace(settings, budget=budget, plan=False, mlflow=False, save_weights=False)
     cell = runner.run(plan.jobs([settings])[0])
     if cell.curve.empty or cell.status not in ("done", "timeout", "diverged"):
         raise RuntimeError(f"{known.job.label}: {cell.status} {cell.message}")
-    old = known.curve.set_index("iteration")["train_seconds"]
-    common = [it for it in cell.curve["iteration"] if it in old.index and old[it] > 0]
+    old = _clock(known.curve)
+    there = _clock(cell.curve)
+    common = [it for it in there.index if it in old.index and old[it] > 0]
     if not common:
         raise LookupError(f"{known.job.label}: no checkpoint within {most:g} s")
-    there = cell.curve.set_index("iteration")["train_seconds"]
     share = old[common[-1]] / known.seconds
     evaluated = cell.seconds["evaluate"] * (common[-1] + 1) / (there.index.max() + 1)
     return float((there[common[-1]] + evaluated) / share)
+
+
+def _clock(curve: pd.DataFrame) -> pd.Series:
+    """Training seconds by iteration, the last of an iteration with several checkpoints."""
+    return curve.drop_duplicates("iteration", keep="last").set_index("iteration")["train_seconds"]
 
 
 def sampled(name: str, number: int, most: float) -> Iterator[dict[str, object]]:
