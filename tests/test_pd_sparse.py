@@ -14,7 +14,8 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Streams
 from xcbench.core.solvers.pd_sparse import PDSparse, Problem
-from xcbench.core.solvers.pd_sparse_rows import correct, score_classes
+from xcbench.core.solvers.pd_sparse_block import correct
+from xcbench.core.solvers.pd_sparse_rows import score_classes
 from xcbench.methods import registry
 from xcbench.methods.pd_sparse import PDSparseOptions
 

@@ -61,12 +61,18 @@ class Tree:
 
 
 class Forest(Model):
-    """Scores are the mean, over the trees, of the distribution in a row's leaf."""
+    """Scores are the mean, over the trees, of the distribution in a row's leaf.
+
+    Parameters
+    ----------
+    engine, dtype : what walks down the trees, and the precision of the scores.
+    shape : K and D.
+    """
 
     link = None
 
-    def __init__(self, engine: str, n_classes: int, n_features: int, dtype: str) -> None:
-        self.engine, self.shape, self.dtype = engine, (n_classes, n_features), np.dtype(dtype)
+    def __init__(self, engine: str, shape: tuple[int, int], dtype: str) -> None:
+        self.engine, self.shape, self.dtype = engine, shape, np.dtype(dtype)
         self.trees: list[Tree] = []
 
     @property
@@ -131,13 +137,12 @@ class ReRankedForest(Forest):
     def __init__(
         self,
         engine: str,
-        n_classes: int,
-        n_features: int,
+        shape: tuple[int, int],
         dtype: str,
         alpha: float = 0.8,
         gamma: float = 30.0,
     ) -> None:
-        super().__init__(engine, n_classes, n_features, dtype)
+        super().__init__(engine, shape, dtype)
         self.alpha, self.gamma = alpha, gamma
         self.means = sp.csr_array(self.shape)
 

@@ -50,7 +50,7 @@ class RankingTrees(Solver):
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> Forest:
         """A forest without trees."""
-        return Forest(engine, n_classes, n_features, dtype)
+        return Forest(engine, (n_classes, n_features), dtype)
 
     def fit(
         self, dataset: Dataset, model: Forest, streams: Streams, stops: Iterable[float]
@@ -147,7 +147,8 @@ class PropensityTrees(RankingTrees):
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> ReRankedForest:
         """A forest without trees."""
-        return ReRankedForest(engine, n_classes, n_features, dtype, self.alpha, self.gamma)
+        shape = n_classes, n_features
+        return ReRankedForest(engine, shape, dtype, self.alpha, self.gamma)
 
     def fit(
         self, dataset: Dataset, model: Forest, streams: Streams, stops: Iterable[float]
