@@ -33,7 +33,7 @@ def folder() -> Path | None:
     package = Path(__file__).parents[1]
     sources = sorted(
         path
-        for pattern in ("kernels/*.py", "objectives/*.py", "adaptive.py")
+        for pattern in ("kernels/*.py", "objectives/*.py", "adaptive.py", "solvers/pd_sparse_*.py")
         for path in package.glob(pattern)
     )
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
