@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from tabulate import tabulate
 
 from benchmarks import multi_label
@@ -26,6 +24,7 @@ from xcbench.methods import registry
 
 LIMIT = 900.0  # processor seconds of a training
 WITHIN = 0.3  # points
+Alone = Callable[[Dataset, int], Iterator[Point]]  # a library on data, with a seed
 
 
 def adapter(data: Dataset, name: str, seed: int = 0, **settings: Any) -> float:
@@ -37,68 +36,36 @@ def adapter(data: Dataset, name: str, seed: int = 0, **settings: Any) -> float:
     model = solver.make_model("numpy", *shape, chosen.bias, "float32")
     for _ in solver.fit(data, model, Streams.of(seed), [solver.epochs]):
         pass
-    return hits(data, model.predict(data.test.whole_rows().X))
-
-
-def hits(data: Dataset, best: np.ndarray) -> float:
-    """Share of test rows that have the class."""
     test = data.test.whole_rows()
     assert test.sets
-    return float(test.sets.contain(np.asarray(best, np.int64)).mean())
+    return float(test.sets.contain(np.asarray(model.predict(test.X), np.int64)).mean())
 
 
 # ---------------------------------------------------------------- the libraries by themselves
-def of_points(
-    system: Callable[..., Iterator[Point]], data: Dataset, seed: int, **settings: Any
-) -> float:
-    """Of a system of `benchmarks.multi_label`, which has its own seed or none."""
-    return next(iter(system(data, **settings)))[1][0]
+def napkin(learner: str, data: Dataset, seed: int) -> Iterator[Point]:
+    """NapkinXC's learner with the adapter's seed: the same k-means."""
+    return multi_label.napkin(data, learner, int(Streams.of(seed).classes.integers(2**31)))
 
 
-def napkin(learner: str, data: Dataset, seed: int) -> float:
-    """NapkinXC's, with its defaults and the adapter's seed: the same k-means."""
-    from napkinxc import models
-
-    with TemporaryDirectory() as folder:
-        model = getattr(models, learner)(
-            folder, seed=int(Streams.of(seed).classes.integers(2**31)), threads=1
-        )
-        if learner == "HSM":
-            model.fit(sp.csr_matrix(data.train.X), data.train.y.tolist())
-        else:
-            train = data.train.whole_rows()
-            model.fit(sp.csr_matrix(train.X), multi_label.label_sets(train))
-        best = model.predict(sp.csr_matrix(data.test.whole_rows().X), top_k=1)
-    return hits(data, np.array([(*row, 0)[0] for row in best]))
-
-
-def sgd(data: Dataset, seed: int) -> float:
+def sgd(data: Dataset, seed: int) -> Iterator[Point]:
     """scikit-learn's, class after class."""
-    from sklearn.linear_model import SGDClassifier
-
-    train, test = data.train.whole_rows(), data.test.whole_rows()
-    X, Y = multi_label.float64(train), train.labels(data.info.classes).tocsc()
-    scores = np.full((len(test), data.info.classes), -np.inf, np.float32)
-    for k in np.flatnonzero(np.diff(Y.indptr)):
-        y = Y[:, [k]].toarray().ravel()
-        fit = SGDClassifier(loss="log_loss", random_state=seed).fit(X, y)
-        scores[:, k] = fit.decision_function(test.X)
-    return hits(data, scores.argmax(axis=1))
+    return multi_label.one_vs_rest(data, "SGD", random_state=seed)
 
 
-# ---------------------------------------------------------------- both
+def unseeded(system: Callable[..., Iterator[Point]], **settings: Any) -> Alone:
+    """Of a system that has its own seed or none."""
+    return lambda data, seed: system(data, **settings)
+
+
 SQUARED_HINGE = {"C": 0.1, "tolerance": 1e-4, "labels": "all"}
-ALONE: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
-    "omikuji": (partial(of_points, multi_label.parabel), {}),
+ALONE: dict[str, tuple[Alone, dict[str, Any]]] = {  # and the adapter's settings
+    "omikuji": (unseeded(multi_label.parabel), {}),
     "plt": (partial(napkin, "PLT"), {"labels": "all"}),
-    "lml_tree": (partial(of_points, multi_label.libmultilabel, learner="tree", C=1.0), {}),
+    "lml_tree": (unseeded(multi_label.libmultilabel, learner="tree", C=1.0), {}),
     "hsm": (partial(napkin, "HSM"), {}),
-    "lml_ovr": (partial(of_points, multi_label.libmultilabel, learner="one-vs-rest", C=1.0), {}),
-    "svm_ovr": (
-        partial(of_points, multi_label.one_vs_rest, loss="squared hinge", C=0.1),
-        SQUARED_HINGE,
-    ),
-    "logistic_ovr": (partial(of_points, multi_label.one_vs_rest, loss="logistic", C=1.0), {}),
+    "lml_ovr": (unseeded(multi_label.libmultilabel, learner="one-vs-rest", C=1.0), {}),
+    "svm_ovr": (unseeded(multi_label.one_vs_rest, loss="squared hinge", C=0.1), SQUARED_HINGE),
+    "logistic_ovr": (unseeded(multi_label.one_vs_rest, loss="logistic", C=1.0), {}),
     "pruned_ovr": (partial(napkin, "BR"), {}),
     "sgd_ovr": (sgd, {}),
 }
@@ -115,7 +82,7 @@ def both(name: str, data: Dataset, trainings: int = 1) -> Iterator[Point]:
     alone, settings = ALONE[name]
     started = training(LIMIT)
     ours = [adapter(data, name, seed, **settings) for seed in range(trainings)]
-    theirs = [alone(data, seed) for seed in range(trainings)]
+    theirs = [next(alone(data, seed))[1][0] for seed in range(trainings)]
     yield measuring(started), (float(np.mean(ours)), float(np.mean(theirs)))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +21,7 @@ from tabulate import tabulate
 import xcbench
 from benchmarks.comparison import Comparison, Point, System, measuring, training
 from xcbench.core.dataset import Dataset, Split
+from xcbench.methods.baselines import restart_rand
 
 EACH = {"protocol__label": "each"}
 UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
@@ -71,11 +73,16 @@ def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Point]:
 
 
 # ---------------------------------------------------------------- peers
-def one_vs_rest(data: Dataset, loss: str, C: float) -> Iterator[Point]:
-    """LIBLINEAR, class after class, through scikit-learn; weights are kept in float32."""
-    from sklearn.linear_model import LogisticRegression
+def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Point]:
+    """scikit-learn's LIBLINEAR or SGD, class after class; weights are kept in float32."""
+    from sklearn.linear_model import LogisticRegression, SGDClassifier
     from sklearn.svm import LinearSVC
 
+    learners: dict[str, Callable[..., Any]] = {
+        "logistic": partial(LogisticRegression, solver="liblinear"),
+        "squared hinge": partial(LinearSVC, random_state=0),
+        "SGD": partial(SGDClassifier, loss="log_loss"),
+    }
     train, test = data.train.whole_rows(), data.test.whole_rows()
     X, Y = float64(train), train.labels(data.info.classes).tocsc()
     V = np.zeros((data.info.classes, X.shape[1]), np.float32)
@@ -84,24 +91,26 @@ def one_vs_rest(data: Dataset, loss: str, C: float) -> Iterator[Point]:
     for k in range(data.info.classes):
         y = np.zeros(len(train))
         y[Y.indices[Y.indptr[k] : Y.indptr[k + 1]]] = 1
-        learner: Any = LinearSVC(C=C, random_state=0)
-        if loss == "logistic":
-            learner = LogisticRegression(solver="liblinear", C=C)
+        learner = learners[loss](**settings)
         learner.fit(X, y)
         V[k], b[k] = learner.coef_[0], learner.intercept_[0]
     seconds = measuring(started)
     yield seconds, precision(top(lambda rows: rows @ V.T + b, test.X), test)
 
 
-def label_tree(data: Dataset) -> Iterator[Point]:
-    """NapkinXC's probabilistic label tree, its defaults."""
-    from napkinxc.models import PLT
+def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Point]:
+    """NapkinXC's learner, its defaults: a probabilistic label tree, or `BR`; `HSM` of one label."""
+    from napkinxc import models
 
-    train, test = data.train.whole_rows(), data.test.whole_rows()
+    split, test = data.train.whole_rows(), data.test.whole_rows()
+    X, labels = split.X, label_sets(split)
+    if learner == "HSM":
+        X, labels = data.train.X, data.train.y.tolist()
     with TemporaryDirectory() as folder:
+        restart_rand()
         started = training(LIMIT)
-        model = PLT(folder, seed=0, threads=1)
-        model.fit(sp.csr_matrix(train.X), label_sets(train))
+        model = getattr(models, learner)(folder, seed=seed, threads=1)
+        model.fit(sp.csr_matrix(X), labels)
         seconds = measuring(started)
         best = model.predict(sp.csr_matrix(test.X), top_k=DEPTH)
     yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in best]), test)
@@ -197,7 +206,7 @@ SYSTEMS: dict[str, System] = {
             for name, C in {"bibtex": 0.1, "delicious": 0.1, "citeulike": 1.0}.items()
         },
     ),
-    "napkinXC PLT": (label_tree, {name: [{}] for name in DATASETS}),
+    "napkinXC PLT": (napkin, {name: [{}] for name in DATASETS}),
     "omikuji Parabel": (parabel, {name: [{}] for name in DATASETS}),
     "LibMultiLabel": (
         libmultilabel,
