@@ -43,8 +43,10 @@ def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) 
         planned.append(job(*given))
         return planned[-1]
 
+    points = {"grid": "sums", "part": "runs", "dataset": "small", "seed": "0", "plan": "true"}
+    assert fresh.launch(**points) == 0  # prepares the dataset; before that, points are planned too
     monkeypatch.setattr(plan, "_job", count)
-    assert fresh.launch(grid="sums", part="runs", dataset="small", seed="0", plan="true") == 0
+    assert fresh.launch(**points) == 0
     assert len(planned) == len({it.cell.cell for it in planned}) == 2
 
 

@@ -113,6 +113,19 @@ def test_nothing_runs_again(place: Place) -> None:
     assert place.launch() == 0
     assert place.ran() == set()  # not even without runs/
     assert place.bytes() == before
+    assert not place.prepared()
+
+
+def test_a_cell_that_needs_too_much_memory_is_looked_at_once(fresh: Place) -> None:
+    small = {"grid": "sums", "dataset": "small"}
+    assert fresh.launch(**small, **{"budget.memory": "1e-6"}) == 0
+    assert set(fresh.table("runs")["status"]) == {"skipped"}
+    before = fresh.bytes()
+    fresh.forget_runs()
+    assert fresh.launch(**small, **{"budget.memory": "1e-6"}) == 0
+    assert not fresh.prepared() and fresh.bytes() == before
+    assert fresh.launch(**small) == 0
+    assert set(fresh.table("runs")["status"]) == {"done"}
 
 
 def test_a_new_version_of_a_method_runs_its_cells_alone(

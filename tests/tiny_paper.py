@@ -134,6 +134,10 @@ class Place:
         """Identities of the cells there are."""
         return {path.parent.name for path in self.path.glob("runs/cells/*/cell.json")}
 
+    def prepared(self) -> list[Path]:
+        """Datasets in the cache."""
+        return list(self.path.glob("runs/cache/*/info.json"))
+
     def file(self, part: str) -> Path:
         return self.path / "reports" / "tiny" / f"{part}.csv"
 

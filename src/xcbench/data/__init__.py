@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,18 @@ from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.errors import UserError
 from xcbench.options import changed, check_name
 
-__all__ = ["Dataset", "External", "Info", "Missing", "Raw", "load", "made_by", "prepare"]
+__all__ = [
+    "Dataset",
+    "External",
+    "Info",
+    "Missing",
+    "Raw",
+    "Unprepared",
+    "load",
+    "look_up",
+    "made_by",
+    "prepare",
+]
 
 VERSION = 2  # of readers and protocols; a change parses everything again
 # Readers that make their rows; the settings of each have its name in `DatasetSettings`.
@@ -73,6 +85,31 @@ class Missing:
         return LACKING[self.kind]
 
 
+@dataclass(frozen=True)
+class Unprepared:
+    """In the place of a dataset that is not in the cache yet: what its files and settings tell."""
+
+    name: str
+    digest: str
+    twin: bool
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a dataset is prepared from, once its files are found and checked."""
+
+    settings: Settings
+    name: str
+    twin: bool
+    content: dict[str, Any]
+    read: Callable[[], tuple[Raw, Raw]]
+
+    @property
+    def digest(self) -> str:
+        text = json.dumps({**self.content, "name": self.name, "code": VERSION}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 def prepare(
     settings: Settings,
     data_dir: Path,
@@ -103,15 +140,34 @@ def prepare(
         ``dataset.missing=error``. Also if the configuration is contradictory, or the cache cannot
         be written.
     """
-    _check_settings(settings)
-    try:
-        if fetching and settings.missing != "skip":
-            _fetch(settings, data_dir)
-        info = _prepare(settings, data_dir, cache_dir)
-        if with_inputs and isinstance(info, Info) and inputs.load(cache_dir / info.digest) is None:
+    with _explained(settings, cache_dir):
+        source = _source(settings, data_dir, cache_dir, fetching)
+        if isinstance(source, Missing):
+            return source
+        info = _prepared(source, cache_dir)
+        if with_inputs and inputs.load(cache_dir / info.digest) is None:
             durable.remove(cache_dir / info.digest)
-            info = _prepare(settings, data_dir, cache_dir)
+            info = _prepared(source, cache_dir)
         return info
+
+
+def look_up(
+    settings: Settings, data_dir: Path, cache_dir: Path, fetching: bool = False
+) -> Info | Unprepared | Missing:
+    """As `prepare`, but a dataset that is not in the cache is not prepared."""
+    with _explained(settings, cache_dir):
+        source = _source(settings, data_dir, cache_dir, fetching)
+        if isinstance(source, Missing):
+            return source
+        known = cache.info(cache_dir / source.digest)
+        return known or Unprepared(source.name, source.digest, source.twin)
+
+
+@contextmanager
+def _explained(settings: Settings, cache_dir: Path) -> Iterator[None]:
+    """Say in a sentence that there is no room, on the disk or in memory."""
+    try:
+        yield
     except OSError as error:
         raise UserError(
             f"{settings.name}: the cache {cache_dir} cannot be used ({error}); "
@@ -190,7 +246,12 @@ def _fetch(settings: Settings, data_dir: Path) -> None:
         fetch.attempt(settings, data_dir)
 
 
-def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Missing:
+def _source(
+    settings: Settings, data_dir: Path, cache_dir: Path, fetching: bool
+) -> _Source | Missing:
+    _check_settings(settings)
+    if fetching and settings.missing != "skip":
+        _fetch(settings, data_dir)
     paths = files.find_all(data_dir, settings)
     absent = [settings.files[role] for role, path in paths.items() if path is None]
     if absent:
@@ -207,7 +268,7 @@ def _prepare(settings: Settings, data_dir: Path, cache_dir: Path) -> Info | Miss
             return Missing(settings.name, "missing", "data", reason)
         if settings.synthetic is None:
             raise UserError(f"{reason}, and it has no synthetic twin; {remedy}")
-        return _twin(settings, cache_dir)
+        return _twin(settings)
     return _real(settings, {role: path for role, path in paths.items() if path}, cache_dir)
 
 
@@ -222,33 +283,25 @@ def made_by(settings: Settings, twin: bool) -> tuple[str, Any] | None:
     return (name, getattr(settings, name)) if name in MAKERS else None
 
 
-def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> Info:
+def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Source:
     if settings.reader == "synthetic":
         # Word counts need no division by a pixel's range, and every class has a training row.
         protocol = replace(settings.protocol, divide_by=1.0, classes="train")
         settings = replace(settings, protocol=protocol)
     if settings.reader in MAKERS:
-        return _made(settings, settings.name, False, cache_dir)
+        return _made(settings, settings.name, False)
     content = {}
     for role, path in paths.items():
         content[role] = files.content_digest(path, cache_dir / "files.json")
         verify.check_digest(settings, role, path, content[role])
-    source = {
+    whole = {
         "reader": settings.reader,
         **_external(settings),
         "content": content,
         "expected": asdict(settings.expected),
         "protocol": changed(settings.protocol),
     }
-
-    return _prepared(
-        settings,
-        source,
-        settings.name,
-        False,
-        cache_dir,
-        lambda: verify.read(settings, paths),
-    )
+    return _Source(settings, settings.name, False, whole, lambda: verify.read(settings, paths))
 
 
 def _external(settings: Settings) -> dict[str, Any]:
@@ -257,45 +310,39 @@ def _external(settings: Settings) -> dict[str, Any]:
     return {"reader": plugin.thing.name, "version": plugin.thing.version} if plugin else {}
 
 
-def _twin(settings: Settings, cache_dir: Path) -> Info:
+def _twin(settings: Settings) -> _Source:
     """Word counts of the size that the real rows have once they are chosen and split."""
     protocol = replace(settings.protocol, divide_by=1.0, classes="train", split="given", min_rows=1)
-    return _made(replace(settings, protocol=protocol), f"{settings.name}-twin", True, cache_dir)
+    return _made(replace(settings, protocol=protocol), f"{settings.name}-twin", True)
 
 
-def _made(settings: Settings, name: str, twin: bool, cache_dir: Path) -> Info:
+def _made(settings: Settings, name: str, twin: bool) -> _Source:
     maker = made_by(settings, twin)
     assert maker is not None
     kind, spec = maker
-    source = {
+    content = {
         kind: asdict(spec),
         "version": MAKERS[kind].VERSION,
         "protocol": changed(settings.protocol),
     }
-    return _prepared(settings, source, name, twin, cache_dir, lambda: MAKERS[kind].make(spec))
+    return _Source(settings, name, twin, content, lambda: MAKERS[kind].make(spec))
 
 
-def _prepared(
-    settings: Settings,
-    source: dict[str, Any],
-    name: str,
-    twin: bool,
-    cache_dir: Path,
-    read: Callable[[], tuple[Raw, Raw]],
-) -> Info:
-    """Cached dataset of this content, made by ``read`` and the protocol if it is not there yet."""
-    text = json.dumps({**source, "name": name, "code": VERSION}, sort_keys=True)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+def _prepared(source: _Source, cache_dir: Path) -> Info:
+    """Cached dataset of this content, read and brought into its protocol if it is not there yet."""
+    name, digest = source.name, source.digest
     where = cache_dir / digest
     with locks.alone(cache_dir / f"{digest}.lock", f"prepares {name}"):
         info = cache.info(where)
         if info is None:
-            raw = read()
+            raw = source.read()
             try:
-                train, test, fitted, dropped = protocol.problem(*raw, settings.protocol)
+                train, test, fitted, dropped = protocol.problem(*raw, source.settings.protocol)
             except UserError as error:
                 raise UserError(f"{name}: {error}") from None
-            info = statistics.describe(name, digest, twin, train, test, len(fitted.labels), dropped)
+            info = statistics.describe(
+                name, digest, source.twin, train, test, len(fitted.labels), dropped
+            )
             cache.save(where, info, train, test)
             inputs.save(where, fitted)
     return info

@@ -16,6 +16,7 @@ import pandas as pd
 from xcbench import data, durable, locks
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.statistics import log_prior
+from xcbench.data import Missing
 from xcbench.errors import writing
 from xcbench.papers import csv_tables
 from xcbench.papers.section import Section, Table
@@ -39,13 +40,12 @@ def update(folder: Path, jobs: Iterable[Job]) -> None:
     with writing(path, "reports_dir"), locks.alone(folder / ".tables.lock", f"writes {folder}"):
         priors = read(folder)
         digests = set(priors["dataset_digest"])
-        new = {
-            job.info.digest: job
-            for job in jobs
-            if isinstance(job.info, Info) and not job.info.twin and job.info.digest not in digests
-        }
+        here = [job for job in jobs if not isinstance(job.info, Missing) and not job.info.twin]
+        absent = {job.info.digest: job for job in here if job.info.digest not in digests}
+        planned = plan.prepared(list(absent.values()), whole=False)
+        new = [job for job in planned if isinstance(job.info, Info)]
         if new:
-            lines = priors.values.tolist() + [_line(job) for job in new.values()]
+            lines = priors.values.tolist() + [_line(job) for job in new]
             table = pd.DataFrame(lines, columns=COLUMNS).sort_values([*SHAPE, "dataset_digest"])
             durable.write(path, csv_tables.with_checksums(table).to_csv(index=False))
 

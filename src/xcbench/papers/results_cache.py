@@ -1,7 +1,8 @@
 """The measured numbers of a paper as committed tables, and which of their rows still hold.
 
 A row holds while the identity of its cell does: the same settings, data, versions. Where the data
-are absent, or another engine is installed, the data's digest and the engine are those of the row.
+are absent, or another engine is installed, the data's digest and the engine are those of the row;
+where they are not prepared, a rate that a rule makes of them is that of the row.
 A row holds nothing if its text, or its curve, is not that of its checksum. Tables change by
 `update`, so that launches at the same time add to those of one another.
 """
@@ -18,6 +19,7 @@ import pandas as pd
 
 from xcbench import durable, locks
 from xcbench.core.dataset import Info
+from xcbench.data import Missing
 from xcbench.errors import UserError, one_line, writing
 from xcbench.papers import checksums, csv_tables
 from xcbench.run import plan, results
@@ -26,6 +28,7 @@ from xcbench.run.plan import Job
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
+MEMORY = "budget.memory"  # no part of an identity; a cell that needs more is skipped
 
 
 def save(table: pd.DataFrame, path: Path, digits: int = checksums.DIGITS) -> None:
@@ -114,16 +117,17 @@ class ResultsCache:
     def holds(self, job: Job, grid: str) -> str | None:
         """Identity of the row of a job of a grid, if there is one that holds."""
         settings, cell = job.settings, job.cell
-        prepared = isinstance(job.info, Info)
+        prepared, absent = isinstance(job.info, Info), isinstance(job.info, Missing)
         for row in self.finished.get((cell.dataset, cell.method, cell.seed), []):
             rate = None if pd.isna(row["lr"]) else float(row["lr"])
             unknown = (
                 not prepared and cell.lr is None and row["grid"] == grid
             )  # a rule needs the data
-            if rate != cell.lr and not unknown:
+            too_large = row["status"] == "skipped" and row[MEMORY] != settings.budget.memory
+            if too_large or (rate != cell.lr and not unknown):
                 continue
             candidate = replace(settings, method=replace(settings.method, lr=rate))
-            digest = cell.dataset_digest if prepared else row["dataset_digest"]
+            digest = row["dataset_digest"] if absent else cell.dataset_digest
             if row["cell"] == plan.identity(candidate, cell.dataset, digest, row["engine"]):
                 return str(row["cell"])
         return None
@@ -148,10 +152,15 @@ class ResultsCache:
 
     @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
-        """Rows of finished cells, with their curves, by dataset, method and seed."""
+        """Rows that need not run again, with their curves, by dataset, method and seed.
+
+        They finished, or need more than the memory that they may take.
+        """
         finished: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        final = self.rows["status"].isin(FINAL) & self.whole
-        for row in self.rows.loc[final, HEAD].to_dict("records"):
+        rows = self.rows.reindex(columns=[*HEAD, "message", MEMORY])
+        over = rows["message"].astype(str).str.contains(f"over {MEMORY}=", regex=False)
+        final = (rows["status"].isin(FINAL) | over) & self.whole
+        for row in rows.loc[final, [*HEAD, MEMORY]].to_dict("records"):
             same = finished.setdefault((row["dataset"], row["method"], row["seed"]), [])
             same.append({str(name): value for name, value in row.items()})
         return finished

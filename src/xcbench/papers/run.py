@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.core.dataset import Info
+from xcbench.data import Missing
 from xcbench.papers import (
     LOSS,
     PARTS,
@@ -121,12 +121,12 @@ class Runner:
         self, grid: Grid, configurations: list[Config], cache: ResultsCache
     ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
-        jobs = plan.jobs(configurations)
+        jobs = plan.jobs(configurations, prepared=False)
         outcome, code = cells_of(grid.name, jobs, cache)
         extended = grid.extended and "method.lr" not in self.overrides
         steps = DECADES * (2 if grid.tuned else 1)
         for _ in range(steps if extended else 0):
-            more = plan.jobs(_beyond(grid, outcome, jobs))
+            more = plan.jobs(_beyond(grid, outcome, jobs), prepared=False)
             if not more or code == INTERRUPTED:
                 break
             print(
@@ -151,11 +151,14 @@ def cells_of(
     cache: ResultsCache,
     execute: Callable[[list[Job]], int] | None = None,
 ) -> tuple[ResultsCache, int]:
-    """Run the cells of a grid for which no row holds; gives the rows of all, and an exit code."""
+    """Run the cells of a grid for which no row holds; gives the rows of all, and an exit code.
+
+    Datasets are prepared for these cells alone.
+    """
     launch = planned[0].settings
-    candidates = {} if launch.force else {job.cell.cell: cache.holds(job, name) for job in planned}
-    held = {cell: row for cell, row in candidates.items() if row}
-    todo = [job for job in planned if job.cell.cell not in held]
+    rows, rest = _held(name, planned, cache)
+    more, todo = _held(name, plan.prepared(rest, whole=not rows), cache)
+    held = rows + more
     if held:
         print(
             f"{count(len(planned), 'cell')}: {len(held)} of them are valid in the committed tables"
@@ -165,7 +168,14 @@ def cells_of(
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in cache.skipped and cell.status == "skipped"]
     new = [cell for cell in ran if cell.cell not in same]
-    return cache.only(name, [*held.values(), *same]).joined(ResultsCache.of(name, new)), code
+    return cache.only(name, [*held, *same]).joined(ResultsCache.of(name, new)), code
+
+
+def _held(name: str, jobs: list[Job], cache: ResultsCache) -> tuple[list[str], list[Job]]:
+    """Rows of a grid that hold, and the jobs that have none."""
+    rows = ["" if job.settings.force else cache.holds(job, name) or "" for job in jobs]
+    without = [job for job, row in zip(jobs, rows, strict=True) if not row]
+    return [row for row in rows if row], without
 
 
 def searches(grid: Grid, rows: pd.DataFrame) -> Iterator[tuple[Search, pd.DataFrame]]:
@@ -198,9 +208,9 @@ def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Co
     would not be what the grid is for.
     """
     tuned, without = [], []
-    for job in plan.jobs(configurations):
+    for job in plan.jobs(configurations, prepared=False):
         settings = best.get(_search(tuning, job))
-        if settings is None and isinstance(job.info, Info):
+        if settings is None and not isinstance(job.info, Missing):
             without.append(" ".join(_search(tuning, job)))
         else:
             tuned.append(_with(job.settings, settings or {"method.lr": None}))

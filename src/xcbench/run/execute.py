@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
@@ -210,7 +211,7 @@ def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
 
 def _announce_twins(planned: Sequence[Job]) -> None:
     for info in {job.info.name: job.info for job in planned}.values():
-        if not isinstance(info, Missing) and info.twin:
+        if isinstance(info, Info) and info.twin:
             shape = f"N={info.train:,}, D={info.features:,}, K={info.classes:,}"
             name = info.name.removesuffix("-twin")
             print(

@@ -14,7 +14,7 @@ import pandas as pd
 from xcbench.core import engines, metrics
 from xcbench.core.dataset import Info
 from xcbench.core.solvers import lockstep
-from xcbench.data import MAKERS, Missing, made_by, prepare
+from xcbench.data import MAKERS, Missing, Unprepared, look_up, made_by, prepare
 from xcbench.data.external import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -35,7 +35,7 @@ class Job:
     """A cell to run: its configuration, dataset and identity."""
 
     settings: Config
-    info: Info | Missing
+    info: Info | Unprepared | Missing
     cell: Cell
     as_skipped: str
     """Identity that the same cell has while its data are missing."""
@@ -50,26 +50,28 @@ class Job:
 
 
 @LAUNCH.during("plan")
-def jobs(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
+def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = True) -> list[Job]:
     """Distinct jobs of a launch, in order. An impossible job is included, with its reason.
 
     Parameters
     ----------
     configurations : checked configurations, one a grid point.
     whole : whether these are all points.
+    prepared : whether datasets are prepared. If not, jobs of those that are not in the cache have
+        the digest alone, and no rate where a rule makes it: enough to know a row of theirs.
 
     Raises
     ------
     UserError
         If every point is impossible; nothing has run then.
     """
-    infos: dict[str, Info | Missing] = {}
+    infos: dict[str, Info | Unprepared | Missing] = {}
     distinct: dict[str, Job] = {}
     shared = _Shared()
     for settings in configurations:
         key = shared(repr, settings.dataset) + settings.data_dir
         if key not in infos:
-            infos[key] = _prepared(settings)
+            infos[key] = _prepared(settings) if prepared else _looked_up(settings)
         job = _job(settings, infos[key], shared)
         distinct.setdefault(job.cell.cell, job)
     planned = list(distinct.values())
@@ -98,22 +100,38 @@ class _Shared:
         return self.results[key][1]
 
 
+def prepared(planned: Sequence[Job], whole: bool) -> list[Job]:
+    """The same jobs, their datasets prepared."""
+    if not any(isinstance(job.info, Unprepared) for job in planned):
+        return list(planned)
+    return jobs([job.settings for job in planned], whole)
+
+
 def _prepared(settings: Config) -> Info | Missing:
     """The dataset of a point, or why it cannot be used."""
+    places = Path(settings.data_dir), cache_dir(settings)
+    fetching = settings.fetch and not settings.plan
     try:
-        return prepare(
-            settings.dataset,
-            Path(settings.data_dir),
-            cache_dir(settings),
-            fetching=settings.fetch and not settings.plan,
-            with_inputs=settings.save_weights,
-        )
+        return prepare(settings.dataset, *places, fetching, with_inputs=settings.save_weights)
     except UserError as error:
-        name = settings.dataset.name or settings.dataset.reader
-        return Missing(name, "missing", "refused", str(error))
+        return _refused(settings, error)
 
 
-def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
+def _looked_up(settings: Config) -> Info | Unprepared | Missing:
+    """The same, of a dataset that is not in the cache only what its files tell."""
+    places = Path(settings.data_dir), cache_dir(settings)
+    try:
+        return look_up(settings.dataset, *places, settings.fetch and not settings.plan)
+    except UserError as error:
+        return _refused(settings, error)
+
+
+def _refused(settings: Config, error: UserError) -> Missing:
+    name = settings.dataset.name or settings.dataset.reader
+    return Missing(name, "missing", "refused", str(error))
+
+
+def _job(settings: Config, info: Info | Unprepared | Missing, shared: _Shared) -> Job:
     plugin = registry.plugin_of(settings.method)
     method, sampler, problem = plugin.thing, None, ""
     engine = engines.resolve(settings.engine)
@@ -160,10 +178,12 @@ def _job(settings: Config, info: Info | Missing, shared: _Shared) -> Job:
     )
 
 
-def _in_lockstep(method: Method, settings: Config, info: Info | Missing, cell: Cell) -> str | None:
+def _in_lockstep(
+    method: Method, settings: Config, info: Info | Unprepared | Missing, cell: Cell
+) -> str | None:
     """Identity of a cell but for its rate and weight decay, where lockstep is faster."""
     alone = settings.budget.seconds or settings.evaluation.costs or cell.engine == "numpy"
-    if isinstance(info, Missing) or alone or not settings.lockstep:
+    if not isinstance(info, Info) or alone or not settings.lockstep:
         return None
     if not lockstep.is_faster(info, settings.dtype):
         return None
@@ -199,7 +219,7 @@ def _check(settings: Config, method: Method, info: Info) -> None:
         raise UserError(f"{option} is not possible on {info.name}: it has {info.classes} classes")
 
 
-def _lacking(problem: str, package: str, info: Info | Missing) -> Missing | None:
+def _lacking(problem: str, package: str, info: Info | Unprepared | Missing) -> Missing | None:
     """In the place of a dataset that is here: why a method cannot run on it."""
     if isinstance(info, Missing) or not (problem or package):
         return None
@@ -207,14 +227,14 @@ def _lacking(problem: str, package: str, info: Info | Missing) -> Missing | None
     return Missing(info.name, info.digest, kind, problem or package)
 
 
-def _shown(settings: Config, info: Info | Missing, shared: _Shared) -> dict[str, Any]:
+def _shown(settings: Config, info: Info | Unprepared | Missing, shared: _Shared) -> dict[str, Any]:
     """Settings of a cell in full, without those of the launch."""
     dataset = {
         "name": info.name,
         "reader": settings.dataset.reader,
         "protocol": shared(asdict, settings.dataset.protocol),
     }
-    maker = made_by(settings.dataset, info.twin) if isinstance(info, Info) else None
+    maker = None if isinstance(info, Missing) else made_by(settings.dataset, info.twin)
     if maker:
         dataset[maker[0]] = asdict(maker[1])
     return {
@@ -337,7 +357,7 @@ def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -
 
 def memory_estimate(job: Job) -> float:
     """Approximate peak memory of a cell in bytes: rows, weights and one block of scores."""
-    if isinstance(job.info, Missing):
+    if not isinstance(job.info, Info):
         return 0.0
     info = job.info
     per_row = 8 * info.nonzeros_per_row if info.sparse else 4.0 * info.features

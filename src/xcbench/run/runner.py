@@ -168,7 +168,7 @@ def _loaded(info: Info, cache: Path, held_out: float, seed: int) -> Dataset:
 
 
 def _info(job: Job) -> Info:
-    assert not isinstance(job.info, Missing)
+    assert isinstance(job.info, Info)
     return job.info
 
 
