@@ -1,5 +1,7 @@
 """Likelihoods of multinomial probit and logistic against integrals and closed forms; evaluation."""
 
+import warnings
+
 import mpmath
 import numpy as np
 import pytest
@@ -194,6 +196,17 @@ def test_a_sample_estimates_the_whole(digits):
     whole = evaluate(model, digits.train)["log_loss"]
     part = evaluate(model, digits.train.sample(400), Extras(standard_error=True))
     assert abs(part["log_loss"] - whole) < 3 * part["log_loss_standard_error"]
+
+
+def test_one_row_has_no_standard_error():
+    """NumPy would warn of degrees of freedom."""
+    model = LinearModel.of(np.eye(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        measured = evaluate(
+            model, Split(np.eye(2)[:1], np.zeros(1, int)), Extras(standard_error=True)
+        )
+    assert "log_loss_standard_error" not in measured and "log_loss" in measured
 
 
 class Still(Solver):

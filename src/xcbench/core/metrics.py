@@ -101,8 +101,8 @@ def by_importance(rows: Predictions) -> float | None:
 
 
 def standard_error(rows: Predictions) -> float | None:
-    """Standard error of the log loss of a sample of rows."""
-    if not (rows.extras.standard_error and rows.probabilistic):
+    """Standard error of the log loss of a sample of rows; one row has none."""
+    if not (rows.extras.standard_error and rows.probabilistic and len(rows.losses) > 1):
         return None
     return float(rows.losses.std(ddof=1) / np.sqrt(len(rows.losses)))
 
