@@ -75,7 +75,10 @@ def test_page_needs_nothing_but_its_figures(report, page):
     for _, attributes in page.tags:
         assert (report / attributes.get("src", "index.html")).is_file()
         if "href" in attributes:
-            assert attributes["href"].startswith("#") and attributes["href"][1:] in targets
+            place = attributes["href"]
+            assert place[1:] in targets if place.startswith("#") else (report / place).is_file()
+    pdfs = {a["href"] for a in page.named("a") if a.get("href", "").endswith(".pdf")}
+    assert pdfs == {f"figures/{path.name}" for path in (report / "figures").glob("*.pdf")}
     assert not page.named("link")
     raw = (report / "index.html").read_text(encoding="utf-8")
     assert "http://" not in raw and "https://" not in raw
@@ -99,6 +102,7 @@ def test_a_self_contained_page_embeds_images(report, tmp_path):
         page.write(f'<img src="figures/{image.name}" alt="">')
     path = self_contained(folder)
     (shown,) = Page(path.read_text(encoding="utf-8")).named("img")
+    assert ".pdf" not in path.read_text(encoding="utf-8")  # whose links would lead nowhere
     assert base64.b64decode(shown["src"].split(",", 1)[1]) == image.read_bytes()
     build(grid(), folder, "Smoke & mirrors")  # a report with such a page can be replaced
 

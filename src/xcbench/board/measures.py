@@ -81,8 +81,8 @@ def read(folder: Path, protocol: Protocol) -> Board:
 def energy() -> str:
     """Energy measurements, or why there are none."""
     if any(POWER.glob("*/energy_uj")):
-        return "The machine tells its energy, which the cells do not record yet."
-    return "Energy: not measured here, as the machine does not tell it."
+        return "Energy: the machine measures it, but the cells do not record it yet."
+    return "Energy is not shown: this machine does not measure it."
 
 
 def _joined(cache: ResultsCache) -> pd.DataFrame:

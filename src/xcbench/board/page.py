@@ -80,11 +80,11 @@ TOLD = {
     "ranks": "Average ranks",
     "sensitivity": "Sensitivity: share of trials within 5 % of the method's best one",
     "variance": "What each choice is worth: analysis of variance of the final log loss",
-    "design": "Objective (each with its paper's optimizer) and sampler on citeulike: analysis of "
-    "variance of the log loss of the adv paper's crossed rows",
-    "choices": "Objective, sampler (without the tree, whose fit takes all the seconds) and "
-    "optimizer on bibtex, each with each at its best rate: "
-    "analysis of variance of the log loss (`experiment=board-crossed`)",
+    "design": "Objective and sampler on citeulike: analysis of variance of the log loss of the adv "
+    "paper's crossed rows, each objective with the optimizer of its paper",
+    "choices": "Objective, sampler and optimizer on bibtex: analysis of variance of the log loss "
+    "of all combinations at their best rates, without the tree: its fit takes the whole time limit "
+    "(`experiment=board-crossed`)",
 }
 
 
@@ -202,8 +202,8 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
         pictures[f"figures/{name}.svg"] = caption
 
     keep("overview", figures.overview(board.summary),
-         "Accuracy (precision at 1 where every label counts) in per cent of the best of the task; "
-         "– where there is none, of which the tables have the reason.")  # fmt: skip
+         "Accuracy (precision at 1 where every label counts) in per cent of the best of the task. "
+         "A dash marks a method without a number; the tables have the reason.")  # fmt: skip
     for name, sign, what in (("accuracy", -1, "accuracy"), ("test_log_loss", 1, "log loss")):
         found = ranks.ranks(sign * _by_task(board, name))
         if found is not None:
@@ -213,7 +213,7 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
     loss = _by_task(board, "test_log_loss").dropna(how="all").dropna(how="all", axis="columns")
     error = (1 - _by_task(board, "accuracy")).dropna(how="all").dropna(how="all", axis="columns")
     keep("profile-loss", figures.profile(loss, "log loss"),
-         "Performance profile of the log loss: on which share of tasks a method is within a ratio "
+         "Performance profile of the log loss: share of tasks on which a method is within a ratio "
          "of the best.")  # fmt: skip
     keep("profile-error", figures.profile(error, "error"), "Performance profile of the error.")
     keep("front-seconds", figures.fronts(board.summary, "train_seconds", "training seconds"),

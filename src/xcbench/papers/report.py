@@ -77,11 +77,11 @@ def write(
 
 
 def counted(rows: pd.DataFrame) -> str:
-    """Count the verdicts of replication rows in sentences: results, and apart what is none."""
+    """Count the verdicts of replication rows in sentences, results apart from other numbers."""
     parts = []
     for kind, name in NAMED.items():
         counts = rows.loc[rows["kind"] == kind, "verdict"].value_counts()
-        listed = ", ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
+        listed = "; ".join(f"{counts[word]} {word}" for word in ALL if word in counts)
         if listed:
             parts.append(f"{name} ({counts.sum()}): {listed}.")
     return " ".join([f"The paper prints {len(rows)} numbers.", *parts])

@@ -22,6 +22,11 @@ class Picture(NamedTuple):
     caption: str
     svg: Markup = Markup()
 
+    @property
+    def pdf(self) -> Path:
+        """The same figure for a paper, see `style.save`."""
+        return self.png.with_suffix(".pdf")
+
 
 CURVES = (
     "Learning curves at the best rate of each method, against epochs (left) and training seconds "

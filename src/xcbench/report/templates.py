@@ -62,5 +62,6 @@ def self_contained(folder: Path) -> Path:
     page = folder / SELF_CONTAINED
     with writing(page, "reports_dir"):
         text = (folder / "index.html").read_text(encoding="utf-8")
+        text = re.sub(r' <a href="[^":]+\.pdf">[^<]*</a>', "", text)  # stays behind in the folder
         durable.write(page, re.sub(r'src="([^":]+\.png)"', embedded, text))
     return page
