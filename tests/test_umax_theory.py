@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from xcbench.core.objectives.implicit import NEWTON_STEPS, implicit_step
 from xcbench.papers import Measured
-from xcbench.papers.umax import implicit_steps, theory
+from xcbench.papers.umax import composition, implicit_steps, theory
 from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
 
 K, U = 1000, np.log(1000)
@@ -69,6 +69,14 @@ def test_proposition_1_holds_with_strong_convexity_and_is_met_by_a_parabola():
     end = parabola.after_a_step(np.zeros(2), 2.0)
     np.testing.assert_allclose(end, -2.0 * parabola.gradient(end), atol=1e-6)
     np.testing.assert_allclose(end, [-1.0, 2.0], atol=1e-6)  # -rate c / (1 + rate m)
+
+
+def test_stochastic_composition_comes_to_the_optimum_and_its_factors_are_bounded():
+    nothing = Measured(pd.DataFrame(), pd.DataFrame())
+    assert 0 < composition.distance_left(nothing)[0] < 0.05
+    # v is at least share (K - 1) odds when it is used: odds / (1 + v) < 1 / ((K - 1) share).
+    share = (1 + (composition.STEPS - 1) / composition.DECAY) ** -0.5
+    assert 1 < composition.largest_factor(nothing)[0] < 1 / (3 * share)
 
 
 # ---------------------------------------------------------------- appendices A and D, with decay

@@ -148,6 +148,11 @@ def fit_seconds(ax: Axes, ends: list[float]) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
+def not_run(ax: Axes) -> None:
+    """Say in an empty panel that its data are not here."""
+    ax.text(0.5, 0.5, "not run: data", transform=ax.transAxes, ha="center", va="center")
+
+
 def legend(fig: Figure, title: str, looks: Styles) -> None:
     """Put one legend above all panels, under a title, as the name of the dataset."""
     handles = [Line2D([], [], **look) for look in looks.values()]

@@ -82,6 +82,6 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
 def _boxes(pair: Iterable[Axes], name: str) -> None:
     """Draw the axes of a printed pair of panels whose data are not here."""
     for ax, label in zip(pair, ("pred. log likelihood", "pred. accuracy"), strict=True):
-        ax.text(0.5, 0.5, "not run: data", transform=ax.transAxes, ha="center", va="center")
+        style.not_run(ax)
         ax.set(title=name, xlabel="training time (hours)", ylabel=label, xlim=(0, HOURS))
         ax.tick_params(left=False, labelleft=False)

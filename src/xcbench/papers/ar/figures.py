@@ -35,7 +35,7 @@ CAPTIONS = {
     "is the mean of the estimates in a hundredth of the iterations, on the drawn rows and classes; "
     "lines are means over seeds, bands reach from the lowest to the highest. Seconds are epochs "
     "times the seconds an epoch of Table 2, measured with no other job on that core. Exact "
-    "softmax: its log-likelihood at the end of its own run.",
+    "softmax: its log-likelihood at the end of its own run; on Omniglot it was not run.",
     "unification": "One objective, three methods (beyond the paper): the double sum u + e^(-u) (1 "
     "+ sum of odds) - 1 is minus the bound of softmax A&R with u = log eta. The methods differ in "
     "how u moves: a step towards the estimated optimum (A&R), a gradient step with a reset "
@@ -55,17 +55,24 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
-    """Draw a panel a dataset that ran."""
-    shown = [
+    """Draw the five panels; one without its data is an empty box."""
+    here = [
         printed
         for printed in DATASETS
         if len(ended(cells(results, printed, "A&R softmax")))
         and seconds(results, printed, "A&R softmax").values
     ]
-    if not shown:
+    if not here:
         return None
-    fig = Figure(figsize=(3.4 * len(shown), 3.3), layout="constrained")
-    for ax, printed in zip(fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+    wide = [3.0 if printed in here else 1.3 for printed in DATASETS]
+    fig = Figure(figsize=(sum(wide), 3.3), layout="constrained")
+    panels = fig.subplots(1, len(wide), squeeze=False, width_ratios=wide)[0]
+    for ax, printed in zip(panels, DATASETS, strict=True):
+        ax.set(title=printed, xlabel="training seconds")
+        if printed not in here:
+            style.not_run(ax)
+            ax.tick_params(left=False, labelleft=False, bottom=False, labelbottom=False)
+            continue
         ends = []
         for method in FIGURE2:
             runs = ended(cells(results, printed, NAME[method]))
@@ -85,7 +92,6 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
         high, low = max(ends), min(ends)
         room = (high - low) or abs(high)
         ax.set_ylim(low - BELOW * room, high + 0.5 * room)
-        ax.set(title=printed, xlabel="training seconds")
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g}"))
     fig.axes[0].set_ylabel("bound (nats)")
     style.legend(fig, "", {FIGURE2[name]: LOOKS[name] for name in FIGURE2})

@@ -81,7 +81,7 @@ def figure1(results: pd.DataFrame) -> Figure | None:
         quality.set(title=dataset)
         if dataset not in set(rows["dataset"]):
             for ax in (quality, size):
-                ax.text(0.5, 0.5, "not run: data", transform=ax.transAxes, ha="center", va="center")
+                style.not_run(ax)
                 ax.set_axis_off()
             continue
         by = rows[rows["dataset"] == dataset].groupby("method.strength")
