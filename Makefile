@@ -67,5 +67,5 @@ clean:
 	@ls .venv/ready-* >/dev/null 2>&1 || $(PYTHON) -m venv --clear .venv
 	@rm -f .venv/ready-*
 	@echo "installing xcbench$(EXTRAS) into .venv (a minute or two)"
-	$(BIN)/python -m pip install --disable-pip-version-check --editable '.$(EXTRAS)'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.$(EXTRAS)'
 	@touch $@ .venv/ready-run

@@ -44,6 +44,15 @@ def test_the_estimate_is_the_mean_of_like_cells(capsys: pytest.CaptureFixture[st
     assert ", about 33 s left\n" in capsys.readouterr().out
 
 
+def test_compiling_is_not_expected_of_the_other_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    jobs = [Alone(number) for number in range(3)]
+    progress = Progress(len(jobs), jobs)  # type: ignore[arg-type]
+    jobs[0].cell.seconds = {"compile": 40.0}
+    progress.end(jobs[0], jobs[0].cell, 42.0)  # type: ignore[arg-type]
+    assert progress.estimate() == pytest.approx(2 * 2.0)
+    assert "42 s (compiling once), about 4.0 s left" in capsys.readouterr().out
+
+
 def test_a_frame_is_made_of_all_cells_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = made_cells.grid()
     calls = []

@@ -29,7 +29,7 @@ def one_line(error: BaseException) -> str:
 
 def reason(error: BaseException) -> str:
     """What went wrong, in the operating system's words if it has any; without the file name."""
-    return getattr(error, "strerror", None) or one_line(error)
+    return (isinstance(error, OSError) and error.strerror) or one_line(error)
 
 
 @contextmanager

@@ -89,8 +89,8 @@ def save(folder: Path, trained: Trained) -> None:
     arrays = {f"state.{name}": array for name, array in state.items()}
     arrays["classes"] = _plain(estimator.classes_)
     if trained.inputs is not None:
-        own = trained.inputs.arrays()
-        arrays |= {f"inputs.{name}": own[name] for name in own if name != "labels"}
+        inputs = trained.inputs.arrays()
+        arrays |= {f"inputs.{name}": inputs[name] for name in inputs if name != "labels"}
     if trained.counts is not None:
         arrays["counts"] = trained.counts
     content = {
@@ -173,10 +173,10 @@ def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarra
         raise ValueError(f"dtype {estimator.dtype!r}")
     estimator._restore(info, content["settings"], need=(), engine="numpy")
     next(estimator._model.passes(sp.csr_array((1, info.features), dtype=estimator.dtype)))
-    own, protocol = _under("inputs.", arrays), content["protocol"]
+    parts, protocol = _under("inputs.", arrays), content["protocol"]
     if protocol is None:
         return Trained(estimator)
-    inputs = Inputs.of({**own, "labels": estimator.classes_})
+    inputs = Inputs.of({**parts, "labels": estimator.classes_})
     return Trained(estimator, inputs, Protocol(**protocol), arrays["counts"])
 
 
@@ -200,11 +200,13 @@ def _plain(labels: np.ndarray) -> np.ndarray:
 
 def _parameters(estimator: LinearClassifier) -> dict[str, Any]:
     """Parameters that files can have; a seed that was no number is left out."""
-    given = estimator.get_params()
-    if not isinstance(given["random_state"], int | None):
-        given["random_state"] = None
-    plain = (value.item() if isinstance(value, np.generic) else value for value in given.values())
-    values = dict(zip(given, plain, strict=True))
+    parameters = estimator.get_params()
+    if not isinstance(parameters["random_state"], int | None):
+        parameters["random_state"] = None
+    plain = (
+        value.item() if isinstance(value, np.generic) else value for value in parameters.values()
+    )
+    values = dict(zip(parameters, plain, strict=True))
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()

@@ -83,8 +83,8 @@ def find(kind: str, reference: str, ours: tuple[str, ...] = ()) -> PluginRef:
     entries = announced(kind).get(reference, [])
     if not entries:
         meant = suggestion(reference, [*ours, *announced(kind)])
-        known = ", ".join([*ours, *announced(kind)]) or "none"
-        raise UserError(f"unknown {kind} '{reference}'{meant or f'; {kind}s: {known}'}")
+        names = ", ".join([*ours, *announced(kind)]) or "none"
+        raise UserError(f"unknown {kind} '{reference}'{meant or f'; {kind}s: {names}'}")
     packages = [_package(entry) for entry in entries]
     if len(entries) > 1:
         raise UserError(

@@ -70,7 +70,7 @@ def table(summary: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:
 
 def _lines(summary: pd.DataFrame, shapes: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for task, shape in shapes.sort_values(["classes", "train"], kind="stable").iterrows():
-        own = summary[summary["task"] == task]
+        rows = summary[summary["task"] == task]
         line = {
             "task": task,
             "K": int(shape["classes"]),
@@ -78,15 +78,15 @@ def _lines(summary: pd.DataFrame, shapes: pd.DataFrame) -> Iterator[dict[str, An
             "density": shape["nonzeros_per_row"] / shape["features"],
         }
         for wish, needs in WISHES.items():
-            found = choice(own, needs)
-            line[wish] = "none" if found is None else _told(found, needs)
+            best = choice(rows, needs)
+            line[wish] = "none" if best is None else _told(best, needs)
         yield line
 
 
-def _told(found: pd.Series, needs: Needs) -> str:
+def _told(row: pd.Series, needs: Needs) -> str:
     value = (
-        f"log loss {found['test_log_loss']:.3f}"
+        f"log loss {row['test_log_loss']:.3f}"
         if needs.probabilities
-        else f"{100 * found['accuracy']:.1f} %"
+        else f"{100 * row['accuracy']:.1f} %"
     )
-    return f"{found['method']} ({value}, {found['train_seconds']:.2g} s)"
+    return f"{row['method']} ({value}, {row['train_seconds']:.2g} s)"

@@ -61,12 +61,12 @@ def counted(launch: Launch, caches: Mapping[str, ResultsCache]) -> Iterator[dict
     by = ["grid", "method"]
     used = caches["runs"].rows[by].drop_duplicates()
     rows = caches["tuning"].rows.merge(used, on=by).groupby(by).size()
-    for number, own in rows.groupby(rows):
-        methods = sorted(set(own.index.get_level_values("method")))
+    for number, searches in rows.groupby(rows):
+        methods = sorted(set(searches.index.get_level_values("method")))
         few = f" ({', '.join(methods)})" if number != launch.protocol.trials else ""
         yield _row(
             "trials a method and task",
-            f"{len(own)} searches{few}",
+            f"{len(searches)} searches{few}",
             float(str(number)),
             launch.protocol.trials,
             bool(int(str(number)) <= launch.protocol.trials),
@@ -124,13 +124,13 @@ def again(
     tasks = {task.name: task for task in launch.protocol.tasks}
     for _, row in drawn.iterrows():
         jobs = launch.jobs(tasks[row["grid"]], "runs", row["method"], conditions, caches["tuning"])
-        found = next((job for job in jobs if job.cell.cell == row["cell"]), None)
+        planned = next((job for job in jobs if job.cell.cell == row["cell"]), None)
         what = f"{row['grid']} {row['method']} seed={row['seed']}"
-        if found is None:
+        if planned is None:
             yield _row("run again", f"{what}: no longer what is planned", np.nan, 0.0, False)
             continue
         old = caches["runs"].curves[caches["runs"].curves["cell"] == row["cell"]]
-        apart = _apart(old, runner.run(found).curve, COMPARED)
+        apart = _apart(old, runner.run(planned).curve, COMPARED)
         yield _row("run again", what, apart, 0.0, apart <= AGREE)
 
 

@@ -77,9 +77,9 @@ class Comparison:
         """Drawn cells of the best methods so far, in turn."""
         best: list[str] = []
         table = self.table
-        while len(best) < KEPT and (found := advice.choice(table, self.needs)) is not None:
-            best.append(str(found["method"]))
-            table = table[table["method"] != found["method"]]
+        while len(best) < KEPT and (row := advice.choice(table, self.needs)) is not None:
+            best.append(str(row["method"]))
+            table = table[table["method"] != row["method"]]
         searches = [self._jobs(method)[1:] for method in best]
         for turn in range(max(map(len, searches), default=0)):
             yield from (jobs[turn] for jobs in searches if turn < len(jobs))

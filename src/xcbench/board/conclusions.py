@@ -77,7 +77,7 @@ def judged(finals: pd.DataFrame) -> pd.DataFrame:
 def _rows(finals: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for entry in PUBLISHED:
         gain = gains(finals, entry.better, entry.worse, entry.measure)
-        found = effect([*gain.mean()])
+        measured = effect([*gain.mean()])
         holds = int((gain.mean(axis="columns") > 0).sum())
         yield {
             "paper": entry.paper,
@@ -85,17 +85,17 @@ def _rows(finals: pd.DataFrame) -> Iterator[dict[str, Any]]:
             "measure": entry.measure,
             "tasks": len(gain),
             "holds on": holds,
-            "gain": found.mean,
-            "low": found.low,
-            "high": found.high,
-            "verdict": verdict(found, holds, len(gain)),
+            "gain": measured.mean,
+            "low": measured.low,
+            "high": measured.high,
+            "verdict": verdict(measured, holds, len(gain)),
         }
 
 
-def verdict(found: Effect, holds: int, tasks: int) -> str:
+def verdict(measured: Effect, holds: int, tasks: int) -> str:
     """Whether the paper's order holds on all tasks, on some, or on none."""
-    if tasks < 2 or not np.isfinite(found.low):
+    if tasks < 2 or not np.isfinite(measured.low):
         return "too few tasks"
-    if found.low > 0 and holds == tasks:
+    if measured.low > 0 and holds == tasks:
         return "survives"
-    return "does not survive" if found.high < 0 and holds == 0 else "depends on the task"
+    return "does not survive" if measured.high < 0 and holds == 0 else "depends on the task"

@@ -29,9 +29,9 @@ def save(fig: Figure, path: Path) -> None:
     durable.write(path, content.getvalue())
 
 
-def differences(found: Ranks, title: str) -> Figure:
+def differences(table: Ranks, title: str) -> Figure:
     """Critical-difference diagram: average ranks, with bars below methods that do not differ."""
-    names, places = list(found.average.index), found.average.to_numpy()
+    names, places = list(table.average.index), table.average.to_numpy()
     half = (len(names) + 1) // 2
     with style.look():
         fig = Figure(figsize=(8, 1.2 + 0.2 * half))
@@ -53,9 +53,9 @@ def differences(found: Ranks, title: str) -> Figure:
             ax.plot([place, place, edge], [1, y, y], color="#888888", linewidth=0.6)
             ax.text(edge, y, f" {name} {place:.1f} ", va="center", ha="right" if left else "left",
                     fontsize=8)  # fmt: skip
-        ax.plot([low, low + found.difference], [2.4, 2.4], color="black", linewidth=2)
-        ax.text(low, 2.6, f"critical difference {found.difference:.1f}", fontsize=8)
-        for number, (first, last) in enumerate(ranks.cliques(found)[:6]):
+        ax.plot([low, low + table.difference], [2.4, 2.4], color="black", linewidth=2)
+        ax.text(low, 2.6, f"critical difference {table.difference:.1f}", fontsize=8)
+        for number, (first, last) in enumerate(ranks.cliques(table)[:6]):
             y = 0.8 - 0.14 * number
             ax.plot([places[first], places[last]], [y, y], color="#0072b2", linewidth=2)
     return fig

@@ -27,19 +27,19 @@ class Finding:
     @property
     def told(self) -> str:
         """The sentence with its numbers."""
-        found = self.effect
-        interval = f"{found.mean:.3g}{self.unit} [{found.low:.3g}, {found.high:.3g}]"
+        effect = self.effect
+        interval = f"{effect.mean:.3g}{self.unit} [{effect.low:.3g}, {effect.high:.3g}]"
         told = self.sentence.replace("{}", interval)
-        return f"{told} (mean and 95 % interval, of {found.seeds} {self.of})"
+        return f"{told} (mean and 95 % interval, of {effect.seeds} {self.of})"
 
 
 def of(board: Board) -> list[Finding]:
     """All findings for which the tables have at least two different numbers."""
-    found = (
+    findings = (
         Finding(name, sentence, _effect(values(board)), unit, _of(name))
         for name, (sentence, values, unit) in FINDINGS.items()
     )
-    return [entry for entry in found if entry.effect.high > entry.effect.low]
+    return [entry for entry in findings if entry.effect.high > entry.effect.low]
 
 
 def _effect(values: pd.Series) -> Effect:
@@ -81,8 +81,8 @@ def _best(board: Board, some: pd.Series) -> pd.Series:
     """Accuracy by task and seed of the method that is best on the task's average."""
     means = board.summary[some].dropna(subset=["accuracy"])
     best = means.loc[means.groupby("task")["accuracy"].idxmax()].set_index("task")["method"]
-    own = board.finals[board.finals["method"] == board.finals["task"].map(best)]
-    return own.set_index(["task", "seed"])["accuracy"]
+    rows = board.finals[board.finals["method"] == board.finals["task"].map(best)]
+    return rows.set_index(["task", "seed"])["accuracy"]
 
 
 def by_seed(values: pd.Series) -> pd.Series:
@@ -112,11 +112,11 @@ def order_of_two_measures(board: Board) -> pd.Series:
     """Spearman's correlation over methods of accuracy and log likelihood."""
     table = board.finals.dropna(subset=["accuracy", "test_log_loss"])
     table = table[table["method"] != "prior"].assign(likelihood=-table["test_log_loss"])
-    found = {
-        key: own["accuracy"].corr(own["likelihood"], method="spearman")
-        for key, own in table.groupby(["task", "seed"])
+    correlations = {
+        key: rows["accuracy"].corr(rows["likelihood"], method="spearman")
+        for key, rows in table.groupby(["task", "seed"])
     }
-    return by_seed(pd.Series(found).rename_axis(["task", "seed"]))
+    return by_seed(pd.Series(correlations).rename_axis(["task", "seed"]))
 
 
 def outside(board: Board) -> pd.Series:

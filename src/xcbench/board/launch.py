@@ -61,8 +61,8 @@ class Launch:
                     code = max(code, processes.apart(partial(both, self._within)))
                     if code == INTERRUPTED:
                         break
-                    found = both(self._told)
-                    new = {part: new[part].joined(found[part]) for part in parts}
+                    measured = both(self._told)
+                    new = {part: new[part].joined(measured[part]) for part in parts}
                 for part in () if self.plan else parts:
                     keep = partial(_replaced, task.name, new[part])
                     caches[part] = results_cache.update(self.folder, part, keep)
@@ -80,14 +80,14 @@ class Launch:
         execute: Callable[[Task, str, Sequence[Job]], int],
     ) -> dict[str, ResultsCache]:
         """Rows of a method on a task by part; the best of the trials are those of the rows."""
-        found = dict.fromkeys(parts, ResultsCache.empty())
+        measured = dict.fromkeys(parts, ResultsCache.empty())
         for part in parts:
-            tuned = found.get("tuning", caches["tuning"])
+            tuned = measured.get("tuning", caches["tuning"])
             jobs = self.jobs(task, part, method, conditions, tuned)
             if jobs:
                 run = partial(execute, task, part)
-                found[part], _ = cells_of(task.name, jobs, caches[part], run)
-        return found
+                measured[part], _ = cells_of(task.name, jobs, caches[part], run)
+        return measured
 
     def _told(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Say of the cells that are not there that their process was ended."""
@@ -115,20 +115,22 @@ class Launch:
     ) -> list[Job]:
         """Jobs of a method on a task."""
         seeds = range(self.protocol.seeds if part == "runs" else 1)
-        own = [self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds]
-        first = plan.jobs(own[:1], whole=False)[0]
+        configurations = [
+            self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds
+        ]
+        first = plan.jobs(configurations[:1], whole=False)[0]
         if not isinstance(first.info, Info):  # one cell says why
             return [first] if part == "tuning" else []
         if part == "tuning":
-            thing = registry.method_of(own[0].method)
-            points = tuning.trials(self.protocol, thing, own[0], first.info)
+            thing = registry.method_of(configurations[0].method)
+            points = tuning.trials(self.protocol, thing, configurations[0], first.info)
             return plan.jobs(points, whole=False)
         rows = tuned.rows[(tuned.rows["grid"] == task.name) & (tuned.rows["method"] == method)]
         ended = rows["status"].isin(FINAL).sum()
         best = tuning.best(rows, tuned.curves, task.every_label)
-        if best is None or ended < self._expected(own[0], first.info):
+        if best is None or ended < self._expected(configurations[0], first.info):
             return []
-        return plan.jobs([at(settings, best) for settings in own], whole=False)
+        return plan.jobs([at(settings, best) for settings in configurations], whole=False)
 
     def _expected(self, settings: Config, info: Info) -> int:
         """How many trials a method has; one that was ended before has fewer."""

@@ -87,8 +87,10 @@ def energy() -> str:
 
 def _joined(cache: ResultsCache) -> pd.DataFrame:
     """Checkpoints with what the rows say of their cells."""
-    own = [name for name in cache.rows if name in OF_ROWS or str(name).startswith("shape.")]
-    return cache.curves.merge(cache.rows[own], on="cell").rename(columns={"grid": "task"}).copy()
+    columns = [name for name in cache.rows if name in OF_ROWS or str(name).startswith("shape.")]
+    return (
+        cache.curves.merge(cache.rows[columns], on="cell").rename(columns={"grid": "task"}).copy()
+    )
 
 
 def _with_accuracy(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
@@ -114,26 +116,26 @@ def _stopped(cache: ResultsCache, protocol: Protocol) -> pd.DataFrame:
     return ended.assign(row_seconds=ended["predict_seconds"] / evaluated)
 
 
-def _entry(task: Task, method: str, tried: pd.DataFrame, own: pd.DataFrame) -> dict[str, Any]:
+def _entry(task: Task, method: str, tried: pd.DataFrame, finals: pd.DataFrame) -> dict[str, Any]:
     """What is told of a method on a task: of the rows of its trials, and of its final cells."""
     entry: dict[str, Any] = {
         "task": task.name,
         "method": method,
         "trials": int(tried["status"].isin((*tuning.ENDED, "diverged")).sum()),
-        "seeds": len(own),
-        "capped": int((own["status"] == "timeout").sum()),
+        "seeds": len(finals),
+        "capped": int((finals["status"] == "timeout").sum()),
     }
     for name in MEANS:
-        entry[name] = own[name].mean()
+        entry[name] = finals[name].mean()
         if name in ("accuracy", "test_log_loss"):
-            entry[f"{name}_sd"] = own[name].std()
-    settings = own.reindex(columns=[name for name in tuning.POINT if name in own])
+            entry[f"{name}_sd"] = finals[name].std()
+    settings = finals.reindex(columns=[name for name in tuning.POINT if name in finals])
     entry["settings"] = " ".join(
         f"{str(name).removeprefix('method.')}={values.iloc[0]:g}"
         for name, values in settings.items()
         if len(values) and pd.notna(values.iloc[0]) and values.iloc[0]
     )
-    entry["reason"] = "" if len(own) else _reason(task, tried)
+    entry["reason"] = "" if len(finals) else _reason(task, tried)
     return entry
 
 
@@ -158,11 +160,11 @@ def _times(summary: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> p
             continue
         name = REFERENCE if REFERENCE in by_method else str(by_method.idxmax())
         for method in by_method.index:
-            own = curves[(curves["task"] == task) & (curves["method"] == method)]
+            checkpoints = curves[(curves["task"] == task) & (curves["method"] == method)]
             line = {"task": task, "method": method, "reference": name}
             for share in SHARES:
                 goal = share / 100 * by_method[name]
-                line[f"seconds_to_{share}"] = _first(own, goal)
+                line[f"seconds_to_{share}"] = _first(checkpoints, goal)
             lines.append(line)
     return pd.DataFrame(lines, columns=["task", "method", "reference", *_columns()])
 

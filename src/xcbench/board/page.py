@@ -133,19 +133,19 @@ def shapes(board: Board) -> pd.DataFrame:
 def differences(board: Board) -> pd.DataFrame:
     """Difference of every method from the reference, by task and seed."""
     lines = []
-    for task, own in board.finals.groupby("task"):
+    for task, rows in board.finals.groupby("task"):
         table = {
-            name: own.pivot_table(index="seed", columns="method", values=name)
+            name: rows.pivot_table(index="seed", columns="method", values=name)
             for name in ("accuracy", "test_log_loss")
         }
-        for method in sorted(own["method"].unique()):
+        for method in sorted(rows["method"].unique()):
             for name, values in table.items():
                 if not {method, measures.REFERENCE} <= set(values) or method == measures.REFERENCE:
                     continue
-                found = effect([*(values[method] - values[measures.REFERENCE]).dropna()])
+                difference = effect([*(values[method] - values[measures.REFERENCE]).dropna()])
                 lines.append(
-                    {"task": task, "method": method, "measure": name, "difference": found.mean,
-                     "low": found.low, "high": found.high, "seeds": found.seeds}
+                    {"task": task, "method": method, "measure": name, "difference": difference.mean,
+                     "low": difference.low, "high": difference.high, "seeds": difference.seeds}
                 )  # fmt: skip
     names = ["task", "method", "measure", "difference", "low", "high", "seeds"]
     return pd.DataFrame(lines, columns=names)
@@ -159,13 +159,13 @@ def ranked(board: Board) -> pd.DataFrame:
     """Average ranks by accuracy of all methods, and by log loss of those with probabilities."""
     lines = []
     for name, sign in (("accuracy", -1), ("test_log_loss", 1)):
-        found = ranks.ranks(sign * _by_task(board, name))
-        if found is None:
+        table = ranks.ranks(sign * _by_task(board, name))
+        if table is None:
             continue
         lines += [
-            {"measure": name, "method": method, "average rank": rank, "tasks": found.tasks,
-             "critical difference": found.difference, "p of Friedman's test": found.p}
-            for method, rank in found.average.items()
+            {"measure": name, "method": method, "average rank": rank, "tasks": table.tasks,
+             "critical difference": table.difference, "p of Friedman's test": table.p}
+            for method, rank in table.average.items()
         ]  # fmt: skip
     return pd.DataFrame(lines)
 
@@ -174,15 +174,15 @@ def sensitivity(board: Board) -> pd.DataFrame:
     """Share of a method's trials within 5 % of its best validation loss or error, over tasks."""
     lines = []
     every = {task.name: task.every_label for task in board.protocol.tasks}
-    for (task, method), own in board.trials.groupby(["task", "method"]):
-        column = tuning.criterion(own, every[str(task)])
-        values = own[column]
+    for (task, method), trials in board.trials.groupby(["task", "method"]):
+        column = tuning.criterion(trials, every[str(task)])
+        values = trials[column]
         near = (
             values >= 0.95 * values.max()
             if "precision" in column
             else values <= 1.05 * values.min()
         )
-        lines.append({"task": task, "method": method, "trials": len(own), "share": near.mean()})
+        lines.append({"task": task, "method": method, "trials": len(trials), "share": near.mean()})
     table = pd.DataFrame(lines)
     table = (
         table[table["trials"] > 1]
@@ -205,10 +205,10 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
          "Accuracy (precision at 1 where every label counts) in per cent of the best of the task. "
          "A dash marks a method without a number; the tables have the reason.")  # fmt: skip
     for name, sign, what in (("accuracy", -1, "accuracy"), ("test_log_loss", 1, "log loss")):
-        found = ranks.ranks(sign * _by_task(board, name))
-        if found is not None:
-            keep(f"ranks-{name}", figures.differences(found, f"average ranks by {what}"),
-                 f"Average ranks by {what} over {found.tasks} tasks. Methods joined by a bar do "
+        table = ranks.ranks(sign * _by_task(board, name))
+        if table is not None:
+            keep(f"ranks-{name}", figures.differences(table, f"average ranks by {what}"),
+                 f"Average ranks by {what} over {table.tasks} tasks. Methods joined by a bar do "
                  "not differ (Nemenyi, 95 %); a method without a number ranks last.")  # fmt: skip
     loss = _by_task(board, "test_log_loss").dropna(how="all").dropna(how="all", axis="columns")
     error = (1 - _by_task(board, "accuracy")).dropna(how="all").dropna(how="all", axis="columns")
@@ -225,11 +225,11 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
 
 def _of_task(board: Board, task: str) -> pd.DataFrame:
     """The table of a task, the best first; a method without numbers has its reason."""
-    own = board.summary[board.summary["task"] == task]
-    own = own.sort_values(["accuracy", "method"], ascending=[False, True], kind="stable")
-    text = own.set_index("method")[list(SHOWN)].rename(columns=SHOWN)
+    rows = board.summary[board.summary["task"] == task]
+    rows = rows.sort_values(["accuracy", "method"], ascending=[False, True], kind="stable")
+    text = rows.set_index("method")[list(SHOWN)].rename(columns=SHOWN)
     shown = told(text.reset_index())
-    shown["note"] = own["reason"].to_numpy()
+    shown["note"] = rows["reason"].to_numpy()
     return shown.loc[:, (shown != "").any()]
 
 

@@ -42,11 +42,11 @@ def ranks(values: pd.DataFrame) -> Ranks | None:
     return Ranks(placed.mean().sort_values(kind="stable"), difference, p, n)
 
 
-def cliques(found: Ranks) -> list[tuple[int, int]]:
+def cliques(table: Ranks) -> list[tuple[int, int]]:
     """Maximal groups of methods that do not differ, as first and last place."""
-    average = found.average.to_numpy()
+    average = table.average.to_numpy()
     ends = [
-        int(np.searchsorted(average, value + found.difference, side="right")) - 1
+        int(np.searchsorted(average, value + table.difference, side="right")) - 1
         for value in average
     ]
     return [
@@ -60,7 +60,10 @@ def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
     """Share of tasks on which a method is within a ratio of the best; lower is better."""
     relative = values.div(values.min(axis="columns"), axis="index")
     return pd.DataFrame(
-        {method: [(own <= ratio).mean() for ratio in ratios] for method, own in relative.items()},
+        {
+            method: [(ratio_of_task <= ratio).mean() for ratio in ratios]
+            for method, ratio_of_task in relative.items()
+        },
         index=ratios,
     )
 

@@ -26,18 +26,18 @@ def advise(request: Request) -> int:
     Settings: ``dataset`` and what belongs to it, ``seconds``, ``probabilities``, ``predict``
     (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``, ``runs_dir``.
     """
-    given = dict(request.settings)
-    refuse_hydra(given)
-    seconds = _number("seconds", given.pop("seconds", "60"))
+    settings = dict(request.settings)
+    refuse_hydra(settings)
+    seconds = _number("seconds", settings.pop("seconds", "60"))
     needs = Needs(
-        probabilities=_flag("probabilities", given.pop("probabilities", "false")),
-        mib=_number("mib", given.pop("mib")) if "mib" in given else None,
-        row_seconds=_number("predict", given.pop("predict")) if "predict" in given else None,
+        probabilities=_flag("probabilities", settings.pop("probabilities", "false")),
+        mib=_number("mib", settings.pop("mib")) if "mib" in settings else None,
+        row_seconds=_number("predict", settings.pop("predict")) if "predict" in settings else None,
     )
-    if "dataset" not in given:
+    if "dataset" not in settings:
         raise UserError("advise needs dataset=NAME, or dataset=file dataset.train=FILE")
-    reports = Path(given.pop("reports_dir", "reports"))
-    words = {name: given.pop(name) for name in list(given) if name.startswith("dataset")}
+    reports = Path(settings.pop("reports_dir", "reports"))
+    words = {name: settings.pop(name) for name in list(settings) if name.startswith("dataset")}
     if words["dataset"] == "file" and "dataset.test" not in words:
         words.setdefault(SPLIT, "random")
     task = Task(
@@ -45,18 +45,18 @@ def advise(request: Request) -> int:
         (*(f"{name}={value}" for name, value in words.items()), "dataset.missing=error"),
         every_label=words.get(EACH) == "each",
     )
-    with sweeps.hydra(given):
-        conditions = comparison.short(Conditions(protocol.read(), given), seconds)
+    with sweeps.hydra(settings):
+        conditions = comparison.short(Conditions(protocol.read(), settings), seconds)
         launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
         table = launch.run()
     if table.empty:
         raise UserError("no method finished in this time; allow more seconds=…")
     print(_shown(table))
-    found = advice.choice(table, needs)
-    if found is None:
+    row = advice.choice(table, needs)
+    if row is None:
         raise UserError("no method of the comparison meets your requirements; allow more seconds=…")
-    print(f"use {found['method']}: {_why(found, needs)}")
-    print(f"next: {_next(found, words)}")
+    print(f"use {row['method']}: {_why(row, needs)}")
+    print(f"next: {_next(row, words)}")
     return 0
 
 
@@ -82,20 +82,20 @@ def _settings(options: dict[str, float]) -> str:
     return " ".join(f"{name}={value:.4g}" for name, value in options.items())
 
 
-def _why(found: pd.Series, needs: Needs) -> str:
+def _why(row: pd.Series, needs: Needs) -> str:
     """What speaks for it."""
-    loss = f", log loss {found['test_log_loss']:.3f}" if needs.probabilities else ""
+    loss = f", log loss {row['test_log_loss']:.3f}" if needs.probabilities else ""
     return (
-        f"accuracy {100 * found['accuracy']:.1f} %{loss} of the rows set aside after "
-        f"{found['train_seconds']:.2g} s of training; of methods about as good the fastest"
+        f"accuracy {100 * row['accuracy']:.1f} %{loss} of the rows set aside after "
+        f"{row['train_seconds']:.2g} s of training; of methods about as good the fastest"
     )
 
 
-def _next(found: pd.Series, words: dict[str, str]) -> str:
+def _next(row: pd.Series, words: dict[str, str]) -> str:
     """The command that trains it on all rows, with more epochs."""
-    options = " ".join(f"method.{name}={value:.4g}" for name, value in found["settings"].items())
+    options = " ".join(f"method.{name}={value:.4g}" for name, value in row["settings"].items())
     data = " ".join(f"{name}={value}" for name, value in words.items())
-    return f"xcbench run {data} method={found['method']} {options}"
+    return f"xcbench run {data} method={row['method']} {options}"
 
 
 def _number(name: str, text: str) -> float:

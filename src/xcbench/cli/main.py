@@ -192,7 +192,7 @@ def _track(request: Request) -> int:
     request.refuse_others("runs_dir=…, tracking_uri=… and reports_dir=…, and records every cell")
     target = mlflow_target.Target.of(runs_dir, uri)
     number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True, uri=uri)
-    where = f"runs in {runs_dir / 'mlflow.db'}" if target.own else f"new runs in {target.name}"
+    where = f"runs in {runs_dir / 'mlflow.db'}" if target.is_local else f"new runs in {target.name}"
     print(f"{number} {where}")
     if reports:
         print(f"{mlflow_reports.track(runs_dir, Path(reports), uri)} reports of {reports}")

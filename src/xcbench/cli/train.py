@@ -35,20 +35,20 @@ NAMES = {"seed": "random_state", "budget.epochs": "epochs"}
 
 def train(request: Request) -> int:
     """Train a method on the rows of a file, and write the model."""
-    given = request.settings
-    out, method = Path(given.pop("out", "model")), given.pop("method", "implicit")
-    test = given.pop("test", None)
-    if method == OneVsAllClassifier.method and not {LABEL, f"dataset.{LABEL}"} & given.keys():
-        given[LABEL] = EACH
-    chosen = _protocol(given)
-    parameters = _parameters(given)
+    settings = request.settings
+    out, method = Path(settings.pop("out", "model")), settings.pop("method", "implicit")
+    test = settings.pop("test", None)
+    if method == OneVsAllClassifier.method and not {LABEL, f"dataset.{LABEL}"} & settings.keys():
+        settings[LABEL] = EACH
+    chosen = _protocol(settings)
+    parameters = _parameters(settings)
     raw = labelled_rows.read(Path(request.words[0]))
     started = time.perf_counter()
     try:
         rows, inputs = protocol.training(raw, chosen)
-        own = {name.removeprefix("method."): value for name, value in given.items()}
+        method_options = {name.removeprefix("method."): value for name, value in settings.items()}
         parameters |= {"reduction": "pick_all", "verbose": sys.stderr.isatty()}
-        estimator = estimators.of_method(method, own, **parameters)
+        estimator = estimators.of_method(method, method_options, **parameters)
         estimator.fit(*_targets(rows, inputs.labels))
     except ValueError as error:
         raise UserError(str(error)) from None
@@ -93,25 +93,25 @@ def number(name: str, text: str) -> int:
     return int(text)
 
 
-def _parameters(given: dict[str, str]) -> dict[str, Any]:
+def _parameters(settings: dict[str, str]) -> dict[str, Any]:
     """Take out what is no option of a method."""
-    found: dict[str, Any] = {"random_state": 0}
-    for key in list(given):
+    parameters: dict[str, Any] = {"random_state": 0}
+    for key in list(settings):
         name = NAMES.get(key, key)
         if name in PARAMETERS:
             try:
-                found[name] = PARAMETERS[name](given.pop(key))
+                parameters[name] = PARAMETERS[name](settings.pop(key))
             except ValueError:
                 raise UserError(f"{key} must be a whole number") from None
-    return found
+    return parameters
 
 
-def _protocol(given: dict[str, str]) -> Protocol:
+def _protocol(settings: dict[str, str]) -> Protocol:
     """Take out how rows become a problem."""
     node: Any = OmegaConf.structured(Protocol(classes="train"))
-    for key in [key for key in given if re.match(r"(dataset\.)?protocol\.", key)]:
+    for key in [key for key in settings if re.match(r"(dataset\.)?protocol\.", key)]:
         try:
-            OmegaConf.update(node, key.rpartition("protocol.")[2], given.pop(key))
+            OmegaConf.update(node, key.rpartition("protocol.")[2], settings.pop(key))
         except OmegaConfBaseException as error:
             raise UserError(f"{key} is not possible: {str(error).splitlines()[0]}") from None
     chosen: Protocol = OmegaConf.to_object(node)  # type: ignore[assignment]
@@ -193,11 +193,11 @@ def _measures(trained: Trained, path: Path, k: int) -> str:
         sums.errors += int((some & (place[:, 0] != targets)).sum())
         sums.best += sum(guess[0] in row for row, guess in zip(classes, place, strict=True))
         sums.hits += sum(len({*row} & {*guess}) for row, guess in zip(classes, place, strict=True))
-        known = np.flatnonzero(targets >= 0)
-        if one_learnt and len(known) and hasattr(estimator, "predict_proba"):
-            values = estimator.evaluate(X[known], estimator.classes_[targets[known]])
-            sums.loss += len(known) * values["log_loss"]
-            sums.of_loss += len(known)
+        labelled = np.flatnonzero(targets >= 0)
+        if one_learnt and len(labelled) and hasattr(estimator, "predict_proba"):
+            values = estimator.evaluate(X[labelled], estimator.classes_[targets[labelled]])
+            sums.loss += len(labelled) * values["log_loss"]
+            sums.of_loss += len(labelled)
     return "\n".join(sums.lines(k, one_learnt))
 
 

@@ -47,8 +47,8 @@ class Metric:
 
     def depth(self, name: str) -> int:
         """The k in a requested name of this metric, or 0."""
-        found = re.fullmatch(self.name.replace("{k}", r"([1-9]\d{0,5})"), name)
-        return int(found[1]) if found and self.of_best else 0
+        match = re.fullmatch(self.name.replace("{k}", r"([1-9]\d{0,5})"), name)
+        return int(match[1]) if match and self.of_best else 0
 
     def of(self, rows: Predictions) -> Iterator[tuple[str, float | None]]:
         """Names and values for these rows; None if there is no value."""
@@ -211,7 +211,7 @@ def names() -> list[str]:
     return [metric.name for metric in METRICS if metric.of_block or metric.of_best]
 
 
-def known(name: str) -> bool:
+def exists(name: str) -> bool:
     """Whether a metric of this name can be requested."""
     return depth([name]) > 0 or ("{k}" not in name and name in names())
 

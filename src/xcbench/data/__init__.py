@@ -159,8 +159,8 @@ def look_up(
         source = _source(settings, data_dir, cache_dir, fetching)
         if isinstance(source, Missing):
             return source
-        known = cache.info(cache_dir / source.digest)
-        return known or Unprepared(source.name, source.digest, source.twin)
+        info = cache.info(cache_dir / source.digest)
+        return info or Unprepared(source.name, source.digest, source.twin)
 
 
 @contextmanager

@@ -87,10 +87,10 @@ def read(path: Path) -> Raw:
 
 def at(X: sp.csr_array, first: int, width: int) -> tuple[sp.csr_array, int]:
     """Rows at ``width`` features from ``first`` on, and the number of values left out."""
-    known = (X.indices >= first) & (X.indices < first + width)
-    start = np.concatenate([[0], np.cumsum(known)])[X.indptr].astype(X.indptr.dtype)
-    values, features = X.data[known], X.indices[known] - first
-    return sp.csr_array((values, features, start), (X.shape[0], width)), int((~known).sum())
+    inside = (X.indices >= first) & (X.indices < first + width)
+    start = np.concatenate([[0], np.cumsum(inside)])[X.indptr].astype(X.indptr.dtype)
+    values, features = X.data[inside], X.indices[inside] - first
+    return sp.csr_array((values, features, start), (X.shape[0], width)), int((~inside).sum())
 
 
 def _rows(handle: IO[bytes]) -> Iterator[tuple[int, list[str], bytes]]:

@@ -44,5 +44,7 @@ def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> Lin
         family = MarginClassifier
     elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":
         family = SoftmaxClassifier
-    own = {"method": method, "options": dict(options) or None, **parameters}
-    return family(**{name: own[name] for name in own.keys() & family._get_param_names()})
+    arguments = {"method": method, "options": dict(options) or None, **parameters}
+    return family(
+        **{name: arguments[name] for name in arguments.keys() & family._get_param_names()}
+    )

@@ -84,7 +84,7 @@ class MarginClassifier(LinearClassifier):
         self.verbose = verbose
 
     def _options(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("lr", "C", "batch_size")}
+        return self._parameters("lr", "C", "batch_size")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train.

@@ -97,8 +97,7 @@ class OneVsAllClassifier(LinearClassifier):
         self.verbose = verbose
 
     def _options(self) -> dict[str, Any]:
-        names = ("lr", "l2", "negatives", "batch_size", "optimizer", "lr_decay")
-        return {name: getattr(self, name) for name in names}
+        return self._parameters("lr", "l2", "negatives", "batch_size", "optimizer", "lr_decay")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train.

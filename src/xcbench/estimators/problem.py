@@ -111,7 +111,7 @@ def _schema(method: Method) -> Any:
     return OmegaConf.structured(method.schema(name=method.name))
 
 
-def settings(name: str, given: Mapping[str, Any], info: Info) -> tuple[Method, MethodOptions]:
+def settings(name: str, values: Mapping[str, Any], info: Info) -> tuple[Method, MethodOptions]:
     """Check a method and its settings for a problem; fill in the default rate.
 
     Parameters
@@ -126,19 +126,19 @@ def settings(name: str, given: Mapping[str, Any], info: Info) -> tuple[Method, M
     """
     method: Method = registry.find(name).thing
     node: Any = deepcopy(_schema(method))
-    for option, value in given.items():
+    for option, value in values.items():
         if value is None:
             continue
         try:
             OmegaConf.update(node, option, value.item() if isinstance(value, np.generic) else value)
         except OmegaConfBaseException as error:
-            known = ", ".join(entry for entry in node if entry != "name")
+            choices = ", ".join(entry for entry in node if entry != "name")
             reason = str(error).splitlines()[0]
             raise UserError(
                 f"{option}={value!r} is not possible for method {name}: {reason}; "
-                f"its options: {known}"
+                f"its options: {choices}"
             ) from None
-    if "negatives" in node and given.get("negatives") is None:
+    if "negatives" in node and values.get("negatives") is None:
         node.negatives = min(node.negatives, info.classes - 1)  # a default is for any problem
     chosen: MethodOptions = OmegaConf.to_object(node)  # type: ignore[assignment]
     options.check(chosen)

@@ -145,10 +145,10 @@ class SampledSoftmaxClassifier(LinearClassifier):
 
     def _options(self) -> dict[str, Any]:
         names = ("lr", "l2", "negatives", "sampler", "batch_size", "optimizer", "lr_decay", "init")
-        given = {name: getattr(self, name) for name in names}
+        options = self._parameters(*names)
         if self.method == "softmax":  # its minibatches; a library's optimum is another class
-            given |= {"solver": "minibatch"}
-        return given
+            options |= {"solver": "minibatch"}
+        return options
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train.
@@ -164,7 +164,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         ValueError
             If a setting is impossible, or the weights overflow.
         """
-        goes_on = self.warm_start and hasattr(self, "state_")
+        goes_on = self.warm_start and self._is_trained
         before = self.classes_ if goes_on else None
         split = self._problem(X, y, self.reduction)
         if before is not None and not np.array_equal(before, self.classes_):
@@ -175,8 +175,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
             watch = EarlyStopping(rest, self.n_iter_no_change, self.tol)
             self.validation_loss_curve_ = watch.curve
         dataset = problem.dataset(split, len(self.classes_))
-        given: dict[str, Any] = {"init": "zero"} if goes_on else {}
-        return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, **given)
+        overrides: dict[str, Any] = {"init": "zero"} if goes_on else {}
+        return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, **overrides)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Train by one pass over some rows; the first call needs all classes.
@@ -188,7 +188,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         classes : array of shape (K,)
             All labels; required in the first call only.
         """
-        first = not hasattr(self, "state_")
+        first = not self._is_trained
         if first and classes is None:
             raise ValueError("classes must be given in the first call of partial_fit")
         X, y = self._labelled(X, y, reset=first)
@@ -201,5 +201,5 @@ class SampledSoftmaxClassifier(LinearClassifier):
             raise ValueError(f"y has a label {y[codes.argmin()]!r} that is not among the classes")
         info = None if first else self._info
         dataset = problem.dataset(Split(X, codes), len(self.classes_), info)
-        given: dict[str, Any] = {} if first else {"init": "zero", "lr": self.lr or self.lr_}
-        return self._run(dataset, 1, goes_on=not first, resumable=True, **given)
+        overrides: dict[str, Any] = {} if first else {"init": "zero", "lr": self.lr or self.lr_}
+        return self._run(dataset, 1, goes_on=not first, resumable=True, **overrides)

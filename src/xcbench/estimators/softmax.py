@@ -87,8 +87,7 @@ class SoftmaxClassifier(LinearClassifier):
         self.verbose = verbose
 
     def _options(self) -> dict[str, Any]:
-        names = ("l2", "tolerance", "iterations")
-        return {"solver": LBFGS, **{name: getattr(self, name) for name in names}}
+        return {"solver": LBFGS, **self._parameters("l2", "tolerance", "iterations")}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train.
@@ -106,7 +105,7 @@ class SoftmaxClassifier(LinearClassifier):
         ValueError
             If a setting is impossible, or there are fewer than two classes.
         """
-        before = self.classes_ if self.warm_start and hasattr(self, "state_") else None
+        before = self.classes_ if self.warm_start and self._is_trained else None
         if sample_weight is None:
             split = self._problem(X, y, self.reduction)
         else:

@@ -72,12 +72,12 @@ def numbers(results: pd.DataFrame, words: str, column: str) -> pd.Series:
         If two rows have the same seed, as where a setting is not told.
     """
     selected = rows(results, words)
-    found = evaluated(selected, column).groupby(selected["seed"])
-    if len(selected) and (found.size() > 1).any():
+    by_seed = evaluated(selected, column).groupby(selected["seed"])
+    if len(selected) and (by_seed.size() > 1).any():
         raise UserError(
             f"'{words}' selects several rows per seed: name the setting in which they differ"
         )
-    return found.first().dropna()
+    return by_seed.first().dropna()
 
 
 def between(results: pd.DataFrame, one: str, other: str, column: str, by: str = "") -> list[float]:

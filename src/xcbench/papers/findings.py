@@ -68,23 +68,23 @@ def _numbers(paper: str, measured: Measured) -> dict[str, Callable[..., Any]]:
         return Values(tuple(effects.numbers(results, words, column))), form
 
     def mean(words: str, said: str) -> str:
-        found, form = over_seeds(words, said)
-        return f"{found.mean:{form}}" if found.values else NONE
+        values, form = over_seeds(words, said)
+        return f"{values.mean:{form}}" if values.values else NONE
 
     def spread(words: str, said: str) -> str:
-        found, form = over_seeds(words, said)
-        return f"{found.mean:{form}} ± {found.spread:{form}}" if found.values else NONE
+        values, form = over_seeds(words, said)
+        return f"{values.mean:{form}} ± {values.spread:{form}}" if values.values else NONE
 
     def apart(one: str, other: str, said: str, by: str = "") -> str:
         column, form = formed(said, ".4f")
         other = effects.continued(one, other)
-        found = effects.effect(effects.between(results, one, other, column, by))
-        if not found.seeds:
+        effect = effects.effect(effects.between(results, one, other, column, by))
+        if not effect.seeds:
             return NONE
         sign = "" if by else "+"
-        shown = f"{found.mean:{sign}{form}}"
-        interval = f" [{found.low:{sign}{form}}, {found.high:{sign}{form}}]"
-        return shown + (interval if found.seeds > 1 else "")
+        shown = f"{effect.mean:{sign}{form}}"
+        interval = f" [{effect.low:{sign}{form}}, {effect.high:{sign}{form}}]"
+        return shown + (interval if effect.seeds > 1 else "")
 
     def printed(table: str, dataset: str, method: str, metric: str) -> str:
         numbers = published.numbers()

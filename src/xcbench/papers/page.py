@@ -135,10 +135,10 @@ def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
         drawn = [function(paper, name)(measured, figures) for name in spec["figures"]]
         pictures = {name: picture for part in drawn for name, picture in part.items()}
         page = Page(paper, measured, rows, figures, pictures)
-        found = Section(
+        section = Section(
             "Findings", findings.paragraphs(paper, measured, rows, in_prose), folded=True
         )
-        return [found, *_made(page, spec["sections"])]
+        return [section, *_made(page, spec["sections"])]
 
     return report.write(paper, spec["title"], spec["intro"], table, folder, sections)
 

@@ -136,17 +136,17 @@ def _row(paper: str, measured: Measured, said: Statement, dataset: str) -> Row:
     row = Row(paper, said.place, said.claim, command=said.command, reason=said.untested)
     if said.untested:
         return row
-    found = {
+    entries = {
         variant: replace(row, **_measurement(paper, measured, said, dataset, words))
         for variant, words in _variants(said).items()
     }
     for variant, verdict in (("paper", HOLDS), ("code", WITH_CODE)):
-        if variant in found and found[variant].verdict == HOLDS:
-            alone = "" if "paper" in found else "the text's settings were not run"
-            reason = "; ".join(part for part in (alone, found[variant].reason) if part)
-            return replace(found[variant], verdict=verdict, reason=reason)
-    run = [it for it in found.values() if it.verdict != UNTESTED]
-    return (run or list(found.values()))[0]
+        if variant in entries and entries[variant].verdict == HOLDS:
+            alone = "" if "paper" in entries else "the text's settings were not run"
+            reason = "; ".join(part for part in (alone, entries[variant].reason) if part)
+            return replace(entries[variant], verdict=verdict, reason=reason)
+    run = [it for it in entries.values() if it.verdict != UNTESTED]
+    return (run or list(entries.values()))[0]
 
 
 def _variants(said: Statement) -> Mapping[str, str]:
@@ -160,7 +160,7 @@ def _measurement(
     if said.function:
         arguments = [measured, dataset] if dataset else [measured]
         numbers = function(paper, said.function)(*arguments)
-        known = {"measured": f"{dataset}: {said.measured}" if dataset else said.measured}
+        fields = {"measured": f"{dataset}: {said.measured}" if dataset else said.measured}
     else:
         one = words.format(data=dataset)
         other = effects.continued(one, said.than.format(data=dataset))
@@ -169,7 +169,7 @@ def _measurement(
         else:
             numbers = list(effects.numbers(measured.results, one, said.of))
         grid, data = one.split()[:2]
-        known = {
+        fields = {
             "measured": said.measured or _words(said, one, other),
             "command": said.command or command(f"{paper}/{grid}", data),
         }
@@ -178,9 +178,9 @@ def _measurement(
                 measured.results["status"] != "skipped"
             )
             why = "no run of it ended" if there.any() else absent(data)
-            return known | {"reason": why}
+            return fields | {"reason": why}
     effect = effects.effect(numbers)
-    judged = known | asdict(effect)
+    judged = fields | asdict(effect)
     judged["effect"] = judged.pop("mean")
     if effect.seeds < 2 and not said.exact:
         return judged | {"reason": "one seed, no interval"}

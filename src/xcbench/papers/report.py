@@ -93,8 +93,8 @@ def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
     here = [name for name in measured if name]
     absent = rows.loc[rows["verdict"] == NO_DATA, "dataset"].unique()
     data = [f"Measured on {', '.join(here)}" if here else "None of the printed datasets is here"]
-    known = described(paper)["datasets"]
-    missing = [name for name in absent if name in known and name not in here]
+    names = described(paper)["datasets"]
+    missing = [name for name in absent if name in names and name not in here]
     data += [f"no data for {', '.join(missing)}"] if missing and here else []
     lines = [counted(rows), "; ".join(data) + "."]
     if claims:

@@ -68,8 +68,8 @@ class Stated:
     @property
     def marks(self) -> dict[str, float]:
         """Places of the effect and of the ends of its interval, from the zero of the picture."""
-        known = {"effect": self.effect, "low": self.low, "high": self.high}
-        values = {name: float(text) for name, text in known.items() if text}
+        texts = {"effect": self.effect, "low": self.low, "high": self.high}
+        values = {name: float(text) for name, text in texts.items() if text}
         if "effect" not in values:
             return {}
         largest = max(map(abs, values.values())) or 1.0
@@ -131,9 +131,9 @@ def read(folder: Path) -> list[Stated]:
 
 def counted(claims: Iterable[Stated | Claim]) -> str:
     """Count their verdicts: ``3 hold, 1 does not hold``."""
-    given = [claim.verdict for claim in claims]
-    numbers = {word: given.count(word) for word in VERDICTS}
-    numbers["hold in part"] = len(given) - sum(numbers.values())
+    verdicts = [claim.verdict for claim in claims]
+    numbers = {word: verdicts.count(word) for word in VERDICTS}
+    numbers["hold in part"] = len(verdicts) - sum(numbers.values())
     return ", ".join(
         f"{number} {_verb(word, number)}" for word, number in numbers.items() if number
     )

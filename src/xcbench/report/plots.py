@@ -51,8 +51,8 @@ def svg(fig: Figure, name: str) -> Markup:
     text = re.sub(r' (?:d|x|y|transform|points)="[^"]*"', _rounded, text)
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    for place, found in enumerate(dict.fromkeys(HASHED.findall(text))):
-        text = text.replace(found, f"p{place}")  # hashes of the last digits of a layout
+    for place, name_in_text in enumerate(dict.fromkeys(HASHED.findall(text))):
+        text = text.replace(name_in_text, f"p{place}")  # hashes of the last digits of a layout
     labels = [label for _, label in looks]
     colours = [colour for (colour, _), _ in looks]
     record = {"labels": labels, "colours": colours, "axes": [_scales(ax) for ax in fig.axes]}
@@ -79,13 +79,13 @@ def _legend(fig: Figure) -> list[tuple[Look, str]]:
     """Lines of all legends: how they look, and what they are."""
     of_panels = (ax.get_legend() for ax in fig.axes)
     legends = [*fig.legends, *(legend for legend in of_panels if legend)]
-    found = {
+    handles = {
         _look(line): text.get_text()
         for legend in legends
         for line, text in zip(legend.legend_handles, legend.get_texts(), strict=True)
         if isinstance(line, Line2D)
     }
-    return [*found.items()]
+    return [*handles.items()]
 
 
 def _mark(ax: Axes, number: int, looks: list[tuple[Look, str]]) -> int:

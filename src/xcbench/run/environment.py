@@ -64,10 +64,10 @@ def _blas() -> dict[str, Any]:
     of_scipy = [it for it in libraries if "scipy.libs" in it["filepath"]]
     of_numpy = [it for it in libraries if it not in of_scipy] or of_scipy
     first: dict[str, Any] = of_numpy[0] if of_numpy else {}
-    own = [_named(it) for it in of_scipy if it is not first]
+    others = [_named(it) for it in of_scipy if it is not first]
     return {
         "blas": _named(first),
-        **({"scipy_blas": own[0]} if own else {}),
+        **({"scipy_blas": others[0]} if others else {}),
         "blas_core": first.get("architecture", "unknown"),
         "blas_threads": max((it["num_threads"] for it in libraries), default=1),
     }

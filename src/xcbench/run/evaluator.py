@@ -44,11 +44,11 @@ class Evaluator:
         """
         columns = self._losses([model.corrected for model in models], iteration)
         if models[0].correction:
-            for own, bare in zip(columns, self._losses(models, iteration), strict=True):
-                own |= {f"{name}_uncorrected": value for name, value in bare.items()}
+            for row, bare in zip(columns, self._losses(models, iteration), strict=True):
+                row |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
-            for own, model in zip(columns, models, strict=True):
-                own |= costs(model.corrected, self.parts["test"][0])
+            for row, model in zip(columns, models, strict=True):
+                row |= costs(model.corrected, self.parts["test"][0])
         return columns
 
     def _losses(self, models: Sequence[Model], iteration: int) -> list[dict[str, float]]:
@@ -57,7 +57,7 @@ class Evaluator:
         rngs = [np.random.default_rng([self.seed, iteration]) for _ in models]
         for role, (split, sampled) in self.parts.items():
             summaries = models[0].summaries(models, split)
-            for own, model, rng, summary in zip(columns, models, rngs, summaries, strict=True):
+            for row, model, rng, summary in zip(columns, models, rngs, summaries, strict=True):
                 extras = Extras(
                     metrics=tuple(e.metrics),
                     softmax_twice=e.softmax_twice,
@@ -70,5 +70,5 @@ class Evaluator:
                     inverse_propensity=self.inverse_propensity,
                 )
                 values = evaluate(model, split, extras, summary)
-                own |= {f"{role}_{name}": value for name, value in values.items()}
+                row |= {f"{role}_{name}": value for name, value in values.items()}
         return columns

@@ -64,13 +64,13 @@ def members(runs_dir: Path, words: str) -> list[str]:
 
 def by_cell(runs_dir: Path) -> dict[str, str]:
     """Names of the grids of each cell, separated by commas, without `LAST`."""
-    found: dict[str, list[str]] = defaultdict(list)
+    names_of: dict[str, list[str]] = defaultdict(list)
     for path in sorted((runs_dir / "grids").glob("*.json")):
         if path.stem != LAST:
             with suppress(UserError):  # `xcbench verify` tells of it
                 for cell in read(path):
-                    found[cell].append(path.stem)
-    return {cell: ",".join(names) for cell, names in found.items()}
+                    names_of[cell].append(path.stem)
+    return {cell: ",".join(names) for cell, names in names_of.items()}
 
 
 def read(path: Path) -> list[str]:

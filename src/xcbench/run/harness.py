@@ -58,9 +58,9 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     >>> digits.train.X.shape, digits.info.classes
     ((1437, 64), 10)
     """
-    given: dict[str, Any] = {"missing": "error", **options}
-    own = {key if key in OF_LAUNCH else f"dataset__{key}": given[key] for key in given}
-    point = _words({"dataset": name, **own})
+    values: dict[str, Any] = {"missing": "error", **options}
+    overrides = {key if key in OF_LAUNCH else f"dataset__{key}": values[key] for key in values}
+    point = _words({"dataset": name, **overrides})
     with sweeps.hydra():
         settings = sweeps.Composer(lambda words: compose("config", overrides=words)).read(point)
     cache_dir = plan.cache_dir(settings)

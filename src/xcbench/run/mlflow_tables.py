@@ -53,8 +53,8 @@ class Tables:
         from sqlalchemy import text
 
         with _connection(self.uri) as connection:
-            found = connection.execute(text(ENTRIES), _asked(self.experiment, self.folder))
-            return [Entry(*row) for row in found]
+            records = connection.execute(text(ENTRIES), _asked(self.experiment, self.folder))
+            return [Entry(*row) for row in records]
 
     def insert(self, runs: Sequence[Run]) -> None:
         """Write runs, all or none."""
@@ -87,9 +87,9 @@ class Tables:
         """Name the dataset of each run; one that the experiment has is not written again."""
         table = models.SqlDataset.__table__
         columns = table.c.name, table.c.digest, table.c.dataset_uuid
-        known = table.select().with_only_columns(*columns)
-        known = known.where(table.c.experiment_id == int(self.identity))
-        stored = {(name, digest): key for name, digest, key in connection.execute(known)}
+        query = table.select().with_only_columns(*columns)
+        query = query.where(table.c.experiment_id == int(self.identity))
+        stored = {(name, digest): key for name, digest, key in connection.execute(query)}
         new = {data[:2]: data for data in inputs.values() if data[:2] not in stored}
         stored |= {pair: secrets.token_hex(16) for pair in new}
         rows = (

@@ -73,7 +73,7 @@ class Target:
         return cls(runs_dir.absolute(), uri)
 
     @property
-    def own(self) -> bool:
+    def is_local(self) -> bool:
         """Whether it is the folder's store, which has no other runs."""
         return not self.uri
 
@@ -111,10 +111,10 @@ class Target:
         """
         uri = _uri(file) if file else self.store
         mlflow = client(uri)
-        if self.own and mlflow.get_experiment_by_name(EXPERIMENT) is None:
+        if self.is_local and mlflow.get_experiment_by_name(EXPERIMENT) is None:
             mlflow.delete_experiment("0")  # the empty one that MLflow creates
         identity = experiment(mlflow, EXPERIMENT, self.artifacts)
-        folder = "" if self.own else self.folder
+        folder = "" if self.is_local else self.folder
         if uri.startswith(DATABASES):
             return Tables(uri, EXPERIMENT, identity, self.artifacts or "", folder)
         return Api(mlflow, identity, folder)
@@ -147,7 +147,9 @@ class Target:
                 "are safe, run `xcbench track` when it has finished"
             ) from None
         except Exception as error:  # a damaged store meets each layer of MLflow in its own way
-            what = "rebuilds the store from them" if self.own else "or the next launch sends them"
+            what = (
+                "rebuilds the store from them" if self.is_local else "or the next launch sends them"
+            )
             raise UserError(
                 f"{self.name} cannot be used ({_first(error)}); the cells are safe and "
                 f"`xcbench track` {what}"

@@ -61,7 +61,7 @@ def serve(runs_dir: Path, port: int = 5000, uri: str | None = None) -> int:
     command += ["--default-artifact-root", str(target.artifacts)]
     store = {"MLFLOW_BACKEND_STORE_URI": target.store}  # a list of processes shows no password
     environment = {**ENVIRONMENT, **os.environ, **store}
-    page = f"http://127.0.0.1:{port}/{CHARTS if target.own else '#/experiments'}"
+    page = f"http://127.0.0.1:{port}/{CHARTS if target.is_local else '#/experiments'}"
     print(f"ready in about ten seconds (Ctrl-C stops it): {page}", flush=True)
     with interruptible():
         server = start_kept(command, environment)

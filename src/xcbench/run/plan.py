@@ -189,15 +189,15 @@ def _in_lockstep(
         return None
     if not lockstep.takes(method.build(settings.method, info)):
         return None
-    own = {key: it for key, it in cell.content["method"].items() if key not in ("lr", "l2")}
-    return cells.identity({**cell.content, "method": own})
+    shared = {key: it for key, it in cell.content["method"].items() if key not in ("lr", "l2")}
+    return cells.identity({**cell.content, "method": shared})
 
 
 def _check(settings: Config, method: Method, info: Info) -> None:
     """Refuse what is impossible for a method or a dataset."""
     registry.check(method, settings.method, info)
     asked = settings.evaluation.metrics
-    unknown = [name for name in asked if not metrics.known(name)]
+    unknown = [name for name in asked if not metrics.exists(name)]
     if unknown:
         raise UserError(
             f"evaluation.metrics={unknown[0]} is unknown; "

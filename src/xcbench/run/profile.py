@@ -77,11 +77,11 @@ class Profile:
         """
         self.enter("other")
         wall = sum(self.seconds[name] for name in (*BEFORE, "save", "track", "idle", "other"))
-        own = {name: self.seconds[name] for name in IN_CELLS}
+        in_cells = {name: self.seconds[name] for name in IN_CELLS}
         seconds = {
             **self.seconds,
             "idle": max(0.0, workers * self.seconds["idle"] - self.busy),
-            "other": self.seconds["other"] + max(0.0, self.busy - sum(own.values())),
+            "other": self.seconds["other"] + max(0.0, self.busy - sum(in_cells.values())),
         }
         started = datetime.fromtimestamp(self.began, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
         row = dict(zip(COLUMNS, (started, grid, self.cells, workers, wall), strict=False))

@@ -76,7 +76,7 @@ class Progress:
         self.left -= Counter([_kind(job)])  # keeps what is positive
         if spent is not None:
             self.ended[_kind(job)] += 1
-            self.spent[_kind(job)] += spent
+            self.spent[_kind(job)] += max(0.0, spent - cell.seconds.get("compile", 0.0))
         outcome = cell.status
         if cell.status in ("done", "timeout"):
             last = cell.curve.iloc[-1]
@@ -89,6 +89,8 @@ class Progress:
         outcome = styled(outcome, colour, sys.stdout) if colour else outcome
         rest = f"about {duration(self.estimate())} left" if self.left and self.ended else ""
         took = "from another launch" if spent is None else duration(spent)
+        if spent and cell.seconds.get("compile", 0.0) > max(1.0, spent / 2):
+            took += " (compiling once)"
         said = ", ".join(part for part in (outcome, took, rest) if part)
         begun = self.begun and spent is not None and not self.live
         head = "" if begun else f"[{self.number}/{self.total}] {job.label} …"
@@ -97,7 +99,7 @@ class Progress:
             self._bar(f"{self.number}/{self.total} {rest}")
 
     def estimate(self) -> float:
-        """Seconds left: the mean of the same dataset and method, else of all cells so far."""
+        """Seconds left, without compiling: the mean of the same dataset and method, else of all cells."""
         typical = sum(self.spent.values()) / self.ended.total()
         total = sum(
             number * (self.spent[kind] / self.ended[kind] if self.ended[kind] else typical)

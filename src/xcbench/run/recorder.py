@@ -78,7 +78,7 @@ class Outbox:
             try:
                 self.deliver()
             except (UserError, OSError) as error:
-                if seconds is None or Target.of(self.runs_dir, self.uri).own:
+                if seconds is None or Target.of(self.runs_dir, self.uri).is_local:
                     return one_line(error)
                 time.sleep(seconds)
             else:

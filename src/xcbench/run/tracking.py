@@ -50,7 +50,7 @@ def track(
     few = [cell.cell for cell in cells] if isinstance(cells, list) and len(cells) <= FEW else None
     ended = (cell for cell in cells if cell.status in ENDINGS)
     with target.alone():
-        if not target.own:
+        if not target.is_local:
             return _log_missing(target.opened(), ended, grid_of, None if rebuild else few, rebuild)
         if target.file.exists() and not rebuild:
             with closing(sqlite3.connect(target.file, BUSY_SECONDS, isolation_level=None)) as probe:
@@ -76,11 +76,11 @@ def behind(runs_dir: Path, started: Mapping[str, float], uri: str | None = None)
         As `track` does.
     """
     target = Target.of(runs_dir, uri)
-    if target.own and not target.file.exists():
+    if target.is_local and not target.file.exists():
         return list(started)
     grid_of = grids.by_cell(runs_dir)
     with target.alone():
-        if target.own:
+        if target.is_local:
             entries = mlflow_tables.entries_of_file(target.file, EXPERIMENT)
         else:
             entries = target.opened().entries(list(started) if len(started) <= FEW else None)

@@ -85,8 +85,8 @@ def run_together(
     stops = Stops(checkpoints(budget, budget.epochs), clock, False)
     evaluator = Evaluator(dataset, evaluation, seed)
     courses = [
-        Course(solver, model, budget, evaluation, own / len(seen.train))
-        for solver, model, own in zip(solvers, models, l2, strict=True)
+        Course(solver, model, budget, evaluation, penalty / len(seen.train))
+        for solver, model, penalty in zip(solvers, models, l2, strict=True)
     ]
     with np.errstate(all="ignore"), clock:
         progresses = lockstep.fit(solvers, seen, models, Streams.of(seed), stops)

@@ -64,11 +64,11 @@ class Pointer(types.WrapperAddressProtocol):
     """A compiled formula for kernels; all formulas of a family have the same type."""
 
     def __init__(self, dispatcher: Dispatcher, signature: Any) -> None:
-        self.own, self.address = signature, _get_wrapper_address(dispatcher, signature)
+        self.of_formula, self.address = signature, _get_wrapper_address(dispatcher, signature)
 
     def signature(self) -> Any:
         """Types of its arguments and results."""
-        return self.own
+        return self.of_formula
 
     def __wrapper_address__(self) -> int:
         """Where it lies."""

@@ -80,12 +80,12 @@ def _lockstep(
                         scores[r, i, c] += b[k, r]
                     scores[r, i, c] *= scale[r]
         for r in range(lanes):
-            own = Samples(index, classes, log_weight, square_norm, local[r])
+            lane = Samples(index, classes, log_weight, square_norm, local[r])
             for i in range(size):
                 value, moved[i] = _evaluate(
                     first + i,
                     scores[r, i],
-                    own,
+                    lane,
                     rates[r],
                     grad[r, i],
                     kind,

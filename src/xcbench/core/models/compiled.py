@@ -127,15 +127,15 @@ class CompiledModel(LinearModel):
         """As `LinearModel.layout`; rows that are mostly 0 become sparse."""
         if not isinstance(X, np.ndarray):
             return X
-        known = [layout for layout in LAYOUTS if layout.rows() is not None]
-        found = next((layout for layout in known if layout.rows() is X), None)
-        if found is None:
+        layouts = [layout for layout in LAYOUTS if layout.rows() is not None]
+        match = next((layout for layout in layouts if layout.rows() is X), None)
+        if match is None:
             mostly_0 = np.count_nonzero(X) < min(DENSE * X.size, np.iinfo(np.int32).max)
             parts = kernels.nonzeros(_fixed(X)) if mostly_0 else None
-            found = Layout(ref(X), sp.csr_array(parts, X.shape) if parts else None)
-            known = [found, *known][:KEPT_LAYOUTS]
-        LAYOUTS[:] = known
-        return X if found.sparse is None else found.sparse
+            match = Layout(ref(X), sp.csr_array(parts, X.shape) if parts else None)
+            layouts = [match, *layouts][:KEPT_LAYOUTS]
+        LAYOUTS[:] = layouts
+        return X if match.sparse is None else match.sparse
 
     def take(self, X: Rows, index: np.ndarray) -> RowView:  # type: ignore[override]
         """Rows of a dataset, where they lie."""

@@ -144,7 +144,7 @@ class Minibatch(Solver):
         """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
         X, y = dataset.train.X, dataset.train.y
         square_norm = square_norms(X) + (model.b is not None)
-        own = model.layout(X)
+        rows_of_X = model.layout(X)
         size = max(1, CHUNK // self.batch_size) * self.batch_size
         while True:
             order = self._order(streams.order, len(y))
@@ -154,7 +154,9 @@ class Minibatch(Solver):
                     streams.classes, index, y[index], self.batch_size
                 )
                 yield Batch(
-                    rows=take(X, index, model.dtype) if drawn is None else model.take(own, index),
+                    rows=take(X, index, model.dtype)
+                    if drawn is None
+                    else model.take(rows_of_X, index),
                     index=index,
                     square_norms=square_norm[index],
                     y=y[index],

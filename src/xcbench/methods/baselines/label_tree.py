@@ -72,8 +72,8 @@ class Napkin(baselines.ByLibrary):
 
 def tree(models: Any, folder: str, s: LabelTreeOptions, **common: Any) -> Any:
     """A probabilistic label tree: logistic regressions in its nodes."""
-    own = {"arity": s.arity, "max_leaves": s.leaves, "ensemble": s.trees}
-    return models.PLT(folder, **own, **common)
+    settings = {"arity": s.arity, "max_leaves": s.leaves, "ensemble": s.trees}
+    return models.PLT(folder, **settings, **common)
 
 
 def softmax(models: Any, folder: str, s: HierarchicalSoftmaxOptions, **common: Any) -> Any:

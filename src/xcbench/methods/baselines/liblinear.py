@@ -115,8 +115,8 @@ class OneVsRest(Solver):
             while done < round(stop * len(classes)):
                 k = classes[done]
                 if len(classes) > 1:
-                    own = members.indices[members.indptr[k] : members.indptr[k + 1]]
-                    positive = np.bincount(place[own], minlength=len(rows))
+                    positives = members.indices[members.indptr[k] : members.indptr[k + 1]]
+                    positive = np.bincount(place[positives], minlength=len(rows))
                     inside, outside = np.flatnonzero(positive), np.flatnonzero(rows - positive)
                     index = np.concatenate([inside, outside])
                     weight = np.concatenate([positive[inside], (rows - positive)[outside]])

@@ -59,9 +59,9 @@ class SlurmExecutor:
         settings = asdict(launch.slurm)
         python = settings.pop("python")
         general = {name: settings.pop(name) for name in ("timeout_min", "mem_gb", "cpus_per_task")}
-        own = {f"slurm_{name}": value for name, value in settings.items()}
+        options = {f"slurm_{name}": value for name, value in settings.items()}
         parameters = {
-            **{name: value for name, value in (general | own).items() if value is not None},
+            **{name: value for name, value in (general | options).items() if value is not None},
             "name": f"xcbench-{launch.grid}",
             "slurm_array_parallelism": launch.workers,
             "slurm_signal_delay_s": 0,
@@ -107,12 +107,12 @@ class SlurmExecutor:
     def _look(self) -> None:
         """Ask for the states of the jobs; where that fails, the last ones stay."""
         try:
-            found = states()
+            jobs = states()
         except (OSError, subprocess.SubprocessError) as error:
             self._say(f"squeue does not answer ({one_line(error)}); the launch goes on waiting")
             return
         for job in self.jobs:
-            self.states[job], why = found.get(job, (GONE, "None"))
+            self.states[job], why = jobs.get(job, (GONE, "None"))
             if self.states[job] == "PENDING" and why not in USUAL:
                 self._say(f"SLURM lets jobs wait: {why}")
 
