@@ -99,7 +99,7 @@ class Progress:
             self._bar(f"{self.number}/{self.total} {rest}")
 
     def estimate(self) -> float:
-        """Seconds left, without compiling: the mean of the same dataset and method, else of all cells."""
+        """Seconds left, compiling apart: the mean of the same dataset and method, else of all."""
         typical = sum(self.spent.values()) / self.ended.total()
         total = sum(
             number * (self.spent[kind] / self.ended[kind] if self.ended[kind] else typical)
