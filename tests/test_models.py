@@ -139,6 +139,10 @@ def test_what_is_damaged_or_newer_is_refused(
     (model / "model.json").write_text(model_files.sealed.dumps({**content, "format": 99}))
     assert "does not know" in command(capsys, "evaluate", model, rows, code=2)
     assert "holds no model" in command(capsys, "evaluate", tmp_path / "none", rows, code=2)
+    for name in ("predict", "evaluate"):
+        (tmp_path / "empty.svm").write_text("")
+        (model / "model.json").write_text(described)
+        assert "has no rows" in command(capsys, name, model, tmp_path / "empty.svm", code=2)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +151,11 @@ def test_what_is_damaged_or_newer_is_refused(
         ("", (), "no row with a label"),
         ("a 1:1\n", (), "at least two are needed"),
         ("a 1:1\nb 1;1\n", (), "line 2: '1;1' is not a pair"),
-        (SPORT, ("methd=umax",), "methd='umax' is not possible for method implicit"),
+        (
+            SPORT,
+            ("methd=umax",),
+            "implicit has no option methd; did you mean method; its options: lr",
+        ),
         (SPORT, ("method=umx",), "umx"),
         (SPORT, ("epochs=few",), "epochs must be a whole number"),
         (SPORT, ("protocol.svd=many",), "protocol.svd is not possible"),

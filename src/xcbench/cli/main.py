@@ -104,7 +104,7 @@ def _command(words: list[str]) -> int:
     many = bool(takes) and takes[-1].endswith("…")  # any number of words, or none
     plain, settings = _split(rest, len(rest) if many else len(takes))
     if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
-        number = f"{len(takes)} words" if not many else "words"
+        number = f"{len(takes)} arguments" if not many else "arguments"
         raise UserError(f"{arguments.command} needs {number}: {' '.join(takes)}")
     flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
     return command(Request(arguments.command, plain, settings, *flags))

@@ -216,11 +216,14 @@ def rows(
     """
     if trained.inputs is None:
         raise UserError("the model was trained on arrays, not on a file; predict from Python")
-    first = max(trained.inputs.first, 0)
+    first, number = max(trained.inputs.first, 0), 0
     for block in labelled_rows.blocks(path):
+        number += len(block.labels)
         X, others = labelled_rows.at(block.X, first, trained.inputs.width)
         ignored(others)
         yield block.labels, trained.features(X)
+    if not number:
+        raise UserError(f"{path} has no rows; give it at least one")
 
 
 def _classes(names: np.ndarray, labels: list[str]) -> list[int]:

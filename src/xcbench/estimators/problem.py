@@ -17,7 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import options
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, LabelSets, Rows, Split
-from xcbench.errors import UserError
+from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions
@@ -116,7 +116,7 @@ def settings(name: str, values: Mapping[str, Any], info: Info) -> tuple[Method, 
 
     Parameters
     ----------
-    given : options by their names, nested ones as ``{"tree": {"dimensions": 8}}`` or
+    values : options by their names, nested ones as ``{"tree": {"dimensions": 8}}`` or
         ``{"tree.dimensions": 8}``; None is the method's default.
 
     Raises
@@ -126,13 +126,17 @@ def settings(name: str, values: Mapping[str, Any], info: Info) -> tuple[Method, 
     """
     method: Method = registry.find(name).thing
     node: Any = deepcopy(_schema(method))
+    names = [entry for entry in node if entry != "name"]
+    choices = ", ".join(names)
     for option, value in values.items():
         if value is None:
             continue
+        if option.partition(".")[0] not in names:
+            meant = suggestion(option, [*names, "method"])
+            raise UserError(f"method {name} has no option {option}{meant}; its options: {choices}")
         try:
             OmegaConf.update(node, option, value.item() if isinstance(value, np.generic) else value)
         except OmegaConfBaseException as error:
-            choices = ", ".join(entry for entry in node if entry != "name")
             reason = str(error).splitlines()[0]
             raise UserError(
                 f"{option}={value!r} is not possible for method {name}: {reason}; "
