@@ -25,9 +25,9 @@ synthetic, of the named datasets' shapes.
   reorder them. `limit`: `ours` is the faster of these loops, beside the peer of a goal. A ratio
   below that goal means that hand-written C over the same weights does not reach it either.
 - `scaling`: `ours` is the time at the smallest size, `peer` at the largest; behind the colon stands
-  the fitted exponent. The control is the cost of reaching the weights of a U-max update, with no
-  other work; a minibatch of OVE has none of its own (with few classes its pairs share rows of W).
-  With N, a chunk of at most 4096 rows is timed.
+  the fitted exponent. A control is the cost of reaching the weights of a step, with no other work:
+  where it grows as the step does, the growth is that of memory. With N, a chunk of at most 4096
+  rows is timed.
 - `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.
 - `wikipedia`: negative sampling at the N, D and K of Wikipedia-500K, each noise once, in a process
