@@ -22,6 +22,7 @@ from xcbench.run import cells, tracking
 from xcbench.run.cell import Cell
 from xcbench.run.mlflow_target import Target
 from xcbench.run.processes import end_with_parent, without_signals
+from xcbench.units import count
 
 START = 2.0  # seconds after which a launch takes a process beside it
 PAUSE = 0.5  # seconds from one look at the outbox to the next
@@ -141,8 +142,8 @@ class Recorder:
         try:
             self.pipe.send("finish")
             if not self.pipe.poll(PATIENCE) and self.outbox:
-                number = len(self.outbox.names())
-                print(f"writing {number} runs into MLflow (Ctrl-C leaves them to the next launch)")
+                runs = count(len(self.outbox.names()), "run")
+                print(f"writing {runs} into MLflow (Ctrl-C leaves them to the next launch)")
                 sys.stdout.flush()
             return str(self.pipe.recv())
         except (EOFError, OSError):  # it died: this process goes on with what is left
