@@ -93,9 +93,11 @@ def seconds_today(known: Known, most: float) -> float:
     common = [it for it in there.index if it in old.index and old[it] > 0]
     if not common:
         raise LookupError(f"{known.job.label}: no checkpoint within {most:g} s")
-    share = old[common[-1]] / known.seconds
-    evaluated = cell.seconds["evaluate"] * (common[-1] + 1) / (there.index.max() + 1)
-    return float((there[common[-1]] + evaluated) / share)
+    trained = there[common[-1]] * known.seconds / old[common[-1]]
+    values = known.curve.notna().sum()
+    rarest = values[values > 0].idxmin()  # of the dearest metric, which few checkpoints have
+    evaluated = cell.seconds["evaluate"] * values[rarest] / max(1, cell.curve[rarest].count())
+    return float(trained + evaluated)
 
 
 def _clock(curve: pd.DataFrame) -> pd.Series:
