@@ -95,7 +95,7 @@ def seconds_today(known: Known, most: float) -> float:
         raise LookupError(f"{known.job.label}: no checkpoint within {most:g} s")
     trained = there[common[-1]] * known.seconds / old[common[-1]]
     values = known.curve.notna().sum()
-    rarest = values[values > 0].idxmin()  # of the dearest metric, which few checkpoints have
+    rarest = str(values[values > 0].idxmin())  # of the dearest metric, which few checkpoints have
     evaluated = cell.seconds["evaluate"] * values[rarest] / max(1, cell.curve[rarest].count())
     return float(trained + evaluated)
 
