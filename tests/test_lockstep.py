@@ -39,7 +39,7 @@ SLOW = [pytest.param(name, "float64", marks=pytest.mark.slow) for name in METHOD
 
 @pytest.mark.parametrize(
     ("name", "dtype"),
-    [*((it, "float32") for it in (*METHODS, *SINGLE)), ("implicit", "float64"), *SLOW],
+    [*((it, "float32") for it in (*METHODS, *SINGLE)), *SLOW],
 )
 def test_lanes_are_runs_by_themselves(small: Dataset, name: str, dtype: str) -> None:
     """Five epochs with a shorter minibatch at the end of each; a diverging lane harms no other."""
