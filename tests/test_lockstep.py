@@ -34,7 +34,7 @@ SINGLE = {
 }
 
 
-SLOW = [pytest.param(name, "float64", marks=pytest.mark.slow) for name in METHODS]
+SLOW = [pytest.param(name, "float64", marks=pytest.mark.slow) for name in (*METHODS, "implicit")]
 
 
 @pytest.mark.parametrize(
