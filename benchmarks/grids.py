@@ -45,20 +45,19 @@ def tree_of(revision: str) -> Iterator[Path]:
 
 def swept(tree: Path, folder: Path, *words: str) -> float:
     """Wall seconds of the sweep by the code in ``tree``; of its runs only prepared data stay."""
-    ours = {name: text for name, text in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    runs, environment = folder / "runs", {
+    runs = folder / "runs"
+    environment = {key: text for key, text in os.environ.items() if "_NUM_THREADS" not in key}
+    environment |= {
         "PYTHONPATH": str(tree / "src"),
         "NUMBA_CACHE_DIR": str(folder / "numba"),
         "XCBENCH_FETCH": "0",
-    }  # fmt: skip
+    }
     for entry in runs.iterdir() if runs.exists() else ():
         if entry.name != "cache":
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     started = time.perf_counter()
     command = [sys.executable, str(tree / "run.py"), *SWEEP, *words, f"runs_dir={runs}"]
-    subprocess.run(
-        command, cwd=folder, env={**ours, **environment}, check=True, capture_output=True
-    )
+    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
     return time.perf_counter() - started
 
 
