@@ -22,7 +22,7 @@ from xcbench.errors import UserError
 from xcbench.run import composing, objective, overrides, profile
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
-from xcbench.run.processes import INTERRUPTED, end_with_parent, interruptible
+from xcbench.run.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
 from xcbench.terminal import RED, styled
 
 MODE = Hydra.get_mode
@@ -48,6 +48,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal has "…"
+    end_at_once()
     profile.LAUNCH.import_until_now()
     profile.LAUNCH.enter("compose")
     composing.register()

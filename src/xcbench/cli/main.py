@@ -20,7 +20,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
 from xcbench.options import check_name
 from xcbench.run import cells, profile, results
-from xcbench.run.processes import INTERRUPTED, interruptible
+from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
 from xcbench.terminal import RED, styled
 from xcbench.units import printable
@@ -42,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         sys.argv = ["xcbench run", *words[1:]]
         launch.main()
         return
+    end_at_once()
     profile.LAUNCH.import_until_now()
     try:
         code = _command(words)

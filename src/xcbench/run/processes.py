@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import gc
 import multiprocessing
 import os
 import select
@@ -89,11 +91,18 @@ def without_signals() -> Iterator[None]:
             signal.raise_signal(number)
 
 
+def end_at_once() -> None:
+    """Skip, when this process ends, the search for garbage among all modules: 0.2 to 0.7 s."""
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+
+
 def end_with_parent() -> None:
     """End this process as soon as its parent ends, for any reason."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
+    end_at_once()
     if sys.platform == "linux":  # also in the middle of compiled code
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
