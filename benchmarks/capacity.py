@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.throughput import ROOT, TINY, fill
+from benchmarks.commands import ROOT
+from benchmarks.throughput import TINY, fill
 from xcbench.units import GIB
 
 REPORTS = ROOT / "reports"

@@ -8,18 +8,17 @@ that revision runs the same sweeps, in turn with today's. Nothing else should ru
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.commands import seconds
 from benchmarks.comparison import write_between
 
 ROOT = Path(__file__).parents[1]
@@ -46,8 +45,7 @@ def tree_of(revision: str) -> Iterator[Path]:
 def swept(tree: Path, folder: Path, *words: str) -> float:
     """Wall seconds of the sweep by the code in ``tree``; of its runs only prepared data stay."""
     runs = folder / "runs"
-    environment = {key: text for key, text in os.environ.items() if "_NUM_THREADS" not in key}
-    environment |= {
+    environment = {
         "PYTHONPATH": str(tree / "src"),
         "NUMBA_CACHE_DIR": str(folder / "numba"),
         "XCBENCH_FETCH": "0",
@@ -55,10 +53,8 @@ def swept(tree: Path, folder: Path, *words: str) -> float:
     for entry in runs.iterdir() if runs.exists() else ():
         if entry.name != "cache":
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    started = time.perf_counter()
-    command = [sys.executable, str(tree / "run.py"), *SWEEP, *words, f"runs_dir={runs}"]
-    subprocess.run(command, cwd=folder, env=environment, check=True, capture_output=True)
-    return time.perf_counter() - started
+    words = (*SWEEP, *words, f"runs_dir={runs}")
+    return seconds(str(tree / "run.py"), *words, folder=folder, environment=environment)
 
 
 def phases(folder: Path) -> Mapping[str, float]:
@@ -105,7 +101,6 @@ def table(rows: pd.DataFrame) -> str:
 
 def main(words: list[str]) -> None:
     """Measure the datasets that were asked for; rows of others stay."""
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))  # as users start it, not on one core
     settings = {"dataset": "mnist,bibtex,eurlex", "seeds": "0,1,2", "rounds": "3", "before": ""}
     settings |= dict(word.split("=", 1) for word in words)
     rows = pd.read_csv(TABLE, dtype={"seeds": str}) if TABLE.exists() else pd.DataFrame()

@@ -34,6 +34,25 @@ static inline formula implicit_of(double T, double drawn, double u, double rate,
     return f;
 }
 
+/* What drawn and true class differ in; a method that wants both scores sums them apart. */
+static inline double difference(const float *k, const float *y, const uint32_t *features,
+                                const float *values, int64_t begin, int64_t end)
+{
+#ifdef APART
+    double drawn = 0.0, of_true = 0.0;
+    for (int64_t j = begin; j < end; j++) {
+        drawn += (double)(k[features[j]] * values[j]);
+        of_true += (double)(y[features[j]] * values[j]);
+    }
+    return drawn - of_true;
+#else
+    double total = 0.0;
+    for (int64_t j = begin; j < end; j++)
+        total += (double)((k[features[j]] - y[features[j]]) * values[j]);
+    return total;
+#endif
+}
+
 #define LOOP(NAME, FORMULA)                                                                       \
     double NAME(int64_t n, float *restrict V, int64_t D, const int64_t *begin, const int64_t *end, \
                 const uint32_t *features, const float *values, const int64_t *pairs,              \
@@ -43,9 +62,7 @@ static inline formula implicit_of(double T, double drawn, double u, double rate,
         double total = 0.0;                                                                       \
         for (int64_t i = 0; i < n; i++) {                                                         \
             float *y = V + pairs[2 * i] * D, *k = V + pairs[2 * i + 1] * D;                       \
-            double T = 0.0;                                                                       \
-            for (int64_t j = begin[i]; j < end[i]; j++)                                           \
-                T += (double)((k[features[j]] - y[features[j]]) * values[j]);                     \
+            double T = difference(k, y, features, values, begin[i], end[i]);                      \
             formula f = FORMULA(T + log_weight, T, local[index[i]], rate, norms[i]);              \
             local[index[i]] = f.next;                                                             \
             total += f.value;                                                                     \

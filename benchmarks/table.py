@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
+from benchmarks import missed
 from benchmarks.machine import describe
 
 COLUMNS = ["benchmark", "shape", "ours", "peer", "ratio", "goal", "held"]
@@ -22,8 +23,8 @@ synthetic, of the named datasets' shapes.
 - `sequential`, `minibatch`: drawing classes and fetching rows stand outside the clock, for all.
   The loops in C are compiled on the spot, `benchmarks/loops.c`; ours may take 1.3 times as long.
   Ours add a row's products in a fixed order, so that runs repeat to the last bit; `-ffast-math` may
-  reorder them. `limit`: `ours` is the faster of these loops, beside the peer of a goal. A ratio
-  below that goal means that hand-written C over the same weights does not reach it either.
+  reorder them. `limit`: `ours` is a loop in C, beside the peer of a goal. A ratio below that goal
+  means that hand-written C over the same weights does not reach it either.
 - `scaling`: `ours` is the time at the smallest size, `peer` at the largest; behind the colon stands
   the fitted exponent. A control is the cost of reaching the weights of a step, with no other work:
   where it grows as the step does, the growth is that of memory. With N, a chunk of at most 4096
@@ -77,7 +78,8 @@ def frame(rows: list[Row]) -> pd.DataFrame:
 
 
 def _pretty(table: pd.DataFrame, kind: str) -> str:
-    return tabulate(table.values.tolist(), COLUMNS, tablefmt=kind, disable_numparse=True)
+    columns = [*table.columns]
+    return tabulate(table.values.tolist(), columns, tablefmt=kind, disable_numparse=True)
 
 
 def text(rows: list[Row]) -> str:
@@ -94,8 +96,14 @@ def save(name: str, rows: list[Row], folder: Path) -> None:
         old = pd.read_csv(csv, dtype=str, keep_default_na=False)
         new = pd.concat([old[~old["benchmark"].str.startswith(f"{name}: ")], new])
     new.to_csv(csv, index=False)
+    write(new, folder)
+
+
+def write(new: pd.DataFrame, folder: Path) -> None:
+    """Write the page of all rows."""
     machine = "\n".join(f"- {key}: {value}" for key, value in describe().items())
-    body = _pretty(new, "github")
+    body, without = _pretty(new, "github"), _pretty(missed.table(new), "github")
     (folder / "benchmarks.md").write_text(
-        f"{INTRODUCTION}\n{body}\n\n## Machine of the last run\n\n{machine}\n"
+        f"{INTRODUCTION}\n{body}\n\n## Goals not held, and why\n\n{without}\n"
+        f"\n## Machine of the last run\n\n{machine}\n"
     )

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
 from hydra import compose
 
+from benchmarks.commands import seconds
 from benchmarks.table import Row
 from xcbench.run import cells, composing, plan, sweeps
 
-ROOT = Path(__file__).parents[1]
 TINY = ["dataset=blobs", "method=umax", "engine=numpy", "budget.epochs=1", "budget.checkpoints=1"]
-LAUNCHED = 200
+LAUNCHED = 1_000
 COUNTS = (2_000, 20_000)
 MINUTE = 60.0
-
-
-def seconds(*command: str) -> float:
-    """Wall time of a command, its start included."""
-    started = time.perf_counter()
-    subprocess.run([sys.executable, *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - started
 
 
 def launch(runs: Path, number: int, *words: str) -> float:
@@ -53,11 +43,11 @@ def run() -> list[Row]:
     os.environ.setdefault("XCBENCH_FETCH", "0")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for words, goal in ((("mlflow=false",), 20.0), ((), 0.0)):
-            where = Path(folder) / ("plain" if words else "mlflow")
+        for tracking in ("mlflow=false", "mlflow=true"):
+            where, words = Path(folder) / tracking, (tracking, "workers=2")
             spent = launch(where, LAUNCHED, *words)
-            shape = f"{LAUNCHED} cells, {words[0] if words else 'mlflow=true'}"
-            rows.append(_row("cells/s", shape, LAUNCHED / spent, goal, at_least=True))
+            shape = f"{LAUNCHED:,} cells, {', '.join(words)}"
+            rows.append(_row("cells/s", shape, LAUNCHED / spent, 20.0, at_least=True))
             rows.append(_row("launch again, s", shape, launch(where, LAUNCHED, *words), 0.0))
         for number in COUNTS:
             runs = Path(folder) / str(number)

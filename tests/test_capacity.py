@@ -9,7 +9,7 @@ import pytest
 from workspace import ROOT
 
 sys.path.insert(0, str(ROOT))
-from benchmarks import capacity
+from benchmarks import capacity, missed
 
 MEASURED = pd.read_csv(ROOT / "reports" / "benchmarks.csv")
 
@@ -27,3 +27,8 @@ def test_the_page_says_what_does_not_fit() -> None:
     assert "does not fit" in capacity.of_memory(MEASURED)
     assert "64 machines" in capacity.of_largest(MEASURED)
     assert "K" in capacity.of_sizes(MEASURED)
+
+
+def test_a_goal_that_is_not_held_has_its_reason():
+    without = missed.table(MEASURED)
+    assert len(without) and (without["why"] != "").all(), without[without["why"] == ""]

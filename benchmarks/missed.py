@@ -1,0 +1,47 @@
+"""Why a goal is not held: the limit that was measured, each in other rows of the table."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+BOTH_SCORES = (
+    "This loop in C sums one difference. Ours sums the score of each class, as a formula of any "
+    "method needs: the loop that does so too is the row `scores apart`."
+)
+CAREFUL = (
+    "The loops in C do not hold it either, or hold it where they sum one difference (`limit`). "
+    "Most of the time is that of the accesses to weights (`memory`)."
+)
+GROWTH = (
+    "The way to a step's weights alone grows faster (`control`): with many classes they lie "
+    "outside of the caches."
+)
+REASONS = {  # by a pattern of the benchmark's name
+    r"sequential: \w+ vs careful NumPy loop": CAREFUL,
+    r"sequential: \w+ vs C -O3 -march=native, s": BOTH_SCORES,
+    r"minibatch: vs torch EmbeddingBag": (
+        "C reaches no more (`limit`). The accesses to weights, which no loop can spare, take most "
+        "of the time (`memory`)."
+    ),
+    r"minibatch: vs C .*-ffast-math": (
+        "-ffast-math adds in the order of the machine's registers. Ours has one order, so that "
+        "runs repeat; against C with that order the goal is held."
+    ),
+    r"lockstep: \w+, 6 rates": (
+        "Six rates fill six of a register's eight lanes. See the row of eight rates."
+    ),
+    r"scaling: .* K\^": GROWTH,
+}
+
+
+def reason(benchmark: str) -> str:
+    """Why the goal of a benchmark is not held, or nothing."""
+    return next((text for name, text in REASONS.items() if re.match(name, benchmark)), "")
+
+
+def table(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `benchmarks.table` whose goal is not held, with the reason."""
+    missed = rows.loc[rows["held"] == "no", ["benchmark", "shape", "ratio", "goal"]]
+    return missed.assign(why=missed["benchmark"].map(reason))
