@@ -105,6 +105,21 @@ def test_one_seed_tells_nothing_unless_nothing_is_random(monkeypatch: pytest.Mon
     assert exact["verdict"] == "holds" and math.isnan(exact["low"])
 
 
+def test_a_row_with_few_seeds_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    lower, higher = rows("g", "a", [0.5, 0.6, 0.5, 0.7, 0.6]), rows("g", "b", [1.0] * 5)
+    found = measured(lower, higher)
+    said = {"rows": "g toy a", **LOWER}
+    assert judged(said, found, monkeypatch)["reason"] == ""
+    lost = [{**row, "status": "diverged"} if row["seed"] == 3 else row for row in lower]
+    ended = judged(said, measured(lost, higher), monkeypatch)
+    assert (ended["seeds"], ended["reason"]) == (4, "1 of 5 seeds did not end")
+    best = {**said, "rows": "g toy a best", "than": "… b best"}
+    assert judged(best, found, monkeypatch)["reason"] == prose.CHOSEN
+    few = {**said, "few": "hours"}
+    assert judged(few, measured(lower[:3], higher), monkeypatch)["reason"] == "hours"
+    assert judged(few, found, monkeypatch)["reason"] == ""
+
+
 def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     high, low = [2.0, 2.1, 2.2], [0.5, 0.6, 0.55]
     b = [*rows("text", "b", [1.0] * 3), *rows("code", "b", [1.0] * 3)]

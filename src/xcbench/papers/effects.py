@@ -51,6 +51,11 @@ def effect(values: Sequence[float]) -> Effect:
 
 def rows(results: pd.DataFrame, words: str) -> pd.DataFrame:
     """Rows that ended, as the head of this file has it."""
+    return ended(selection(results, words))
+
+
+def selection(results: pd.DataFrame, words: str) -> pd.DataFrame:
+    """The same rows with those that did not end."""
     named, settings, best = _parsed(words)
     selected = part(results, **named)
     for name, value in settings.items():
@@ -60,7 +65,7 @@ def rows(results: pd.DataFrame, words: str) -> pd.DataFrame:
         selected = selected[same] if name in selected else selected[:0]
     if best and len(ended(selected)):
         selected = _at_best(selected)
-    return ended(selected)
+    return selected[selected["status"] != "skipped"]
 
 
 def numbers(results: pd.DataFrame, words: str, column: str) -> pd.Series:

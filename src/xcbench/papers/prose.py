@@ -15,6 +15,8 @@ A paper's ``claims.yaml`` is a list of
   are ``datasets``) that gives the numbers, one a seed; ``measured`` says what they are, ``command``
   what runs it.
 - ``untested``: instead of all these, why it is not testable here.
+- ``few``: why there are fewer than five seeds, where it is not that some did not end, or chose the
+  rate.
 - ``reason``: what else should be known.
 
 A claim holds if the whole 95 % interval over the seeds does as it says. One whose interval goes
@@ -46,6 +48,9 @@ HOLDS, WITH_CODE, NOT, UNTESTED = (
     "does not hold",
     "not testable here",
 )
+SEEDS = 5  # fewer need a reason
+ONCE = "one run, in which nothing is random"
+CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,7 @@ class Statement:
     measured: str = ""
     command: str = ""
     untested: str = ""
+    few: str = ""
     reason: str = ""
 
     def fits(self, effect: Effect) -> bool:
@@ -157,6 +163,7 @@ def _measurement(
     paper: str, measured: Measured, said: Statement, dataset: str, words: str
 ) -> dict[str, Any]:
     """What a row has besides what the paper says."""
+    few = said.few
     if said.function:
         arguments = [measured, dataset] if dataset else [measured]
         numbers = function(paper, said.function)(*arguments)
@@ -179,19 +186,31 @@ def _measurement(
             )
             why = "no run of it ended" if there.any() else absent(data)
             return fields | {"reason": why}
+        few = few or _few(measured.results, one, other, len(numbers))
     effect = effects.effect(numbers)
     judged = fields | asdict(effect)
     judged["effect"] = judged.pop("mean")
     if effect.seeds < 2 and not said.exact:
         return judged | {"reason": "one seed, no interval"}
-    return judged | _judged(said, effect)
+    return judged | _judged(said, effect, few)
 
 
-def _judged(said: Statement, effect: Effect) -> dict[str, str]:
+def _few(results: pd.DataFrame, one: str, other: str, seeds: int) -> str:
+    """Why fewer seeds are compared than ran."""
+    ran = [set(effects.selection(results, words)["seed"]) for words in (one, other) if words]
+    common = set.intersection(*([it for it in ran if len(it) > 1] or ran))
+    lost = len(common) - seeds
+    chosen = effects.BEST in f"{one} {other}".split()
+    ended = f"{lost} of {len(common)} seeds did not end" if lost else ""
+    return "; ".join(part for part in (CHOSEN if chosen else "", ended) if part)
+
+
+def _judged(said: Statement, effect: Effect, few: str) -> dict[str, str]:
     holds = said.fits(effect)
     unclear = "the interval goes both ways" if not holds and said.goes_both_ways(effect) else ""
-    once = "one run, in which nothing is random" if said.exact and effect.seeds == 1 else ""
-    reason = "; ".join(part for part in (unclear, once, said.reason) if part)
+    once = ONCE if said.exact and effect.seeds == 1 else ""
+    few = "" if said.exact or effect.seeds >= SEEDS else few
+    reason = "; ".join(part for part in (unclear, once, few, said.reason) if part)
     return {"verdict": HOLDS if holds else NOT, "reason": reason}
 
 

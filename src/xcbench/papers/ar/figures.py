@@ -64,7 +64,7 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     ]
     if not here:
         return None
-    wide = [3.0 if printed in here else 1.3 for printed in DATASETS]
+    wide = [3.0 if printed in here else 1.8 for printed in DATASETS]
     fig = Figure(figsize=(sum(wide), 3.3), layout="constrained")
     panels = fig.subplots(1, len(wide), squeeze=False, width_ratios=wide)[0]
     for ax, printed in zip(panels, DATASETS, strict=True):

@@ -11,20 +11,20 @@ from xcbench.papers.frames import part
 HIGH = 1.0
 
 
-def _diverged(measured: Measured, dataset: str, method: str) -> pd.Series:
-    """Share of the seeds that diverge, by rate."""
+def _diverged(measured: Measured, dataset: str, method: str) -> pd.DataFrame:
+    """Whether a cell diverged, by rate and seed."""
     rows = part(measured.results, "figure3", dataset=dataset, method=method)
     rows = rows[rows["status"] != "skipped"]
-    return (rows["status"] == "diverged").groupby(rows["lr"]).mean()
+    return (rows["status"] == "diverged").groupby([rows["lr"], rows["seed"]]).mean().unstack()
 
 
 def diverged_more(measured: Measured, dataset: str) -> list[float]:
-    """By how much more often vanilla SGD diverges than U-max, a number for each high rate."""
+    """At what more of the high rates vanilla SGD diverges than U-max, seed by seed."""
     apart = _diverged(measured, dataset, "vanilla") - _diverged(measured, dataset, "umax")
-    return [float(share) for share in apart[apart.index >= HIGH].dropna()]
+    return [float(share) for share in apart[apart.index >= HIGH].mean()]
 
 
 def umax_ended(measured: Measured, dataset: str) -> list[float]:
-    """Share of the seeds of U-max that end at a rate of 0.1."""
-    shares = _diverged(measured, dataset, "umax")
-    return [1 - float(share) for share in shares[np.isclose(shares.index, 0.1)]]
+    """Whether U-max ends at a rate of 0.1, seed by seed."""
+    diverged = _diverged(measured, dataset, "umax")
+    return [1 - float(lost) for lost in diverged[np.isclose(diverged.index, 0.1)].sum()]
