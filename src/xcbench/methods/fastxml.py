@@ -46,8 +46,9 @@ def with_propensities(s: PropensityTreeOptions, info: Info) -> PropensityTrees:
 
 
 def memory(settings: TreeOptions, info: Info, itemsize: int, epochs: float) -> float:
-    """Bytes of hyperplanes and leaves: a tree has fewer weights than the rows have features."""
-    return settings.trees * (itemsize + 4) * info.train * (1 + info.nonzeros_per_row)
+    """Bytes of hyperplanes and leaves: a tree has fewer weights than its rows have features."""
+    rows = info.train * info.accuracy_ceiling  # before ``label=each`` made one for each label
+    return settings.trees * (itemsize + 4) * rows * (1 + info.nonzeros_per_row)
 
 
 fastxml = baselines.method("fastxml", TreeOptions, solver, memory=memory, needs_features=True)

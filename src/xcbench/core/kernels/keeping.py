@@ -31,11 +31,14 @@ def folder() -> Path | None:
     only, not of the functions it calls.
     """
     package = Path(__file__).parents[1]
-    sources = sorted(
-        path
-        for pattern in ("kernels/*.py", "objectives/*.py", "adaptive.py", "solvers/pd_sparse_*.py")
-        for path in package.glob(pattern)
+    patterns = (
+        "kernels/*",
+        "objectives/*",
+        "adaptive",
+        "solvers/pd_sparse_*",
+        "solvers/ranking_*_*",
     )
+    sources = sorted(path for name in patterns for path in package.glob(f"{name}.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
     state = f"numba-{numba.__version__}-{digest}"
     home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")

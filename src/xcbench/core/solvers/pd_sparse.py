@@ -3,10 +3,14 @@
     min_W  1/2 ||W||² + lambda ||W||_1 + C sum_i max(0, 1 + max_{n not in y_i} w_n·x_i
                                                           - min_{p in y_i} w_p·x_i)
 
-With v = X^T alpha its dual is  max_alpha  - 1/2 ||soft(v, lambda)||² - sum_i sum_{n not in y_i}
-alpha_in,  where alpha_ip >= 0 >= alpha_in, sum_k alpha_ik = 0 and sum_p alpha_ip <= C. A block is
-the alpha of a row: the classes of highest scores join those in use (Frank-Wolfe), and all of these
-are corrected at once by a projection.
+With v = X^T alpha its dual is
+
+    max_alpha  - 1/2 ||soft(v, lambda)||² - sum_i sum_{n not in y_i} alpha_in
+
+where alpha_ip >= 0 >= alpha_in, sum_k alpha_ik = 0 and sum_p alpha_ip <= C.
+
+A block is the alpha of a row. The classes of highest scores join those in use (Frank-Wolfe). All of
+these are corrected at once, by a projection.
 """
 
 from __future__ import annotations
@@ -31,10 +35,10 @@ class PDSparse(Solver):
     ----------
     strength, C : lambda and the weight of the losses.
     passes : over the rows, at most.
-    tolerance : of the duality gap over the primal objective, at which it ends; looked at after
-        every pass.
+    tolerance : of the duality gap over the primal objective, at which it ends. It is looked at
+        after every pass.
     search_share : of a row's features that the search for classes samples, each as likely as it is
-        large (the paper's importance sampling); 1: all of them, and nothing is drawn.
+        large (the paper's importance sampling). With 1 it takes all, and nothing is drawn.
     """
 
     strength: float
@@ -113,7 +117,7 @@ class Problem:
     """Rows, their labels, dual variables, and v = X^T alpha feature by feature.
 
     A feature f has a chain of numbers: ``value[s]`` of ``class_of[s]`` for s = ``head[f]``,
-    ``after[s]``, … until -1; ``table`` finds the s of a feature and a class. A row has the classes
+    ``after[s]``, … until -1. ``table`` finds the s of a feature and a class. A row has the classes
     ``chosen[i, :used[i]]`` in use, its labels first, with ``alpha[i, :used[i]]``.
     """
 

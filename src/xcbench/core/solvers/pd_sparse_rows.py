@@ -47,10 +47,10 @@ def visit_rows(
     ----------
     labels : (N,) how many of the first classes in use are labels.
     table : places of numbers in chains (`find`).
-    drawn : uniform numbers by which features are sampled, and where those of every one of the rows
-        begin; where a row has none, its search takes all features.
+    drawn : uniform numbers by which features are sampled, and where those of each row begin. Where
+        a row has none, its search takes all features.
     size : numbers in chains, and classes that join.
-    scores, place : room for K numbers; ``place`` is -1 for all classes, in the end too.
+    scores, place : room for K numbers. ``place`` is -1 for all classes, in the end too.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def visit_rows(
 
 
 def score_classes(row: Any, draws: Any, chain: Any, strength: float, scores: Any) -> None:
-    """Scores w_k·x of all classes; where there are draws, without bias from sampled features.
+    """Scores w_k·x of all classes. Draws sample features for them, without bias.
 
     Of q draws each takes a feature with probability |x_f| / ||x||_1, and adds ||x||_1 / q sign(x_f)
     w_kf.

@@ -1,14 +1,14 @@
 """Trees whose nodes part the rows so that either part ranks its labels well.
 
-FastXML (Prabhu and Varma 2014): the parts come of alternating between the best order of the labels
-in either part and the best part for every row; an l1-regularised logistic regression then finds the
-parts again from features. PfastXML (Jain et al. 2016) weights labels by their inverse propensity.
+FastXML (Prabhu and Varma 2014) alternates between the best order of the labels in either part and
+the best part for every row. An l1-regularised logistic regression then finds the parts again from
+features. PfastXML (Jain et al. 2016) weights labels by their inverse propensity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +17,12 @@ from xcbench.core.dataset import Dataset
 from xcbench.core.models.forest import Forest, ReRankedForest, Tree, of_unit_length
 from xcbench.core.models.sparse import sparse_rows
 from xcbench.core.solvers import Progress, Solver, Streams
+from xcbench.core.solvers.ranking_trees_node import SparseRows, functions, node_rows
 from xcbench.core.statistics import inverse_propensity
 
 Plane = tuple[np.ndarray, np.ndarray, float]  # features, their weights, bias
 L1_LOGISTIC = 6  # LIBLINEAR's number
+SEEDS = np.random.RandomState(0)  # seeded anew for every node: making one takes longer than a node
 
 
 @dataclass
@@ -46,6 +48,11 @@ class RankingTrees(Solver):
         """All trees."""
         return 1.0
 
+    @property
+    def on_few_rows(self) -> RankingTrees:
+        """The same with leaves of one row."""
+        return replace(self, leaf=1)
+
     def make_model(
         self, engine: str, n_classes: int, n_features: int, bias: bool, dtype: str
     ) -> Forest:
@@ -58,11 +65,12 @@ class RankingTrees(Solver):
         """Grow the trees."""
         yield Progress(0, 0, 0.0)
         split = dataset.train.whole_rows()
-        X = sparse_rows(split.X, slice(None), np.dtype(np.float64))
+        X = SparseRows.of(sparse_rows(split.X, slice(None), np.dtype(np.float64)))
         labels, gains = self.weighted(split.labels(model.n_classes))
+        ranked = SparseRows.of(gains)
         for stop in stops:
             while len(model.trees) < round(stop * self.trees):
-                model.trees.append(self.grow(X, labels, gains, model.dtype, streams.classes))
+                model.trees.append(self.grow(X, labels, ranked, model, streams.classes))
             share = len(model.trees) / self.trees
             left = f"{len(model.trees)} of {self.trees} trees" if share < 1 else None
             seen = round(share * len(dataset.train))
@@ -76,10 +84,10 @@ class RankingTrees(Solver):
 
     def grow(
         self,
-        X: sp.csr_array,
+        X: SparseRows,
         labels: sp.csr_array,
-        gains: sp.csr_array,
-        dtype: np.dtype,
+        gains: SparseRows,
+        model: Forest,
         rng: np.random.Generator,
     ) -> Tree:
         """A tree on all rows."""
@@ -89,7 +97,7 @@ class RankingTrees(Solver):
         waiting = [(np.arange(X.shape[0]), -1, 0)]
         while waiting:
             rows, parent, side = waiting.pop()
-            parted = self.part(X[rows], gains[rows], dtype, rng) if len(rows) > self.leaf else None
+            parted = self.part(rows, X, gains, model, rng) if len(rows) > self.leaf else None
             if parted is None:
                 place = -1 - len(leaves)
                 leaves.append(rows)
@@ -102,28 +110,34 @@ class RankingTrees(Solver):
             if parent >= 0:
                 children[parent][side] = place
         return Tree(
-            stacked(planes, X.shape[1], dtype),
-            np.array([b for _, _, b in planes], dtype),
+            stacked(planes, X.shape[1], model.dtype),
+            np.array([b for _, _, b in planes], model.dtype),
             np.array(children, np.int64).reshape(-1, 2),
-            largest(means(leaves, labels), self.labels).astype(dtype),
+            largest(means(leaves, labels), self.labels).astype(model.dtype),
         )
 
     def part(
-        self, X: sp.csr_array, gains: sp.csr_array, dtype: np.dtype, rng: np.random.Generator
+        self,
+        rows: np.ndarray,
+        X: SparseRows,
+        gains: SparseRows,
+        model: Forest,
+        rng: np.random.Generator,
     ) -> tuple[Plane, np.ndarray] | None:
         """Part the rows of a node; None where they stay together."""
-        right = rng.random(X.shape[0]) < 0.5
-        right, _ = part_by_ranking(gains, right)
+        right = rng.random(len(rows)) < 0.5
+        right, _ = part_by_ranking(node_rows(gains, rows, model.engine)[1], right, model.engine)
         if right.all() or not right.any():
             return None
-        plane = sparse_logistic(X, right, self.C, self.bias, rng)
-        features, w, b = plane[0], plane[1].astype(dtype), float(dtype.type(plane[2]))
-        weights = np.zeros(X.shape[1])
-        weights[features] = w
-        right = X @ weights + b >= 0
+        features, x = node_rows(X, rows, model.engine)
+        kept, weights, bias = sparse_logistic(x, right, self.C, self.bias, rng)
+        w, b = weights.astype(model.dtype), float(model.dtype.type(bias))
+        plane = np.zeros(len(features))
+        plane[kept] = w
+        right = functions(model.engine)[2](x.indptr, x.indices, x.data, plane) + b >= 0
         if right.all() or not right.any():
             return None
-        return (features, w, b), right
+        return (features[kept], w, b), right
 
 
 @dataclass
@@ -175,7 +189,10 @@ def discounts(n: int) -> np.ndarray:
 
 
 def part_by_ranking(
-    gains: sp.csr_array, right: np.ndarray, tolerance: float = 1e-6
+    gains: SparseRows | sp.csr_array,
+    right: np.ndarray,
+    engine: str = "numpy",
+    tolerance: float = 1e-6,
 ) -> tuple[np.ndarray, list[float]]:
     """Alternate: order the labels of either part by their summed gains, and move rows.
 
@@ -190,42 +207,29 @@ def part_by_ranking(
     right : (n,) at the end.
     values : mean discounted gain of rows under the order of their part, a round; it never falls.
     """
-    present, gains = with_present_columns(gains)
-    by_label, discount = gains.T.tocsr(), discounts(len(present))
-    values: list[float] = []
-    while True:
-        value, orders = 0.0, []
-        for part in (~right, right):
-            total = by_label @ part.astype(np.float64)
-            order = np.empty(len(total))
-            order[np.argsort(-total, kind="stable")] = discount
-            value += order @ total
-            orders.append(order)
-        values.append(value / len(right))
-        better = gains @ (orders[1] - orders[0])
-        right = np.where(better == 0, right, better > 0)
-        if len(values) > 1 and values[-1] - values[-2] < tolerance:
-            return right, values
+    arrays = gains.indptr, gains.indices, gains.data
+    parted: tuple[np.ndarray, list[float]]
+    parted = functions(engine)[1](*arrays, discounts(gains.shape[1]), right, tolerance)
+    return parted
 
 
 def sparse_logistic(
-    X: sp.csr_array, right: np.ndarray, C: float, bias: bool, rng: np.random.Generator
+    X: SparseRows | sp.csr_array, right: np.ndarray, C: float, bias: bool, rng: np.random.Generator
 ) -> Plane:
     """Minimise ||w||_1 + C sum_i (n / n_side) log(1 + exp(-s_i (x_i·w + b))), by LIBLINEAR.
 
-    Stops as FastXML's code does: ten Newton steps, or 1 % of the first violation; LIBLINEAR
-    multiplies its tolerance by the share of the smaller side.
+    Stops as FastXML's code does: after ten Newton steps, or at 1 % of the first violation.
+    LIBLINEAR multiplies its tolerance by the share of the smaller side.
     """
     from sklearn.svm import _liblinear  # LogisticRegression's checks take longer than this
 
     if not X.nnz:
         return np.empty(0, np.int64), np.empty(0), 0.0
-    features, inner = with_present_columns(X)
     sides = np.bincount(right, minlength=2)
-    seed = np.random.RandomState(rng.integers(2**31)).randint(2**31 - 1)
+    SEEDS.seed(rng.integers(2**31))
     _liblinear.set_verbosity_wrap(0)
     fit, _ = _liblinear.train_wrap(
-        inner,
+        X,
         right.astype(np.float64),
         True,  # sparse
         L1_LOGISTIC,
@@ -234,22 +238,13 @@ def sparse_logistic(
         C,
         len(right) / sides,
         10,
-        seed,
+        SEEDS.randint(2**31 - 1),
         0.1,  # epsilon of regression: not used
         np.ones(len(right)),
     )
-    w = fit[0, : len(features)]
+    w = fit[0, : X.shape[1]]
     kept = np.flatnonzero(w)
-    return features[kept], w[kept], float(fit[0, -1]) if bias else 0.0
-
-
-def with_present_columns(rows: sp.csr_array) -> tuple[np.ndarray, sp.csr_array]:
-    """Columns that some row has, and the rows with these alone; indices of 32 bits."""
-    present = np.zeros(rows.shape[1], bool)
-    present[rows.indices] = True
-    columns, number = np.flatnonzero(present), np.cumsum(present, dtype=np.int32) - np.int32(1)
-    inner = (rows.data, number[rows.indices], rows.indptr.astype(np.int32))
-    return columns, sp.csr_array(inner, (rows.shape[0], len(columns)))
+    return kept, w[kept], float(fit[0, -1]) if bias else 0.0
 
 
 def stacked(planes: list[Plane], n_features: int, dtype: np.dtype) -> sp.csr_array:
