@@ -45,9 +45,9 @@ class Grid:
     part : ``tuning`` or ``runs``, each a table of results of its own.
     rates_from : grid whose best rate (and ``tuned``) for a dataset and a method this one takes;
         empty: as the experiment says.
-    extended : whether points are added as long as a best one lacks neighbours: rates, a decade at
-        a time, while a best one ends the grid; where other settings are ``tuned`` too, rates and
-        these, half a decade to either side of the best.
+    extended : whether points are added while a best one lacks neighbours. A rate gets them a
+        decade at a time while the best one ends the grid. Where other settings are ``tuned`` too,
+        each gets them half a decade to either side of the best.
     criterion : column by which the best rate of a method is chosen; of methods that are not
         named, the training log loss.
     variants : settings, such as ``method.sampler``, each value of which is tuned by itself.

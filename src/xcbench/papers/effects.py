@@ -1,9 +1,9 @@
 """Effects between rows of the committed tables, seed by seed, with intervals.
 
-What is meant stands in a few words, ``grid dataset method column=value …``: ``table2 20news ove``,
-``figure3 bibtex umax lr=0.1``. With ``best`` among them a rate is chosen on the first half of the
-seeds, by the training log loss, and the rows are those of the other half: a minimum over rates that
-is quoted on the seeds that chose it would be too low.
+A few words select rows, ``grid dataset method column=value …``: ``table2 20news ove``,
+``figure3 bibtex umax lr=0.1``. With ``best`` among them the first half of the seeds chooses a rate
+by the training log loss. The rows are those of the other half: on the seeds that chose it, a
+minimum over rates would be too low.
 
 Words that begin with ``…`` continue others in their grid and dataset.
 """

@@ -1,19 +1,28 @@
 """The page of a paper, as its ``paper.yaml`` lists it, made of what was measured.
 
-``title`` and ``intro``; ``figures``: functions of what was measured and a folder, which draw;
-``rows``, where tables see other rows than the last ones: a function of what was measured. Then
-``sections``:
+At the top:
+
+- ``title`` and ``intro``.
+- ``figures``: functions that draw, of what was measured and a folder.
+- ``rows``: a function that selects rows, where tables show others than the last ones.
+- ``sections``: see below.
+
+A section has
 
 - ``title``, and ``text``: a function that gives paragraphs.
-- ``tables``: ``table``, a function that gives its cells; or a name, and a ``pivot`` (see `pivots`)
-  of all rows or those that the function ``rows`` gives, below the lines that ``above`` gives.
-  ``words``, its columns of words, else all. ``caption``, with what the function ``said`` tells of
-  the numbers. Or ``verdicts``: a printed table, number by number; ``columns`` are what stands above
-  its columns in the paper (else method and metric), none where it is no table.
-- ``figures``: a pattern of their names; where none was drawn, ``run`` is the command that runs it.
-- ``code``: a function of what was measured and a folder, which gives whole sections.
+- ``tables``: a list, see below.
+- ``figures``: a pattern of their names; ``run`` is the command, where none was drawn.
+- ``code``: a function of what was measured and a folder that gives whole sections.
 
-A function is one of the paper's file ``tables``, or named with its file: ``race.verdict``.
+A table has a ``caption``; ``{said}`` there is what the function ``said`` gives. It is one of
+
+- ``table``, a function that gives its cells. ``words`` are its columns of words, else all.
+- ``table``, a name, and a ``pivot`` (see `pivots`) of all rows, or of those that the function
+  ``rows`` gives. The function ``above`` gives lines before the others.
+- ``verdicts``: a printed table, number by number. ``columns`` stand above its columns in the paper,
+  else method and metric; none where the paper has no table.
+
+A function is in the paper's file ``tables``, or named with its file: ``race.verdict``.
 """
 
 from __future__ import annotations

@@ -70,8 +70,7 @@ def top(runs: pd.DataFrame, times: float) -> float:
 def fit(axes: Iterable[Axes], frames: Iterable[pd.DataFrame], end: float, log: bool) -> None:
     """Let panels show the same range: all values up to ``end``.
 
-    A logarithmic axis that spans less than a factor of two has hardly a tick to show and looks
-    like a linear one, so it is drawn as one.
+    An axis that spans less than a factor of two is linear: a logarithmic one has hardly a tick.
     """
     values = pd.concat([runs["loss"] for runs in frames]).dropna()
     inside = values[values <= end]

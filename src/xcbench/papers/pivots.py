@@ -3,18 +3,26 @@
 A ``pivot`` in a paper's ``paper.yaml`` has
 
 - ``where``: what its rows have, a value or a list of values: ``{grid: [figure1, crossed]}``.
-- ``by``: by heading, what tells its lines apart, the slowest first. Either a column, whose values
-  are labels in ascending order (numbers with a format: ``shape.classes ,.0f``); or labels, each
-  with what its rows have: ``tree: {method.sampler: tree}``, or a mere value, of the column that is
-  named as the heading. A label without rows has no line.
-- ``columns``: by heading, what is shown of the rows of a line. Mean and spread over seeds of a
-  column, or an expression of columns, with four digits or its own: ``train_seconds .1f``. What all
-  of them have: ``once shape.classes``. What the paper prints of the dataset and the method that are
-  the labels: ``printed Table 2 test_error .3f``. How far one mean, or print, is above another:
-  ``a less b``. Why cells did not end: ``remark``. A function of the rows: ``tables.error()``. Or a
-  mapping with one of these, ``of``, and what the rows have besides: ``{of: test_error, lr: 10}``.
+- ``by``: by heading, what distinguishes its lines, the slowest first. One of
+
+  - a column: its values are labels in ascending order, numbers with a format
+    (``shape.classes ,.0f``);
+  - labels, each with what its rows have: ``tree: {method.sampler: tree}``. A mere value is one of
+    the column that the heading names. A label without rows has no line.
+
+- ``columns``: by heading, what a line shows of its rows. One of
+
+  - a column or an expression of columns: mean and spread over seeds, with four digits or a format
+    (``train_seconds .1f``);
+  - ``once shape.classes``: a value that all rows share;
+  - ``printed Table 2 test_error .3f``: what the paper prints for a line's dataset and method;
+  - ``a less b``: how far one mean, or print, is above another;
+  - ``remark``: why cells did not end;
+  - ``tables.error()``: a function of the rows;
+  - ``{of: test_error, lr: 10}``: one of these, of the rows that also have these values.
+
 - ``order``: headings of ``by``, if lines are in another order than their labels.
-- ``every``: whether there are lines of which no cell was run; else where a remark says why.
+- ``every``: whether lines without a cell are shown; else only where a remark says why.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the class prior reaches on a paper's datasets: ``priors.csv`` beside its rows.
 
-The rows of a paper do not hold these numbers. They follow from the labels alone and are kept by the
-digest of the dataset, so that a report has them where the data are absent.
+The rows of a paper do not hold these numbers, which follow from the labels alone. The file has them
+by the digest of the dataset, so that a report shows them where the data are absent.
 """
 
 from __future__ import annotations

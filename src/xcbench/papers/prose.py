@@ -11,13 +11,13 @@ A paper's ``claims.yaml`` is a list of
 - ``datasets``: a row of the table each.
 - ``holds``: of what effect the claim holds: ``below``, ``above`` or ``between`` numbers.
 - ``exact``: nothing random is in it, so that one run tells.
-- ``function``: instead of ``rows``, a function of what was measured (and the dataset, where there
-  are ``datasets``) that gives the numbers, one a seed; ``measured`` says what they are, ``command``
-  what runs it.
+- ``function``: instead of ``rows``, a function that gives the numbers, one a seed. It gets what was
+  measured, and the dataset where there are ``datasets``. ``measured`` describes the numbers,
+  ``command`` runs them.
 - ``untested``: instead of all these, why it is not testable here.
 - ``few``: why there are fewer than five seeds, where it is not that some did not end, or chose the
   rate.
-- ``reason``: what else should be known.
+- ``reason``: what a reader should know beside the effect.
 
 A claim holds if the whole 95 % interval over the seeds does as it says. One whose interval goes
 both ways does not hold.

@@ -1,10 +1,10 @@
 """The measured numbers of a paper as committed tables, and which of their rows still hold.
 
 A row holds while the identity of its cell does: the same settings, data, versions. Where the data
-are absent, or another engine is installed, the data's digest and the engine are those of the row;
-where they are not prepared, a rate that a rule makes of them is that of the row.
-A row holds nothing if its text, or its curve, is not that of its checksum. Tables change by
-`update`, so that launches at the same time add to those of one another.
+are absent, the row's digest of the data counts, and where another engine is installed, its engine.
+Where the data are not prepared, a rate that a rule makes of them is that of the row.
+A row whose text or curve differs from its checksum does not hold. Tables change by `update`, so
+that launches at the same time add to those of one another.
 """
 
 from __future__ import annotations

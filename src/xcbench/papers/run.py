@@ -248,8 +248,8 @@ def _changed(settings: Any, path: Sequence[str], value: float | None) -> Any:
 def _beyond(grid: Grid, tables: ResultsCache, jobs: list[Job]) -> list[Config]:
     """Points that the best one of each search lacks, one setting changed at a time.
 
-    Of a rate alone, the one a decade beyond, where the best ends the grid; of a rate with other
-    settings, the next half decades on either side of each.
+    Of a rate alone, the one a decade beyond, where the best ends the grid. With other settings, the
+    next half decades on either side of each.
     """
     more: list[Config] = []
     rows = dict(searches(grid, tables.rows))

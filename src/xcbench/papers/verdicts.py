@@ -1,7 +1,7 @@
 """When a printed number counts as reproduced.
 
-Results are judged as errors and losses: an accuracy by what it lacks to 1 (or 100 %), a log
-likelihood by minus itself, so that 3 % of a small error are little.
+Results are judged as errors and losses, so that 3 % of a small error are little. The error of an
+accuracy is 1 (or 100 %) minus it; the loss of a log likelihood is minus it.
 
 - ``reproduced``: the mean over seeds (or splits) rounds to the print, or the print lies between the
   lowest and the highest of at least five. A printed bound, ``<1``, holds a mean inside it.
@@ -11,10 +11,14 @@ likelihood by minus itself, so that 3 % of a small error are little.
 - ``agrees with the code's settings, the text's were not run``.
 - ``deviates``: none of these; the row has a reason.
 
-Apart from results stand, each a kind of its own: sizes (equal, or between the lowest and the
-highest where seeds draw the split), learning rates and other tuned settings (equal), definitions (1
-by definition), numbers that a setting of ours was chosen to hit (``fitted``), settings, and times,
-which are for orientation and never judged.
+Other kinds of numbers are counted apart from results:
+
+- sizes: equal, or between the lowest and the highest where seeds draw the split
+- learning rates and other tuned settings: equal
+- definitions: 1 by definition
+- ``fitted``: numbers that a setting of ours was chosen to hit
+- settings
+- times: for orientation, never judged
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -
 
 def lambdas(measured: Measured) -> str:
     """lambda_n of each scale of the components, as validation rows chose it."""
-    found = [effects.rows(measured.results, f"scale citeulike {SCALE}{name}") for name in SCALES]
-    shown = [f"{rows[f'{OF_TREE}l2'].iloc[0]:g}" if len(rows) else NONE for rows in found]
+    fits = [effects.rows(measured.results, f"scale citeulike {SCALE}{name}") for name in SCALES]
+    shown = [f"{rows[f'{OF_TREE}l2'].iloc[0]:g}" if len(rows) else NONE for rows in fits]
     return f"{shown[0]}, {shown[1]} and {shown[2]}"
 
 
@@ -114,5 +114,5 @@ def ranking(measured: Measured) -> str:
 
 
 def _shown(numbers: list[float]) -> str:
-    found = effects.effect(numbers)
-    return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if numbers else NONE
+    effect = effects.effect(numbers)
+    return f"{effect.mean:.2f} [{effect.low:.2f}, {effect.high:.2f}]" if numbers else NONE

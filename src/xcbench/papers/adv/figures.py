@@ -53,8 +53,8 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     measures = {LIKELIHOOD: "log likelihood (nats a test row)", ACCURACY: "accuracy"}
     absent = [
         name
-        for name, own in DATASETS.items()
-        if ended(part(results, "figure1_large", dataset=own)).empty
+        for name, dataset in DATASETS.items()
+        if ended(part(results, "figure1_large", dataset=dataset)).empty
     ]
     heights = [3.0] * len(shown) + [1.2] * len(absent)
     fig = Figure(figsize=(10, 0.5 + sum(heights)), layout="constrained")

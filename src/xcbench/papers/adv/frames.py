@@ -39,9 +39,9 @@ def at_best_bare(measured: Measured) -> pd.DataFrame:
     """As `at_best`; measures of bare scores stop early by their own validation rows."""
     rows = at_best(measured)
     for name in (VALIDATION, VALIDATION_ERROR):
-        own = stopped(measured.results, measured.curves, f"{name}{BARE}")
+        ends = stopped(measured.results, measured.curves, f"{name}{BARE}")
         kind = f"{name.removeprefix('validation')}{BARE}"
-        rows = rows.assign(**{it + kind: own.get(it + kind) for it in ("test", "validation")})
+        rows = rows.assign(**{it + kind: ends.get(it + kind) for it in ("test", "validation")})
     return rows
 
 

@@ -145,15 +145,18 @@ def tuned_for(measured: Measured) -> pd.DataFrame:
 def _best_points(measured: Measured, sampling: str) -> dict[str, pd.Series]:
     """Rows of a search on citeulike by what they are best at on the validation rows."""
     rows = at_best_bare(measured)
-    own = {"dataset": "citeulike", "method": "negative_sampling", SAMPLING: sampling}
-    search = ended(having(part(rows, "table1"), own))
+    key = {"dataset": "citeulike", "method": "negative_sampling", SAMPLING: sampling}
+    search = ended(having(part(rows, "table1"), key))
     names = {
         "log likelihood": VALIDATION,
         "accuracy": VALIDATION_ERROR,
         "accuracy of bare scores": f"{VALIDATION_ERROR}{BARE}",
     }
-    known = {name: column for name, column in names.items() if column in search and len(search)}
-    return {name: search.sort_values(column).iloc[0] for name, column in known.items()}
+    return {
+        name: search.sort_values(column).iloc[0]
+        for name, column in names.items()
+        if column in search and len(search)
+    }
 
 
 TUNED_FOR: dict[
@@ -176,9 +179,9 @@ def tuned_for_seeds(measured: Measured) -> pd.DataFrame:
     """Bias removal at the points of the search, over seeds and all test rows."""
     rows, lines = having(at_best_bare(measured), {"dataset": "citeulike"}), []
     for (sampling, goal), where in TUNED_FOR.items():
-        own = having(rows, {"method": "negative_sampling", SAMPLING: sampling, **where})
-        if len(ended(own)):
-            shown = {name: values(own, column).text(3) for name, column in MEASURES.items()}
+        points = having(rows, {"method": "negative_sampling", SAMPLING: sampling, **where})
+        if len(ended(points)):
+            shown = {name: values(points, column).text(3) for name, column in MEASURES.items()}
             lines.append({"noise": SAMPLERS[sampling], "tuned for": goal, **shown})
     return pd.DataFrame(lines, columns=["noise", "tuned for", *MEASURES])
 

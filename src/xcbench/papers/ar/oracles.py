@@ -1,6 +1,6 @@
 """Closed forms of the synthetic experiment (Sec. 4.1): what a bound can reach at best.
 
-Observations without features, N_k of class k: maximum likelihood has p_k = N_k / N, and there the
+Observations have no features, N_k are of class k. Maximum likelihood has p_k = N_k / N, where the
 one-vs-each bound has its maximum too (Titsias 2016, Sec. 2.1).
 """
 

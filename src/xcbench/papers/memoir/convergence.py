@@ -1,7 +1,7 @@
 """Theorems 2 and 3 on small random problems: how far the mean iterate is above the optimum.
 
-Algorithm 1 with one row a step and eta_t = 1 / (lambda t), as in Pegasos, which the proof follows;
-Algorithm 2 with a constant rate and its full update. Rivals are exact, or the worst class whose
+Algorithm 1 takes one row a step, with eta_t = 1 / (lambda t) as in Pegasos, whose proof it follows.
+Algorithm 2 takes its full update at a constant rate. Rivals are exact, or the worst class whose
 score is within eps of the best, which no (eps, 0) inexact oracle undercuts. The optimum of
 Theorem 2 comes from LIBLINEAR, that of Theorem 3 from a linear program.
 """

@@ -2,9 +2,9 @@
 
 One of n vectors has the inner product S with the query, all others c S, the hardest case that
 Definition 1 allows. Codes have k = log n / log(1/p2) bits, so that a table gives one wrong vector
-on average, and there are L = n^rho tables, so that the right one is found with a probability of
-about 1 - 1/e (Indyk and Motwani 1998). Work is the number of vectors that are looked at. The oracle
-that trains here compares all codes instead (`xcbench.core.oracles.simple_lsh`).
+on average. There are L = n^rho tables: the right vector is among them with a probability of about
+1 - 1/e (Indyk and Motwani 1998). Work is the number of vectors that are compared with the query.
+The oracle that trains here compares all codes instead (`xcbench.core.oracles.simple_lsh`).
 """
 
 from __future__ import annotations
@@ -91,8 +91,7 @@ def queries() -> pd.DataFrame:
     """Recall and work of every n: means over the queries."""
     rng, lines = np.random.default_rng(0), []
     for n in SIZES:
-        found = [query(rng, n) for _ in range(QUERIES)]
-        recall, work = np.mean(found, axis=0)
+        recall, work = np.mean([query(rng, n) for _ in range(QUERIES)], axis=0)
         lines.append({"n": n, "recall": recall, "work": work})
     return pd.DataFrame(lines)
 

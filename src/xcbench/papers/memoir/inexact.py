@@ -1,7 +1,7 @@
 """How inexact margins are, as a table and a figure: recall and (epsilon, delta) of the oracles.
 
-SimpleLSH takes weights as they are, scaled SimpleLSH over the longest: weights much shorter than 1,
-or than the longest, have nearly the code of P(0).
+SimpleLSH hashes weights as they are, scaled SimpleLSH divides them by the longest. Weights much
+shorter than 1, or than the longest, have nearly the code of P(0).
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """How inexact margins are: recall of the oracles, and the (epsilon, delta) that they induce.
 
-The theorems of MEMOIR ask for margins that differ from the true ones by at most epsilon with a
-probability of at least 1 - delta. `xcbench.core.oracles.quality` measures both on MEMOIR-l2's
-weights after 1, 5 and 25 batches: on synthetic rows with and without the feature that is always 1,
-and on the cells of the grid ``margins``, whose weights are kept in ``runs/`` alone; so the numbers
-are a committed table. Epsilon is in units of the mean absolute score of the best rival, since the
-scale of weights means nothing.
+MEMOIR's theorems assume margins within epsilon of the true ones, with a probability of 1 - delta or
+more. `xcbench.core.oracles.quality` measures both on MEMOIR-l2's weights after 1, 5 and 25 batches.
+They come from synthetic rows, with and without a constant feature, and from the cells of the grid
+``margins``. Their weights stay in ``runs/``, so the numbers are a committed table. Epsilon is in
+units of the mean absolute score of the best rival, since the scale of weights is arbitrary.
 """
 
 from __future__ import annotations
@@ -108,11 +107,14 @@ def read(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By `KEYS`: ``recall``, the share of rows whose rival the oracle finds;
-        ``epsilon_at_<delta>``, over the mean |score| of the best rival; ``longest``, the largest
-        length of a class's weights over the median one; ``commonest``, the share of rows whose
-        best rival is the class that most rows have. Synthetic rows have no ``cell``, but the
-        ``version`` of MEMOIR-l2.
+        By `KEYS`:
+
+        - ``recall``: the share of rows whose rival the oracle returns.
+        - ``epsilon_at_<delta>``: over the mean |score| of the best rival.
+        - ``longest``: the largest norm of a class's weights over the median one.
+        - ``commonest``: the share of rows whose best rival is the most frequent rival.
+
+        Synthetic rows have no ``cell``, but the ``version`` of MEMOIR-l2.
     """
     return load(path, COLUMNS)
 

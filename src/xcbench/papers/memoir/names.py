@@ -39,8 +39,8 @@ printed = partial(published.number, "memoir", units="MB")
 def grid(method: str, variant: str = "code") -> str:
     """Grid of a method of Table 3; baselines have one variant alone."""
     if method not in MEMOIR:
-        own = "table3_systems" if method in SYSTEMS else "table3_baselines"
-        return own if variant == "code" else ""
+        baselines = "table3_systems" if method in SYSTEMS else "table3_baselines"
+        return baselines if variant == "code" else ""
     return f"table3_lsh_{variant}" if method == "MEMOIR-LSH" else f"table3_{variant}"
 
 

@@ -104,9 +104,9 @@ def printed_batches(measured: Measured) -> pd.DataFrame:
 def levels_off(curve: pd.DataFrame) -> float:
     """Batches after which held-out macro-F1 levels off.
 
-    The paper stops "when it does not improve significantly for 5-10 iterations": the first
-    checkpoint whose value no later one within `WITHIN` batches exceeds by a share of `LEVEL`; nan
-    where none that has so many batches behind it is such a one.
+    The paper stops "when it does not improve significantly for 5-10 iterations". Here that is the
+    first checkpoint that no later one within `WITHIN` batches exceeds by a share of `LEVEL`. It
+    needs that many batches behind it; nan where there is none.
 
     Parameters
     ----------

@@ -10,21 +10,21 @@ from xcbench.report.formats import NONE
 
 def once(measured: Measured, words: str, column: str) -> str:
     """What all rows have, as a whole number."""
-    found = effects.rows(measured.results, words)
-    return f"{found[column].iloc[0]:,.0f}" if len(found) else NONE
+    rows = effects.rows(measured.results, words)
+    return f"{rows[column].iloc[0]:,.0f}" if len(rows) else NONE
 
 
 def batch(measured: Measured, size: int) -> str:
     """Accuracy on citeulike with batches of a size (Table 2)."""
     words = f"table2 citeulike memoir_l2 method.batch_size={size}"
-    found = effects.numbers(measured.results, words, "1 - test_error")
-    return f"{100 * found.mean():.2f} %" if len(found) else NONE
+    accuracies = effects.numbers(measured.results, words, "1 - test_error")
+    return f"{100 * accuracies.mean():.2f} %" if len(accuracies) else NONE
 
 
 def lsh_share(measured: Measured, dataset: str) -> str:
     """Accuracy of MEMOIR-LSH over that of MEMOIR-l2, with its interval."""
-    found = effects.effect(lsh.lsh_accuracy(measured, dataset))
-    return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found.seeds else NONE
+    share = effects.effect(lsh.lsh_accuracy(measured, dataset))
+    return f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]" if share.seeds else NONE
 
 
 def failing(measured: Measured) -> str:

@@ -2,7 +2,7 @@
 
 An oracle that is off by at most eps rho gives margins m_bar with m <= m_bar <= m + eps rho. The
 paper's step is R_rho(m) <= R_rho(1+eps)(m_bar), where R_rho is the mean of the ramp loss
-min(1, max(0, 1 - m / rho)). It lacks a factor: with (1 + eps) before the right side it holds, since
+min(1, max(0, 1 - m / rho)). It lacks a factor. With (1 + eps) before the right side it holds:
 (1 + eps) - m_bar / rho >= 1 - m / rho.
 """
 

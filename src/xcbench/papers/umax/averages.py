@@ -97,8 +97,8 @@ def factors(measured: Measured) -> str:
     """Means over the rates of the losses on the two double sums, relative to the paper's."""
     factors = []
     for dataset, (comparator, right) in raman_factors(measured.results).items():
-        known = (
+        published = (
             [f"{comparator:.2f} for the published comparator"] if np.isfinite(comparator) else []
         )
-        factors.append(f"{dataset}: {', '.join([*known, f'{right:.2f} for the correct one'])}")
+        factors.append(f"{dataset}: {', '.join([*published, f'{right:.2f} for the correct one'])}")
     return "; ".join(factors) or "not run"

@@ -16,8 +16,8 @@ def tuned(authors: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Runs behind Table 3 and Figure 1, labelled by method.
 
     They are of December 2017, but for Eurlex, of which all methods except vanilla SGD were taken
-    from the sweep over rates. Where a tuned run is missing or diverged, the re-run of February
-    2018 stands in: with it the three vanilla runs concerned give the ratios of Table 3.
+    from the sweep over rates. The re-run of February 2018 replaces a tuned run that is missing or
+    diverged. With it the three runs of vanilla SGD concerned give the ratios of Table 3.
 
     Parameters
     ----------

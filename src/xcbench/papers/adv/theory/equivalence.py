@@ -1,7 +1,7 @@
 """Theorem 1: negative sampling and softmax have the same optimum, in the nonparametric limit.
 
-Expected losses, exact over positives from p_D(y|x) and negatives from p_n(y|x), are minimised over
-free scores, and over the scores of a linear model in the plane, which cannot take every value.
+The expected loss is exact over positives from p_D(y|x) and negatives from p_n(y|x). It is minimised
+over free scores, and over those of a linear model in the plane, which cannot take every value.
 Predictions are softmax of f + log p_n (Eq. 5), or of f alone.
 """
 
@@ -74,8 +74,8 @@ def measure() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``model``; ``noise``; ``removed`` and ``bare``, the mean over rows of the total variation
-        distance between softmax's optimum and that of negative sampling, with log p_n and without.
+        ``model``; ``noise``; ``removed`` and ``bare``: the total variation distance between
+        softmax's optimum and that of negative sampling, with log p_n and without. Means over rows.
     """
     p_data = problem.data()
     rows = []

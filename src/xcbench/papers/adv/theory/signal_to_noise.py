@@ -1,13 +1,13 @@
 """Theorem 2: the signal-to-noise ratio of stochastic gradients, measured and in closed form.
 
-With free scores at the optimum, xi = log p_D - log p_n, the Hessian is diag(alpha) with
-alpha = p_n sigma(xi) = p_D p_n / (p_D + p_n) (Eq. 13), and the covariance of a row's gradients is
+Free scores have their optimum at xi = log p_D - log p_n. The Hessian there is diag(alpha) with
+alpha = p_n sigma(xi) = p_D p_n / (p_D + p_n) (Eq. 13). The covariance of a row's gradients is
 diag(alpha) - 2 alpha alpha^T (Eq. 14), rows drawn one at a time and N left out. So for a row
 
     1 / eta = Tr[C H^-1] = K - 2 sum_y alpha_y                                            (Eq. 15)
 
-and sum_y alpha_y <= 1/2, where p_n = p_D alone. Every eigenvalue of C H^-1 is 1 but one, which is
-1 - 2 sum_y alpha_y: 1 / eta lies between K - 1 and K whatever the noise.
+and sum_y alpha_y <= 1/2, with equality for p_n = p_D alone. One eigenvalue of C H^-1 is
+1 - 2 sum_y alpha_y, all others are 1. So 1 / eta lies between K - 1 and K for any noise.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def measured(
 ) -> tuple[float, float]:
     """The same two from gradients of the objective at drawn positives and negatives.
 
-    Variances of the gradients are those of the draws; the Hessian, which is diagonal, is the
-    difference of their means at scores a step above and below the optimum.
+    Variances of the gradients are those of the draws. The Hessian is diagonal: the difference of
+    their means at scores a step above and below the optimum.
     """
     best = np.log(p_data / p_noise)
     pairs = [

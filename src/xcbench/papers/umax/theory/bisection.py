@@ -1,7 +1,7 @@
 """Proposition 4: what the implicit step costs by bisection, by Brent's method and by Newton's.
 
-With c = eta N, q = |x|², T = x·(w_k - w_y) + log(K - 1) at the old point and u~ the old u, the
-new u is the root of the increasing function of Eq. 16,
+Let c = eta N, q = |x|², and u~ the old u. At the old point T = x·(w_k - w_y) + log(K - 1).
+The new u is the root of the increasing function of Eq. 16,
 
     F(u) = 2c (1 - e^{-u}) - a(u)/q + 2 (u - u~),   a + log a = T - u + log(2cq).
 """
@@ -110,11 +110,15 @@ def measure() -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict
-        ``bisection``: by ``solver``: ``mean``, ``median``, ``largest`` number of evaluations,
-        ``above_bound``, the share of states with more of them than Proposition 4 allows,
-        ``above_mended``, the same with log(2(K - 1)) in the place of log(K - 1), as in the proof
-        (its last step loses the 2), and ``difference``, the largest between its u and Newton's,
-        over 1 + u. ``bisection_counts``: ``states`` by ``solver`` and ``evaluations``.
+        ``bisection``, by ``solver``:
+
+        - ``mean``, ``median``, ``largest``: number of evaluations.
+        - ``above_bound``: the share of states with more of them than Proposition 4 allows.
+        - ``above_mended``: the same with log(2(K - 1)) in place of log(K - 1). The proof has it;
+          its last step loses the 2.
+        - ``difference``: the largest between its u and Newton's, over 1 + u.
+
+        ``bisection_counts``: ``states`` by ``solver`` and ``evaluations``.
     """
     rng = np.random.default_rng(0)
     others = np.floor(10 ** rng.uniform(0, 5, STATES))  # K - 1

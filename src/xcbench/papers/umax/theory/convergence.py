@@ -1,8 +1,8 @@
 """Theorem 1: the rate it allows on a tiny problem, and rates at which U-max converges.
 
-The theorem asks for eta <= delta² / (4 B_f²), where B_f bounds the gradient of every term of the
-double sum f(u, W) over the compact set of appendix A. Here as there, eta multiplies the gradient
-of Eq. 7, with its factor N; the product's rate is eta N.
+The theorem assumes eta <= delta² / (4 B_f²). B_f bounds the gradient of every term of the double
+sum f(u, W) over the compact set of appendix A. Here as there, eta multiplies the gradient of Eq. 7,
+with its factor N; the rate of our methods is eta N.
 """
 
 from __future__ import annotations
@@ -171,9 +171,9 @@ def halving(mu: float) -> pd.DataFrame:
     -------
     DataFrame
         ``mu``; ``B_W``, ``B_u``, ``B_f``; ``rate``: of `FIXED` or, the last, of the theorem
-        (``theorem``); ``steps``; ``time``, rate times steps. In the limit of low rates stochastic
-        descent follows the gradient, whatever the rate, and only ``time`` counts: where
-        ``measured`` is false, the theorem's steps are the time of the lowest rate run over its own.
+        (``theorem``); ``steps``; ``time``, rate times steps. At low rates stochastic descent
+        follows the gradient, and only ``time`` counts. So where ``measured`` is false, the
+        theorem's steps are the ``time`` of the lowest rate over the theorem's rate.
     """
     problem = Problem.tiny(mu)
     bounds = Bounds.of(problem)

@@ -8,8 +8,8 @@ penalty, which both share:
 
 The best u is log sum_j e^{f_j - f_y} for Eq. 6 and log sum_j e^{f_j} for Eq. 8. There, with
 p = softmax(f), the squared norms are |x|² times 2 (K-1)² p_k² and (K-1)² p_k² + (1 - p_y)². As
-(1 - p_y)² = (sum_k p_k)² <= (K-1) sum_k p_k², the second moment of Eq. 8 is never the larger one
-at the best u, and never less than half; what the paper argues needs a u that lags behind W.
+(1 - p_y)² = (sum_k p_k)² <= (K-1) sum_k p_k², the second moment of Eq. 8 is at least half that of
+Eq. 6 at the best u, and at most as large. The paper's argument needs a u that lags behind W.
 """
 
 from __future__ import annotations
@@ -84,10 +84,13 @@ def measure() -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict
-        ``second_moment``: ``path`` s; ``u``, where it stands: best for W, for 0.9 W, for W/2 or
-        for 0 (log K); ``Eq. 6``, ``Eq. 8``, and their ``ratio``, below 1 where the paper's is
-        smaller; ``true_probability``, the mean of p_y; ``true_first``, the share of
-        observations of which the true class has the highest score.
+        ``second_moment``:
+
+        - ``path``: s.
+        - ``u``: best for W, for 0.9 W, for W/2 or for 0 (log K).
+        - ``Eq. 6``, ``Eq. 8``, and their ``ratio``, below 1 where the paper's is smaller.
+        - ``true_probability``: the mean of p_y.
+        - ``true_first``: the share of observations whose true class has the highest score.
     """
     X, y = problem()
     scores = X @ optimum(X, y, CLASSES, L2).T

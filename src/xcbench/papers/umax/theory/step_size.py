@@ -1,7 +1,7 @@
 """Propositions 1 and 2: how long a step of vanilla SGD, U-max and Implicit SGD is.
 
-One observation x of true class y and one drawn class k stand for K - 1. With the gap
-g = x·(w_k - w_y) - u, the log-odds are T = g + u + log(K - 1), and both class vectors move by
+The observation x has class y; one drawn class k represents the K - 1 others. With the gap
+g = x·(w_k - w_y) - u the log-odds are T = g + u + log(K - 1). Both class vectors move by
 rate · e^{T-u} |x| (vanilla), or by a / (2|x|) (implicit; `implicit_step`).
 """
 
@@ -38,8 +38,8 @@ def change(method: str, gap: Numbers, u: Numbers, rate: float, classes: int) -> 
 def implicit_limit(square_norm: float) -> float:
     """Length of an implicit step over the gap, where the gap is large.
 
-    u takes part of the gap: stationarity in u is u - u_old = a/(2q) - c(1 - e^{-u}), and in a it
-    is a + log a + u = T + log(2cq), so that a (1 + 1/(2q)) ~ g and a/(2|x|) ~ g |x| / (2q + 1).
+    u takes part of the gap. Stationarity in u is u - u_old = a/(2q) - c(1 - e^{-u}). In a it is
+    a + log a + u = T + log(2cq). So a (1 + 1/(2q)) ~ g and a/(2|x|) ~ g |x| / (2q + 1).
     At a fixed u, as in the proof of Proposition 2, it would be g / (2|x|).
     """
     return float(np.sqrt(square_norm) / (2 * square_norm + 1))
@@ -48,9 +48,9 @@ def implicit_limit(square_norm: float) -> float:
 def asymptotes() -> pd.DataFrame:
     """Slopes at the far end, a row for each rate.
 
-    ``vanilla`` is the slope of the log of the step, ``umax`` the longest step over Proposition
-    2's bound rate (K-1) e^delta |x|, ``implicit`` and ``implicit_far`` the slope of the step
-    between gaps 30 and 40 and between those of `LINEAR`.
+    ``vanilla`` is the slope of the log of the step. ``umax`` is the longest step over Proposition
+    2's bound, rate (K-1) e^delta |x|. ``implicit`` is the slope of the step between gaps 30 and 40,
+    ``implicit_far`` that between the gaps of `LINEAR`.
     """
     u = np.log(CLASSES)
 
@@ -78,10 +78,12 @@ def ratios() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By tens of the gap (``gap`` is the middle) and by ``part``, ``u and w`` (Proposition 1,
-        with m = 0: without an l2 penalty a term is convex, not strongly) or ``w`` alone:
-        ``median`` and ``largest`` ratio, ``excess``, the largest difference of the steps over
-        1 + u, and ``share_larger``, the share of states where that is more than rounding.
+        By tens of the gap (``gap`` is the middle) and by ``part``: ``w`` alone, or ``u and w``.
+        The latter is Proposition 1 with m = 0: without an l2 penalty a term is not strongly convex.
+
+        - ``median`` and ``largest`` ratio.
+        - ``excess``: the largest difference of the steps over 1 + u.
+        - ``share_larger``: the share of states where that is more than rounding.
     """
     rng = np.random.default_rng(0)
     gap, u = rng.uniform(-30, 60, STATES), rng.uniform(0, 20, STATES)
