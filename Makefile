@@ -7,9 +7,10 @@ export DO_NOT_TRACK = true
 
 .PHONY: demo docs test test-all faults fuzz audit lint ui report bench clean
 
+# The sweep ends with the table of the report.
 demo: .venv/ready-run
 	$(BIN)/python run.py -m method=ove,umax,implicit $(DEMO) method.lr=0.001,0.01,0.1,1,10 seed=0,1 budget.epochs=10 budget.checkpoints=5 grid=demo
-	$(BIN)/xcbench report grid=demo name=demo
+	$(BIN)/xcbench report grid=demo name=demo > /dev/null
 	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
 
 # A third of the time of a test is waiting for the commands that it launched.

@@ -84,7 +84,8 @@ def _section(
         "label": label,
         "anchor": slug(label),
         "twin": is_twin(cells),
-        "facts": [*_shape(cells), *_settings_of_data(part)],
+        "facts": _shape(cells),
+        "settings": _settings_of_data(part),
         "columns": [name for name in words[0] if name != "dataset"],
         "results": words,
         "edge": results["edge"].any(),
@@ -124,16 +125,16 @@ def _dropped(shape: dict[str, Any]) -> list[str]:
     return facts
 
 
-def _settings_of_data(part: pd.DataFrame) -> list[str]:
+def _settings_of_data(part: pd.DataFrame) -> list[tuple[str, str]]:
     """Protocol, budget and the like of a dataset, several values side by side."""
     of_data, _, of_run = split(part)
     protocol = [name for name in of_data if name.startswith("dataset.protocol.")]
-    facts = []
+    settings = []
     for name in [*protocol, *of_run]:
         values = [value for value in part[name].map(text).unique() if value not in ("", "none")]
         if values:
-            facts.append(f"{name.rsplit('.', 1)[-1]}: {' or '.join(values)}")
-    return facts
+            settings.append((name.removeprefix("dataset."), " or ".join(values)))
+    return settings
 
 
 def _settings_of_methods(rows: pd.DataFrame) -> list[dict[str, str]]:
