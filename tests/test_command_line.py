@@ -227,7 +227,7 @@ def test_sweep_flag_may_stand_behind_overrides(workspace: Workspace) -> None:
 def test_a_reader_that_has_seen_enough_is_no_error(
     workspace: Workspace, words: tuple[str, ...]
 ) -> None:
-    with workspace.start(*words) as process:
+    with workspace.start_fresh(*words) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == ""

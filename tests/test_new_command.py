@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -15,14 +13,9 @@ from workspace import Workspace
 def test_what_new_writes_works(workspace: Workspace) -> None:
     done = workspace.xcbench("new", "method", "mine")
     assert done.code == 0, done.text
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
-        cwd=workspace.path / "mine",
-        env=workspace.environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout + tested.stderr
+    package = Workspace(workspace.path / "mine")
+    tested = package.module("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+    assert tested.code == 0 and "2 passed" in tested.out, tested.text
     packages = workspace.path / "mine" / "src"
     project = (workspace.path / "mine" / "pyproject.toml").read_text()
     assert 'mine = "mine:method"' in project

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -285,12 +283,9 @@ def test_a_killed_launch_is_finished_by_the_same_command(
     finished: Place, fresh: Place, patched: Path
 ) -> None:
     words = [f"{name}={value}" for name, value in fresh.settings.items()]
-    script = [sys.executable, tiny_paper.__file__, str(options.folder()), "paper", "tiny"]
-    environment = Workspace(fresh.path).environment(KILL_AT="18")
-    done = subprocess.run(
-        [*script, *words], env=environment, capture_output=True, text=True, timeout=180
-    )
-    assert done.returncode == -signal.SIGKILL, done.stdout + done.stderr
+    command = (str(options.folder()), "paper", "tiny", *words)
+    done = Workspace(fresh.path).script(tiny_paper.__file__, *command, KILL_AT="18")
+    assert done.code == -signal.SIGKILL, done.text
     assert len(fresh.ran()) == 18
     assert fresh.launch() == 0
     _same_numbers(finished, fresh)

@@ -45,7 +45,7 @@ def test_an_announced_method_runs_everywhere(installed: Workspace) -> None:
         *RUN,
         f"engine={engines}",
     )
-    done = installed.run_fresh(*words, "workers=2", "grid=door")
+    done = installed.run(*words, "workers=2", "grid=door")
     assert done.code == 0 and done.err == "", done.text
     frame = installed.frame("method=gce", "grid=door")
     assert sorted(frame["engine"]) == sorted(engines.split(","))

@@ -26,7 +26,7 @@ GRID = (
 @pytest.fixture(scope="module")
 def launched(new_workspace: NewWorkspace) -> tuple[Workspace, Outcome]:
     workspace = new_workspace("grid")
-    return workspace, workspace.run_fresh(*GRID)
+    return workspace, workspace.run(*GRID)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from workspace import Workspace
+from workspace import Launch, Workspace
 
 SEEDS = 6
 SWEEP = (
@@ -26,7 +25,7 @@ def numbers(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.drop(columns="train_seconds")
 
 
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+def wait_for(condition: Callable[[], bool], process: Launch) -> None:
     deadline = time.monotonic() + 120
     while not condition():
         assert process.poll() is None, "the launch ended before it could be cut off"

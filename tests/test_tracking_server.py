@@ -3,7 +3,6 @@
 import json
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.error
@@ -13,12 +12,10 @@ from pathlib import Path
 import pytest
 
 from process_tree import alive, descendants
-from tracked_cells import CODE, a_cell, curve, stored
+from tracked_cells import a_cell, curve, stored
+from workspace import Workspace
 from xcbench.errors import UserError
 from xcbench.run import cells, mlflow_ui, tracking
-
-SERVE = CODE + "from xcbench.run import mlflow_ui as ui; "
-SERVE += "sys.exit(ui.serve(Path(sys.argv[1]), int(sys.argv[2])))"
 
 
 def test_a_taken_port_is_reported(tmp_path: Path) -> None:
@@ -36,21 +33,14 @@ def test_the_server_shows_the_rebuilt_curves_and_leaves_nothing_behind(
         port = free.getsockname()[1]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    command = [sys.executable, "-c", SERVE, str(runs_dir), str(port)]
-    server = subprocess.Popen(
-        command,
-        cwd=elsewhere,
-        stdout=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    try:
-        assert server.stdout is not None
-        assert f"http://127.0.0.1:{port}" in server.stdout.readline().decode()
-        found = post(port, "runs/search", {"experiment_ids": ["1"]}, patience=90)["runs"]
-        assert {run["info"]["run_name"] for run in found} == {
+    words = ("ui", f"port={port}", f"runs_dir={runs_dir}")
+    with Workspace(elsewhere).launch("xcbench", words) as server:
+        runs = post(port, "runs/search", {"experiment_ids": ["1"]}, patience=90)["runs"]
+        assert f"http://127.0.0.1:{port}" in server.printed("out")
+        assert {run["info"]["run_name"] for run in runs} == {
             entry["name"] for entry in stored(runs_dir).values()
         }
-        (run,) = (run for run in found if "seed=0" in run["info"]["run_name"])
+        (run,) = (run for run in runs if "seed=0" in run["info"]["run_name"])
         query = f"metrics/get-history?run_id={run['info']['run_id']}&metric_key=bound"
         served = post(port, query)["metrics"]
         assert [point["value"] for point in served] == list(curve(5)["bound"])
@@ -59,14 +49,12 @@ def test_the_server_shows_the_rebuilt_curves_and_leaves_nothing_behind(
         family = descendants(server.pid)
         assert family or sys.platform != "linux"
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0
+        server.communicate(30)
+        assert server.returncode == 0
         assert not [pid for pid in family if alive(pid)]
         with pytest.raises(OSError):
             socket.create_connection(("127.0.0.1", port), timeout=5)
         assert not list(elsewhere.iterdir())
-    finally:
-        server.kill()
-        server.wait()
 
 
 def post(port: int, path: str, body: dict | None = None, patience: float = 0) -> dict:

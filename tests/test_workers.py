@@ -41,7 +41,7 @@ def alone(new_workspace: NewWorkspace) -> Workspace:
 
 
 def test_two_workers_give_the_numbers_of_one(alone: Workspace, workspace: Workspace) -> None:
-    done = workspace.run_fresh(*GRID, "workers=2")
+    done = workspace.run(*GRID, "workers=2")
     assert done.code == 0, done.text
     assert_frame_equal(curves(alone), curves(workspace), check_exact=True)
     lines = [line for line in done.out.splitlines() if line.startswith("[")]

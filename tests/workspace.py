@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -40,7 +41,8 @@ FORKING = threading.Lock()
 
 def _as_at_a_terminal() -> None:
     """Signals that whoever runs the tests ignores, as nohup does, end a launch all the same."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -53,6 +55,55 @@ class Outcome:
     @property
     def text(self) -> str:
         return f"exit code {self.code}\n{self.out}\n{self.err}"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command under way; its output goes to files."""
+
+    process: BaseProcess
+    folder: TemporaryDirectory[str]
+
+    def __enter__(self) -> Launch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.poll() is None:
+            self.kill()
+        self.communicate()
+        self.folder.cleanup()
+
+    @property
+    def pid(self) -> int:
+        assert self.process.pid is not None
+        return self.process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self.poll()
+
+    def poll(self) -> int | None:
+        with FORKING:
+            return self.process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float = SECONDS) -> tuple[str, str]:
+        """Wait for its end; gives what it printed."""
+        if not wait([self.process.sentinel], timeout):
+            self.kill()
+            raise TimeoutError(" ".join(self.process._args[1]))  # type: ignore[attr-defined]
+        self.poll()
+        return self.printed("out"), self.printed("err")
+
+    def printed(self, stream: str) -> str:
+        """Everything so far on ``out`` or ``err``."""
+        path = Path(self.folder.name) / stream
+        return path.read_text("utf-8") if path.exists() else ""
 
 
 @dataclass(frozen=True)
@@ -84,22 +135,37 @@ class Workspace:
     def xcbench(self, *words: str) -> Outcome:
         return self._forked("xcbench", words, ())
 
-    def _forked(self, program: str, words: tuple[str, ...], limits: Limits) -> Outcome:
-        with TemporaryDirectory() as scratch:
-            out, err = Path(scratch) / "out", Path(scratch) / "err"
-            settings = (str(self.path), self.environment(), str(out), str(err), limits)
-            process = FORKS.Process(target=_program, args=(program, words, *settings))
-            with FORKING, pytest.MonkeyPatch.context() as patch:
-                patch.setenv("PYTHONPATH", PRELOADED)  # of the server, which starts here
-                process.start()
-            if not wait([process.sentinel], SECONDS):
-                process.kill()
-                raise TimeoutError(f"{program} {' '.join(words)}")
-            with FORKING:
-                process.join()
-                code = process.exitcode
-            assert code is not None
-            return Outcome(code, out.read_text("utf-8"), err.read_text("utf-8"))
+    def module(self, name: str, *words: str) -> Outcome:
+        """``python -m NAME``."""
+        return self._forked(name, words, ())
+
+    def script(self, path: str, *words: str, **environment: str) -> Outcome:
+        """``python PATH``."""
+        return self._forked(path, words, (), **environment)
+
+    def start(self, *words: str) -> Launch:
+        """A launch that can be interrupted; signals reach it as they do at a terminal."""
+        return self.launch(str(ROOT / "run.py"), words)
+
+    def launch(
+        self, program: str, words: tuple[str, ...], limits: Limits = (), **environment: str
+    ) -> Launch:
+        """A script or module with words, in a process that was forked."""
+        scratch = TemporaryDirectory()
+        settings = (str(self.path), self.environment(**environment), scratch.name, limits)
+        process = FORKS.Process(target=_program, args=(program, words, *settings))
+        with FORKING, pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PYTHONPATH", PRELOADED)  # of the server, which starts here
+            process.start()
+        return Launch(process, scratch)
+
+    def _forked(
+        self, program: str, words: tuple[str, ...], limits: Limits, **environment: str
+    ) -> Outcome:
+        with self.launch(program, words, limits, **environment) as launch:
+            out, err = launch.communicate()
+            assert launch.returncode is not None
+            return Outcome(launch.returncode, out, err)
 
     def run_fresh(self, *words: str, **environment: str) -> Outcome:
         """``python run.py`` in an interpreter of its own."""
@@ -114,8 +180,8 @@ class Workspace:
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        """A launch that can be interrupted; Ctrl-C reaches it as it does at a terminal."""
+    def start_fresh(self, *words: str) -> subprocess.Popen[str]:
+        """A launch in an interpreter of its own, with pipes that can be closed."""
         return subprocess.Popen(
             [sys.executable, str(ROOT / "run.py"), *words],
             cwd=self.path,
@@ -123,7 +189,6 @@ class Workspace:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",
-            preexec_fn=_as_at_a_terminal,
         )
 
     def frame(self, *words: str) -> pd.DataFrame:
@@ -146,13 +211,14 @@ def _program(
     words: tuple[str, ...],
     folder: str,
     environment: dict[str, str],
-    out: str,
-    err: str,
+    output: str,
     limits: Limits,
 ) -> None:
     """A script or module as the main program of a process that was just forked."""
     gc.freeze()  # no collection looks at the big imports again
-    for path, descriptor in ((out, 1), (err, 2)):
+    _as_at_a_terminal()
+    for name, descriptor in (("out", 1), ("err", 2)):
+        path = Path(output) / name
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), descriptor)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
