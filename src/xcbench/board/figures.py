@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from pathlib import Path
 
 import matplotlib as mpl
@@ -19,6 +20,7 @@ from xcbench.report import style
 
 RATIOS = np.geomspace(1, 10, 91)
 SHOWN = 8  # methods of a profile that are named
+NAMES_WIDTH = 52  # characters of a line below the title of a panel
 
 
 def save(fig: Figure, path: Path) -> None:
@@ -96,35 +98,29 @@ def fronts(summary: pd.DataFrame, cost: str, label: str) -> Figure:
     columns = min(3, max(1, len(tasks)))
     lines = max(1, -(-len(tasks) // columns))
     with style.look():
-        fig = Figure(figsize=(3.4 * columns, 2.7 * lines))
+        fig = Figure(figsize=(3.4 * columns, 2.8 * lines), layout="constrained")
         axes = np.atleast_1d(fig.subplots(lines, columns)).ravel()
         for ax, task in zip(axes, tasks, strict=False):
-            _front(ax, some[some["task"] == task].set_index("method"), cost)
-            ax.set_title(task)
+            best = _front(ax, some[some["task"] == task].set_index("method"), cost)
+            named = ", ".join(f"{number} {name}" for number, name in enumerate(best, start=1))
+            ax.set_title("\n".join([task, *textwrap.wrap(named, NAMES_WIDTH)]), fontsize=7)
             ax.set_xlabel(label)
             ax.set_ylabel("accuracy")
         for ax in axes[len(tasks) :]:
             ax.axis("off")
-        fig.subplots_adjust(
-            left=0.2 / (columns + 1),
-            right=0.98,
-            bottom=0.16 / lines,
-            top=1 - 0.1 / lines,
-            wspace=0.3,
-            hspace=0.5,
-        )
     return fig
 
 
-def _front(ax: Axes, entries: pd.DataFrame, cost: str) -> None:
-    """Points of a task, and the line of its front."""
+def _front(ax: Axes, entries: pd.DataFrame, cost: str) -> list[str]:
+    """Points of a task, and the line of its front with numbers; gives the methods on it."""
     ax.plot(entries[cost], entries["accuracy"], "o", color="#aaaaaa", markersize=3)
     best = entries.loc[ranks.front(entries[cost], entries["accuracy"])]
     ax.plot(best[cost], best["accuracy"], "o-", color="#0072b2", markersize=4, linewidth=1)
-    for name, entry in best.iterrows():
-        ax.annotate(str(name), (entry[cost], entry["accuracy"]), fontsize=6.5,
-                    xytext=(2, 3), textcoords="offset points")  # fmt: skip
+    for number, (_, entry) in enumerate(best.iterrows(), start=1):
+        ax.annotate(str(number), (entry[cost], entry["accuracy"]), fontsize=6.5,
+                    xytext=(-3, 4), textcoords="offset points", ha="right")  # fmt: skip
     ax.set_xscale("log")
+    return [str(name) for name in best.index]
 
 
 def overview(summary: pd.DataFrame) -> Figure:

@@ -217,7 +217,8 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
          "of the best.")  # fmt: skip
     keep("profile-error", figures.profile(error, "error"), "Performance profile of the error.")
     keep("front-seconds", figures.fronts(board.summary, "train_seconds", "training seconds"),
-         "Accuracy against training time, with the Pareto front.")  # fmt: skip
+         "Accuracy against training time. A line joins the Pareto front, whose methods are named "
+         "above the panel.")  # fmt: skip
     keep("front-mib", figures.fronts(board.summary, "model_mib", "model MiB"),
          "Accuracy against the size of the model, with the Pareto front.")  # fmt: skip
     return pictures

@@ -73,6 +73,11 @@ class Standing:
         return self.title.split(":")[0].split(" (")[0]
 
     @property
+    def cited(self) -> str:
+        """The title without second line, with authors and year."""
+        return f"{self.short} ({self.title.rpartition('(')[2]}"
+
+    @property
     def total(self) -> int:
         """How many numbers the paper prints."""
         return sum(self.counts.values())
@@ -179,7 +184,7 @@ def board(papers: list[Standing], folder: str = "") -> str:
     kinds = list(papers[0].counts) if papers else []
     lines = [
         [
-            f"[{paper.title}]({folder}{paper.page})" if paper.page else paper.title,
+            f"[{paper.cited}]({folder}{paper.page})" if paper.page else paper.cited,
             paper.total,
             *paper.counts.values(),
             f"{paper.hours:.1f}",

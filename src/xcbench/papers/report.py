@@ -60,10 +60,10 @@ def write(
         try:
             sections = [*draw(rows, drawn), *priors.section(folder)]
             in_prose = stated.read(folder)
-            summary = [*summed(name, rows, in_prose), intro]
-            page = section.render(title, summary, sections, stated.grouped(in_prose))
+            summary = summed(name, rows, in_prose)
+            page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
             told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
-            lines = "\n".join(f"- {line}" for line in summary)
+            lines = "\n".join(f"- {line}" for line in [*summary, intro])
             text = f"# {title}\n\n{lines}\n\n" + section.markdown([*told, *sections])
             drawn.rename(new)
             durable.replace_folder(new, figures)

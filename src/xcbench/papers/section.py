@@ -119,6 +119,7 @@ def render(
     intro: list[str],
     sections: list[Section],
     claims: Sequence[Any] = (),
+    notes: str = "",
 ) -> str:
     """Render a report as HTML that needs no script and no network.
 
@@ -130,6 +131,7 @@ def render(
     intro : what stands before the first section, a line each.
     sections : what follows; their titles differ.
     claims : what the paper claims in prose (see `stated`), before the sections.
+    notes : what the page shows on demand before them.
     """
     anchors = [section.anchor for section in sections]
     if len(set(anchors)) < len(anchors):
@@ -140,6 +142,7 @@ def render(
         intro=intro,
         sections=sections,
         claims=claims,
+        notes=notes,
         verdict_class=verdict_class,
         long=LONG,
     )

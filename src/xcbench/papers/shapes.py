@@ -40,6 +40,11 @@ class Shape:
     heads: list[list[tuple[str, int]]]
     body: list[tuple[Key, list[Entry | None]]]
 
+    @property
+    def measured(self) -> bool:
+        """Whether any of its numbers was measured."""
+        return any(entry.measured != NONE for _, line in self.body for entry in line if entry)
+
 
 def shaped(rows: pd.DataFrame, entries: Sequence[Entry], columns: Sequence[str]) -> Shape:
     """Arrange printed numbers.

@@ -33,6 +33,8 @@ def environment() -> Environment:
     )
     templates.filters["link"] = link
     templates.filters["told"] = told
+    templates.filters["head"] = head
+    templates.tests["numeric"] = numeric
     return templates
 
 
@@ -44,6 +46,17 @@ def link(picture: Path) -> str:
 def told(text: str) -> Markup:
     """Sentence as HTML, with words in backticks as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
+
+
+def head(text: str) -> tuple[str, str]:
+    """First clause of a long caption, and what follows it."""
+    match = re.match(r"(.{12,}?[^.\d])([.:;,] )(.*)", text, re.S) if len(text) > 100 else None
+    return (match[1], match[3]) if match else (text, "")
+
+
+def numeric(text: object) -> bool:
+    """Whether a cell of a table is a number."""
+    return re.fullmatch(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", str(text)) is not None
 
 
 def self_contained(folder: Path) -> Path:

@@ -56,7 +56,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
         for name, dataset in DATASETS.items()
         if ended(part(results, "figure1_large", dataset=dataset)).empty
     ]
-    heights = [3.0] * len(shown) + [1.2] * len(absent)
+    heights = [3.0] * len(shown) + [1.5] * len(absent)
     fig = Figure(figsize=(10, 0.5 + sum(heights)), layout="constrained")
     panels = fig.subplots(len(heights), 2, squeeze=False, height_ratios=heights)
     for name, pair in zip(absent, panels[len(shown) :], strict=True):
@@ -83,5 +83,6 @@ def _boxes(pair: Iterable[Axes], name: str) -> None:
     """Draw the axes of a printed pair of panels whose data are not here."""
     for ax, label in zip(pair, ("pred. log likelihood", "pred. accuracy"), strict=True):
         style.not_run(ax)
-        ax.set(title=name, xlabel="training time (hours)", ylabel=label, xlim=(0, HOURS))
+        ax.set(title=name, xlabel="training time (hours)", xlim=(0, HOURS))
+        ax.set_ylabel(label, fontsize="small")
         ax.tick_params(left=False, labelleft=False)
