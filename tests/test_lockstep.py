@@ -90,7 +90,7 @@ def test_threads_change_no_bit(share: float, monkeypatch: pytest.MonkeyPatch) ->
     model = CompiledModel(70, 40, True, "float32")
     model.V[:], model.b[:] = rng.standard_normal((70, 40)), rng.standard_normal(70)
     monkeypatch.setattr("xcbench.core.models.model.BLOCK_SCORES", 70 * 100)
-    monkeypatch.setattr("xcbench.core.models.compiled.PANEL_CLASSES", (16, 16))
+    monkeypatch.setattr("xcbench.core.models.panels.PANEL_CLASSES", (16, 16))
     taken = []
     for count in (1, 2, 3):
         monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", count)
