@@ -25,7 +25,7 @@ from xcbench.data import cache, files, prepare
 from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, environment, execute, grids, plan
+from xcbench.run import cells, environment, execute, grids, identity, plan
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Budget, Config
 
@@ -40,7 +40,7 @@ def planned(**changes) -> Cell:
         method=UmaxOptions(name="umax", lr=0.1),
         budget=Budget(epochs=4.0),
     )
-    content = plan.content(settings, "tiny", "feedfeedfeedfeed", "numpy")
+    content = identity.content(settings, "tiny", "feedfeedfeedfeed", "numpy")
     whole = {
         "dataset": {"name": "tiny", "protocol": asdict(settings.dataset.protocol)},
         **{name: asdict(getattr(settings, name)) for name in ("method", "budget", "evaluation")},

@@ -22,7 +22,7 @@ from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError, one_line, writing
 from xcbench.papers import checksums, csv_tables
-from xcbench.run import plan, results
+from xcbench.run import identity, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
 from xcbench.run.plan import Job
 
@@ -128,7 +128,7 @@ class ResultsCache:
                 continue
             candidate = replace(settings, method=replace(settings.method, lr=rate))
             digest = row["dataset_digest"] if absent else cell.dataset_digest
-            if row["cell"] == plan.identity(candidate, cell.dataset, digest, row["engine"]):
+            if row["cell"] == identity.identity(candidate, cell.dataset, digest, row["engine"]):
                 return str(row["cell"])
         return None
 

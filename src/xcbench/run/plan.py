@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,9 @@ from xcbench.data.external import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
-from xcbench.options import changed
-from xcbench.plugins import PluginRef
 from xcbench.run import cells, results
 from xcbench.run.cell import Cell
+from xcbench.run.identity import Shared, content_of, versions_of
 from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
 
@@ -67,7 +66,7 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
     """
     infos: dict[str, Info | Unprepared | Missing] = {}
     distinct: dict[str, Job] = {}
-    shared = _Shared()
+    shared = Shared()
     for settings in configurations:
         key = shared(repr, settings.dataset) + settings.data_dir
         if key not in infos:
@@ -84,20 +83,6 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
 def cache_dir(settings: Config) -> Path:
     """Folder of prepared datasets."""
     return Path(settings.runs_dir) / "cache"
-
-
-class _Shared:
-    """What functions give of settings that many points have in common, each computed once."""
-
-    def __init__(self) -> None:
-        self.results: dict[tuple[Any, int], tuple[Any, Any]] = {}
-
-    def __call__(self, function: Callable[[Any], Any], settings: Any) -> Any:
-        """Result of the function; the settings stay with it, so that no other has their id."""
-        key = function, id(settings)
-        if key not in self.results:
-            self.results[key] = settings, function(settings)
-        return self.results[key][1]
 
 
 def prepared(planned: Sequence[Job], whole: bool) -> list[Job]:
@@ -131,7 +116,7 @@ def _refused(settings: Config, error: UserError) -> Missing:
     return Missing(name, "missing", "refused", str(error))
 
 
-def _job(settings: Config, info: Info | Unprepared | Missing, shared: _Shared) -> Job:
+def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) -> Job:
     plugin = registry.plugin_of(settings.method)
     method, sampler, problem = plugin.thing, None, ""
     engine = engines.resolve(settings.engine)
@@ -148,9 +133,9 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: _Shared) -
                 settings = replace(settings, method=replace(settings.method, lr=rate))
     except UserError as error:
         problem = str(error)
-    versions = _versions(method, sampler)
-    whole = _content(settings, info.name, info.digest, engine, versions, shared)
-    as_missing = _content(asked, settings.dataset.name, "missing", engine, versions, shared)
+    versions = versions_of(method, sampler)
+    whole = content_of(settings, info.name, info.digest, engine, versions, shared)
+    as_missing = content_of(asked, settings.dataset.name, "missing", engine, versions, shared)
     cell = Cell(
         cell=cells.identity(whole),
         dataset=info.name,
@@ -227,7 +212,7 @@ def _lacking(problem: str, package: str, info: Info | Unprepared | Missing) -> M
     return Missing(info.name, info.digest, kind, problem or package)
 
 
-def _shown(settings: Config, info: Info | Unprepared | Missing, shared: _Shared) -> dict[str, Any]:
+def _shown(settings: Config, info: Info | Unprepared | Missing, shared: Shared) -> dict[str, Any]:
     """Settings of a cell in full, without those of the launch."""
     dataset = {
         "name": info.name,
@@ -247,7 +232,7 @@ def _shown(settings: Config, info: Info | Unprepared | Missing, shared: _Shared)
     }
 
 
-def _launch(settings: Config, method: str, shared: _Shared) -> dict[str, Any]:
+def _launch(settings: Config, method: str, shared: Shared) -> dict[str, Any]:
     """Where data and method come from: no part of the identity, but needed to run it again."""
     target = {"method_target": method} if method != settings.method.name else {}
     apart = ("name", "reader", "protocol", "source", *MAKERS)
@@ -257,56 +242,6 @@ def _launch(settings: Config, method: str, shared: _Shared) -> dict[str, Any]:
         "data_dir": settings.data_dir,
         "save_weights": settings.save_weights,
         **target,
-    }
-
-
-def identity(settings: Config, name: str, digest: str, engine: str) -> str:
-    """Identity of a cell: the hash of its content."""
-    return cells.identity(content(settings, name, digest, engine))
-
-
-def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, Any]:
-    """Content of an identity: data digest, which includes the protocol, method and conditions.
-
-    Parameters
-    ----------
-    settings : with the rate filled in, if the method has one.
-    name, digest : name and digest of the prepared dataset.
-    """
-    method = registry.method_of(settings.method)
-    versions = _versions(method, registry.outside_sampler(method, settings.method))
-    return _content(settings, name, digest, engine, versions, _Shared())
-
-
-def _versions(method: Method, sampler: PluginRef | None) -> dict[str, int]:
-    """Versions of the code that a cell's numbers come from."""
-    versions = {"version": method.version}
-    return (
-        versions | {"sampler_version": getattr(sampler.thing, "version", 1)}
-        if sampler
-        else versions
-    )
-
-
-def _content(
-    settings: Config,
-    name: str,
-    digest: str,
-    engine: str,
-    versions: dict[str, int],
-    shared: _Shared,
-) -> dict[str, Any]:
-    return {
-        "dataset": name,
-        "digest": digest,
-        "protocol": shared(changed, settings.dataset.protocol),
-        "method": changed(settings.method),
-        **versions,
-        "budget": shared(changed, settings.budget),
-        "evaluation": shared(changed, settings.evaluation),
-        "seed": settings.seed,
-        "dtype": settings.dtype,
-        "engine": engine,
     }
 
 
