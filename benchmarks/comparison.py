@@ -46,7 +46,7 @@ class Comparison:
     ----------
     module : below `benchmarks`, with the comparison as ``COMPARISON``.
     measured : names of what a point measures.
-    datasets : options of every dataset.
+    datasets : options of every dataset; `name`, where it has another one in a comparison.
     table : the table of the page, from the rows of the file.
     title : of the place in the page.
     limit : CPU seconds of a training.
@@ -114,7 +114,8 @@ class Comparison:
         """In a process of its own: print a line a point."""
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         folder = os.environ.get("XCBENCH_DATA", "data")
-        data = xcbench.load_dataset(dataset, data_dir=folder, **self.datasets[dataset])
+        options = {"name": dataset, **self.datasets[dataset]}
+        data = xcbench.load_dataset(data_dir=folder, **options)
         print(json.dumps([data.info.classes]), flush=True)
         try:
             for seconds, found in self.systems[system][0](data, **json.loads(setting)):
