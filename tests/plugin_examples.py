@@ -19,14 +19,8 @@ def example(word: str) -> str:
 
 
 GCE = example("gce.py")
-REPEAT = "import numpy as np\nfrom xcbench.core.samplers import Sampler\n\n\n" + example(
-    "repeat.py"
-)
-RINGS = (
-    "import numpy as np\nfrom xcbench.core.dataset import Raw\n"
-    "from xcbench.data.external import External\n"
-    "from xcbench.data.settings import DatasetSettings, Protocol\n\n" + example("rings.py")
-)
+REPEAT = example("repeat.py")
+RINGS = example("rings.py")
 
 
 def announce(folder: Path, package: str, group: str, line: str) -> None:

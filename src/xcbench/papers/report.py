@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -153,12 +154,18 @@ def of_rows(
     anchors = tuple(f"{slug(table).lower()}-{number}" for number in range(1, len(frame) + 1))
     shape = None
     if columns:
-        parts = (frame[name] for name in ("published", "measured", "± over seeds", "verdict"))
         entries = [
             Entry(
                 printed, measured if spread == NONE else f"{measured} ± {spread}", verdict, anchor
             )
-            for printed, measured, spread, verdict, anchor in zip(*parts, anchors, strict=True)
+            for printed, measured, spread, verdict, anchor in zip(
+                frame["published"],
+                frame["measured"],
+                selected["spread"].map(partial(_number, digits=2)),
+                frame["verdict"],
+                anchors,
+                strict=True,
+            )
         ]
         shape = shapes.shaped(selected, entries, columns)
     sources = tuple(source(row) for _, row in selected.iterrows())
@@ -169,9 +176,10 @@ def of_rows(
     return Table(caption, frame, right, "verdict", shape, anchors, sources)
 
 
-def _number(value: float) -> str:
-    digits = ".4g" if abs(value) < 1e4 else ".0f"
-    return NONE if pd.isna(value) else f"{value:{digits}}"
+def _number(value: float, digits: int = 4) -> str:
+    """A number with some significant digits, a large one as a whole."""
+    form = f".{digits}g" if abs(value) < 10**digits else ".0f"
+    return NONE if pd.isna(value) else f"{value:{form}}"
 
 
 def all_but(frame: pd.DataFrame, *names: str) -> tuple[str, ...]:

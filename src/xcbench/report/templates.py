@@ -19,6 +19,7 @@ from xcbench.errors import writing
 from xcbench.units import printable
 
 SELF_CONTAINED = "self-contained.html"
+LONG_CAPTION, SHORT_CLAUSE = 100, 12  # characters; "Table 3" alone is no clause
 
 
 def environment() -> Environment:
@@ -50,8 +51,11 @@ def told(text: str) -> Markup:
 
 def head(text: str) -> tuple[str, str]:
     """First clause of a long caption, and what follows it."""
-    match = re.match(r"(.{12,}?[^.\d])([.:;,] )(.*)", text, re.S) if len(text) > 100 else None
-    return (match[1], match[3]) if match else (text, "")
+    for match in re.finditer(r"[.:;] ", text) if len(text) > LONG_CAPTION else ():
+        first, rest = text[: match.start()], text[match.end() :]
+        if first.count("(") == first.count(")") and len(first) > SHORT_CLAUSE:
+            return first, rest
+    return text, ""
 
 
 def numeric(text: object) -> bool:

@@ -38,6 +38,8 @@ def explain(error: BaseException) -> str:
         if parts[0].startswith("Could not override"):
             key = parts[0].split("'")[1]
             likely = suggestion(key, overrides.all_options())
+            if parts[-1].startswith("Key '"):
+                parts = [f"unknown option '{key}'"]
             parts.append("`xcbench options` lists what there is" + likely)
         return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
     if str(error).startswith("Unexpected type for root"):

@@ -127,10 +127,8 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
     for column, accepted in remaining.items():
         if column not in rows.columns:
             names = list(map(str, rows.columns))
-            likely = suggestion(column, names)
-            raise UserError(
-                f"no column '{column}' to filter by{likely}; columns are: {', '.join(names)}"
-            )
+            remedy = suggestion(column, names) or f"; columns are: {', '.join(names)}"
+            raise UserError(f"no column '{column}' to filter by{remedy}")
         keep &= rows[column].map(lambda value, a=accepted: _matches(value, a.split(",")))
     chosen = set(rows.loc[keep, "cell"])
     return [cell for cell in candidates if cell.cell in chosen]
