@@ -66,7 +66,7 @@ def _drawn(equation: re.Match[str]) -> str:
     convert = importlib.import_module("latex2mathml.converter").convert
     display = equation[1] is not None
     mathml = convert((equation[1] or equation[2]).strip(), display="block" if display else "inline")
-    return f"\n<div>{mathml}</div>\n" if display else str(mathml)
+    return f'\n<div style="overflow-x: auto">{mathml}</div>\n' if display else str(mathml)
 
 
 def reference() -> str:
