@@ -64,9 +64,9 @@ def time() -> Row:
         engine: Work.of(dataset, SETTINGS, engine, bias=True, rows=ROWS)
         for engine in ("numba", "numpy")
     }
-    found = interleaved({engine: work[engine].updates for engine in work}, units=ROWS)
+    timings = interleaved({engine: work[engine].updates for engine in work}, units=ROWS)
     return Row(
-        "OVE 1 x 5 vs engine=numpy, s/update", shape(dataset), found["numba"], found["numpy"]
+        "OVE 1 x 5 vs engine=numpy, s/update", shape(dataset), timings["numba"], timings["numpy"]
     )
 
 

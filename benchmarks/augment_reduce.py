@@ -85,18 +85,18 @@ def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
     loop.iteration()
     error = np.linalg.norm(loop.W - ours.model.V) / np.linalg.norm(ours.model.V - start)
     assert error < 1e-4, f"the loop takes another step: relative difference {error:.1e}"
-    found = interleaved(
+    timings = interleaved(
         {
             "ours": ours.updates,
             "NumPy, per observation": loop.iteration,
             **{name: peer.updates for name, peer in peers.items()},
         }
     )
-    seconds = found.pop("ours")
+    seconds = timings.pop("ours")
     where = f"{n} x {m}, {shape(dataset)}"
     return [
         Row(f"vs {name}, s/iteration", where, seconds, of_peer, GOAL if "NumPy" in name else 0.0)
-        for name, of_peer in found.items()
+        for name, of_peer in timings.items()
     ]
 
 

@@ -170,14 +170,14 @@ def of_memory(measured: pd.DataFrame) -> str:
     (amazoncat,) = (shape for shape in SHAPES if shape.name.startswith("AmazonCat"))
     train = amazoncat.rows * amazoncat.train / (amazoncat.train + amazoncat.test)
     expected = (amazoncat.weights + train) / amazoncat.weights
-    found = _one(measured, "amazoncat: peak bytes")
+    result = _one(measured, "amazoncat: peak bytes")
     return (
         f"## What fits {MEMORY:.0f} GiB\n\nRows and float32 weights as they lie in memory; Adagrad "
         "keeps a second array like the weights. Rows are mapped from the disk, so what does not "
         "fit beside the weights is read again every epoch.\n\n"
         + pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)
         + f"\n\nChecked on AmazonCat's shape: weights and training rows together are "
-        f"{expected:.3g} times the weights, the measured peak of training is {found:.3g} times "
+        f"{expected:.3g} times the weights, the measured peak of training is {result:.3g} times "
         "(`python -m benchmarks amazoncat`).\n"
     )
 

@@ -143,15 +143,15 @@ def run(
     budget = Budget(epochs=epochs, checkpoints=1, seconds=seconds)
     evaluation = Evaluation(train_rows=1000, rows=2000)
     with threadpool_limits(1):
-        found = training.run(solver, model, dataset, 0, budget, evaluation, 0.0)
-    last = found.curve.iloc[-1]
+        trace = training.run(solver, model, dataset, 0, budget, evaluation, 0.0)
+    last = trace.curve.iloc[-1]
     return {
         "lr": float(f"{rate:.4g}"),
         "epochs": round(float(last.epoch), 2),
-        "status": found.status,
+        "status": trace.status,
         "log_loss": last.test_log_loss,
         "error": last.test_error,
-        "seconds": round(found.train_seconds, 1),
+        "seconds": round(trace.train_seconds, 1),
     }
 
 
@@ -236,11 +236,11 @@ def main() -> None:
         for method in left:
             assert dataset is not None
             own = {"dataset": name, "method": method, "prior_log_loss": dataset.info.prior_log_loss}
-            found = [own | run(method, dataset, EPOCHS, 1.0, options.seconds) | {"default": True}]
-            if len(above(pd.DataFrame(found))):
+            result = [own | run(method, dataset, EPOCHS, 1.0, options.seconds) | {"default": True}]
+            if len(above(pd.DataFrame(result))):
                 tried = (run(method, dataset, EPOCHS, f, options.seconds) for f in FACTORS)
-                found += [own | cell | {"default": False} for cell in tried]
-            rows += found
+                result += [own | cell | {"default": False} for cell in tried]
+            rows += result
             pd.DataFrame(rows).to_csv(path, index=False, float_format="%.6g")
     (options.out / "default-rates.md").write_text(table(pd.DataFrame(rows), options.seconds))
 

@@ -62,8 +62,8 @@ class Measure(Watch):
         if self.epoch % self.every:
             return False
         self.seconds += measuring(self.started)
-        found = evaluate(model.corrected, self.test)
-        self.points.append((self.seconds, (found["log_loss"], found["error"])))
+        measures = evaluate(model.corrected, self.test)
+        self.points.append((self.seconds, (measures["log_loss"], measures["error"])))
         self.started = training()
         return self.seconds > LIMIT
 
@@ -85,8 +85,8 @@ def full_batch(data: Dataset, **settings: Any) -> Curve:
         model = xcbench.SoftmaxClassifier(iterations=iterations, **settings)
         model.fit(data.train.X, data.train.y)
         seconds = measuring(started)
-        found = model.evaluate(data.test.X, data.test.y)
-        yield seconds, (found["log_loss"], found["error"])
+        measures = model.evaluate(data.test.X, data.test.y)
+        yield seconds, (measures["log_loss"], measures["error"])
 
 
 # ---------------------------------------------------------------- peers

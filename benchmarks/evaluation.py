@@ -50,16 +50,16 @@ def run() -> list[Row]:
         )
     for label, candidate in candidates.items():
         np.testing.assert_allclose(candidate(), ours(), rtol=1e-5, err_msg=label)
-    found = interleaved(candidates)
-    best = min((name for name in found if name != "ours"), key=lambda name: found[name])
+    timings = interleaved(candidates)
+    best = min((name for name in timings if name != "ours"), key=lambda name: timings[name])
     return [
         Row(
             f"vs {name}, s",
             shape(dataset),
-            found["ours"],
+            timings["ours"],
             seconds,
             2.0 if name == best else 0.0,
         )
-        for name, seconds in found.items()
+        for name, seconds in timings.items()
         if name != "ours"
     ]

@@ -40,12 +40,12 @@ def compare(dataset: Dataset, goal: float = 0.0) -> Row:
     (value, gradient), (other, expected) = (run(theta) for run in passes.values())
     assert abs(value - other) <= 1e-12 * abs(other)
     assert np.abs(gradient - expected).max() <= 1e-12 * np.abs(expected).max()
-    found = interleaved({name: partial(run, theta) for name, run in passes.items()})
+    timings = interleaved({name: partial(run, theta) for name, run in passes.items()})
     return Row(
         "pass over all rows vs engine=numpy, s",
         shape(dataset),
-        found["numba"],
-        found["numpy"],
+        timings["numba"],
+        timings["numpy"],
         goal,
     )
 

@@ -52,12 +52,12 @@ def compare(name: str, dataset: Dataset, rates: list[float], epochs: float) -> R
     }
     for together, alone in zip(*(run() for run in runs.values()), strict=True):
         np.testing.assert_array_equal(together, alone)
-    found = interleaved(runs)
+    timings = interleaved(runs)
     return Row(
         f"{name}, {len(rates)} rates, vs one by one, s/rate",
         shape(dataset),
-        found["lockstep"] / len(rates),
-        found["alone"] / len(rates),
+        timings["lockstep"] / len(rates),
+        timings["alone"] / len(rates),
         GOAL if lockstep.is_faster(dataset.info, "float32") else 0.0,
     )
 

@@ -46,8 +46,8 @@ def _cpu() -> str:
 
 
 def _caches() -> list[str]:
-    found = []
+    sizes = []
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         parts = [(index / name).read_text().strip() for name in ("level", "type", "size")]
-        found.append(f"L{parts[0]} {parts[1].lower()} {parts[2]}")
-    return found
+        sizes.append(f"L{parts[0]} {parts[1].lower()} {parts[2]}")
+    return sizes

@@ -73,11 +73,11 @@ def bandwidth() -> list[Row]:
     for label, size in (("20 kB", 5_000), ("18 MB", 4_480_000), ("400 MB", 100_000_000)):
         w = np.ones(size, np.float32)
         index = rng.integers(0, size, 1 << 20).astype(np.uint32)
-        found = interleaved(
+        timings = interleaved(
             {"gather": partial(gather, w, index), "scatter": partial(scatter, w, index)},
             units=index.size,
         )
-        rows += [Row(f"{name}, 10⁻⁹ s", label, 1e9 * found[name]) for name in found]
+        rows += [Row(f"{name}, 10⁻⁹ s", label, 1e9 * timings[name]) for name in timings]
     return rows
 
 
@@ -97,7 +97,7 @@ def shares() -> list[Row]:
         work = Work.of(dataset, settings, "numba", rows=count)
         begin, end, features, _ = work.chunk.rows.record
         V, classes = np.ones_like(work.model.V), work.chunk.classes
-        found = interleaved(
+        timings = interleaved(
             {
                 "ours": work.updates,
                 "floor": partial(touch, V, classes, begin, end, features),
@@ -106,7 +106,12 @@ def shares() -> list[Row]:
         )
         where = shape(dataset)
         rows.append(
-            Row(f"{name}, s, vs its weights' accesses alone", where, found["ours"], found["floor"])
+            Row(
+                f"{name}, s, vs its weights' accesses alone",
+                where,
+                timings["ours"],
+                timings["floor"],
+            )
         )
     return rows
 

@@ -62,9 +62,9 @@ class Batch:
 
     def coefficients(self, numbers: np.ndarray) -> np.ndarray:
         """The numbers (B, C) among zeros (B, K)."""
-        found = np.zeros((len(numbers), len(self.W)), np.float32)
-        found[self.row, self.classes] = numbers
-        return found
+        result = np.zeros((len(numbers), len(self.W)), np.float32)
+        result[self.row, self.classes] = numbers
+        return result
 
 
 def per_observation(batch: Batch) -> None:

@@ -135,12 +135,12 @@ def parabel(data: Dataset) -> Iterator[Point]:
         parameters = omikuji.Model.default_hyper_param()
         model = omikuji.Model.train_on_data(str(path), parameters, n_threads=1)
         seconds = measuring(started)
-    T, found = sp.csr_matrix(test.X), []
+    T, result = sp.csr_matrix(test.X), []
     for i in range(len(test)):
         part = slice(T.indptr[i], T.indptr[i + 1])
         features = [*zip(T.indices[part].tolist(), T.data[part].tolist(), strict=True)]
-        found.append([label for label, _ in model.predict(features, top_k=DEPTH)])
-    yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in found]), test)
+        result.append([label for label, _ in model.predict(features, top_k=DEPTH)])
+    yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in result]), test)
 
 
 def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Point]:
@@ -155,8 +155,8 @@ def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Point]:
     seconds = measuring(started)
 
     def scores(rows: Any) -> np.ndarray:
-        found: np.ndarray = model.predict_values(sp.csr_matrix(rows, dtype=np.float64))
-        return found
+        result: np.ndarray = model.predict_values(sp.csr_matrix(rows, dtype=np.float64))
+        return result
 
     yield seconds, precision(top(scores, test.X), test)
 
@@ -223,10 +223,10 @@ SYSTEMS: dict[str, System] = {
 def table(rows: pd.DataFrame) -> str:
     """Of every system on every dataset the setting with the best precision at 1; of ours all."""
     lines = []
-    for (dataset, system), found in rows.groupby(["dataset", "system"], sort=False):
-        if system != "OneVsAllClassifier" and found["precision_at_1"].notna().any():
-            found = found.loc[[found["precision_at_1"].idxmax()]]
-        for row in found.itertuples():
+    for (dataset, system), group in rows.groupby(["dataset", "system"], sort=False):
+        if system != "OneVsAllClassifier" and group["precision_at_1"].notna().any():
+            group = group.loc[[group["precision_at_1"].idxmax()]]
+        for row in group.itertuples():
             setting = {**json.loads(str(row.setting))}
             shown = ", ".join(
                 value if name == "learner" else f"{name} {value:g}"

@@ -106,15 +106,15 @@ def run() -> list[Row]:
             dataset = uniform(BASE | {axis: size})
             for name, measure in MEASURES.items():
                 seconds[name].append(measure(dataset))
-        for name, found in seconds.items():
-            exponent = float(np.polyfit(np.log(sizes), np.log(found), 1)[0])
+        for name, timings in seconds.items():
+            exponent = float(np.polyfit(np.log(sizes), np.log(timings), 1)[0])
             gated = axis == "K" and name.startswith(("U-max", "OVE"))
             rows.append(
                 Row(
                     f"{name}, s: {axis}^{exponent:.2f}",
                     f"{axis}={sizes[0]}…{sizes[-1]}",
-                    found[0],
-                    found[-1],
+                    timings[0],
+                    timings[-1],
                     verdict=(f"exponent <= {GOAL}", exponent <= GOAL) if gated else None,
                 )
             )

@@ -26,7 +26,7 @@ def interleaved(
     for _ in range(rounds):
         for name, run in candidates.items():
             seconds[name].append(repeated(run, least=0.1, rounds=1) / units)
-    return {name: float(np.median(found)) for name, found in seconds.items()}
+    return {name: float(np.median(timings)) for name, timings in seconds.items()}
 
 
 def repeated(run: Callable[[], object], least: float = 0.02, rounds: int = ROUNDS) -> float:

@@ -75,13 +75,13 @@ def measured(
         )
         words = [sys.executable, "-c", code]
         done = subprocess.run(words, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
 
 
-def rows(found: dict[str, dict[str, float]], shape: str) -> list[Row]:
+def rows(result: dict[str, dict[str, float]], shape: str) -> list[Row]:
     """Comparisons from what was measured of each noise."""
-    tree, uniform = found["tree"]["epoch"], found["uniform"]["epoch"]
+    tree, uniform = result["tree"]["epoch"], result["uniform"]["epoch"]
     made = [
         Row(
             "epoch of negative sampling, tree vs uniform noise, s",
@@ -90,9 +90,9 @@ def rows(found: dict[str, dict[str, float]], shape: str) -> list[Row]:
             uniform,
             verdict=(f"tree <= {SLOWER:g} uniform", tree <= SLOWER * uniform),
         ),
-        Row("fit of the tree and start of the weights, s", shape, found["tree"]["fit"]),
+        Row("fit of the tree and start of the weights, s", shape, result["tree"]["fit"]),
     ]
-    for name, own in found.items():
+    for name, own in result.items():
         times = own["peak"] / own["W"]
         made += [
             Row(f"evaluation of a row with {name} noise, s", shape, own["evaluation"]),

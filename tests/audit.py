@@ -47,25 +47,25 @@ def vulnerable() -> tuple[list[str], int]:
     except (ValueError, KeyError):
         return [], 0
     known = [package for package in packages if "skip_reason" not in package]
-    found = [
+    result = [
         f"{package['name']} {package['version']}: {entry['id']}, mended in "
         f"{', '.join(entry['fix_versions']) or 'no version'}"
         for package in known
         for entry in package["vulns"]
     ]
-    return found, len(known)
+    return result, len(known)
 
 
 def main() -> int:
     """Write the licences; 1 if a locked version has a known vulnerability."""
     (ROOT / "reports" / "licences.md").write_text(licences(), "utf-8")
     print("licences: reports/licences.md")
-    found, number = vulnerable()
+    result, number = vulnerable()
     if not number:
         print("vulnerabilities: not looked up, the registry tells none here (offline?)")
         return 0
-    print("\n".join(found) or f"no known vulnerability in {number} packages")
-    return 1 if found else 0
+    print("\n".join(result) or f"no known vulnerability in {number} packages")
+    return 1 if result else 0
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ Not shown in commands: `{common}`. A finished cell is there in every case; it st
 
 def code(text: str) -> str:
     """Text as it is, in a cell of a table."""
-    text = re.sub(r"[&<>|`*_\[\]\\]", lambda found: f"&#{ord(found[0])};", text.strip())
+    text = re.sub(r"[&<>|`*_\[\]\\]", lambda result: f"&#{ord(result[0])};", text.strip())
     return "<code>" + text.replace("\n", "<br>") + "</code>"
 
 
@@ -145,14 +145,14 @@ def generated(examples: int) -> str:
         "|---|---|---|---|---|",
     ]
     for part in done.stdout.split("tests/test_readers_damaged.py::")[1:]:
-        found = re.search(r"generate phase \(([\d.]+) seconds\)", part)
+        match = re.search(r"generate phase \(([\d.]+) seconds\)", part)
         counts = re.search(r"(\d+) passing, (\d+) failing, and (\d+) invalid", part)
-        if found and counts:
+        if match and counts:
             refused = re.search(r"([\d.]+)%, refused", part)
             share = f"{float(refused[1]):.0f} %" if refused else ""
             name = part.partition(":")[0]
             lines.append(
-                f"| `{name}` | {int(counts[1]):,} | {counts[2]} | {share} | {float(found[1]):.0f} |"
+                f"| `{name}` | {int(counts[1]):,} | {counts[2]} | {share} | {float(match[1]):.0f} |"
             )
     return "\n".join(lines) + "\n"
 

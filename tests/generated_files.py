@@ -79,9 +79,9 @@ def repository_file(draw):
     end = draw(st.sampled_from([b"\n", b"\r\n", b" \n", b"\t\r\n"]))
     gap = draw(st.sampled_from([b" ", b"  ", b" \t"]))
     lines = [b"%d %d %d" % (len(rows), n_features, n_labels)]
-    for row, own in zip(rows, labels, strict=True):
+    for row, labels_of_row in zip(rows, labels, strict=True):
         pairs = gap.join(b"%d:%s" % (f, repr(v).encode()) for f, v in row.items())
-        head = ",".join(map(str, own)).encode()
+        head = ",".join(map(str, labels_of_row)).encode()
         lines.append(head + b" " + pairs if head or draw(st.booleans()) else pairs)
     text = end.join(lines) + end * draw(st.integers(1, 3))
     if draw(st.booleans()) and (rows[-1] or labels[-1]):
@@ -99,14 +99,19 @@ def arff_file(draw):
     for j in range(n_features + n_labels):
         lines.append(b"%s a%d {0,1}" % (b"@ATTRIBUTE" if upper else b" @attribute", j))
     lines.append(b"@DATA" if upper else b"@data")
-    for row, own in zip(rows, labels, strict=True):
+    for row, labels_of_row in zip(rows, labels, strict=True):
         pairs = [b"%d %s" % (f, repr(v).encode()) for f, v in row.items()]
-        pairs += [b"%d 1" % (n_features + label) for label in own]
+        pairs += [b"%d 1" % (n_features + label) for label in labels_of_row]
         lines += draw(st.sampled_from([[], [b""], [b"% a remark"]]))
         lines.append(b"{" + draw(st.sampled_from([b",", b" , "])).join(pairs) + b"}")
     text = end.join(lines) + end * draw(st.integers(0, 2))
     bom = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
-    return bom + text, matrix(rows, n_features), [sorted(own) for own in labels], n_labels
+    return (
+        bom + text,
+        matrix(rows, n_features),
+        [sorted(labels_of_row) for labels_of_row in labels],
+        n_labels,
+    )
 
 
 @st.composite
@@ -155,7 +160,7 @@ def citeulike_bytes(rows, labels, n_labels, end=b"\n") -> dict[str, bytes]:
     ]
     tags = []
     for label in range(n_labels):
-        having = [b"%d" % i for i, own in enumerate(labels) if label in own]
+        having = [b"%d" % i for i, labels_of_row in enumerate(labels) if label in labels_of_row]
         tags.append(b" ".join([b"%d" % len(having), *having]))
     return {"train": end.join(words) + end, "train_labels": end.join(tags) + end}
 
@@ -166,12 +171,21 @@ def svmlight_file(draw):
     first, shift = draw(st.integers(0, 1)), draw(st.integers(-5, 5))
     end = draw(st.sampled_from([b"\n", b"\r\n", b" # remark\n", b"\n\n# remark\n"]))
     lines = []
-    for row, own in zip(rows, labels, strict=True):
+    for row, labels_of_row in zip(rows, labels, strict=True):
         pairs = b" ".join(b"%d:%s" % (f + first, repr(v).encode()) for f, v in row.items())
-        if own or pairs:
-            lines.append(b",".join(b"%d" % (label + shift) for label in own) + b" " + pairs)
-    X = matrix([row for row, own in zip(rows, labels, strict=True) if row or own], n_features)
-    kept = [own for row, own in zip(rows, labels, strict=True) if row or own]
+        if labels_of_row or pairs:
+            lines.append(
+                b",".join(b"%d" % (label + shift) for label in labels_of_row) + b" " + pairs
+            )
+    X = matrix(
+        [row for row, labels_of_row in zip(rows, labels, strict=True) if row or labels_of_row],
+        n_features,
+    )
+    kept = [
+        labels_of_row
+        for row, labels_of_row in zip(rows, labels, strict=True)
+        if row or labels_of_row
+    ]
     return end.join(lines) + end, X, kept
 
 

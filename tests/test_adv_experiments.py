@@ -145,24 +145,24 @@ def test_every_grid_has_its_experiment() -> None:
 def test_settings_of_the_large_runs_are_the_printed_ones(name: str) -> None:
     for method, (ours, sampling) in METHODS.items():
         words = f"experiment=adv/{large(ours, sampling)}", f"dataset={DATASETS[name]}"
-        own = read(*words, f"method={ours}", f"method.sampler={sampling}").method
-        assert own.lr == printed("Table 1", name, method, "learning_rate_rho")
+        settings = read(*words, f"method={ours}", f"method.sampler={sampling}").method
+        assert settings.lr == printed("Table 1", name, method, "learning_rate_rho")
         if ours in PRIORS:
-            assert own.optimizer == "ar" and own.init == "normal"
+            assert settings.optimizer == "ar" and settings.init == "normal"
             variance = printed("Table 1", name, method, "prior_variance_sigma0_sq")
-            assert own.l2 == pytest.approx(1 / variance)
+            assert settings.l2 == pytest.approx(1 / variance)
             continue
-        assert own.score_l2 == printed("Table 1", name, method, "regulariser_lambda")
-        assert (own.batch_size, own.negatives, own.optimizer, own.init) == (
+        assert settings.score_l2 == printed("Table 1", name, method, "regulariser_lambda")
+        assert (settings.batch_size, settings.negatives, settings.optimizer, settings.init) == (
             100,
             1,
             "adagrad",
             "glorot",
         )
-        assert (own.lr_root_decay, own.order) == (68025, "file")
-        assert own.tree.pca == "whitened" and own.tree.discrete_step == "code"
+        assert (settings.lr_root_decay, settings.order) == (68025, "file")
+        assert settings.tree.pca == "whitened" and settings.tree.discrete_step == "code"
         if ours == "negative_sampling":
-            assert own.l2_scores == ("corrected" if sampling == "tree" else "raw")
+            assert settings.l2_scores == ("corrected" if sampling == "tree" else "raw")
 
 
 def test_readings_and_protocols() -> None:
@@ -177,8 +177,13 @@ def test_readings_and_protocols() -> None:
     assert (noise["tree"].tree.initial_split, noise["tree"].tree.newton_steps) == ("scores", 0)
     code = read("experiment=adv/table1_code", "dataset=citeulike").method
     assert (code.smoothing, code.tree.pca, code.tree.initial_split) == (1, "whitened", "halves")
-    own = text.dataset.protocol
-    assert (own.svd, own.tfidf, own.row_norm, own.classes) == (512, True, "l2", "train")
+    protocol = text.dataset.protocol
+    assert (protocol.svd, protocol.tfidf, protocol.row_norm, protocol.classes) == (
+        512,
+        True,
+        "l2",
+        "train",
+    )
     assert text.method.tree.pca == "plain" and text.evaluation.validation == 0.2
     crossed = read(
         "experiment=adv/crossed_prior", "method=ar_softmax", "method.sampler=tree"
@@ -252,7 +257,7 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
 
 @pytest.mark.slow
 def test_a_twin_stands_beside_no_printed_number(shrunk: Path) -> None:
-    found = pd.read_csv(shrunk / "adv" / "replication.csv", keep_default_na=False)
-    assert set(found["measured"]) == {""}
+    table = pd.read_csv(shrunk / "adv" / "replication.csv", keep_default_na=False)
+    assert set(table["measured"]) == {""}
     for name in ("tables.md", "index.html"):
         assert "-twin" not in (shrunk / "adv" / name).read_text()

@@ -69,9 +69,9 @@ def _first_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> 
 
 def _points(preset: str, wanted: dict[str, str]) -> int:
     """Combinations of what an experiment sweeps, with these values of it wanted."""
-    found = presets.find("experiment", preset)
-    assert found is not None
-    swept = found.hydra.sweeper.params.items()
+    result = presets.find("experiment", preset)
+    assert result is not None
+    swept = result.hydra.sweeper.params.items()
     return math.prod(len(str(values).split(",")) for key, values in swept if key not in wanted)
 
 

@@ -154,9 +154,9 @@ def test_all_methods_learn_digits_under_one_optimiser(digits, name, sampling):
     settings = replace(FIVE[name], optimizer="ar", init="normal", batch_size=50, lr=0.2)
     if isinstance(settings, SampledOptions):
         settings = replace(settings, negatives=2, sampler=sampling)
-    _, made = fit(digits, settings, epochs=6, checkpoints=2, dtype="float32")
-    assert made.status == "done" and made.curve["train_error"].iloc[-1] < 0.07
-    assert made.curve["bound"].iloc[2] > made.curve["bound"].iloc[1]
+    _, trace = fit(digits, settings, epochs=6, checkpoints=2, dtype="float32")
+    assert trace.status == "done" and trace.curve["train_error"].iloc[-1] < 0.07
+    assert trace.curve["bound"].iloc[2] > trace.curve["bound"].iloc[1]
 
 
 def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digits):
@@ -164,8 +164,8 @@ def test_with_every_class_the_reported_bound_lies_below_the_log_likelihood(digit
     settings = SoftmaxAugmentReduceOptions(
         name="ar_softmax", sampler="all", batch_size=100, lr=0.02, init="normal"
     )
-    _, made = fit(digits, settings, epochs=30, checkpoints=30)
-    bound, loss = made.curve["bound"].iloc[-1], made.curve["train_log_loss"].iloc[-1]
+    _, trace = fit(digits, settings, epochs=30, checkpoints=30)
+    bound, loss = trace.curve["bound"].iloc[-1], trace.curve["train_log_loss"].iloc[-1]
     assert -loss - 0.1 < bound < -loss
 
 

@@ -58,8 +58,8 @@ def test_the_normal_distributions_tails(t):
         )
         ratio = mpmath.npdf(t) / below
         expected = [float(mpmath.log(below)), float(ratio)]
-    found = [PROBIT.log_cdf(t), PROBIT.of_log_cdf(t)]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    result = [PROBIT.log_cdf(t), PROBIT.of_log_cdf(t)]
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.parametrize("name", LINKS)

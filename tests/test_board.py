@@ -63,17 +63,17 @@ def test_early_stopping_takes_the_first_best_checkpoint_of_every_cell() -> None:
 def test_the_critical_difference_is_that_of_demsar() -> None:
     # Demšar 2006, section 3.2.2: q = 2.569 for four classifiers, on 14 datasets 1.25.
     values = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
-    found = ranks.ranks(values)
-    assert found is not None
-    assert found.difference == pytest.approx(1.25, abs=0.005)
-    assert found.average.sum() == pytest.approx(10)
+    result = ranks.ranks(values)
+    assert result is not None
+    assert result.difference == pytest.approx(1.25, abs=0.005)
+    assert result.average.sum() == pytest.approx(10)
 
 
 def test_a_method_without_a_number_ranks_last() -> None:
     values = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, np.nan], "c": [3.0, 1.0]})
-    found = ranks.ranks(values)
-    assert found is not None
-    assert found.average.to_dict() == {"a": 1.5, "c": 2.0, "b": 2.5}
+    result = ranks.ranks(values)
+    assert result is not None
+    assert result.average.to_dict() == {"a": 1.5, "c": 2.0, "b": 2.5}
 
 
 def test_a_front_has_whom_nobody_dominates() -> None:
@@ -114,8 +114,8 @@ def test_advice_takes_the_fastest_of_those_about_as_good() -> None:
         "bad": Needs(seconds=0.5),
     }
     for name, needs in chosen.items():
-        found = advice.choice(table, needs)
-        assert found is not None and found["method"] == name
+        result = advice.choice(table, needs)
+        assert result is not None and result["method"] == name
     assert advice.choice(table, Needs(mib=0.1)) is None
 
 
@@ -177,10 +177,10 @@ def test_what_choices_are_worth(tmp_path: Path) -> None:
     (tmp_path / "board").mkdir()
     never = frame[:1].assign(**{"method.sampler": "slow", "observations": 0})
     pd.concat([frame, never]).to_csv(tmp_path / "board" / "crossed.csv", index=False)
-    found = variance.choices(tmp_path).set_index("choice")["share of squares"]
+    shares = variance.choices(tmp_path).set_index("choice")["share of squares"]
     best = frame[frame["lr"] == 0.1]
     squares = (best["y"] - best["y"].mean()).pow(2).sum()
     for name, factor in zip(names, ("objective", "sampler", "optimizer"), strict=True):
         between = best.groupby(name)["y"].transform("mean") - best["y"].mean()
-        assert found[factor] == pytest.approx(between.pow(2).sum() / squares, abs=1e-6)
-    assert found.sum() == pytest.approx(1)
+        assert shares[factor] == pytest.approx(between.pow(2).sum() / squares, abs=1e-6)
+    assert shares.sum() == pytest.approx(1)

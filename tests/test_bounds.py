@@ -129,14 +129,14 @@ def test_the_best_alpha_solves_its_equation(scale, K):
     for start in (np.full(20, -1e3), np.zeros(20), scores.max(axis=1)):
         for row, alpha in zip(scores, best_alpha(scores, 0.0, start), strict=True):
             # Where the sum is 1 over a whole range, any of it is the best: compare the values.
-            found = minimize_scalar(
+            solution = minimize_scalar(
                 lambda a, row=row: a + np.logaddexp(0, row - a).sum(),
                 bounds=(row.min() - 1, logsumexp(row) + 1),
                 method="bounded",
                 options={"xatol": 1e-10},
             )
             assert expit(row - alpha).sum() == pytest.approx(1, abs=1e-9)
-            assert alpha + np.logaddexp(0, row - alpha).sum() <= found.fun + 1e-9
+            assert alpha + np.logaddexp(0, row - alpha).sum() <= solution.fun + 1e-9
     if scale == 0:
         assert best_alpha(scores, 0.0, np.zeros(20)) == pytest.approx(np.log(K - 1))
 
@@ -204,7 +204,7 @@ def one_row(name, f, y, frequent):
 @pytest.mark.parametrize("name", ["softmax", "ove", "ove_grouped", "bouchard"])
 def test_the_full_batch_ends_where_the_gradient_vanishes(small, fitted, name, bias):
     """The value from the method's equation, row by row; its gradient by finite differences."""
-    model, made = fitted(name, 2.0, bias)
+    model, trace = fitted(name, 2.0, bias)
     X, y = small.train.X.toarray().astype(float), small.train.y
     counts = np.bincount(y, minlength=8)
     frequent = sorted(range(8), key=lambda k: (-counts[k], k))
@@ -213,7 +213,7 @@ def test_the_full_batch_ends_where_the_gradient_vanishes(small, fitted, name, bi
     def mean(scores):
         return np.mean([one_row(name, f, k, frequent) for f, k in zip(scores, y, strict=True)])
 
-    end = made.curve.iloc[-1]
+    end = trace.curve.iloc[-1]
     assert end["bound"] == pytest.approx(-mean(scores), rel=1e-9)
     assert end["largest_gradient"] <= 1e-8
     rng = np.random.default_rng(3)
@@ -236,8 +236,8 @@ def test_the_bounds_of_the_optima_are_ordered(fitted):
 
 
 def test_the_librarys_iterations_are_rows_of_the_curve(small):
-    _, made = fit(small, optimum("ove", l2=1.0))
-    curve = made.curve
+    _, trace = fit(small, optimum("ove", l2=1.0))
+    curve = trace.curve
     inside, end = curve.iloc[1:-1], curve.iloc[-1]
     assert list(inside["iteration"]) == list(range(1, int(end["iteration"]) + 1))
     assert (np.diff(inside["epoch"]) >= 1).all() and inside["epoch"].iloc[-1] == end["epoch"]
@@ -273,5 +273,5 @@ def test_minibatches_reach_the_optimum_of_the_full_batch(small, fitted, name, st
     """Bouchard's takes a higher rate: an alpha moves once an epoch, and w and b wait for it."""
     best, _ = fitted(name, 10.0)
     model, _ = fit(small, replace(stochastic, l2=10.0, lr_decay=0.98), epochs=200)
-    found = {"W": model.scale * model.V, "b": model.scale * model.b}
-    assert norms.param_norm(best.weights(), found) < 0.06
+    result = {"W": model.scale * model.V, "b": model.scale * model.b}
+    assert norms.param_norm(best.weights(), result) < 0.06

@@ -45,7 +45,7 @@ def problem() -> Dataset:
 
 def variants() -> dict[str, tuple[Method, Any]]:
     """Every method that visits rows, with its default minibatch and others."""
-    found = {}
+    result = {}
     for name, method in registry.builtin().items():
         settings = method.schema(name=name)
         if isinstance(settings, FullBatchOptions):
@@ -53,8 +53,8 @@ def variants() -> dict[str, tuple[Method, Any]]:
         if not (isinstance(settings, StochasticOptions | MemoirOptions)):
             continue
         for n in (1, 25):
-            found[f"{name}-{n}"] = method, replace(settings, batch_size=n, lr=1e-3)
-    return found
+            result[f"{name}-{n}"] = method, replace(settings, batch_size=n, lr=1e-3)
+    return result
 
 
 VARIANTS = variants()
@@ -88,12 +88,12 @@ def test_what_is_visited_is_what_the_budget_says(
     measured = {"log_loss": 1.0, "error": 0.5}
     monkeypatch.setattr(evaluator, "evaluate", lambda *arguments, **asked: measured)
     for budget in BUDGETS:
-        made, _ = trained(variant, engine, budget)
-        places = made.curve["observations"]
-        assert made.status == "done" and places.is_unique and places.iloc[0] == 0
+        trace, _ = trained(variant, engine, budget)
+        places = trace.curve["observations"]
+        assert trace.status == "done" and places.is_unique and places.iloc[0] == 0
         asked = round(budget.epochs * N)
         assert asked <= places.iloc[-1] < asked + batch(variant)
-        assert made.curve["test_error"].notna().all()
+        assert trace.curve["test_error"].notna().all()
 
 
 @pytest.mark.parametrize("variant", ["umax-1", "ove-25", "softmax-25", "ar_softmax-25"])
@@ -111,10 +111,10 @@ def test_looks_at_the_clock_change_nothing(variant: str) -> None:
 
 def test_seconds_end_a_cell_of_many_epochs_and_one_checkpoint() -> None:
     started = time.perf_counter()
-    made, _ = trained("ove-1", "numba", Budget(epochs=1e6, checkpoints=1, seconds=0.5))
-    assert made.status == "timeout" and 0.5 <= made.train_seconds < 5
+    trace, _ = trained("ove-1", "numba", Budget(epochs=1e6, checkpoints=1, seconds=0.5))
+    assert trace.status == "timeout" and 0.5 <= trace.train_seconds < 5
     assert time.perf_counter() - started < 20  # it took hours
-    assert len(made.curve) == 2 and made.curve["observations"].iloc[-1] > 0
+    assert len(trace.curve) == 2 and trace.curve["observations"].iloc[-1] > 0
 
 
 def suspended(results: Any) -> None:

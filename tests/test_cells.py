@@ -50,12 +50,12 @@ def make(name: str = "0123456789abcdef", **changes: Any) -> Cell:
     )
 
 
-def assert_equal(found: Cell | None, expected: Cell) -> None:
-    assert found is not None
+def assert_equal(result: Cell | None, expected: Cell) -> None:
+    assert result is not None
     for entry in fields(Cell):
         if entry.name != "curve":
-            assert getattr(found, entry.name) == getattr(expected, entry.name), entry.name
-    assert_frame_equal(found.curve, expected.curve, check_exact=True)
+            assert getattr(result, entry.name) == getattr(expected, entry.name), entry.name
+    assert_frame_equal(result.curve, expected.curve, check_exact=True)
 
 
 def entries(runs_dir: Path) -> list[str]:
@@ -94,11 +94,11 @@ def test_cell_without_curve_rate_and_message(tmp_path: Path) -> None:
     cell = make(config={"method": {}}, message=None, traceback=None, status="skipped")
     cell.curve = pd.DataFrame(columns=CURVE_COLUMNS)
     cells.save(tmp_path, cell)
-    found = cells.load(tmp_path, cell.cell)
-    assert found is not None
-    assert (found.lr, found.message, found.traceback) == (None, None, None)
-    assert list(found.curve.columns) == CURVE_COLUMNS
-    assert found.curve.empty
+    saved = cells.load(tmp_path, cell.cell)
+    assert saved is not None
+    assert (saved.lr, saved.message, saved.traceback) == (None, None, None)
+    assert list(saved.curve.columns) == CURVE_COLUMNS
+    assert saved.curve.empty
 
 
 def test_no_cell_is_none(tmp_path: Path) -> None:
@@ -132,24 +132,24 @@ def test_weights_are_saved_with_the_cell_and_go_with_it(tmp_path: Path) -> None:
     kept = {"W": rng.normal(size=(4, 3)).astype(np.float32), "b": rng.normal(size=4)}
     cell = make(shape=shape, weights=kept)
     cells.save(tmp_path, cell)
-    found = cells.load(tmp_path, cell.cell)
-    assert found is not None
-    assert found.weights == {}
-    weights = cells.weights(tmp_path, found)
+    saved = cells.load(tmp_path, cell.cell)
+    assert saved is not None
+    assert saved.weights == {}
+    weights = cells.weights(tmp_path, saved)
     assert {name: array.dtype for name, array in weights.items()} == {"W": "f4", "b": "f8"}
     assert all((weights[name] == kept[name]).all() for name in kept)
     assert cells.size(tmp_path, cell.cell) > 4 * 12 + 8 * 4
     cells.save(tmp_path, make(shape=shape))
     with pytest.raises(UserError, match=r"no weights.*save_weights=true force=true"):
-        cells.weights(tmp_path, found)
+        cells.weights(tmp_path, saved)
     for wrong in ({"W": kept["W"].T, "b": kept["b"]}, {"b": kept["b"]}):
         cells.save(tmp_path, make(shape=shape, weights=wrong))
         with pytest.raises(UserError, match=r"weights.npz cannot be read.*force=true"):
-            cells.weights(tmp_path, found)
+            cells.weights(tmp_path, saved)
     for content in (b"", b"rubbish", b"PK\x03\x04 cut off"):
         (cells.folder(tmp_path, cell.cell) / cells.WEIGHTS).write_bytes(content)
         with pytest.raises(UserError, match=r"weights.npz cannot be read"):
-            cells.weights(tmp_path, found)
+            cells.weights(tmp_path, saved)
 
 
 def test_beginning_of_an_identity_finds_the_cell(tmp_path: Path) -> None:

@@ -35,9 +35,9 @@ def assert_one_error(done: Outcome) -> None:
 def test_settings_that_were_swept_have_a_column(workspace: Workspace) -> None:
     done = workspace.run("-m", *SMALL, *ZIPF, "method=ove", "dataset.synthetic.signal=0.25,0.75")
     assert done.code == 0, done.text
-    found = workspace.frame()
-    assert len(found) == 2
-    assert sorted(found["dataset.synthetic.signal"]) == [0.25, 0.75]
+    frame = workspace.frame()
+    assert len(frame) == 2
+    assert sorted(frame["dataset.synthetic.signal"]) == [0.25, 0.75]
 
 
 # ---------------------------------------------------------------- launches again
@@ -115,10 +115,10 @@ def test_rate_of_methods_without_one(workspace: Workspace) -> None:
         assert not workspace.cells()
     mixed = workspace.run("-m", *SMALL, *ZIPF, "method=softmax,ove", "method.lr=0.1,1")
     assert mixed.code == 0, mixed.text
-    found = workspace.frame()
-    assert sorted(found["method"]) == ["ove", "ove", "softmax"]
-    assert found["lr"][found["method"] == "softmax"].isna().all()
-    assert sorted(found["lr"].dropna()) == [0.1, 1]
+    frame = workspace.frame()
+    assert sorted(frame["method"]) == ["ove", "ove", "softmax"]
+    assert frame["lr"][frame["method"] == "softmax"].isna().all()
+    assert sorted(frame["lr"].dropna()) == [0.1, 1]
 
 
 # ---------------------------------------------------------------- diverged and failed
@@ -132,10 +132,10 @@ def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
     end = curve.iloc[-1]
     assert end["iteration"] > 0
     assert end[["bound", *FINAL_METRICS]].isna().all()
-    found = workspace.frame().set_index("status")
-    assert list(found.index) == ["done", "diverged"]
-    assert found.loc["diverged", FINAL_METRICS].isna().all()
-    assert "not finite" in str(found.loc["diverged", "message"])
+    frame = workspace.frame().set_index("status")
+    assert list(frame.index) == ["done", "diverged"]
+    assert frame.loc["diverged", FINAL_METRICS].isna().all()
+    assert "not finite" in str(frame.loc["diverged", "message"])
     again = workspace.run(*words)
     assert "every cell was there already" in again.out
 
@@ -153,9 +153,9 @@ def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
     assert "out of memory" in done.out
     assert "Traceback" not in done.text
     assert done.err == ""
-    found = workspace.frame()
-    assert sorted(found["status"]) == ["done", "done", "failed", "failed"]
-    failed = found[found["status"] == "failed"]
+    frame = workspace.frame()
+    assert sorted(frame["status"]) == ["done", "done", "failed", "failed"]
+    failed = frame[frame["status"] == "failed"]
     assert failed["message"].str.contains("out of memory").all()
     assert failed[["iteration", *FINAL_METRICS]].isna().all(axis=None)
     for name in failed["cell"]:
@@ -180,8 +180,8 @@ def test_twin_says_so_in_capitals(workspace: Workspace) -> None:
     assert "THE FILES OF EURLEX ARE NOT HERE" in shout
     assert "'eurlex-twin'" in shout
     assert shout.replace("'eurlex-twin'", "").upper() == shout.replace("'eurlex-twin'", "")
-    found = workspace.frame()
-    assert list(found["dataset"]) == ["eurlex-twin"]
+    frame = workspace.frame()
+    assert list(frame["dataset"]) == ["eurlex-twin"]
 
 
 def write_tiny_eurlex(folder: Path) -> tuple[str, ...]:
@@ -205,11 +205,11 @@ def test_missing_data_leave_a_row_until_they_are_there(
     skipped = workspace.run(*words)
     assert skipped.code == 0, skipped.text
     assert f"{number} cells: {number} skipped" in skipped.out
-    found = workspace.frame()
-    assert list(found["dataset"]) == ["eurlex"] * number
-    assert list(found["status"]) == ["skipped"] * number
-    assert found["message"].str.startswith("not run: data ").all()
-    assert found[["iteration", *FINAL_METRICS]].isna().all(axis=None)
+    frame = workspace.frame()
+    assert list(frame["dataset"]) == ["eurlex"] * number
+    assert list(frame["status"]) == ["skipped"] * number
+    assert frame["message"].str.startswith("not run: data ").all()
+    assert frame[["iteration", *FINAL_METRICS]].isna().all(axis=None)
     # Skipped is not finished: once the files are there, measured rows take their place.
     done = workspace.run(*words, *write_tiny_eurlex(workspace.path / "data" / "eurlex"))
     assert done.code == 0, done.text

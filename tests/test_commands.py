@@ -189,10 +189,10 @@ def test_compare_shows_what_differs(xcbench: Command, here: Path) -> None:
         ["setting", "a", "b"],
         ["method.lr", "0.1", "0.2"],
     ]
-    found = {row.split()[0]: row.split()[1:] for row in below.splitlines() if row.strip()}
+    result = {row.split()[0]: row.split()[1:] for row in below.splitlines() if row.strip()}
     last = [cell.curve["test_log_loss"].iloc[-1] for cell in (a, b)]
     expected = [*last, last[1] - last[0]]
-    assert [float(text) for text in found["test_log_loss"]] == pytest.approx(expected, rel=1e-4)
+    assert [float(text) for text in result["test_log_loss"]] == pytest.approx(expected, rel=1e-4)
 
 
 def test_compare_of_unlike_cells(xcbench: Command, here: Path) -> None:

@@ -22,25 +22,25 @@ def test_macro_f1_is_scikit_learns(seed: int) -> None:
     rng = np.random.default_rng(seed)
     y = np.minimum(rng.geometric(0.2, 300), 25)
     predicted = np.where(rng.random(300) < 0.4, y, rng.integers(0, 30, 300))
-    found = macro_f1s(y, predicted)
-    assert found["macro_f1"] == pytest.approx(f1_score(y, predicted, average="macro"))
+    measures = macro_f1s(y, predicted)
+    assert measures["macro_f1"] == pytest.approx(f1_score(y, predicted, average="macro"))
     precision = precision_score(y, predicted, average="macro", zero_division=0)
     recall = recall_score(y, predicted, average="macro", zero_division=0)
     harmonic = 2 / (1 / precision + 1 / recall)
-    assert found["macro_f1_of_means"] == pytest.approx(harmonic)
-    assert abs(harmonic - found["macro_f1"]) > 1e-3
+    assert measures["macro_f1_of_means"] == pytest.approx(harmonic)
+    assert abs(harmonic - measures["macro_f1"]) > 1e-3
 
 
 def test_rows_of_which_no_class_is_told_count_against_their_own_class_alone() -> None:
     y, predicted = np.array([0, 0, 1, 2, 2, 2]), np.array([0, -1, 1, -1, 2, 1])
-    found = macro_f1s(y, predicted)["macro_f1"]
+    measures = macro_f1s(y, predicted)["macro_f1"]
     expected = f1_score(y, predicted, labels=[0, 1, 2], average="macro")
-    assert found == pytest.approx(expected)
+    assert measures == pytest.approx(expected)
 
 
 def test_macro_f1_of_nothing_right_is_0() -> None:
-    found = macro_f1s(np.array([0, 0, 1]), np.array([2, 2, 2]))
-    assert found == {"macro_f1": 0.0, "macro_f1_of_means": 0.0}
+    measures = macro_f1s(np.array([0, 0, 1]), np.array([2, 2, 2]))
+    assert measures == {"macro_f1": 0.0, "macro_f1_of_means": 0.0}
 
 
 def _touched(mib: int) -> None:
@@ -88,10 +88,10 @@ def test_what_a_model_costs() -> None:
             return super().predict(X)
 
     model = Slow.of(W, np.array([0, 1, 0, 2], np.float32))
-    found = costs(model, Split(np.eye(3, 6, dtype=np.float32), np.arange(3)))
-    assert found["nonzeros"] == 6
-    assert found["model_mib"] * MIB == 4 * (24 + 4)
-    assert 0.05 <= found["predict_seconds"] < 5
+    measures = costs(model, Split(np.eye(3, 6, dtype=np.float32), np.arange(3)))
+    assert measures["nonzeros"] == 6
+    assert measures["model_mib"] * MIB == 4 * (24 + 4)
+    assert 0.05 <= measures["predict_seconds"] < 5
 
 
 def test_columns_of_a_cell(workspace: Workspace) -> None:

@@ -60,10 +60,10 @@ def planned(**changes) -> Cell:
     return replace(cell, **changes)
 
 
-def same(found: Cell, expected: Cell) -> bool:
+def same(result: Cell, expected: Cell) -> bool:
     names = [entry.name for entry in fields(Cell) if entry.name not in cells.APART]
-    equal = all(getattr(found, name) == getattr(expected, name) for name in names)
-    return equal and found.curve.equals(expected.curve)
+    equal = all(getattr(result, name) == getattr(expected, name) for name in names)
+    return equal and result.curve.equals(expected.curve)
 
 
 @pytest.mark.parametrize("name", ["cell.json", "curve.csv", "weights.npz"])
@@ -72,7 +72,7 @@ def test_no_fault_in_a_cell_is_silent(tmp_path: Path, name: str) -> None:
     expected = cells.load(tmp_path, planned().cell)
     assert expected is not None
     path = cells.folder(tmp_path, expected.cell) / name
-    whole, found = path.read_bytes(), 0
+    whole, count = path.read_bytes(), 0
     for damaged in faults(whole):
         path.write_bytes(damaged)
         try:
@@ -82,8 +82,8 @@ def test_no_fault_in_a_cell_is_silent(tmp_path: Path, name: str) -> None:
             assert all((weights[key] == WEIGHTS[key]).all() for key in WEIGHTS)
         except UserError as error:
             assert "\n" not in str(error)
-            found += 1
-    assert found > 100
+            count += 1
+    assert count > 100
 
 
 def rewritten(path: Path, old: str, new: str) -> None:

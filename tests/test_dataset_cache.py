@@ -145,9 +145,9 @@ def test_several_processes_prepare_at_once(data_dir, cache_dir):
     same = (composed(*TOY), data_dir, cache_dir)
     other = (composed(*TOY, "dataset.protocol.row_norm=l2"), data_dir, cache_dir)
     with multiprocessing.get_context("forkserver").Pool(4) as pool:
-        found = pool.map(prepare_both, [same, other] * 4, chunksize=1)
-    assert found[::2] == [found[0]] * 4 and found[1::2] == [found[1]] * 4
-    assert found[0][1] == [i % 6 for i in range(20000)]
+        result = pool.map(prepare_both, [same, other] * 4, chunksize=1)
+    assert result[::2] == [result[0]] * 4 and result[1::2] == [result[1]] * 4
+    assert result[0][1] == [i % 6 for i in range(20000)]
     assert not list(cache_dir.glob(".*-*"))
 
 
@@ -157,8 +157,8 @@ def test_digests_of_many_files_are_remembered_at_once(tmp_path):
         path.write_text(path.name)
     known = tmp_path / "cache" / "files.json"
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda path: files.content_digest(path, known), paths))
+        result = list(pool.map(lambda path: files.content_digest(path, known), paths))
     expected = [hashlib.sha256(path.name.encode()).hexdigest() for path in paths]
-    assert found == expected
+    assert result == expected
     entries = sealed.loads(known.read_bytes()).values()
     assert sorted(entry["digest"] for entry in entries) == sorted(expected)

@@ -59,10 +59,10 @@ def test_folders_are_searched_in_order_and_default_to_the_data_directory(data_di
 
 
 def test_a_wrong_checksum_is_explained(data_dir, cache_dir):
-    found = hashlib.sha256(TRAIN).hexdigest()
+    result = hashlib.sha256(TRAIN).hexdigest()
     settings = replace(composed(*TOY), sha256={"train": ["ab" * 32, "cd" * 32]})
     message = refusal(settings, data_dir, cache_dir)
-    for part in (str(data_dir / "toy" / "a.txt"), found, "ab" * 32, "cd" * 32, "again"):
+    for part in (str(data_dir / "toy" / "a.txt"), result, "ab" * 32, "cd" * 32, "again"):
         assert part in message
 
 

@@ -61,8 +61,8 @@ def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str
     model.link = method.link
     solver = method.build(settings, LONG.info)
     budget = Budget(epochs=20 if settings.batch_size > 1 else 3, checkpoints=1)
-    found = training.run(solver, model, LONG, 0, budget, Evaluation(), 0.0)
-    assert found.curve["test_log_loss"].iloc[-1] < LONG.info.prior_log_loss
+    trace = training.run(solver, model, LONG, 0, budget, Evaluation(), 0.0)
+    assert trace.curve["test_log_loss"].iloc[-1] < LONG.info.prior_log_loss
 
 
 @pytest.mark.parametrize("step", ["ar", "adagrad"])

@@ -51,19 +51,19 @@ def part_by_part(solver):
 
 
 def trained(solver, model, dataset, stops):
-    found = list(solver.fit(dataset, model, Streams.of(3), stops))
-    return model.weights(), [(p.iteration, p.observations, p.objective) for p in found[1:]]
+    result = list(solver.fit(dataset, model, Streams.of(3), stops))
+    return model.weights(), [(p.iteration, p.observations, p.objective) for p in result[1:]]
 
 
 def model_of(engine, dataset, bias=True, dtype="float64"):
     return models.make(engine, dataset.info.classes, dataset.info.features, bias, dtype)
 
 
-def assert_same(found, expected, tolerance):
-    assert found.keys() == expected.keys()
+def assert_same(result, expected, tolerance):
+    assert result.keys() == expected.keys()
     for name, part in expected.items():
         size = np.abs(part).max()
-        np.testing.assert_allclose(found[name], part, rtol=tolerance, atol=tolerance * size)
+        np.testing.assert_allclose(result[name], part, rtol=tolerance, atol=tolerance * size)
 
 
 @pytest.fixture
@@ -87,9 +87,9 @@ def test_whole_epochs_are_those_of_numpy(request, name, data):
     for order, bias, l2 in (("shuffled", True, 1.0), ("iid", False, 0.0)):
         solver = solver_of(replace(METHODS[name], order=order, l2=l2, bias=bias), dataset)
         expected = trained(part_by_part(solver), model_of("numpy", dataset, bias), dataset, [1, 3])
-        found = trained(solver, model_of("numba", dataset, bias), dataset, [1, 3])
-        assert_same(found[0], expected[0], 1e-9)
-        np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
+        result = trained(solver, model_of("numba", dataset, bias), dataset, [1, 3])
+        assert_same(result[0], expected[0], 1e-9)
+        np.testing.assert_allclose(result[1], expected[1], rtol=1e-9)
 
 
 @pytest.mark.usefixtures("alone")
@@ -97,9 +97,9 @@ def test_whole_epochs_are_those_of_numpy(request, name, data):
 def test_float32_differs_by_its_rounding(small, name):
     solver = solver_of(METHODS[name], small)
     exact, _ = trained(part_by_part(solver), model_of("numpy", small), small, [0.3])
-    found, _ = trained(solver, model_of("numba", small, dtype="float32"), small, [0.3])
-    assert found["W"].dtype == np.float32
-    assert_same(found, exact, 1e-5)
+    result, _ = trained(solver, model_of("numba", small, dtype="float32"), small, [0.3])
+    assert result["W"].dtype == np.float32
+    assert_same(result, exact, 1e-5)
 
 
 @pytest.mark.usefixtures("alone")
@@ -110,9 +110,9 @@ def test_few_rows_that_often_occur_twice(small, name):
     settings = replace(METHODS[name], order="iid", batch_size=10)
     solver = solver_of(settings, few)
     expected = trained(part_by_part(solver), model_of("numpy", few), few, [20])
-    found = trained(solver, model_of("numba", few), few, [20])
-    assert_same(found[0], expected[0], 1e-9)
-    np.testing.assert_allclose(found[1], expected[1], rtol=1e-9)
+    result = trained(solver, model_of("numba", few), few, [20])
+    assert_same(result[0], expected[0], 1e-9)
+    np.testing.assert_allclose(result[1], expected[1], rtol=1e-9)
 
 
 @pytest.mark.usefixtures("alone")
@@ -147,8 +147,8 @@ def test_weight_decay_that_folds_its_scale(small):
     settings = replace(METHODS["ove, others"], l2=1e5)
     solver = solver_of(settings, small)
     expected, _ = trained(part_by_part(solver), model_of("numpy", small), small, [1])
-    found, _ = trained(solver, model_of("numba", small), small, [1])
-    assert_same(found, expected, 1e-9)
+    result, _ = trained(solver, model_of("numba", small), small, [1])
+    assert_same(result, expected, 1e-9)
 
 
 def test_one_minibatch_written_out(small):
@@ -184,9 +184,9 @@ def test_one_minibatch_written_out(small):
                 W[m] -= rate * sign * grad * x
                 biases[m] -= rate * sign * grad
     assert value == pytest.approx(total, rel=1e-12)
-    found = model.weights()
-    np.testing.assert_allclose(found["W"], W, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found["b"], biases, rtol=1e-9, atol=1e-12)
+    result = model.weights()
+    np.testing.assert_allclose(result["W"], W, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(result["b"], biases, rtol=1e-9, atol=1e-12)
 
 
 def test_only_plain_steps_are_left_to_the_model(small):

@@ -89,8 +89,8 @@ def commands(page: Path) -> list[str]:
 
 def blocks(page: Path, *kinds: str) -> list[str]:
     """Blocks of code of a page: those of a shell, or of a language."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
-    return [block for kind, block in found if kind in (kinds or ("", "sh"))]
+    matches = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    return [block for kind, block in matches if kind in (kinds or ("", "sh"))]
 
 
 def lines(block: str) -> list[str]:

@@ -121,8 +121,8 @@ def trained(dataset, settings, engine, dtype, epochs, bias=True, l2=1.0):
         engine, dataset.info.classes, dataset.info.features, bias, solver.precision or dtype
     )
     with np.errstate(all="ignore"):
-        found = list(solver.fit(dataset, model, Streams.of(3), [epochs / 2, epochs]))
-    return model.weights(), found
+        result = list(solver.fit(dataset, model, Streams.of(3), [epochs / 2, epochs]))
+    return model.weights(), result
 
 
 @pytest.mark.parametrize("data", ["small", "digits"])

@@ -22,27 +22,27 @@ LOCKED = ("numba", "ui", "test", "lint")  # extras of requirements.lock
 def test_a_cell_names_the_machine_and_every_library_that_computes() -> None:
     environment._of_process.cache_clear()
     with threadpool_limits(1, "blas"):
-        found = environment.of("numba")
+        result = environment.of("numba")
     environment._of_process.cache_clear()
-    assert (found["numpy"], found["scipy"]) == (np.__version__, scipy.__version__)
+    assert (result["numpy"], result["scipy"]) == (np.__version__, scipy.__version__)
     for name in ("scikit-learn", "pandas", "numba", "llvmlite"):
-        assert found[name] == metadata.version(name)
-    assert re.match(r"openblas \d|mkl \d|blis \d", found["blas"])
-    assert found["blas_threads"] == 1
-    assert found["cpus"] == os.cpu_count()
-    assert len(found["cpu"]) > 3
-    assert found["os"].startswith(("Linux", "macOS", "Darwin"))
+        assert result[name] == metadata.version(name)
+    assert re.match(r"openblas \d|mkl \d|blis \d", result["blas"])
+    assert result["blas_threads"] == 1
+    assert result["cpus"] == os.cpu_count()
+    assert len(result["cpu"]) > 3
+    assert result["os"].startswith(("Linux", "macOS", "Darwin"))
     assert "llvmlite" not in environment.of("numpy")
 
 
 def locked() -> dict[str, list[Requirement]]:
     """Lines of the lock by name; a name has several where versions differ by platform."""
     lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
-    found: dict[str, list[Requirement]] = {}
+    result: dict[str, list[Requirement]] = {}
     for line in lines:
         if line and not line.startswith("#"):
-            found.setdefault(canonical(Requirement(line).name), []).append(Requirement(line))
-    return found
+            result.setdefault(canonical(Requirement(line).name), []).append(Requirement(line))
+    return result
 
 
 def canonical(name: str) -> str:

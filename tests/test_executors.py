@@ -194,9 +194,9 @@ def test_a_task_that_is_killed_is_a_row(
             os.kill(int(tasks(name, process.pid, grid)[0]), signal.SIGKILL)
         out, err = process.communicate(timeout=120)
     assert process.returncode == (status == "failed") and "Traceback" not in err, out + err
-    found = workspace.frame()
-    assert len(found) == 3 and set(found["status"]) == {"done", status}
-    assert reason in " ".join(map(str, found["message"]))
+    rows = workspace.frame()
+    assert len(rows) == 3 and set(rows["status"]) == {"done", status}
+    assert reason in " ".join(map(str, rows["message"]))
 
 
 @pytest.mark.slow

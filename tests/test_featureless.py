@@ -98,28 +98,28 @@ def test_evaluation_is_that_of_a_feature_of_zeros(engine, labels):
     if labels == "several":
         further = rng.integers(0, 30, 200)
         sets = LabelSets(np.arange(0, 401, 2), np.column_stack([y, further]).ravel(), np.ones(200))
-    found = []
+    result = []
     for width in (0, 1):
         model = make(engine, 30, width, True, "float32")
         model.b[:] = np.random.default_rng(1).normal(0, 3, 30)
         model.shrink(0.5)
         split = Split(np.zeros((200, width), np.float32), y, sets)
-        found.append(evaluate(model, split, Extras(softmax_twice=True, top_k=4)))
-    assert found[0].pop("l1_error") > 0 and found[0].pop("relative_error") > 0
-    assert found[0] == pytest.approx(found[1], rel=1e-5)
-    assert ("precision_at_4" in found[0]) == (labels == "several")
+        result.append(evaluate(model, split, Extras(softmax_twice=True, top_k=4)))
+    assert result[0].pop("l1_error") > 0 and result[0].pop("relative_error") > 0
+    assert result[0] == pytest.approx(result[1], rel=1e-5)
+    assert ("precision_at_4" in result[0]) == (labels == "several")
 
 
 def test_losses_and_l1_error():
     b = np.log([0.5, 0.25, 0.25])
     y = np.array([0, 0, 0, 1])
-    found = evaluate(LinearModel.of(np.empty((3, 0)), b + 7), Split(np.empty((4, 0)), y))
-    assert found["l1_error"] == pytest.approx(0.25 + 0 + 0.25)
-    assert found["relative_error"] == pytest.approx(
+    measures = evaluate(LinearModel.of(np.empty((3, 0)), b + 7), Split(np.empty((4, 0)), y))
+    assert measures["l1_error"] == pytest.approx(0.25 + 0 + 0.25)
+    assert measures["relative_error"] == pytest.approx(
         (0.25 / 0.75 + 0) / 2
     )  # of two classes that occur
-    assert found["error"] == 0.25
-    assert found["log_loss"] == pytest.approx(
+    assert measures["error"] == 0.25
+    assert measures["log_loss"] == pytest.approx(
         log_loss(y, [[0.5, 0.25, 0.25]] * 4, labels=[0, 1, 2])
     )
 
@@ -134,17 +134,17 @@ def test_scores_far_apart():
 def test_optimum_is_the_frequencies(values, name):
     schema = registry.find(name).thing.schema
     settings = schema(name=name, solver="lbfgs", tolerance=1e-9)
-    model, made = fit(values, settings)
+    model, trace = fit(values, settings)
     expected = values.class_counts / 400
     np.testing.assert_allclose(softmax(model.b), expected, rtol=1e-6)
-    assert made.curve["train_l1_error"].iloc[-1] < 1e-6
-    assert made.curve["train_l1_error"].iloc[0] == pytest.approx(np.abs(expected - 1 / 8).sum())
+    assert trace.curve["train_l1_error"].iloc[-1] < 1e-6
+    assert trace.curve["train_l1_error"].iloc[0] == pytest.approx(np.abs(expected - 1 / 8).sum())
     entropy = -(expected * np.log(expected)).sum()
-    assert made.curve["train_log_loss"].iloc[-1] == pytest.approx(entropy)
+    assert trace.curve["train_log_loss"].iloc[-1] == pytest.approx(entropy)
     # What is left of one-vs-each is a sum over pairs: N_k log(1 + N_m / N_k).
     pairs = np.log1p(values.class_counts / values.class_counts[:, None])
     bound = -(expected * (pairs.sum(axis=1) - np.log(2))).sum()
-    assert made.curve["bound"].iloc[-1] == pytest.approx(-entropy if name == "softmax" else bound)
+    assert trace.curve["bound"].iloc[-1] == pytest.approx(-entropy if name == "softmax" else bound)
 
 
 def test_bouchard_of_two_values_doubles_the_logarithms(prepare):
@@ -165,9 +165,9 @@ def test_bouchard_of_more_values(values):
 
     expected = minimize(negative_bound, np.zeros(9), options={"gtol": 1e-8})
     settings = BouchardOptions(name="bouchard", solver="lbfgs", tolerance=1e-9)
-    model, made = fit(values, settings)
+    model, trace = fit(values, settings)
     np.testing.assert_allclose(softmax(model.b), softmax(expected.x[:-1]), atol=1e-5)
-    assert -400 * made.curve["bound"].iloc[-1] == pytest.approx(expected.fun, rel=1e-6)
+    assert -400 * trace.curve["bound"].iloc[-1] == pytest.approx(expected.fun, rel=1e-6)
     largest = N_k.argmax()
     assert softmax(model.b)[largest] > N_k[largest] / 400
 

@@ -49,7 +49,7 @@ def problem(form: str) -> Dataset:
 def pairs(X: Any, y: np.ndarray) -> Split:
     """Rows of one or two labels each, and a row of the problem for every label."""
     labels = [sorted({k, (3 * k) % K}) for k in y.tolist()]
-    start = np.concatenate([[0], np.cumsum([len(own) for own in labels])])
+    start = np.concatenate([[0], np.cumsum([len(labels_of_row) for labels_of_row in labels])])
     raw = Raw(X, start, np.concatenate(labels), K)
     train, *_ = protocol.apply(raw, raw, Protocol(label="each"))
     assert len(train) > len(y) and train.sets
@@ -57,13 +57,15 @@ def pairs(X: Any, y: np.ndarray) -> Split:
 
 
 def cases() -> list[tuple[str, Any]]:
-    found = [(name, method.schema(name=name)) for name, method in registry.builtin().items()]
-    found += [
+    result = [(name, method.schema(name=name)) for name, method in registry.builtin().items()]
+    result += [
         ("ove", OneVsEachOptions(name="ove", sampler="tree")),
         ("softmax", SoftmaxOptions(name="softmax", solver="minibatch")),
     ]
     return [
-        (name, settings) for name, settings in found if not registry.builtin()[name].lacks(settings)
+        (name, settings)
+        for name, settings in result
+        if not registry.builtin()[name].lacks(settings)
     ]
 
 
@@ -100,9 +102,9 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
         model.link = method.link
         training.warm_up(solver, model, dataset)
         budget, few = Budget(epochs=1, checkpoints=1), Evaluation(rows=5)
-        made = training.run(solver, model, dataset, 0, budget, few, 0.0)
-        assert made.status == "done", (form, made.message)
-        assert made.curve["test_error"].iloc[[0, -1]].notna().all()
+        trace = training.run(solver, model, dataset, 0, budget, few, 0.0)
+        assert trace.status == "done", (form, trace.message)
+        assert trace.curve["test_error"].iloc[[0, -1]].notna().all()
     drawn_by_features = isinstance(settings, SampledOptions) and settings.sampler == "tree"
     by_features = name in SEPARATING or drawn_by_features
     assert ("by features, and made has none" in reason) == by_features

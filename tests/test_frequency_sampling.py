@@ -92,9 +92,9 @@ def test_the_expected_grad_from_frequency_draws_is_the_grad_over_all_classes(obj
     mean, mean_value = np.zeros(6), 0.0
     for k in others:
         weight = np.full((1, 1), -np.log(q[k]))
-        found, grad, _ = objective(scores[:, [y, k]], weight, alpha, 0.1, np.ones(1))
+        result, grad, _ = objective(scores[:, [y, k]], weight, alpha, 0.1, np.ones(1))
         mean[[y, k]] += q[k] * grad[0]
-        mean_value += q[k] * found[0]
+        mean_value += q[k] * result[0]
     whole, grad, _ = objective(scores[:, [y, *others]], 0.0, alpha, 0.1, np.ones(1))
     np.testing.assert_allclose(mean[[y, *others]], grad[0], rtol=1e-12)
     assert mean_value == pytest.approx(whole[0], rel=1e-12)
@@ -158,8 +158,8 @@ class MostFrequent(Sampler):
 
 
 def test_a_sampler_from_outside_may_see_the_data(small):
-    found = PluginRef(MostFrequent, "mine")
-    contract.sampler(found, small.info, 1, 1)
+    result = PluginRef(MostFrequent, "mine")
+    contract.sampler(result, small.info, 1, 1)
     solver = registry.method_of(UmaxOptions(name="umax")).build(
         UmaxOptions(name="umax", lr=0.1), small.info
     )
@@ -170,7 +170,7 @@ def test_a_sampler_from_outside_may_see_the_data(small):
     drawn = [k for k in range(8) if model.b[k] < 0]
     assert drawn and set(drawn) <= set(best)
     with pytest.raises(UserError, match="weighs classes differently, but method nce"):
-        contract.sampler(found, small.info, 1, 1, uniform_for="nce")
+        contract.sampler(result, small.info, 1, 1, uniform_for="nce")
 
 
 def test_a_group_has_a_sampler_of_its_own():

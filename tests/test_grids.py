@@ -39,23 +39,23 @@ def test_no_fault_in_a_grid_is_silent(tmp_path: Path, capsys) -> None:
     wanted = [f"{number:016x}" for number in range(12)]
     grids.add(tmp_path, "g", wanted)
     path = tmp_path / "grids" / "g.json"
-    found = 0
+    count = 0
     for damaged in faults(path.read_bytes()):
         path.write_bytes(damaged)
         try:
             assert grids.members(tmp_path, "g") == wanted
         except UserError as error:
             assert "launch the grid again" in str(error)
-            found += 1
-    assert found > 100
+            count += 1
+    assert count > 100
     grids.add(tmp_path, "g", wanted[:1])  # the last fault is a digit of it
     assert "it begins anew" in capsys.readouterr().err
 
 
 def test_results_of_several_grids(tmp_path: Path) -> None:
-    found = [make(seed=seed) for seed in range(3)]
-    for number, cell in enumerate(found):
+    sample = [make(seed=seed) for seed in range(3)]
+    for number, cell in enumerate(sample):
         cells.save(tmp_path, cell)
         grids.add(tmp_path, f"g{number}", [cell.cell])
     chosen = results.select(tmp_path, {"grid": "g0,g2"})
-    assert {cell.cell for cell in chosen} == {found[0].cell, found[2].cell}
+    assert {cell.cell for cell in chosen} == {sample[0].cell, sample[2].cell}

@@ -132,22 +132,22 @@ def test_every_setting_is_part_of_the_identity(
     adaptive = ("optimizer", "lr_root_decay")  # U-max refuses them
     fixed = ("divide_by", "classes", "name", "sampler", "rows", "engine", "metrics")
     point = settings(tmp_path)
-    found = {"as it is": identity(point)}
+    result = {"as it is": identity(point)}
     for name, changed in changed_options(point, (*launch, *paths, *fixed, *adaptive, *others)):
-        found[name] = identity(changed)
+        result[name] = identity(changed)
     assert point.dataset.synthetic is not None
     bigger = replace(point.dataset.synthetic, classes=11)
-    found["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
+    result["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))
     fewer = replace(point.dataset, protocol=Protocol(rows=50))
-    found["rows"] = identity(replace(point, dataset=fewer))
+    result["rows"] = identity(replace(point, dataset=fewer))
     if engines.resolve("auto") != "numpy":
-        found["engine"] = identity(replace(point, engine="numpy"))
+        result["engine"] = identity(replace(point, engine="numpy"))
     monkeypatch.setattr(metrics, "names", lambda: ["mine"])
     further = replace(point.evaluation, metrics=["mine"])
-    found["metrics"] = identity(replace(point, evaluation=further))
-    found["sampler"] = identity(replace(point, method=UmaxOptions(name="umax", sampler="any")))
-    assert len(found) > 20
-    same = {name for name in found if list(found.values()).count(found[name]) > 1}
+    result["metrics"] = identity(replace(point, evaluation=further))
+    result["sampler"] = identity(replace(point, method=UmaxOptions(name="umax", sampler="any")))
+    assert len(result) > 20
+    same = {name for name in result if list(result.values()).count(result[name]) > 1}
     assert same == {"as it is", "budget.memory"}  # a limit of the machine
 
 

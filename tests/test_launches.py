@@ -159,9 +159,9 @@ def test_two_launches_share_the_cells(tmp_path: Path) -> None:
     assert sum(ran) == 8, outs
     assert all(out.count("8 cells: 8 done") for out, _ in outs), outs
     assert alone.run(*words).code == 0
-    expected, found = (place.frame("--curves").drop(columns="train_seconds")
+    expected, frame = (place.frame("--curves").drop(columns="train_seconds")
                        for place in (alone, both))  # fmt: skip
-    assert_frame_equal(found, expected, check_exact=True)
+    assert_frame_equal(frame, expected, check_exact=True)
 
 
 def a_job(tmp_path: Path, **budget: float) -> plan.Job:

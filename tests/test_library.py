@@ -60,11 +60,11 @@ def parameters(function: object) -> str:
 def test_public_names_are_the_contract() -> None:
     assert xcbench.__all__ == sorted(API)
     functions = {name: getattr(xcbench, name) for name in API if name not in ("plot", "run")}
-    found = {name: parameters(function) for name, function in functions.items()}
-    found["run"] = parameters(harness.run)
+    result = {name: parameters(function) for name, function in functions.items()}
+    result["run"] = parameters(harness.run)
     plots = [f"{name}({parameters(vars(xcbench.plot)[name])})" for name in xcbench.plot.__all__]
-    found["plot"] = ", ".join(plots)
-    assert found == API
+    result["plot"] = ", ".join(plots)
+    assert result == API
     for name in ("MarginClassifier", "SampledSoftmaxClassifier"):
         verbs = {verb: getattr(getattr(xcbench, name)("umax"), verb) for verb in VERBS}
         assert {verb: parameters(function) for verb, function in verbs.items()} == VERBS

@@ -41,15 +41,15 @@ def integral(link, scores, y):
     """The log likelihood of one row by SciPy's adaptive quadrature."""
     top = max(0.0, scores.max() - scores[y])
     grid = np.linspace(-50, top + 50, 20_001)
-    found = log_integrand(link, scores[None], np.array([y]), grid[None])[0]
-    highest, inside = found.max(), grid[found > found.max() - 45]
+    result = log_integrand(link, scores[None], np.array([y]), grid[None])[0]
+    highest, inside = result.max(), grid[result > result.max() - 45]
 
     def integrand(e):
         return np.exp(
             log_integrand(link, scores[None], np.array([y]), np.full((1, 1), e)) - highest
         )[0, 0]
 
-    options = {"points": [grid[found.argmax()]], "limit": 500, "epsabs": 0, "epsrel": 1e-10}
+    options = {"points": [grid[result.argmax()]], "limit": 500, "epsabs": 0, "epsrel": 1e-10}
     return highest + np.log(quad(integrand, inside[0], inside[-1], **options)[0])
 
 
@@ -80,8 +80,8 @@ def test_two_classes_have_closed_forms():
 @pytest.mark.parametrize("link", LINKS)
 def test_equal_scores_of_many_classes(link):
     scores = np.full((2, 5000), 3.0, np.float32)
-    found = log_likelihood(link, scores, np.array([0, 4999]))
-    np.testing.assert_allclose(found, -np.log(5000), rtol=0, atol=1e-8)
+    result = log_likelihood(link, scores, np.array([0, 4999]))
+    np.testing.assert_allclose(result, -np.log(5000), rtol=0, atol=1e-8)
 
 
 def test_three_classes_are_an_orthant_of_a_normal_law():
@@ -89,8 +89,8 @@ def test_three_classes_are_an_orthant_of_a_normal_law():
     f = np.array([0.3, -0.4, 1.1])
     law = multivariate_normal(cov=[[2, 1], [1, 2]])
     expected = law.cdf([f[0] - f[1], f[0] - f[2]])
-    found = np.exp(log_likelihood("probit", f[None], np.array([0])))[0]
-    assert found == pytest.approx(expected, abs=1e-6)
+    result = np.exp(log_likelihood("probit", f[None], np.array([0])))[0]
+    assert result == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("link", LINKS)
@@ -115,21 +115,21 @@ def test_importance_sampling_is_that_of_the_same_draws(link, monkeypatch):
     monkeypatch.setattr(likelihoods, "CHUNK_ROWS", 8)
     rng = np.random.default_rng(2)
     scores, y = 2 * rng.normal(size=(20, 12)), rng.integers(0, 12, 20)
-    exact, found = with_importance(link, scores, y, 1000, np.random.default_rng(5))
+    exact, result = with_importance(link, scores, y, 1000, np.random.default_rng(5))
     np.testing.assert_array_equal(exact, log_likelihood(link, scores, y))
     same = np.random.default_rng(5)
     e = 5 + 5 * np.concatenate([same.standard_normal((n, 1000)) for n in (8, 8, 4)])
     terms = log_integrand(link, scores, y, e) - norm.logpdf(e, 5, 5)
     expected = np.logaddexp.reduce(terms, axis=1) - np.log(1000)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=2e-3)
-    assert abs((found - expected).mean()) < 2e-4
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-3)
+    assert abs((result - expected).mean()) < 2e-4
 
 
 def test_importance_sampling_is_biased_low():
     """By half the variance of a row's estimate, in first order: an average of logs of averages."""
     scores, y = np.random.default_rng(3).normal(size=(2000, 10)), np.zeros(2000, int)
-    exact, found = with_importance("probit", scores, y, 100, np.random.default_rng(4))
-    apart = found - exact
+    exact, result = with_importance("probit", scores, y, 100, np.random.default_rng(4))
+    apart = result - exact
     error = apart.std() / np.sqrt(len(apart))
     assert apart.mean() == pytest.approx(-apart.var() / 2, abs=4 * error)
     assert apart.mean() < -4 * error
@@ -148,10 +148,10 @@ def test_evaluation_of_a_link(link):
     model.link = link
     scores = rows.X @ model.V.T + model.b
     loss = -np.array([integral(link, *row) for row in zip(scores[:5], rows.y[:5], strict=True)])
-    found = evaluate(model, Split(rows.X[:5], rows.y[:5]), Extras(clip=3.0))
-    assert found["log_loss"] == pytest.approx(loss.mean(), abs=1e-6)
-    assert found["log_loss_clipped"] == pytest.approx(np.minimum(loss, 3).mean(), abs=1e-6)
-    assert loss.max() > 3 > loss.min() and "log_loss_importance" not in found
+    measures = evaluate(model, Split(rows.X[:5], rows.y[:5]), Extras(clip=3.0))
+    assert measures["log_loss"] == pytest.approx(loss.mean(), abs=1e-6)
+    assert measures["log_loss_clipped"] == pytest.approx(np.minimum(loss, 3).mean(), abs=1e-6)
+    assert loss.max() > 3 > loss.min() and "log_loss_importance" not in measures
     drawn = evaluate(model, rows, Extras(clip=3.0, importance=500, rng=np.random.default_rng(0)))
     assert drawn["log_loss_importance"] == pytest.approx(drawn["log_loss_clipped"], abs=0.05)
     assert drawn["log_loss_importance"] != drawn["log_loss_clipped"]
@@ -161,19 +161,19 @@ def test_draws_that_miss_a_row_leave_its_loss_at_the_clip():
     """Scores 200 apart: the integrand lies near 100, where N(5, 5²) has no draw."""
     model = LinearModel.of(np.array([[200.0], [0.0]]), link="probit")
     rows = Split(np.ones((3, 1)), np.ones(3, int))
-    found = evaluate(model, rows, Extras(importance=50, rng=np.random.default_rng(0)))
-    assert found["log_loss_importance"] == 26.0
-    assert found["log_loss"] == pytest.approx(-log_ndtr(-200 / np.sqrt(2)))
+    measures = evaluate(model, rows, Extras(importance=50, rng=np.random.default_rng(0)))
+    assert measures["log_loss_importance"] == 26.0
+    assert measures["log_loss"] == pytest.approx(-log_ndtr(-200 / np.sqrt(2)))
 
 
 def test_softmax_is_clipped_too():
     model, rows = model_and_rows()
     scores = rows.X @ model.V.T + model.b
     loss = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(60), rows.y]
-    found = evaluate(model, rows, Extras(clip=2.0, importance=100, standard_error=True))
-    assert found["log_loss_clipped"] == pytest.approx(np.minimum(loss, 2).mean())
-    assert found["log_loss_standard_error"] == pytest.approx(loss.std(ddof=1) / np.sqrt(60))
-    assert "log_loss_importance" not in found
+    measures = evaluate(model, rows, Extras(clip=2.0, importance=100, standard_error=True))
+    assert measures["log_loss_clipped"] == pytest.approx(np.minimum(loss, 2).mean())
+    assert measures["log_loss_standard_error"] == pytest.approx(loss.std(ddof=1) / np.sqrt(60))
+    assert "log_loss_importance" not in measures
 
 
 def test_a_sample_of_rows_takes_their_label_sets_along():

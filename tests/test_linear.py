@@ -47,9 +47,9 @@ def test_scores(rows, bias, dtype, tolerance):
     index = np.array([5, 3, 0, 11])
     taken = take(rows, index, model.dtype)
     classes = np.array([[0, 6, 6], [1, 2, 3], [4, 0, 5], [2, 2, 1]])
-    found = model.at(taken, classes)
+    result = model.at(taken, classes)
     np.testing.assert_allclose(
-        found, np.take_along_axis(expected[index], classes, 1), atol=tolerance
+        result, np.take_along_axis(expected[index], classes, 1), atol=tolerance
     )
     np.testing.assert_allclose(model.all(taken), expected[index], atol=tolerance)
     blocks = np.vstack([scores for _, scores in model.passes(rows)])

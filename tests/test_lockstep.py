@@ -57,8 +57,8 @@ def test_lanes_are_runs_by_themselves(small: Dataset, name: str, dtype: str) -> 
         for r, (weights, expected) in enumerate(alone):
             for part, own in models[r].weights().items():
                 np.testing.assert_array_equal(own, weights[part])
-            found = [(p[r].iteration, p[r].observations, p[r].objective) for p in stops[1:]]
-            np.testing.assert_array_equal(found, expected)
+            result = [(p[r].iteration, p[r].observations, p[r].objective) for p in stops[1:]]
+            np.testing.assert_array_equal(result, expected)
         if dtype == "float32" and name != "implicit":  # whose steps are bounded
             assert not np.isfinite(alone[-1][0]["W"]).all()
 

@@ -106,8 +106,8 @@ def test_simple_lsh_takes_a_nearest_code(scaled: bool) -> None:
     rows = X.toarray() @ planes[:-1] > 0
     distance = (rows[:, None] != (on_sphere @ planes > 0)).sum(axis=2)
     distance[:, [5, 6]] = distance[np.arange(200), y] = 99
-    found = lsh.rivals(model, X, y)
-    np.testing.assert_array_equal(distance[np.arange(200), found], distance.min(axis=1))
+    result = lsh.rivals(model, X, y)
+    np.testing.assert_array_equal(distance[np.arange(200), result], distance.min(axis=1))
 
 
 def test_equal_codes_are_drawn_from_uniformly() -> None:
@@ -130,8 +130,8 @@ def test_more_bits_find_the_best_class_more_often() -> None:
         lsh.moved(model, np.arange(40))
         recalls.append(oracles.quality(lsh, model, X, y)["recall"])
     assert recalls[0] < recalls[1] < recalls[2]
-    found = oracles.quality(RandomClass(np.random.default_rng(0)), model, X, y, [0.25])
-    assert found["recall"] < recalls[2]
+    measures = oracles.quality(RandomClass(np.random.default_rng(0)), model, X, y, [0.25])
+    assert measures["recall"] < recalls[2]
     assert oracles.quality(Exact(), model, X, y, [0.01]) == {"recall": 1.0, "epsilon_at_0.01": 0.0}
 
 
@@ -154,20 +154,20 @@ def test_epsilon_is_a_quantile_of_the_difference_of_margins() -> None:
         return np.where(classes < 0, np.inf, lacking)
 
     difference = difference_of(given)
-    found = oracles.quality(Told(), model, X, y, [0.1])
-    assert found["recall"] == np.mean(difference == 0)
+    measures = oracles.quality(Told(), model, X, y, [0.1])
+    assert measures["recall"] == np.mean(difference == 0)
     silent = np.where(row < 20, -1, given)  # finds nothing for a tenth of the rows
     hits = difference_of(silent) == 0
     given = silent
     told = oracles.quality(Told(), model, X, y, [0.2, 0.05])
     assert told["recall"] == np.mean(hits) and told["epsilon_at_0.05"] == np.inf
     assert np.isfinite(told["epsilon_at_0.2"])
-    assert np.mean(difference <= found["epsilon_at_0.1"] + 1e-12) >= 0.9
-    assert np.mean(difference < found["epsilon_at_0.1"] - 1e-12) < 0.9
+    assert np.mean(difference <= measures["epsilon_at_0.1"] + 1e-12) >= 0.9
+    assert np.mean(difference < measures["epsilon_at_0.1"] - 1e-12) < 0.9
 
 
 @pytest.mark.skipif(not installed(), reason="nmslib is not installed")
 def test_the_graph_finds_most_of_the_best_classes() -> None:
     model, X, y, _ = some_weights()
-    found = oracles.quality(Graph(), model, X, y)
-    assert found["recall"] > 0.8
+    measures = oracles.quality(Graph(), model, X, y)
+    assert measures["recall"] > 0.8

@@ -143,9 +143,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
         original = getattr(Margin, name)
 
         def noted(self: Any, *given: Any) -> Any:
-            found = original(self, *given)
-            steps[-1] = steps[-1][0], found[0][:, 1].copy()
-            return found
+            result = original(self, *given)
+            steps[-1] = steps[-1][0], result[0][:, 1].copy()
+            return result
 
         monkeypatch.setattr(Margin, name, noted)
 
@@ -239,8 +239,8 @@ def test_what_is_predicted(engine: str) -> None:
         scores[:, 3] = -np.inf
         for rows in (X, sp.csr_array(X)):
             np.testing.assert_array_equal(model.predict(rows), scores.argmax(axis=1))
-        found = evaluate(model, Split(sp.csr_array(X), rng.integers(0, K, 50)))
-        assert "log_loss" not in found
+        measures = evaluate(model, Split(sp.csr_array(X), rng.integers(0, K, 50)))
+        assert "log_loss" not in measures
     pairs = rng.integers(0, K, (50, 2))
     chosen = np.take_along_axis(X @ (0.25 * W).T, pairs, axis=1)
     np.testing.assert_allclose(model.at(sp.csr_array(X), pairs), chosen, atol=1e-12)

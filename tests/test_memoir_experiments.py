@@ -41,17 +41,21 @@ def test_every_grid_has_its_experiment() -> None:
 @pytest.mark.parametrize("name", DATASETS)
 def test_batches_are_the_printed_ones(name: str) -> None:
     """T of Table 4, and rows as the paper prepares them."""
-    made = read("experiment=memoir/table3_code", f"dataset={DATASETS[name]}")
+    config = read("experiment=memoir/table3_code", f"dataset={DATASETS[name]}")
     T = int(printed("Table 4", name, "MEMOIR-l2", "hyperparameter T"))
-    assert isinstance(made.method, MemoirOptions)
-    assert (made.method.iterations, made.method.slowdown) == (T, 0.02)
-    own = made.dataset
-    assert (own.protocol.tfidf, own.protocol.row_norm, own.protocol.constant) == (True, "l2", 1)
+    assert isinstance(config.method, MemoirOptions)
+    assert (config.method.iterations, config.method.slowdown) == (T, 0.02)
+    dataset = config.dataset
+    assert (dataset.protocol.tfidf, dataset.protocol.row_norm, dataset.protocol.constant) == (
+        True,
+        "l2",
+        1,
+    )
     sizes = [printed("Table 1", name, "", it) for it in ("train_size", "test_size")]
-    assert [own.expected.train, own.expected.test] == sizes
-    assert own.synthetic is not None and own.reader == "svmlight"
-    assert own.synthetic.classes == printed("Table 1", name, "", "classes")
-    assert own.missing == "skip"
+    assert [dataset.expected.train, dataset.expected.test] == sizes
+    assert dataset.synthetic is not None and dataset.reader == "svmlight"
+    assert dataset.synthetic.classes == printed("Table 1", name, "", "classes")
+    assert dataset.missing == "skip"
 
 
 def test_table_2_fixes_the_number_of_visited_rows() -> None:
@@ -60,9 +64,9 @@ def test_table_2_fixes_the_number_of_visited_rows() -> None:
         ("table2_20news", "20news", 20, 11269),
         ("table2_citeulike", "citeulike", 8310, 180382),
     ):
-        made = read(f"experiment=memoir/{name}", f"dataset={dataset}")
+        config = read(f"experiment=memoir/{name}", f"dataset={dataset}")
         visits = 25 * 100 * math.isqrt(K)
-        assert round(made.budget.epochs * rows) == visits
+        assert round(config.budget.epochs * rows) == visits
     sizes = sweeps_of("table2")["method.batch_size"]
     for factor, n in zip(FACTORS, sorted(sizes), strict=True):
         T = printed("Table 2", "LSHTC1", f"MEMOIR |b|={factor}*sqrt(C)", "iterations_T")
@@ -71,10 +75,10 @@ def test_table_2_fixes_the_number_of_visited_rows() -> None:
 
 def sweeps_of(name: str) -> dict[str, set[int]]:
     with sweeps.hydra({}):
-        found = sweeps.of_experiment(f"memoir/{name}", {}).configurations
+        result = sweeps.of_experiment(f"memoir/{name}", {}).configurations
     return {
         "method.batch_size": {
-            made.method.batch_size for made in found if isinstance(made.method, MemoirOptions)
+            made.method.batch_size for made in result if isinstance(made.method, MemoirOptions)
         }
     }
 
@@ -85,19 +89,29 @@ def test_the_lsh_readings() -> None:
         for it in ("code", "paper")
     )
     for made, lr, T in ((code, 0.01, 50), (text, None, 35)):
-        own = made.method
-        assert isinstance(own, MemoirOptions)
-        assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
+        method = made.method
+        assert isinstance(method, MemoirOptions)
+        assert (method.oracle, method.hinge, method.lr, method.iterations) == (
+            "simple_lsh",
+            True,
+            lr,
+            T,
+        )
         assert made.dataset.protocol.svd == 2048
 
 
 def test_the_lsh_readings_on_pair_rows() -> None:
     for variant, lr, T in (("code", 0.01, 50), ("paper", None, 25)):
-        made = read(f"experiment=memoir/table3_lsh_{variant}_citeulike", "dataset=citeulike")
-        own = made.method
-        assert isinstance(own, MemoirOptions)
-        assert (own.oracle, own.hinge, own.lr, own.iterations) == ("simple_lsh", True, lr, T)
-        assert (made.dataset.protocol.svd, made.dataset.protocol.min_rows) == (0, 5)
+        config = read(f"experiment=memoir/table3_lsh_{variant}_citeulike", "dataset=citeulike")
+        method = config.method
+        assert isinstance(method, MemoirOptions)
+        assert (method.oracle, method.hinge, method.lr, method.iterations) == (
+            "simple_lsh",
+            True,
+            lr,
+            T,
+        )
+        assert (config.dataset.protocol.svd, config.dataset.protocol.min_rows) == (0, 5)
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -112,8 +126,8 @@ def test_settings_of_baselines_are_the_printed_ones(name: str) -> None:
         for row in table.query("dataset == @name and method == @method").to_dict("records"):
             option = options.get(row["metric"].removeprefix("hyperparameter "))
             if option and row["value"] != "NA":
-                found = getattr(made, option)
-                assert f"{found}" == row["value"].lower() or float(found) == float(row["value"])
+                result = getattr(made, option)
+                assert f"{result}" == row["value"].lower() or float(result) == float(row["value"])
                 checked += 1
     assert checked >= 3
 
@@ -121,8 +135,8 @@ def test_settings_of_baselines_are_the_printed_ones(name: str) -> None:
 @pytest.mark.parametrize("method", ["svm_ovr", "svm_cs"])
 def test_svms_have_the_constant_feature_alone(method: str) -> None:
     for name in ("table3_baselines", "citeulike_baselines"):
-        made = read(f"experiment=memoir/{name}", "dataset=citeulike", f"method={method}")
-        assert not made.method.bias and made.dataset.protocol.constant == 1
+        config = read(f"experiment=memoir/{name}", "dataset=citeulike", f"method={method}")
+        assert not config.method.bias and config.dataset.protocol.constant == 1
 
 
 @pytest.mark.slow
@@ -144,11 +158,11 @@ def test_a_job_that_lacks_its_package_keeps_its_identity(
 ) -> None:
     """So that the same cell runs once the package is there."""
     settings = read("dataset=digits", "method=plt", f"runs_dir={tmp_path}")
-    found = []
+    result = []
     for spec in (None, object()):
         monkeypatch.setattr(baselines, "find_spec", lambda package, spec=spec: spec)
-        found += plan.jobs([settings])
-    lacking, there = found
+        result += plan.jobs([settings])
+    lacking, there = result
     assert isinstance(lacking.info, Missing) and not isinstance(there.info, Missing)
     assert lacking.info.reason.startswith("not run: no package (method plt needs napkinxc")
     assert lacking.cell.cell == there.cell.cell

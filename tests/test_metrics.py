@@ -15,30 +15,30 @@ from xcbench.papers.ove import norms
 
 def test_softmax_twice_is_the_published_baselines_number(digits):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
-    found = metrics.evaluate(model, digits.test, Extras(softmax_twice=True))
+    measures = metrics.evaluate(model, digits.test, Extras(softmax_twice=True))
     scores = np.asarray(digits.test.X, float) @ model.V.T.astype(float) + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
     probability /= probability.sum(axis=1, keepdims=True)
     true = probability[np.arange(360), digits.test.y]
     expected = np.log(np.exp(probability).sum(axis=1)) - true
-    assert found["log_loss_softmax_twice"] == pytest.approx(expected.mean(), rel=1e-6)
-    assert found["log_loss"] == pytest.approx(-np.log(true).mean(), rel=1e-5)
+    assert measures["log_loss_softmax_twice"] == pytest.approx(expected.mean(), rel=1e-6)
+    assert measures["log_loss"] == pytest.approx(-np.log(true).mean(), rel=1e-5)
     lowest = np.log(9 + np.e) - 1
-    assert lowest <= found["log_loss_softmax_twice"] <= lowest + 1
+    assert lowest <= measures["log_loss_softmax_twice"] <= lowest + 1
 
 
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_hits_are_counted_in_the_order_of_the_scores(digits, k):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
     model.V[7], model.b[7] = model.V[3], model.b[3]  # two classes that always tie
-    found = metrics.evaluate(model, digits.test, Extras(top_k=k))
+    measures = metrics.evaluate(model, digits.test, Extras(top_k=k))
     scores = np.concatenate([block for _, block in model.passes(digits.test.X)])
     best = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    assert found[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
+    assert measures[f"hit_at_{k}"] == (best == digits.test.y[:, None]).any(axis=1).mean()
     if k == 1:
-        assert found["hit_at_1"] == pytest.approx(1 - found["error"])
+        assert measures["hit_at_1"] == pytest.approx(1 - measures["error"])
     without = metrics.evaluate(model, digits.test)
-    assert without == {name: found[name] for name in ("log_loss", "error")}
+    assert without == {name: measures[name] for name in ("log_loss", "error")}
 
 
 @pytest.mark.parametrize("k", [1, 3])
@@ -54,12 +54,12 @@ def test_precision_counts_the_labels_among_the_best(k):
         np.array([1 / len(own[i]) for i, _ in pairs]),
     )
     split = Split(X[[i for i, _ in pairs]], np.array([c for _, c in pairs]), sets)
-    found = metrics.evaluate(model, split, Extras(top_k=k))
+    measures = metrics.evaluate(model, split, Extras(top_k=k))
     scores = X @ model.V.T + model.b
     best = [np.argsort(-row)[:k].tolist() for row in scores]
     expected = np.mean([len(own[i] & set(best[i])) / k for i in range(50)])
-    assert found[f"precision_at_{k}"] == pytest.approx(expected)
-    assert 1 - found["error"] <= sets.weight.mean()  # the ceiling
+    assert measures[f"precision_at_{k}"] == pytest.approx(expected)
+    assert 1 - measures["error"] <= sets.weight.mean()  # the ceiling
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])
@@ -80,18 +80,18 @@ def test_ranking_metrics_are_sums_over_ranks(k):
         ideal = sum(1 / np.log2(2 + r) for r in range(min(k, len(labels))))
         hits.append(len({*best} & {*labels}) / k)
         ndcg.append(sum(1 / np.log2(2 + r) for r, c in enumerate(best) if c in labels) / ideal)
-        for found, order in ((gained, [c if c in labels else -1 for c in best]),
+        for result, order in ((gained, [c if c in labels else -1 for c in best]),
                              (best_possible, heaviest)):  # fmt: skip
-            found["psp"].append(sum(v[c] for c in order if c >= 0) / k)
+            result["psp"].append(sum(v[c] for c in order if c >= 0) / k)
             terms = [v[c] / np.log2(2 + r) for r, c in enumerate(order) if c >= 0]
-            found["psndcg"].append(sum(terms) / ideal)
+            result["psndcg"].append(sum(terms) / ideal)
     expected = {f"precision_at_{k}": np.mean(hits), f"ndcg_at_{k}": np.mean(ndcg)}
     expected |= {f"{n}_at_{k}": np.sum(gained[n]) / np.sum(best_possible[n]) for n in gained}
     extras = Extras(metrics=tuple(expected), inverse_propensity=v, top_k=2)
-    found = metrics.evaluate(model, split, extras)
+    result = metrics.evaluate(model, split, extras)
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, abs=1e-12)
-    assert found["hit_at_2"] == metrics.evaluate(model, split, Extras(top_k=2))["hit_at_2"]
+        assert result[name] == pytest.approx(value, abs=1e-12)
+    assert result["hit_at_2"] == metrics.evaluate(model, split, Extras(top_k=2))["hit_at_2"]
     # a row a label, together as heavy as the row was: the same numbers
     count = np.diff(sets.start)
     row = np.repeat(np.arange(40), count)
@@ -123,12 +123,12 @@ def test_a_further_metric_is_one_entry(digits, monkeypatch):
     rng = np.random.default_rng(0)
     model = LinearModel.of(rng.normal(size=(10, 64)), rng.normal(size=10))
     assert "margin" not in metrics.evaluate(model, digits.test)
-    found = metrics.evaluate(model, digits.test, Extras(metrics=("margin",)))
+    measures = metrics.evaluate(model, digits.test, Extras(metrics=("margin",)))
     scores = np.sort(digits.test.X @ model.V.T + model.b, axis=1)
     ahead = scores[:, -1] - scores[:, -2]  # of the winner; what the true class lacks is below it
     right = model.predict(digits.test.X) == digits.test.y
     true = (digits.test.X @ model.V.T + model.b)[np.arange(360), digits.test.y]
-    assert found["margin"] == pytest.approx(np.where(right, ahead, true - scores[:, -1]).mean())
+    assert measures["margin"] == pytest.approx(np.where(right, ahead, true - scores[:, -1]).mean())
     assert "margin" in metrics.names() and "test_margin" in metrics.in_tables()
     assert metrics.axes()["test_margin"] == "test margin"
 

@@ -84,9 +84,9 @@ def test_theorem_1(residual):
         )
         return value, chance @ gradients
 
-    found = minimize(loss, np.zeros(K), jac=True, tol=1e-12).x
+    solution = minimize(loss, np.zeros(K), jac=True, tol=1e-12).x
     known = np.log(P_NOISE) if residual else 0.0
-    np.testing.assert_allclose(found + known, np.log(P_DATA), atol=1e-5)
+    np.testing.assert_allclose(solution + known, np.log(P_DATA), atol=1e-5)
 
 
 def signal_to_noise(p_noise):
@@ -134,7 +134,7 @@ def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
     entry = registry.builtin()[method]
     settings = entry.schema(name=method, **{"lr": 0.1, **options})
     model = models.make(engine, dataset.info.classes, dataset.info.features, True, "float64")
-    made = training.run(
+    trace = training.run(
         entry.build(settings, dataset.info),
         model,
         dataset,
@@ -143,8 +143,8 @@ def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
         Evaluation(validation=validation),
         0.0,
     )
-    assert made.status == "done", made.message
-    return model, made.curve.iloc[-1]
+    assert trace.status == "done", trace.message
+    return model, trace.curve.iloc[-1]
 
 
 @pytest.mark.parametrize("step", ["paper", "code"])
@@ -224,10 +224,10 @@ def test_corrected_scores():
     every = log_softmax(X @ W.T + term, axis=1)
     np.testing.assert_allclose(learnt.log_probabilities(X), every, rtol=1e-12)
     expected = -every[np.arange(40), y]
-    found = metrics.evaluate(model, Split(X, y), Extras(top_k=2))
-    assert found["log_loss"] == pytest.approx(expected.mean(), rel=1e-12)
+    measures = metrics.evaluate(model, Split(X, y), Extras(top_k=2))
+    assert measures["log_loss"] == pytest.approx(expected.mean(), rel=1e-12)
     best = (X @ W.T + term).argmax(axis=1)
-    assert found["error"] == pytest.approx((best != y).mean())
+    assert measures["error"] == pytest.approx((best != y).mean())
 
 
 @pytest.mark.parametrize("sampling", ["frequency", "tree"])

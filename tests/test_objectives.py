@@ -102,9 +102,11 @@ def test_the_least_of_raman_et_al_over_u_is_the_exact_negative_log_likelihood(sc
         def value(u, row=row):
             return call(OBJECTIVES["vanilla, raman"], row[None], local=np.array([u]))[0][0]
 
-        found = minimize_scalar(value, bounds=(-12, 12), method="bounded", options={"xatol": 1e-9})
-        assert found.x == pytest.approx(logsumexp(row), abs=1e-5)
-        assert found.fun == pytest.approx(-log_softmax(row)[0], rel=1e-9)
+        solution = minimize_scalar(
+            value, bounds=(-12, 12), method="bounded", options={"xatol": 1e-9}
+        )
+        assert solution.x == pytest.approx(logsumexp(row), abs=1e-5)
+        assert solution.fun == pytest.approx(-log_softmax(row)[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
@@ -240,14 +242,14 @@ def test_implicit_step_minimises_the_proximal_objective():
         u, a = point
         return 2 * c * (u + np.exp(-u) + np.exp(T - a - u)) + (u - u_old) ** 2 + a**2 / (2 * q)
 
-    found = minimize(
+    solution = minimize(
         proximal,
         [u_old, 0.0],
         method="Nelder-Mead",
         options={"xatol": 1e-10, "fatol": 1e-14, "maxiter": 4000},
     )
     a, u = implicit_step(np.array([T]), np.array([u_old]), c, np.array([q]))
-    np.testing.assert_allclose([u[0], a[0]], found.x, rtol=1e-6)
+    np.testing.assert_allclose([u[0], a[0]], solution.x, rtol=1e-6)
 
 
 def test_a_row_without_features_still_moves_u():
@@ -320,6 +322,6 @@ def test_baselines_with_one_drawn_class():
         ),
     }
     for name, (value, grad) in expected.items():
-        found = call(OBJECTIVES[name], scores[None], log_weight)
-        np.testing.assert_allclose(found[0], value, rtol=1e-12)
-        np.testing.assert_allclose(found[1], [grad], rtol=1e-12)
+        result = call(OBJECTIVES[name], scores[None], log_weight)
+        np.testing.assert_allclose(result[0], value, rtol=1e-12)
+        np.testing.assert_allclose(result[1], [grad], rtol=1e-12)

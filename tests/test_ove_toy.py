@@ -36,9 +36,9 @@ def measured(new_workspace):
         assert done.code == 0, done.text
         runs_dir = workspace.path / "runs"
         names = grids.members(runs_dir, f"ove-{grid}")
-        found = [cells.load(runs_dir, name) for name in names]
-        assert {cell.status for cell in found} == {"done"}
-        tables = results_cache.ResultsCache.of(grid, found)
+        saved = [cells.load(runs_dir, name) for name in names]
+        assert {cell.status for cell in saved} == {"done"}
+        tables = results_cache.ResultsCache.of(grid, saved)
         rows.append(tables.rows)
         curves.append(tables.curves)
     return pd.concat(rows, ignore_index=True), pd.concat(curves, ignore_index=True), runs_dir

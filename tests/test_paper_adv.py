@@ -80,23 +80,23 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    found = replication.rows("adv", claims.of("adv").build(results))
-    return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
+    rows = replication.rows("adv", claims.of("adv").build(results))
+    return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
 def test_every_printed_number_has_a_verdict_and_a_command() -> None:
-    found = replicated(as_printed())
-    assert len(found) == (published.numbers()["paper"] == "adv").sum()
-    sizes = found.loc["Table 1"].xs("", level="method")
+    rows = replicated(as_printed())
+    assert len(rows) == (published.numbers()["paper"] == "adv").sum()
+    sizes = rows.loc["Table 1"].xs("", level="method")
     assert set(sizes["verdict"]) == {verdicts.REPRODUCED}
-    settings = found.loc["Table 1"].drop("", level="method")
+    settings = rows.loc["Table 1"].drop("", level="method")
     assert set(settings["verdict"]) == {verdicts.SETTING} and len(settings) == 24
-    appendix = found.loc[A2, EURLEX]
+    appendix = rows.loc[A2, EURLEX]
     assert appendix.loc[("full softmax", "regulariser_lambda"), "verdict"] == verdicts.SETTING
     others = appendix.drop(("full softmax", "regulariser_lambda"))
     assert set(others["verdict"]) == {verdicts.REPRODUCED}
     assert set(appendix["command"]) == {"xcbench paper adv dataset=eurlex"}
-    experiments = found.drop(A2)["command"].str.extract(r"experiment=(\S+)")[0]
+    experiments = rows.drop(A2)["command"].str.extract(r"experiment=(\S+)")[0]
     assert experiments.isin(presets.names("experiment")).all()
 
 
@@ -104,10 +104,10 @@ def test_data_that_are_absent_and_numbers_that_differ() -> None:
     results = as_printed()
     results.loc[results["dataset"] == "wikipedia500k", "status"] = "skipped"
     results.loc[results["method"] == "softmax", ERROR] = 0.5
-    found = replicated(results)
-    sizes = found.loc["Table 1"].xs("", level="method")
+    rows = replicated(results)
+    sizes = rows.loc["Table 1"].xs("", level="method")
     assert set(sizes.loc["Wikipedia-500K", "verdict"]) == {verdicts.NO_DATA}
-    row = found.loc[(A2, EURLEX, "full softmax", "test_accuracy")]
+    row = rows.loc[(A2, EURLEX, "full softmax", "test_accuracy")]
     assert row["verdict"] == verdicts.DEVIATES and "validation" in row["reason"]
     assert row["difference"] == pytest.approx(0.5 - 0.336)
     nothing = replicated(results[:0])["verdict"]

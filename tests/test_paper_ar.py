@@ -135,14 +135,14 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    found = replication.rows("ar", claims.of("ar").build(results))
-    return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
+    rows = replication.rows("ar", claims.of("ar").build(results))
+    return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
 def test_every_printed_number_has_a_verdict_and_a_command() -> None:
-    found = replicated(as_printed())
-    assert len(found) == (published.numbers()["paper"] == "ar").sum()
-    table3 = found.loc["Table 3"]
+    rows = replicated(as_printed())
+    assert len(rows) == (published.numbers()["paper"] == "ar").sum()
+    table3 = rows.loc["Table 3"]
     run = table3.loc[["MNIST", "Bibtex", "Omniglot"]]
     run = run[run["published"] != "NA"]
     likelihoods = run.xs("test_log_likelihood", level="metric")
@@ -155,16 +155,16 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert set(na["verdict"]) == {verdicts.NOT_PRINTED}
     large = table3.loc[["EURLex-4K", "AmazonCat-13K"]]
     assert set(large[large["published"] != "NA"]["verdict"]) == {verdicts.NOT_YET}
-    times = found.loc["Table 2"]
+    times = rows.loc["Table 2"]
     assert set(times["verdict"]) == {verdicts.TIME}
     assert times.loc[("MNIST", "OVE", "time_per_epoch"), "measured"] == 2.0
     assert np.isnan(times.loc[("AmazonCat-13K", "OVE", "time_per_epoch"), "measured"])
-    synthetic = found.loc[("Section 4.1", "synthetic", "OVE", "time_per_epoch")]
+    synthetic = rows.loc[("Section 4.1", "synthetic", "OVE", "time_per_epoch")]
     assert synthetic["verdict"] == verdicts.TIME and synthetic["measured"] == 0.2  # minutes
-    bounds = found.loc["Section 4.1"].xs("bound", level="metric")["verdict"]
+    bounds = rows.loc["Section 4.1"].xs("bound", level="metric")["verdict"]
     assert set(bounds) == {verdicts.CODE_ALONE}
-    assert found.loc[("Table 1", "Bibtex", "", "classes"), "verdict"] == verdicts.DEVIATES
-    with_command = found[found["verdict"] != verdicts.NOT_PRINTED]
+    assert rows.loc[("Table 1", "Bibtex", "", "classes"), "verdict"] == verdicts.DEVIATES
+    with_command = rows[rows["verdict"] != verdicts.NOT_PRINTED]
     experiments = with_command["command"].str.extract(r"experiment=(\S+)")[0]
     assert experiments.isin(presets.names("experiment")).all()
 
@@ -176,8 +176,8 @@ def test_data_that_are_absent() -> None:
         math.nan,
         math.nan,
     )
-    found = replicated(results).loc["Table 3"].loc["Omniglot"]
-    assert set(found[found["published"] != "NA"]["verdict"]) == {verdicts.NO_DATA}
+    rows = replicated(results).loc["Table 3"].loc["Omniglot"]
+    assert set(rows[rows["published"] != "NA"]["verdict"]) == {verdicts.NO_DATA}
 
 
 def test_which_evaluation_a_reading_has() -> None:
@@ -185,8 +185,8 @@ def test_which_evaluation_a_reading_has() -> None:
     losses = {LOSS: 1.0, f"{LOSS}_clipped": 2.0, f"{LOSS}_importance": 3.0}
     results = as_printed().assign(**losses)
     for method, published_one in (("OVE", -2), ("A&R multinomial logistic", -3)):
-        found = CLAIMS.values(results, "Table 3", "MNIST", method, "test_log_likelihood")
-        assert (found["paper"].mean, found["code"].mean) == (-1, published_one)
+        result = CLAIMS.values(results, "Table 3", "MNIST", method, "test_log_likelihood")
+        assert (result["paper"].mean, result["code"].mean) == (-1, published_one)
 
 
 def test_whether_numbers_are_as_close_as_asked() -> None:
@@ -249,8 +249,10 @@ def test_every_grid_has_its_experiment() -> None:
 @pytest.mark.parametrize("printed_name", DATASETS)
 def test_minibatches_and_iterations_are_the_printed_ones(printed_name: str) -> None:
     ours = DATASETS[printed_name]
-    made = read(f"experiment=ar/{grid(ours, 'ar_softmax')}", f"dataset={ours}", "method=ar_softmax")
-    own = made.method
+    config = read(
+        f"experiment=ar/{grid(ours, 'ar_softmax')}", f"dataset={ours}", "method=ar_softmax"
+    )
+    method = config.method
     n, m, iterations, rows = (
         int(printed("Table 1", printed_name, "", name))
         for name in (
@@ -260,9 +262,9 @@ def test_minibatches_and_iterations_are_the_printed_ones(printed_name: str) -> N
             "train_examples",
         )
     )
-    assert (own.batch_size, own.negatives) == (n, m)
+    assert (method.batch_size, method.negatives) == (n, m)
     assert rows % n == 0
-    assert made.budget.epochs * (rows // n) == pytest.approx(iterations, rel=1e-6)
+    assert config.budget.epochs * (rows // n) == pytest.approx(iterations, rel=1e-6)
 
 
 def test_protocols_of_the_readings() -> None:

@@ -91,19 +91,19 @@ SIZES = {
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    found = replication.rows("memoir", claims.of("memoir").build(results))
-    return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
+    rows = replication.rows("memoir", claims.of("memoir").build(results))
+    return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
 def test_every_printed_number_has_a_verdict_and_a_command() -> None:
-    found = replicated(as_printed())
-    assert len(found) == (published.numbers()["paper"] == "memoir").sum()
-    assert len(found.loc["Table 2"]) + len(found.loc["Table 3"]) == 245
-    times = found.index.get_level_values("metric").isin(["train_time", "predict_time"])
-    na = found["published"] == "NA"
-    assert set(found[na]["verdict"]) == {verdicts.NOT_PRINTED}
-    assert set(found[times & ~na]["verdict"]) == {verdicts.TIME}
-    rest = found[~times & ~na]
+    rows = replicated(as_printed())
+    assert len(rows) == (published.numbers()["paper"] == "memoir").sum()
+    assert len(rows.loc["Table 2"]) + len(rows.loc["Table 3"]) == 245
+    times = rows.index.get_level_values("metric").isin(["train_time", "predict_time"])
+    na = rows["published"] == "NA"
+    assert set(rows[na]["verdict"]) == {verdicts.NOT_PRINTED}
+    assert set(rows[times & ~na]["verdict"]) == {verdicts.TIME}
+    rest = rows[~times & ~na]
     measured = rest[~rest["verdict"].isin([verdicts.SETTING])]
     run = measured.drop("Table 1")["verdict"]
     # Memory is printed where no accuracy is: of M-SVM on WIKI-Small, OVR and M-SVM on WIKI-50K and
@@ -113,8 +113,8 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
     assert set(run[libraries]) == {verdicts.REPRODUCED, verdicts.NOT_YET}
     assert set(run[~libraries]) == {verdicts.CODE_ALONE}
     assert set(measured.loc["Table 1", "verdict"]) == {verdicts.REPRODUCED}
-    assert set(found.loc["Table 4", "verdict"]) <= {verdicts.SETTING, verdicts.NOT_PRINTED}
-    with_command = found[~na]
+    assert set(rows.loc["Table 4", "verdict"]) <= {verdicts.SETTING, verdicts.NOT_PRINTED}
+    with_command = rows[~na]
     experiments = with_command["command"].str.extract(r"experiment=(\S+)")[0]
     assert experiments.isin(presets.names("experiment")).all()
 
@@ -124,9 +124,9 @@ def test_a_printed_bound_is_a_bound() -> None:
     own = (results["dataset"] == "joshi-wiki-small") & (results["method"] == "recall_tree")
     for percent, verdict in ((0.9, verdicts.REPRODUCED), (1.1, verdicts.DEVIATES)):
         results.loc[own, "test_macro_f1"] = percent / 100
-        found = replicated(results).loc["Table 3"].loc["WIKI-Small"].loc["RecallTree"]
-        assert found.loc["macro_f1", "verdict"] == verdict
-        assert math.isnan(found.loc["macro_f1", "difference"])
+        rows = replicated(results).loc["Table 3"].loc["WIKI-Small"].loc["RecallTree"]
+        assert rows.loc["macro_f1", "verdict"] == verdict
+        assert math.isnan(rows.loc["macro_f1", "difference"])
 
 
 @pytest.mark.slow
@@ -139,8 +139,8 @@ def test_why_there_is_no_measurement() -> None:
     ):
         own = (results["dataset"] == "lshtc1") & (results["method"] == method)
         results.loc[own, ["status", "message"]] = ("skipped", message)
-    found = replicated(results).loc["Table 3"]
-    accuracy = found.xs("accuracy", level="metric")
+    rows = replicated(results).loc["Table 3"]
+    accuracy = rows.xs("accuracy", level="metric")
     ours = accuracy.loc["DMOZ"]
     assert set(ours["verdict"]) == {verdicts.NO_DATA}
     assert ours["reason"].str.contains("xcbench data list").all()

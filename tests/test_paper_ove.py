@@ -38,8 +38,8 @@ def saved(runs_dir: Path, name: str, W: list[list[float]], b: list[float]) -> No
     cells.save(runs_dir, cell)
 
 
-def rows(*found: tuple[str, str, str, int]) -> pd.DataFrame:
-    return pd.DataFrame(found, columns=["cell", "grid", "method", "seed"]).assign(dataset="bibtex")
+def rows(*result: tuple[str, str, str, int]) -> pd.DataFrame:
+    return pd.DataFrame(result, columns=["cell", "grid", "method", "seed"]).assign(dataset="bibtex")
 
 
 def test_norms_by_hand(tmp_path: Path) -> None:
@@ -109,21 +109,21 @@ NONE = pd.DataFrame()
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    found = replication.rows("ove", claims.of("ove").build(results))
-    return found.set_index(["table", "dataset", "method", "metric"]).sort_index()
+    lines = replication.rows("ove", claims.of("ove").build(results))
+    return lines.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
 def test_every_printed_number_has_a_verdict_and_a_command() -> None:
-    found = replicated(as_printed())
-    assert len(found) == (published.numbers()["paper"] == "ove").sum()
-    table2 = found.loc["Table 2"]
+    lines = replicated(as_printed())
+    assert len(lines) == (published.numbers()["paper"] == "ove").sum()
+    table2 = lines.loc["Table 2"]
     fitted = table2.index.isin([(name, "OVE-SGD", "param_norm") for name in SMALL])
     assert set(table2.loc[fitted, "verdict"]) == {verdicts.FITTED}
     assert set(table2.loc[~fitted, "verdict"]) == {verdicts.REPRODUCED}
-    small = found.loc["Table 1"].drop("AMAZONCAT-13K")
+    small = lines.loc["Table 1"].drop("AMAZONCAT-13K")
     assert (small["verdict"] == verdicts.REPRODUCED).all()
-    assert set(found.loc["Table 1"].loc["AMAZONCAT-13K", "verdict"]) == {verdicts.NOT_YET}
-    experiments = found["command"].str.extract(r"experiment=(\S+)")[0]
+    assert set(lines.loc["Table 1"].loc["AMAZONCAT-13K", "verdict"]) == {verdicts.NOT_YET}
+    experiments = lines["command"].str.extract(r"experiment=(\S+)")[0]
     assert experiments.isin(presets.names("experiment")).all()
 
 
@@ -132,12 +132,12 @@ def test_numbers_that_differ() -> None:
     own = (results["dataset"] == "20news") & (results["method"] == "bouchard")
     results.loc[own, norms.NORM] = 0.5
     results.loc[results["dataset"] == "bibtex", "status"] = "skipped"
-    found = replicated(results).loc["Table 2"]
-    row = found.loc[("20NEWS", "BOUCHARD", "param_norm")]
+    lines = replicated(results).loc["Table 2"]
+    row = lines.loc[("20NEWS", "BOUCHARD", "param_norm")]
     assert row["verdict"] == verdicts.DEVIATES and "optimum" in row["reason"]
     assert row["difference"] == pytest.approx(0.5 - 0.65)
-    assert set(found.loc["BIBTEX", "verdict"]) == {verdicts.NO_DATA}
-    assert found.loc["BIBTEX", "reason"].str.contains("xcbench data list").all()
+    assert set(lines.loc["BIBTEX", "verdict"]) == {verdicts.NO_DATA}
+    assert lines.loc["BIBTEX", "reason"].str.contains("xcbench data list").all()
 
 
 def test_whether_optima_are_as_close_as_asked() -> None:
@@ -183,8 +183,8 @@ def test_every_grid_has_its_experiment() -> None:
 )
 def test_stochastic_one_vs_each(dataset: str, iterations: float, rate: float) -> None:
     """The printed number of minibatches; a step along the estimate of the whole sum."""
-    made = read("experiment=ove/figure3", f"dataset={dataset}", "method=ove")
-    own, (_, _, N) = made.method, SIZES[dataset]
+    config = read("experiment=ove/figure3", f"dataset={dataset}", "method=ove")
+    own, (_, _, N) = config.method, SIZES[dataset]
     assert (own.batch_size, own.negatives, own.sampler, own.lr_decay, own.l2) == (
         200,
         1,
@@ -192,17 +192,25 @@ def test_stochastic_one_vs_each(dataset: str, iterations: float, rate: float) ->
         1,
         1,
     )
-    assert math.ceil(N / own.batch_size) * made.budget.epochs == pytest.approx(iterations, rel=1e-6)
+    assert math.ceil(N / own.batch_size) * config.budget.epochs == pytest.approx(
+        iterations, rel=1e-6
+    )
     assert own.lr == pytest.approx(rate * N / own.batch_size, rel=1e-6)
-    assert made.dataset.protocol.label == "first"
+    assert config.dataset.protocol.label == "first"
 
 
 def test_amazoncat() -> None:
     """The printed rate, for the estimate of the whole sum: 6.9 for each drawn pair."""
-    made = read("experiment=ove/figure3d", "dataset=amazoncat", "method=ove")
-    own = made.method
-    assert own.lr * (2919 - 1) / own.negatives == pytest.approx(6.92, abs=0.005)
-    assert (own.batch_size, own.negatives, own.l2, own.lr_decay, made.budget.epochs) == (
+    config = read("experiment=ove/figure3d", "dataset=amazoncat", "method=ove")
+    method = config.method
+    assert method.lr * (2919 - 1) / method.negatives == pytest.approx(6.92, abs=0.005)
+    assert (
+        method.batch_size,
+        method.negatives,
+        method.l2,
+        method.lr_decay,
+        config.budget.epochs,
+    ) == (
         1,
         5,
         0,
@@ -212,8 +220,8 @@ def test_amazoncat() -> None:
 
 
 def test_random_splits_have_the_given_sizes() -> None:
-    made = read("experiment=ove/table2_bibtex_splits", "dataset=bibtex", "seed=4")
-    protocol = made.dataset.protocol
+    config = read("experiment=ove/table2_bibtex_splits", "dataset=bibtex", "seed=4")
+    protocol = config.dataset.protocol
     assert round(protocol.split_train * 7395) == 4880
     assert (protocol.split, protocol.split_seed) == ("random", 4)
 

@@ -63,11 +63,11 @@ def optimum(X: np.ndarray, Y: np.ndarray, strength: float, C: float) -> tuple[fl
 
     start = np.concatenate([np.zeros(2 * size), np.ones(N)])
     constraint = {"type": "ineq", "fun": lambda z: A @ z - 1, "jac": lambda z: A}
-    found = minimize(
+    solution = minimize(
         value, start, jac=True, method="SLSQP", bounds=[(0, None)] * len(start),
         constraints=[constraint], options={"ftol": 1e-13, "maxiter": 500},
     )  # fmt: skip
-    return found.fun, (found.x[:size] - found.x[size : 2 * size]).reshape(K, D)
+    return solution.fun, (solution.x[:size] - solution.x[size : 2 * size]).reshape(K, D)
 
 
 def solved(
@@ -132,7 +132,7 @@ def test_a_block_is_corrected_to_its_optimum(seed: int) -> None:
         return float((scores + other) @ d + curvature / 2 * d @ d)
 
     signs = np.where(other, -1.0, 1.0)
-    found = minimize(
+    solution = minimize(
         value, np.zeros(n), method="SLSQP", options={"ftol": 1e-14},
         bounds=[(-a, C) if s > 0 else (-C - a, -a) for a, s in zip(alpha, signs, strict=True)],
         constraints=[
@@ -141,8 +141,8 @@ def test_a_block_is_corrected_to_its_optimum(seed: int) -> None:
         ],
     )  # fmt: skip
     change = correct(np.arange(n), alpha, labels, scores, curvature, C)
-    assert value(change) == pytest.approx(found.fun, abs=1e-9)
-    np.testing.assert_allclose(change, found.x, atol=1e-5)
+    assert value(change) == pytest.approx(solution.fun, abs=1e-9)
+    np.testing.assert_allclose(change, solution.x, atol=1e-5)
 
 
 def test_weights_are_those_of_the_dual_wherever_it_is_stopped() -> None:
@@ -178,9 +178,9 @@ def test_sampled_scores_have_the_exact_ones_as_their_mean() -> None:
     problem.visit(np.arange(30), "numpy", np.random.default_rng(0))
     chain = (problem.head, problem.after, problem.class_of, problem.feature_of, problem.value)
     x = np.where(np.arange(12) % 3 == 0, -1.0, 0.5) * np.linspace(0.1, 1, 12)
-    found = np.zeros(dataset.info.classes)
-    score_classes((np.arange(12), x), (np.arange(20_000) + 0.5) / 20_000, chain, 0.02, found)
-    np.testing.assert_allclose(found, problem.W.toarray() @ x, atol=2e-3)
+    result = np.zeros(dataset.info.classes)
+    score_classes((np.arange(12), x), (np.arange(20_000) + 0.5) / 20_000, chain, 0.02, result)
+    np.testing.assert_allclose(result, problem.W.toarray() @ x, atol=2e-3)
 
 
 def test_a_sampled_search_comes_to_the_optimum_of_the_plain_one() -> None:

@@ -22,16 +22,16 @@ def test_a_target_in_the_working_directory_runs_beside_ours(workspace: Workspace
     done = workspace.run("-m", "method=umax", "method._target_=gce.method", *RUN)
     assert done.code == 0, done.text
     assert "2 cells: 2 done" in done.out
-    found = {cell["method"]: cell for cell in content(workspace).values()}
-    assert found.keys() == {"umax", "gce"}
-    assert found["gce"]["environment"]["method_from"] == "module gce"
-    assert found["gce"]["config"]["method"]["q"] == 0.7
-    assert "method_from" not in found["umax"]["environment"]
+    result = {cell["method"]: cell for cell in content(workspace).values()}
+    assert result.keys() == {"umax", "gce"}
+    assert result["gce"]["environment"]["method_from"] == "module gce"
+    assert result["gce"]["config"]["method"]["q"] == 0.7
+    assert "method_from" not in result["umax"]["environment"]
     again = workspace.run("-m", "method=gce.method,umax", *RUN)
     assert "every cell was there already" in again.out
     alone = workspace.run("method._target_=gce.method", "method.q=0.5", "plan=true", *RUN)
     assert alone.code == 0 and "1 cell, 1 to run" in alone.out, alone.text
-    shown = workspace.xcbench("show", found["gce"]["cell"])
+    shown = workspace.xcbench("show", result["gce"]["cell"])
     assert "method=gce.method" in shown.out.splitlines()[-1]
 
 

@@ -45,10 +45,10 @@ def measured(*parts: list[dict]) -> Measured:
 # ---------------------------------------------------------------- effects
 def test_the_interval_is_that_of_a_t_test() -> None:
     apart = [0.3, 0.1, 0.2, 0.25, 0.05]
-    found = effects.effect(apart)
+    effect = effects.effect(apart)
     test = stats.ttest_1samp(apart, 0).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((test.low, test.high))
-    assert (found.mean, found.seeds) == (pytest.approx(0.18), 5)
+    assert (effect.low, effect.high) == pytest.approx((test.low, test.high))
+    assert (effect.mean, effect.seeds) == (pytest.approx(0.18), 5)
     assert math.isnan(effects.effect([1.0]).low)
 
 
@@ -62,8 +62,8 @@ def test_differences_are_of_the_same_seed() -> None:
 def test_the_best_rate_is_quoted_on_other_seeds() -> None:
     # Rate 1 is lower on seeds 0 and 1 alone: it is chosen on them, and quoted where it is worse.
     lucky, other = rows("g", "a", [0.1, 0.1, 9.0, 9.0, 9.0], lr=1), rows("g", "a", [1.0] * 5)
-    found = effects.numbers(measured(lucky, other).results, "g toy a best", LOSS)
-    assert dict(found) == {2: 9.0, 3: 9.0, 4: 9.0}
+    numbers = effects.numbers(measured(lucky, other).results, "g toy a best", LOSS)
+    assert dict(numbers) == {2: 9.0, 3: 9.0, 4: 9.0}
 
 
 def test_several_rows_a_seed_are_refused() -> None:
@@ -74,10 +74,10 @@ def test_several_rows_a_seed_are_refused() -> None:
 
 
 # ---------------------------------------------------------------- verdicts
-def judged(said: dict[str, object], found: Measured, patch: pytest.MonkeyPatch) -> pd.Series:
+def judged(said: dict[str, object], result: Measured, patch: pytest.MonkeyPatch) -> pd.Series:
     statement = prose.Statement("Section 1", "A is below B", **said)
     patch.setattr(prose, "statements", lambda paper: [statement])
-    return prose.table("umax", found).iloc[0]
+    return prose.table("umax", result).iloc[0]
 
 
 LOWER = {"of": LOSS, "than": "… b", "holds": {"below": 0}}
@@ -90,34 +90,34 @@ def test_a_claim_holds_where_its_whole_interval_does(monkeypatch: pytest.MonkeyP
         ([0.5, 1.6, 0.55], "does not hold", "the interval goes both ways"),
         ([1.5, 1.6, 1.55], "does not hold", ""),
     ):
-        found = judged(
+        result = judged(
             {"rows": "g toy a", **LOWER}, measured(rows("g", "a", losses), b), monkeypatch
         )
-        assert (found["verdict"], found["reason"]) == (verdict, reason)
-        assert found["effect"] == pytest.approx(np.mean(losses) - 1)
+        assert (result["verdict"], result["reason"]) == (verdict, reason)
+        assert result["effect"] == pytest.approx(np.mean(losses) - 1)
 
 
 def test_one_seed_tells_nothing_unless_nothing_is_random(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = measured(rows("g", "a", [0.5]), rows("g", "b", [1.0]))
-    one = judged({"rows": "g toy a", **LOWER}, found, monkeypatch)
+    result = measured(rows("g", "a", [0.5]), rows("g", "b", [1.0]))
+    one = judged({"rows": "g toy a", **LOWER}, result, monkeypatch)
     assert (one["verdict"], one["reason"]) == ("not testable here", "one seed, no interval")
-    exact = judged({"rows": "g toy a", "exact": True, **LOWER}, found, monkeypatch)
+    exact = judged({"rows": "g toy a", "exact": True, **LOWER}, result, monkeypatch)
     assert exact["verdict"] == "holds" and math.isnan(exact["low"])
 
 
 def test_a_row_with_few_seeds_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     lower, higher = rows("g", "a", [0.5, 0.6, 0.5, 0.7, 0.6]), rows("g", "b", [1.0] * 5)
-    found = measured(lower, higher)
+    result = measured(lower, higher)
     said = {"rows": "g toy a", **LOWER}
-    assert judged(said, found, monkeypatch)["reason"] == ""
+    assert judged(said, result, monkeypatch)["reason"] == ""
     lost = [{**row, "status": "diverged"} if row["seed"] == 3 else row for row in lower]
     ended = judged(said, measured(lost, higher), monkeypatch)
     assert (ended["seeds"], ended["reason"]) == (4, "1 of 5 seeds did not end")
     best = {**said, "rows": "g toy a best", "than": "… b best"}
-    assert judged(best, found, monkeypatch)["reason"] == prose.CHOSEN
+    assert judged(best, result, monkeypatch)["reason"] == prose.CHOSEN
     few = {**said, "few": "hours"}
     assert judged(few, measured(lower[:3], higher), monkeypatch)["reason"] == "hours"
-    assert judged(few, found, monkeypatch)["reason"] == ""
+    assert judged(few, result, monkeypatch)["reason"] == ""
 
 
 def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,13 +130,13 @@ def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.Monke
         (high, high, "does not hold"),
         ([], low, "holds with the code's settings"),
     ):
-        found = measured(rows("text", "a", text), rows("code", "a", code), b)
-        assert judged(said, found, monkeypatch)["verdict"] == verdict
+        result = measured(rows("text", "a", text), rows("code", "a", code), b)
+        assert judged(said, result, monkeypatch)["verdict"] == verdict
 
 
 def test_what_was_not_run_is_not_testable(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = judged({"rows": "g mnist a", **LOWER}, measured(rows("g", "a", [1.0])), monkeypatch)
-    assert found["verdict"] == "not testable here" and "mnist" in found["reason"]
+    result = judged({"rows": "g mnist a", **LOWER}, measured(rows("g", "a", [1.0])), monkeypatch)
+    assert result["verdict"] == "not testable here" and "mnist" in result["reason"]
 
 
 # ---------------------------------------------------------------- the committed ones
@@ -145,11 +145,11 @@ def test_the_papers_claims() -> None:
     for paper in NAMES:
         said = prose.statements(paper)
         count += len(said)
-        found = stated.read(ROOT / "reports" / paper)
-        assert len(found) == sum(len(it.datasets) or 1 for it in said)
-        assert {claim.verdict for claim in found} <= set(stated.VERDICTS)
-        assert all(claim.reason for claim in found if claim.verdict == "not testable here")
-        assert all(claim.effect and claim.command for claim in found if "hold" in claim.verdict)
+        lines = stated.read(ROOT / "reports" / paper)
+        assert len(lines) == sum(len(it.datasets) or 1 for it in said)
+        assert {claim.verdict for claim in lines} <= set(stated.VERDICTS)
+        assert all(claim.reason for claim in lines if claim.verdict == "not testable here")
+        assert all(claim.effect and claim.command for claim in lines if "hold" in claim.verdict)
     assert count >= 60
 
 
@@ -182,7 +182,7 @@ def test_the_findings_are_those_of_the_committed_tables(paper: str) -> None:
 
 
 def test_a_finding_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = measured(rows("g", "a", [0.5, 0.7]), rows("g", "b", [1.0, 1.0]))
+    result = measured(rows("g", "a", [0.5, 0.7]), rows("g", "b", [1.0, 1.0]))
     text = """
 a {{ mean("g toy a", "train_log_loss .1f") }},
 {{ spread("g toy a", "train_log_loss .2f") }}
@@ -193,6 +193,6 @@ a {{ mean("g toy a", "train_log_loss .1f") }},
     (tmp_path / "findings.md").write_text(text, encoding="utf-8")
     monkeypatch.setattr(findings, "path", lambda paper: tmp_path / "findings.md")
     claims = pd.DataFrame({"verdict": ["holds", "does not hold"]})
-    made = findings.paragraphs("ove", found, pd.DataFrame({"kind": [], "verdict": []}), claims)
+    made = findings.paragraphs("ove", result, pd.DataFrame({"kind": [], "verdict": []}), claims)
     # Of -0.5 and -0.3: 12.706 (t of one degree of freedom) times 0.1414 over the root of 2.
     assert made == ["a 0.6, 0.60 ± 0.14", f"-0.40 [-1.67, +0.87]; {NONE}; 0.074; 1"]

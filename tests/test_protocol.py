@@ -16,7 +16,7 @@ from xcbench.errors import UserError
 def raw(rows: list[list[float]], labels: list[list[int]], dense: bool) -> Raw:
     X = np.array(rows, np.float32)
     start = np.cumsum([0, *map(len, labels)])
-    flat = np.array([label for own in labels for label in own], np.int64)
+    flat = np.array([label for labels_of_row in labels for label in labels_of_row], np.int64)
     return Raw(X if dense else sp.csr_array(X), start, flat, 10)
 
 
@@ -253,7 +253,7 @@ def test_label_sets_hold_every_class_of_the_row_that_a_row_is_made_of(label, cla
             list(rng.permutation(15 + first // 8)[: rng.integers(1, 5)]) for _ in range(number)
         ]
         X = np.arange(first, first + number, dtype=np.float32)[:, None] + 1
-        start = np.concatenate([[0], np.cumsum([len(own) for own in labels])])
+        start = np.concatenate([[0], np.cumsum([len(labels_of_row) for labels_of_row in labels])])
         parts.append((Raw(X, start, np.concatenate(labels), 20), labels))
     train, test, _, dropped = protocol.apply(
         parts[0][0], parts[1][0], Protocol(label=label, classes=classes)
@@ -262,9 +262,9 @@ def test_label_sets_hold_every_class_of_the_row_that_a_row_is_made_of(label, cla
     name = {}  # class number → label, learnt from rows with a single label set
     for split in (train, test):
         for i, row in enumerate(split.X[:, 0].astype(int) - 1):
-            own = split.sets.classes[split.sets.start[i] : split.sets.start[i + 1]]
-            assert split.y[i] in own
-            name.setdefault(row, set()).add(tuple(sorted(own)))
+            labels_of_row = split.sets.classes[split.sets.start[i] : split.sets.start[i + 1]]
+            assert split.y[i] in labels_of_row
+            name.setdefault(row, set()).add(tuple(sorted(labels_of_row)))
     seen = {k for row in range(40) for k in labels[row]}
     if label == "each" and classes != "train_and_test":  # every label of a training row is a class
         order = sorted(seen)
@@ -293,10 +293,10 @@ def test_a_truncated_svd_keeps_the_leading_directions_of_the_training_rows():
     for kind in (np.asarray, sp.csr_array):
         both = [Raw.single(kind(part), np.arange(len(part)) % 4, 4) for part in (X, X_test)]
         train, test, *_ = protocol.apply(*both, Protocol(svd=2))
-        for found, rows in ((train.X, X), (test.X, X_test)):
+        for result, rows in ((train.X, X), (test.X, X_test)):
             expected = rows @ axes
-            sign = np.sign((found * expected).sum(axis=0))
-            np.testing.assert_allclose(found, sign * expected, rtol=1e-3, atol=1e-3)
+            sign = np.sign((result * expected).sum(axis=0))
+            np.testing.assert_allclose(result, sign * expected, rtol=1e-3, atol=1e-3)
 
 
 def test_centred_coordinates_are_principal_components():
@@ -307,7 +307,7 @@ def test_centred_coordinates_are_principal_components():
     for kind in (np.asarray, sp.csr_array):
         both = [Raw.single(kind(part), np.arange(len(part)) % 4, 4) for part in (X, X[:5] + 1)]
         train, test, *_ = protocol.apply(*both, Protocol(svd=2, svd_centred=True))
-        for found, rows in ((train.X, X), (test.X, X[:5] + 1)):
+        for result, rows in ((train.X, X), (test.X, X[:5] + 1)):
             expected = (rows - X.mean(axis=0)) @ axes
             sign = np.sign((train.X * ((X - X.mean(axis=0)) @ axes)).sum(axis=0))
-            np.testing.assert_allclose(found, sign * expected, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(result, sign * expected, rtol=1e-4, atol=1e-4)

@@ -83,8 +83,8 @@ def test_a_step_minimises_the_unreduced_problem(small, l2, bias, kind, first):
     if bias:
         model.b[...] = w_old[:, D]
     solver = Proximal(sgd(rate, 1.0, l2), n, m, "file", 1, u0)
-    found = list(solver.fit(problem(small, X, y, K), model, Streams.of(0), [1.0]))
-    assert found[-1].iteration == 1 and found[-1].observations == len(y)
+    result = list(solver.fit(problem(small, X, y, K), model, Streams.of(0), [1.0]))
+    assert result[-1].iteration == 1 and result[-1].observations == len(y)
 
     x = X.toarray() if sp.issparse(X) else X
     x = np.column_stack([x, np.ones(len(y))])[:, : D + bias].astype(float)
@@ -101,7 +101,7 @@ def test_a_step_minimises_the_unreduced_problem(small, l2, bias, kind, first):
     assert objective(np.concatenate([best.x[: len(y)], W.ravel()])) <= best.fun + 1e-8
     # The reported value is the objective of the minibatch at the old point, less the start 1.
     plain = unreduced(x, y, drawn, 0.5, np.full(len(y), u0), w_old, np.zeros(K))
-    assert found[-1].objective == pytest.approx(plain(old) / len(y) - 1.0, rel=1e-6)
+    assert result[-1].objective == pytest.approx(plain(old) / len(y) - 1.0, rel=1e-6)
 
 
 def test_u_is_the_minimiser_too(small):
@@ -141,14 +141,14 @@ def test_one_observation_and_one_class_is_the_single_step(small, rate):
 def test_it_reaches_the_exact_optimum(small, m, loss, weights):
     """All classes drawn, and few of them; with an l2 penalty the optimum is one point."""
     data = problem(small, small.train.X[:60], small.train.y[:60], 8)
-    best, made = fit(data, SoftmaxOptions(name="softmax", l2=2.0, tolerance=1e-9))
+    best, trace = fit(data, SoftmaxOptions(name="softmax", l2=2.0, tolerance=1e-9))
     settings = DoubleSumOptions(
         name="implicit", batch_size=4, negatives=m, lr=0.3, lr_decay=0.93, l2=2.0
     )
     model, run = fit(data, settings, epochs=40)
     exact, reached = (
         trained.curve["train_log_loss"].iloc[-1] + trained.curve["l2_term"].iloc[-1]
-        for trained in (made, run)
+        for trained in (trace, run)
     )
     assert exact - 1e-9 <= reached < exact + loss
     assert np.abs(model.V - best.V).max() < weights
@@ -263,13 +263,13 @@ def test_minibatches_are_fixed(order):
     passes = [[next(visits).tobytes() for _ in batches] for _ in range(20)]
     known = [index.tobytes() for index in batches]
     if order == "file":
-        assert batches[0].tolist() == [0, 1, 2, 3] and all(found == known for found in passes)
+        assert batches[0].tolist() == [0, 1, 2, 3] and all(result == known for result in passes)
     elif order == "shuffled":
-        assert all(sorted(found) == sorted(known) for found in passes)
+        assert all(sorted(result) == sorted(known) for result in passes)
         assert len(set(map(tuple, passes))) > 1
     else:
-        assert any(len(set(found)) < 3 for found in passes)
-        assert {visit for found in passes for visit in found} == set(known)
+        assert any(len(set(result)) < 3 for result in passes)
+        assert {visit for result in passes for visit in result} == set(known)
 
 
 @pytest.mark.parametrize("sampling", ["any", "drop_hits"])
@@ -304,7 +304,7 @@ def test_it_runs_from_the_command_line(workspace):
     assert workspace.run(*words, "dataset=digits").code == 0
     sparse = ("dataset=zipf", "dataset.synthetic.train=300", "dataset.synthetic.classes=20")
     assert workspace.run(*words, *sparse, "method.l2=1").code == 0
-    found = workspace.frame("status=done").set_index("dataset")
-    assert found.loc["digits", "test_error"] < 0.2
-    assert found.loc["digits", "train_log_loss"] < 0.3
-    assert found.loc["zipf", "train_log_loss"] < np.log(20)
+    frame = workspace.frame("status=done").set_index("dataset")
+    assert frame.loc["digits", "test_error"] < 0.2
+    assert frame.loc["digits", "train_log_loss"] < 0.3
+    assert frame.loc["zipf", "train_log_loss"] < np.log(20)

@@ -130,7 +130,7 @@ def many_labels() -> Dataset:
     ]
     start = np.cumsum([0, *map(len, labels)])
     sets = LabelSets(start, np.concatenate(labels), np.ones(len(labels)))
-    rows = Split(single.train.X, np.array([own[0] for own in labels]), sets)
+    rows = Split(single.train.X, np.array([labels_of_row[0] for labels_of_row in labels]), sets)
     return replace(single, train=rows, test=rows)
 
 

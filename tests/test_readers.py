@@ -124,15 +124,15 @@ def test_bydate_reads_what_was_written(folder, made, suffix, end, declared):
     packed = {role: COMPRESS[suffix](text) for role, text in bydate_bytes(parts, end).items()}
     sizes = {"features": n_words, "labels": n_labels} if declared else {}
     both = read(folder, "bydate", suffix=suffix, **sizes, **packed)
-    for role, found in zip(("train", "test"), both, strict=True):
-        wanted = np.zeros((len(parts[f"{role}_labels"]), found.X.shape[1]))
+    for role, result in zip(("train", "test"), both, strict=True):
+        wanted = np.zeros((len(parts[f"{role}_labels"]), result.X.shape[1]))
         for (document, word), count in parts[role].items():
             wanted[document - 1, word - 1] = count
-        np.testing.assert_array_equal(dense(found), wanted)
-        assert label_lists(found) == [[label - 1] for label in parts[f"{role}_labels"]]
-        assert found.X.nnz == np.count_nonzero(wanted)
+        np.testing.assert_array_equal(dense(result), wanted)
+        assert label_lists(result) == [[label - 1] for label in parts[f"{role}_labels"]]
+        assert result.X.nnz == np.count_nonzero(wanted)
         if declared:
-            assert (found.X.shape[1], found.n_labels) == (n_words, n_labels)
+            assert (result.X.shape[1], result.n_labels) == (n_words, n_labels)
 
 
 # ---------------------------------------------------------------- citeulike
@@ -152,7 +152,7 @@ def test_citeulike_reads_what_was_written(folder, problem, suffix, end, declared
     wanted = matrix(rows, n_features)
     np.testing.assert_array_equal(dense(train), wanted[:, : train.X.shape[1]])
     assert not wanted[:, train.X.shape[1] :].any()
-    assert label_lists(train) == [sorted(own) for own in labels]
+    assert label_lists(train) == [sorted(labels_of_row) for labels_of_row in labels]
     assert train.n_labels == test.n_labels == n_labels
     assert test.X.shape == (0, train.X.shape[1]) and len(test.labels) == 0
 
@@ -174,22 +174,24 @@ def test_own_svmlight_files_are_read_as_written(folder, made, suffix):
     if not labels:
         return
     packed = COMPRESS[suffix](content)
-    for found in read(folder, "own", suffix=suffix, train=packed, test=packed):
+    for result in read(folder, "own", suffix=suffix, train=packed, test=packed):
         # Features before the first one used, and behind the last, can't be told from none.
-        D = found.X.shape[1]
+        D = result.X.shape[1]
         starts = [X[:, 1:], X] if not X[:, 0].any() else [X]
         assert any(
-            np.array_equal(dense(found)[:, : part.shape[1]], part[:, :D]) and not part[:, D:].any()
+            np.array_equal(dense(result)[:, : part.shape[1]], part[:, :D]) and not part[:, D:].any()
             for part in starts
         )
-        names = sorted({label for own in labels for label in own})
-        assert label_lists(found) == [[names.index(label) for label in own] for own in labels]
+        names = sorted({label for labels_of_row in labels for label in labels_of_row})
+        assert label_lists(result) == [
+            [names.index(label) for label in labels_of_row] for labels_of_row in labels
+        ]
 
 
 @many
 @given(made=repository_file())
 def test_own_repository_files_are_read_as_such(folder, made):
     content, X, labels, n_labels = made
-    for found in read(folder, "own", train=content, test=content):
-        np.testing.assert_array_equal(dense(found), X)
-        assert (label_lists(found), found.n_labels) == (labels, n_labels)
+    for result in read(folder, "own", train=content, test=content):
+        np.testing.assert_array_equal(dense(result), X)
+        assert (label_lists(result), result.n_labels) == (labels, n_labels)

@@ -91,11 +91,11 @@ def by_hand(content: bytes) -> tuple[list[list[int]], np.ndarray]:
 @example(content=b"1 1 1\n")
 @example(content=b"2 5 5\n0 1:1\n\n1 1:1\n")
 def test_repository_parses_correctly_or_refuses(folder, content):
-    found = attempt(folder, "repository", train=content, test=b"1 1 1\n0 0:1\n")
-    if found and len(content) < 10000 and math.prod(found[0].X.shape) < 10**6:
+    result = attempt(folder, "repository", train=content, test=b"1 1 1\n0 0:1\n")
+    if result and len(content) < 10000 and math.prod(result[0].X.shape) < 10**6:
         labels, X = by_hand(content)
-        assert label_lists(found[0]) == labels
-        np.testing.assert_array_equal(dense(found[0]), X)
+        assert label_lists(result[0]) == labels
+        np.testing.assert_array_equal(dense(result[0]), X)
 
 
 @many
@@ -210,9 +210,9 @@ def test_damaged_compression_gives_the_content_or_a_refusal(folder, made, suffix
     path.write_bytes(data.draw(mutated(COMPRESS[suffix](content))))
     try:
         with files.open_content(path) as handle:
-            found = handle.read()
+            text = handle.read()
     except UserError as error:
         assert str(path) in str(error) and len(str(error).splitlines()) == 1
     else:
         # A file of no members is empty, one of two members holds both.
-        assert found.replace(content, b"") == b""
+        assert text.replace(content, b"") == b""

@@ -38,9 +38,9 @@ def test_files(report):
 
 
 def test_numbers_on_disk(report):
-    found = grid()
-    assert len(pd.read_csv(report / "results.csv")) == len(found)
-    rows = sum(max(1, len(cell.curve)) for cell in found)
+    sample = grid()
+    assert len(pd.read_csv(report / "results.csv")) == len(sample)
+    rows = sum(max(1, len(cell.curve)) for cell in sample)
     assert len(pd.read_csv(report / "curves.csv")) == rows
     table = pd.read_csv(report / "table.csv").set_index(["dataset", "method"])
     assert table.loc[("tiny", "umax (negatives=5)"), "train_log_loss"] == pytest.approx(1.06)

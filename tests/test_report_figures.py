@@ -17,8 +17,8 @@ from xcbench.run.cell import Cell
 
 
 def test_colours_belong_to_methods_and_dashes_to_variants():
-    found = [make(negatives=1), make(negatives=5), make("nce"), make("mine"), make("yours")]
-    styles = style.line_styles(variants.label(results.frame(found), found))
+    sample = [make(negatives=1), make(negatives=5), make("nce"), make("mine"), make("yours")]
+    styles = style.line_styles(variants.label(results.frame(sample), sample))
     assert styles["umax (negatives=1)"]["color"] == styles["umax (negatives=5)"]["color"]
     assert styles["umax (negatives=1)"]["linestyle"] != styles["umax (negatives=5)"]["linestyle"]
     assert len({look["color"] for look in styles.values()}) == 4
@@ -35,9 +35,9 @@ def test_a_full_disk_refuses_a_figure_as_it_refuses_any_file(tmp_path: Path) -> 
         style.save(figure, tmp_path / "curves.png")
 
 
-def drawn(make_figure, *found: Cell):
-    rows = variants.label(results.frame(found), found)
-    return make_figure(rows, results.frame(found, curves=True), style.line_styles(rows))
+def drawn(make_figure, *sample: Cell):
+    rows = variants.label(results.frame(sample), sample)
+    return make_figure(rows, results.frame(sample, curves=True), style.line_styles(rows))
 
 
 def test_curves_have_a_row_of_panels_for_the_bound_only_where_there_is_one():
@@ -63,8 +63,8 @@ def test_exploding_method_does_not_flatten_the_others():
 
 
 def test_diverged_rates_are_crosses_and_no_points():
-    found = [make(lr=0.01), make(lr=0.1), make(lr=1.0, status="diverged")]
-    strip, _, panel, *_ = drawn(draw_rates, *found).axes
+    sample = [make(lr=0.01), make(lr=0.1), make(lr=1.0, status="diverged")]
+    strip, _, panel, *_ = drawn(draw_rates, *sample).axes
     assert [list(line.get_xdata()) for line in strip.lines] == [[1.0]]
     assert list(panel.lines[0].get_xdata()) == [0.01, 0.1]
 

@@ -14,12 +14,12 @@ from xcbench.run import results
 from xcbench.run.cell import Cell
 
 
-def table_of(*found: Cell) -> pd.DataFrame:
-    return summary.summarise(variants.label(results.frame(found), found))
+def table_of(*sample: Cell) -> pd.DataFrame:
+    return summary.summarise(variants.label(results.frame(sample), sample))
 
 
-def only_row(*found: Cell) -> pd.Series:
-    table = table_of(*found)
+def only_row(*sample: Cell) -> pd.Series:
+    table = table_of(*sample)
     assert len(table) == 1
     return table.iloc[0]
 
@@ -64,9 +64,9 @@ def test_rate_with_a_diverged_seed_loses_to_a_complete_one():
 
 
 def test_without_a_complete_rate_the_best_available_is_shown_as_diverged():
-    found = [make(lr=0.1, seed=0, end=1.1), make(lr=0.1, seed=1, status="diverged")]
+    sample = [make(lr=0.1, seed=0, end=1.1), make(lr=0.1, seed=1, status="diverged")]
     other = make("nce", 0.1, 0, end=1.9)
-    table = table_of(*found, other).set_index("method")
+    table = table_of(*sample, other).set_index("method")
     assert table.loc["umax", "status"] == "1 done, 1 diverged"
     assert table.loc["umax", "train_log_loss"] == pytest.approx(1.1)
     assert not table.loc["umax", "train_log_loss_best"]  # survivors alone win no prize
@@ -90,9 +90,9 @@ def test_edge_of_the_grid(ends, edge):
 
 
 def test_a_diverged_rate_belongs_to_the_grid_and_a_skipped_one_does_not():
-    found = [make(lr=0.01, end=1.5), make(lr=0.1, end=1.0)]
-    assert only_row(*found, make(lr=1.0, status="diverged"))["edge"] == ""
-    assert only_row(*found, make(lr=1.0, status="skipped"))["edge"] == "upper"
+    sample = [make(lr=0.01, end=1.5), make(lr=0.1, end=1.0)]
+    assert only_row(*sample, make(lr=1.0, status="diverged"))["edge"] == ""
+    assert only_row(*sample, make(lr=1.0, status="skipped"))["edge"] == "upper"
 
 
 @pytest.mark.parametrize("status", ["diverged", "failed", "skipped"])
@@ -108,10 +108,10 @@ def test_method_without_any_result_leaves_a_row(status):
 
 
 def test_rates_without_a_training_loss_are_not_averaged():
-    found = [make(lr=0.1), make(lr=1.0)]
-    for cell in found:
+    sample = [make(lr=0.1), make(lr=1.0)]
+    for cell in sample:
         cell.curve["train_log_loss"] = NAN
-    row = only_row(*found)
+    row = only_row(*sample)
     assert math.isnan(row["test_log_loss"]) and math.isnan(row["lr"])
 
 

@@ -97,8 +97,8 @@ def test_other_formats_show_the_same(swept: Workspace, frame: pd.DataFrame) -> N
     records = json.loads(shown.out)
     assert [list(record) for record in records] == [list(frame.columns)] * len(frame)
     for name in ("cell", "lr", "seed", *FINAL_METRICS):
-        found = pd.Series([record[name] for record in records], name=name)
-        assert_frame_equal(found.to_frame(), frame[[name]], rtol=1e-8)
+        result = pd.Series([record[name] for record in records], name=name)
+        assert_frame_equal(result.to_frame(), frame[[name]], rtol=1e-8)
     assert records[0]["message"] is None
     markdown = swept.xcbench("results", "--format", "md")
     assert markdown.code == 0, markdown.text
@@ -132,9 +132,9 @@ def test_curves_have_a_row_a_checkpoint(swept: Workspace, frame: pd.DataFrame) -
     ],
 )
 def test_filters(swept: Workspace, words: list[str], number: int) -> None:
-    found = swept.frame(*words)
-    assert len(found) == number
-    assert list(found.columns[: len(COLUMNS)]) == COLUMNS
+    rows = swept.frame(*words)
+    assert len(rows) == number
+    assert list(rows.columns[: len(COLUMNS)]) == COLUMNS
 
 
 def test_grid_selects_the_cells_of_a_launch(swept: Workspace) -> None:
@@ -142,7 +142,7 @@ def test_grid_selects_the_cells_of_a_launch(swept: Workspace) -> None:
     done = swept.run(*part)
     assert done.code == 0, done.text
     assert "every cell was there already: nothing was run" in done.out
-    found = swept.frame("grid=part")
-    assert len(found) == 2
-    assert set(found["method"]) == {"ove"}
+    rows = swept.frame("grid=part")
+    assert len(rows) == 2
+    assert set(rows["method"]) == {"ove"}
     assert len(swept.frame("grid=small")) == 16

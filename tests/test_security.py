@@ -22,7 +22,7 @@ def trees() -> Iterator[tuple[Path, ast.AST]]:
 
 
 def test_nothing_is_unpickled_and_no_text_is_run_as_code() -> None:
-    found = []
+    result = []
     for path, tree in trees():
         for node in ast.walk(tree):
             names = []
@@ -42,8 +42,8 @@ def test_nothing_is_unpickled_and_no_text_is_run_as_code() -> None:
                 for word in node.keywords:
                     true = isinstance(word.value, ast.Constant) and word.value.value is True
                     bad |= {word.arg} & {"allow_pickle", "shell"} if true and word.arg else set()
-            found += [f"{path.relative_to(ROOT)}:{node.lineno}: {name}" for name in bad]
-    assert not found
+            result += [f"{path.relative_to(ROOT)}:{node.lineno}: {name}" for name in bad]
+    assert not result
 
 
 def test_templates_escape_every_name() -> None:

@@ -32,7 +32,7 @@ def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
     model = LinearModel(
         dataset.info.classes, dataset.info.features, settings.bias, solver.precision or dtype
     )
-    made = training.run(
+    trace = training.run(
         solver,
         model,
         dataset,
@@ -41,19 +41,19 @@ def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
         Evaluation(),
         settings.l2,
     )
-    return model, made
+    return model, trace
 
 
 def test_lbfgs_agrees_with_scikit_learn(digits):
-    model, made = fit(digits, SoftmaxOptions(name="softmax", l2=2.0, bias=False, tolerance=1e-8))
+    model, trace = fit(digits, SoftmaxOptions(name="softmax", l2=2.0, bias=False, tolerance=1e-8))
     peer = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-9, max_iter=5000)
     peer.fit(np.asarray(digits.train.X, float), digits.train.y)
     np.testing.assert_allclose(model.V, peer.coef_, atol=2e-4)
     probability = peer.predict_proba(np.asarray(digits.test.X, float))
     log_loss = -np.log(probability[np.arange(len(digits.test)), digits.test.y]).mean()
-    assert made.curve["test_log_loss"].iloc[-1] == pytest.approx(log_loss, rel=1e-4)
+    assert trace.curve["test_log_loss"].iloc[-1] == pytest.approx(log_loss, rel=1e-4)
     wrong = (probability.argmax(axis=1) != digits.test.y).mean()
-    assert made.curve["test_error"].iloc[-1] == pytest.approx(wrong)
+    assert trace.curve["test_error"].iloc[-1] == pytest.approx(wrong)
 
 
 def test_ridge_acts_on_weights_and_biases(small):
@@ -94,10 +94,10 @@ SLOW = ("umax, raman", "umax, l2 on drawn", "vanilla")
 )
 def test_unbiased_methods_reach_the_exact_optimum(small, name):
     """With an l2 penalty the optimum is one point; a decaying rate goes there."""
-    best, made = fit(small, SoftmaxOptions(name="softmax", l2=10.0, tolerance=1e-9))
+    best, trace = fit(small, SoftmaxOptions(name="softmax", l2=10.0, tolerance=1e-9))
     settings = replace(STOCHASTIC[name], l2=10.0)
     model, run = fit(small, settings, epochs=300)
-    exact = made.curve["train_log_loss"].iloc[-1] + made.curve["l2_term"].iloc[-1]
+    exact = trace.curve["train_log_loss"].iloc[-1] + trace.curve["l2_term"].iloc[-1]
     reached = run.curve["train_log_loss"].iloc[-1] + run.curve["l2_term"].iloc[-1]
     assert exact - 1e-9 <= reached < exact + 0.02
     assert np.abs(model.scale * model.V - best.V).max() < 0.15
@@ -285,9 +285,9 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
 
     monkeypatch.setattr(evaluator, "evaluate", slow)
     model = LinearModel(8, 40, True, "float32")
-    made = training.run(Sleeper(), model, small, 0, Budget(), Evaluation(), 0.0)
+    trace = training.run(Sleeper(), model, small, 0, Budget(), Evaluation(), 0.0)
     # Two evaluations of two parts took 0.8 s, one training step 0.05 s.
-    assert 0.05 <= made.train_seconds < made.evaluate_seconds / 2
+    assert 0.05 <= trace.train_seconds < trace.evaluate_seconds / 2
 
 
 @pytest.mark.parametrize(

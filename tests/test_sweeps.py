@@ -57,9 +57,9 @@ def test_a_point_is_what_hydra_composes(composer: Composer, point: list[str]) ->
     # Twice: what was composed for one point must not be touched by another.
     expected = composing.read(compose("config", overrides=point))
     for _ in range(2):
-        made = composer.read(point)
-        assert asdict(made) == asdict(expected)
-        assert type(made.method) is type(expected.method)
+        config = composer.read(point)
+        assert asdict(config) == asdict(expected)
+        assert type(config.method) is type(expected.method)
 
 
 @pytest.mark.parametrize(

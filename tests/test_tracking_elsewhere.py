@@ -34,9 +34,9 @@ def runs(uri: str, folder: str | None = None) -> dict[str, dict]:
     api = client(uri)
     experiment = api.get_experiment_by_name("xcbench").experiment_id
     chosen = f"tags.{FOLDER} = '{folder}'" if folder else ""
-    found = api.search_runs([experiment], chosen, max_results=5000)
+    result = api.search_runs([experiment], chosen, max_results=5000)
     content = {}
-    for run in found:
+    for run in result:
         tags = {k: v for k, v in run.data.tags.items() if k not in (FOLDER, "mlflow.user")}
         histories = {
             name: [

@@ -72,7 +72,9 @@ def one_vs_rest(files: Path) -> float:
     Y = MultiLabelBinarizer(classes=NAMES).fit_transform(sets)
     scores = [LogisticRegression().fit(X, y).decision_function(X_test) for y in Y.T]
     best = np.array(NAMES)[np.stack(scores).argmax(axis=0)]
-    return float(np.mean([label in own for label, own in zip(best, test, strict=True)]))
+    return float(
+        np.mean([label in labels_of_row for label, labels_of_row in zip(best, test, strict=True)])
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,11 +95,11 @@ def test_all_labels_of_a_row(
     assert train(request("train", files / "train.svm", out=str(model), **settings)) == 0
     assert "all learnt" in capsys.readouterr().out
     assert evaluate(request("evaluate", model, files / "test.svm", k="2")) == 0
-    found = measured(capsys.readouterr().out)
-    assert abs(found["precision_at_1"] - one_vs_rest(files)) < 0.03
-    assert found["rows whose labels training has not seen, errors"] == 1
-    assert found["values of unseen features, ignored"] == 1
-    assert "error" not in found and "log_loss" not in found
+    measures = measured(capsys.readouterr().out)
+    assert abs(measures["precision_at_1"] - one_vs_rest(files)) < 0.03
+    assert measures["rows whose labels training has not seen, errors"] == 1
+    assert measures["values of unseen features, ignored"] == 1
+    assert "error" not in measures and "log_loss" not in measures
     assert (
         predict(request("predict", model, files / "test.svm", k="2", out=str(model) + ".txt")) == 0
     )
@@ -119,7 +121,7 @@ def test_one_vs_all_learns_the_label_sets(files: Path, tmp_path: Path) -> None:
 
     from xcbench import OneVsAllClassifier
 
-    some = [row for row, own in enumerate(sets) if own]
+    some = [row for row, labels_of_row in enumerate(sets) if labels_of_row]
     same = OneVsAllClassifier(negatives=2, random_state=3)
     same.fit(csr_array(np.stack(X)[some].astype(np.float32)), [sets[row] for row in some])
     assert np.array_equal(trained.classes_, same.classes_)
@@ -130,8 +132,8 @@ def test_one_label_learnt(files: Path, tmp_path: Path, capsys: pytest.CaptureFix
     train(request("train", files / "train.svm", out=str(tmp_path / "model"), method="ove"))
     assert "one (label=smallest) learnt" in capsys.readouterr().out
     evaluate(request("evaluate", tmp_path / "model", files / "test.svm"))
-    found = measured(capsys.readouterr().out)
-    assert {"error", "log_loss", "precision_at_1"} <= found.keys()
+    measures = measured(capsys.readouterr().out)
+    assert {"error", "log_loss", "precision_at_1"} <= measures.keys()
 
 
 def test_labels_given_twice_and_methods_without_weights(tmp_path: Path) -> None:

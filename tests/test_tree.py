@@ -75,7 +75,7 @@ def test_where_the_true_class_is_all_but_certain_the_others_keep_their_ratios():
 @pytest.mark.parametrize("stale", [False, True])
 def test_the_root_is_the_optimum_of_its_objective(stale):
     z, y = rows()
-    found, leaf = tree(stale).weights[1], tree(stale).leaf
+    result, leaf = tree(stale).weights[1], tree(stale).leaf
     sign = np.where(leaf[y] >> (tree(stale).depth - 1) & 1, 1.0, -1.0)
 
     def loss(w):
@@ -83,8 +83,8 @@ def test_the_root_is_the_optimum_of_its_objective(stale):
         return np.logaddexp(0, -score).sum() + L2 * w @ w
 
     best = minimize(loss, np.zeros(4), tol=1e-12)
-    np.testing.assert_allclose(found, best.x, rtol=1e-3, atol=1e-4)
-    assert loss(found) <= best.fun + 1e-8
+    np.testing.assert_allclose(result, best.x, rtol=1e-3, atol=1e-4)
+    assert loss(result) <= best.fun + 1e-8
 
 
 def test_objectives_never_fall_with_the_discrete_step_of_the_text():
@@ -159,10 +159,10 @@ def test_principal_components(scale, widest, monkeypatch):
     scaled = StandardScaler().fit_transform(X) if scale == "whitened" else X
     expected = PCA(4, whiten=scale != "plain").fit_transform(scaled)
     for Z in (X, sp.csr_array(X)):
-        found = principal.fitted(Z, 4, scale == "whitened", scale == "unit_variance")(Z)
-        sign = np.sign((found * expected).sum(axis=0))
+        result = principal.fitted(Z, 4, scale == "whitened", scale == "unit_variance")(Z)
+        sign = np.sign((result * expected).sum(axis=0))
         # scikit-learn divides variances by N - 1
-        np.testing.assert_allclose(found, sign * expected, rtol=3e-3, atol=3e-3)
+        np.testing.assert_allclose(result, sign * expected, rtol=3e-3, atol=3e-3)
 
 
 @pytest.mark.parametrize("newton_steps", [0, 1, 3])
@@ -173,10 +173,10 @@ def test_the_first_split_by_scores_is_of_the_text(newton_steps):
     """
     z, y = rows()
     z = z + np.where(np.isin(y, [1, 5, 9]), -9.0, 3.0)[:, None]
-    found = fit(z, y, K, Fit(L2, by_scores=True, newton_steps=newton_steps))
-    right = found.leaf >> (found.depth - 1) & 1 == 1
+    result = fit(z, y, K, Fit(L2, by_scores=True, newton_steps=newton_steps))
+    right = result.leaf >> (result.depth - 1) & 1 == 1
     assert right.sum() == 8 and not right[[1, 5, 9]].any()
-    assert found.fell == 0
+    assert result.fell == 0
 
 
 def dataset() -> Dataset:

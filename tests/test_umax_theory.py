@@ -96,14 +96,14 @@ def hessian(theta, X, y, step=1e-3):
     """By central differences."""
     size = len(theta)
     directions = step * np.eye(size)
-    found = np.empty((size, size))
+    result = np.empty((size, size))
     for i, j in itertools.product(range(size), repeat=2):
         ends = [
             sign * double_sum(theta + a * directions[i] + b * directions[j], X, y)
             for a, b, sign in ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
         ]
-        found[i, j] = sum(ends) / (4 * step**2)
-    return found
+        result[i, j] = sum(ends) / (4 * step**2)
+    return result
 
 
 def test_lemma_3_the_double_sum_is_strongly_convex():
@@ -148,8 +148,8 @@ def test_slope_and_bracket_are_the_papers(states):
         u = mpmath.mpf(u_old) + 0.5
         a = mpmath.lambertw(2 * rate * q * mpmath.exp(T - u)).real
         exact = 2 * rate * (1 - mpmath.exp(-u)) - a / q + 2 * (u - u_old)
-        found = bisection.derivative(u_old + 0.5, T, u_old, rate, q)
-        np.testing.assert_allclose(float(found), float(exact), rtol=1e-10, atol=1e-10)
+        result = bisection.derivative(u_old + 0.5, T, u_old, rate, q)
+        np.testing.assert_allclose(float(result), float(exact), rtol=1e-10, atol=1e-10)
 
 
 def test_the_three_solvers_agree_and_bisection_counts_its_halvings(states):
@@ -225,8 +225,8 @@ def test_the_optimum_is_that_of_softmax_regression(tiny):
         scores = tiny.X @ w.reshape(4, 3).T
         return -log_softmax(scores, axis=1)[np.arange(20), tiny.y].sum() + w @ w / 2
 
-    found = minimize(loss, np.zeros(12), method="Powell", options={"xtol": 1e-9, "ftol": 1e-14})
-    np.testing.assert_allclose(least, found.fun + 20, rtol=1e-9)
+    solution = minimize(loss, np.zeros(12), method="Powell", options={"xtol": 1e-9, "ftol": 1e-14})
+    np.testing.assert_allclose(least, solution.fun + 20, rtol=1e-9)
     bounds = convergence.Bounds.of(tiny)
     assert np.linalg.norm(W) < bounds.W
     assert np.logaddexp(0, tiny.log_odds(W)).max() < bounds.u
@@ -330,8 +330,8 @@ def test_second_moments_are_those_of_every_single_gradient():
             ends = [(terms(i, k, w + e), terms(i, k, w - e)) for e in 1e-6 * np.eye(12)]
             grads = np.array([(up - down) / 2e-6 for up, down in ends])
             squares.append(np.sum(grads**2, axis=0))
-    found = second_moment.second_moments(X @ W.T, y, np.sum(X**2, axis=1), u)
-    np.testing.assert_allclose(list(found.values()), np.mean(squares, axis=0), rtol=1e-7)
+    result = second_moment.second_moments(X @ W.T, y, np.sum(X**2, axis=1), u)
+    np.testing.assert_allclose(list(result.values()), np.mean(squares, axis=0), rtol=1e-7)
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 5.0])

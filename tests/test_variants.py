@@ -42,9 +42,9 @@ def text(name: str) -> str:
     """An experiment as it stands in its paper's file."""
     paper, _, own = name.partition("/")
     whole = (CONF / "paper" / f"{paper}.yaml").read_text().partition("\nexperiments:\n")[2]
-    found = re.search(rf"^  {own}:\n((?:    .*\n|\n)*)", whole, re.MULTILINE)
-    assert found
-    return textwrap.dedent(found[1])
+    match = re.search(rf"^  {own}:\n((?:    .*\n|\n)*)", whole, re.MULTILINE)
+    assert match
+    return textwrap.dedent(match[1])
 
 
 # ---------------------------------------------------------------- experiments
@@ -107,16 +107,16 @@ def test_every_grid_of_the_paper_has_its_experiment() -> None:
     [*((it, "umax") for it in ALL), *(("mnist", it) for it in METHODS.values())],
 )
 def test_what_both_readings_share(dataset: str, method: str, variant: str) -> None:
-    made = read(f"variant=umax/{variant}", f"dataset={dataset}", f"method={method}")
-    protocol = made.dataset.protocol
+    config = read(f"variant=umax/{variant}", f"dataset={dataset}", f"method={method}")
+    protocol = config.dataset.protocol
     whole = dataset == "citeulike"  # not in the paper: not truncated
     features = {"mnist": 780, "citeulike": 0}.get(dataset, 10000)
     assert (protocol.features, protocol.rows) == (features, 0 if whole else 100000)
     assert protocol.row_norm == "l2"
-    assert not made.method.bias
-    assert made.method.lr_decay == 0.9
-    assert made.budget.epochs == 50
-    assert made.evaluation.softmax_twice != whole
+    assert not config.method.bias
+    assert config.method.lr_decay == 0.9
+    assert config.budget.epochs == 50
+    assert config.evaluation.softmax_twice != whole
 
 
 SLOW = [pytest.param(it, marks=pytest.mark.slow) for it in ("bibtex", "delicious")]
@@ -125,26 +125,26 @@ SLOW = [pytest.param(it, marks=pytest.mark.slow) for it in ("bibtex", "delicious
 @pytest.mark.parametrize("dataset", ["mnist", "eurlex", *SLOW])
 def test_paper(dataset: str) -> None:
     for method in METHODS.values():
-        made = read("variant=umax/paper", f"dataset={dataset}", f"method={method}", "seed=3")
-        own = made.method
-        assert (own.order, own.passes) == ("shuffled", 1)
-        assert made.dataset.protocol.split == "given"
+        config = read("variant=umax/paper", f"dataset={dataset}", f"method={method}", "seed=3")
+        settings = config.method
+        assert (settings.order, settings.passes) == ("shuffled", 1)
+        assert config.dataset.protocol.split == "given"
         if method in UMAX:
-            assert (own.batch_size, own.negatives, own.sampler, own.u0) == (
+            assert (settings.batch_size, settings.negatives, settings.sampler, settings.u0) == (
                 1,
                 1,
                 "others",
                 "log_classes",
             )
         else:
-            assert (own.batch_size, own.negatives, own.sampler) == (100, 5, "shared")
+            assert (settings.batch_size, settings.negatives, settings.sampler) == (100, 5, "shared")
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "eurlex", *SLOW])
 def test_code(dataset: str) -> None:
     for method in METHODS.values():
-        made = read("variant=umax/code", f"dataset={dataset}", f"method={method}", "seed=3")
-        own, protocol = made.method, made.dataset.protocol
+        config = read("variant=umax/code", f"dataset={dataset}", f"method={method}", "seed=3")
+        own, protocol = config.method, config.dataset.protocol
         assert own.order == "file"
         if method in ("umax", "vanilla"):
             assert (own.batch_size, own.negatives, own.sampler, own.u0) == (
@@ -214,10 +214,10 @@ def test_the_rates_are_those_of_table_2() -> None:
     assert len(printed) == len(DATASETS) * len(METHODS)
     for row in printed.to_dict("records"):
         dataset, method = DATASETS[row["dataset"]], METHODS[row["method"]]
-        made = read("rates=umax/table2", f"dataset={dataset}", f"method={method}")
+        config = read("rates=umax/table2", f"dataset={dataset}", f"method={method}")
         # The run behind the ratio that Table 3 prints had another rate there than Table 2 prints.
         exception = (row["dataset"], row["method"]) == ("Eurlex", "Implicit SGD")
-        assert made.method.lr == (1.0 if exception else float(row["value"]))
+        assert config.method.lr == (1.0 if exception else float(row["value"]))
 
 
 def test_a_rate_that_is_said_wins() -> None:

@@ -70,9 +70,9 @@ def test_a_killed_process_of_another_launcher_is_a_row(workspace: Workspace) -> 
         os.kill(at_work(process.pid)[0], signal.SIGKILL)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and "Traceback" not in out + err, out + err
-    found = workspace.frame("grid=named")
-    assert found["status"].tolist() == ["failed", "failed"]
-    assert found["message"].str.startswith("hydra/launcher=joblib left no cell: Terminated").all()
+    frame = workspace.frame("grid=named")
+    assert frame["status"].tolist() == ["failed", "failed"]
+    assert frame["message"].str.startswith("hydra/launcher=joblib left no cell: Terminated").all()
 
 
 KILLS = """
@@ -94,9 +94,9 @@ def test_a_killed_worker_costs_its_cell_alone(workspace: Workspace) -> None:
     words = (*GRID, "method=umax,implicit", "method.sampler=kills.KillsOnce", "workers=2")
     done = workspace.run(*words, "engine=numpy")
     assert done.code == 1 and "Traceback" not in done.err, done.text
-    found = workspace.frame()
-    assert found["status"].value_counts().to_dict() == {"done": 3, "failed": 1}
-    message = found.loc[found["status"] == "failed", "message"].iloc[0]
+    frame = workspace.frame()
+    assert frame["status"].value_counts().to_dict() == {"done": 3, "failed": 1}
+    message = frame.loc[frame["status"] == "failed", "message"].iloc[0]
     assert message == "worker died: killed by signal 9; out of memory?"
     again = workspace.run(*words, "engine=numpy")
     assert again.code == 0 and "3 of them were there already" in again.out, again.text
@@ -143,15 +143,15 @@ def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatc
     monkeypatch.setattr(evaluator, "evaluate", lambda *arguments, **asked: measured)
     budget = Budget(epochs=10, checkpoints=5, seconds=seconds)
     model = LinearModel(2, 2, True, "float32")
-    made = training.run(Slow(), model, Data(), 0, budget, Evaluation(), 0.0)
+    trace = training.run(Slow(), model, Data(), 0, budget, Evaluation(), 0.0)
     if seconds is None:
-        assert made.status == "done" and made.curve["epoch"].tolist() == [0, 2, 4, 6, 8, 10]
-        assert made.curve["bound"].tolist()[1:] == [-1, -2, -3, -4, -5]
+        assert trace.status == "done" and trace.curve["epoch"].tolist() == [0, 2, 4, 6, 8, 10]
+        assert trace.curve["bound"].tolist()[1:] == [-1, -2, -3, -4, -5]
     else:
-        assert made.status == "timeout" and made.curve["epoch"].iloc[-1] < 2
-        assert made.train_seconds >= 0.1
-        steps = made.curve["iteration"].iloc[-1]
-        assert made.curve["bound"].iloc[-1] == pytest.approx(-np.arange(1, steps + 1).mean())
+        assert trace.status == "timeout" and trace.curve["epoch"].iloc[-1] < 2
+        assert trace.train_seconds >= 0.1
+        steps = trace.curve["iteration"].iloc[-1]
+        assert trace.curve["bound"].iloc[-1] == pytest.approx(-np.arange(1, steps + 1).mean())
 
 
 def test_a_worker_ends_in_silence_when_its_launch_was_killed(

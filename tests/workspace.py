@@ -199,11 +199,11 @@ class Workspace:
 
     def cells(self, runs: str = "runs") -> dict[str, tuple[int, int]]:
         """Finished cells by identity, with what changes when one is written again."""
-        found = {}
+        stats = {}
         for path in (self.path / runs / "cells").glob("[!.]*/cell.json"):
             stat = path.stat()
-            found[path.parent.name] = (stat.st_ino, stat.st_mtime_ns)
-        return found
+            stats[path.parent.name] = (stat.st_ino, stat.st_mtime_ns)
+        return stats
 
 
 def _program(

@@ -110,9 +110,9 @@ def _stay(mark: str) -> list[int]:
 
 def alive(mark: str) -> list[int]:
     """Processes that have the mark of a trial in their environment."""
-    found = []
+    result = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             if f"{MARK}={mark}".encode() in (entry / "environ").read_bytes():
-                found.append(int(entry.name))
-    return found
+                result.append(int(entry.name))
+    return result

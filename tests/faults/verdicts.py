@@ -61,8 +61,8 @@ def incomplete(shown: Shown, whole: Shown) -> str:
 
 def writes(folder: Path) -> dict[str, int]:
     """When the files of every finished cell were written."""
-    found = (folder / "runs" / "cells").glob("[!.]*/cell.json")
-    return {path.parent.name: path.stat().st_mtime_ns for path in found}
+    files = (folder / "runs" / "cells").glob("[!.]*/cell.json")
+    return {path.parent.name: path.stat().st_mtime_ns for path in files}
 
 
 def judge(

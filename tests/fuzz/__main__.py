@@ -80,8 +80,8 @@ def fuzz(name: str, limits: Limits, folder: Path) -> Outcome:
 
 
 def _last(pattern: str, text: str) -> int:
-    found = re.findall(pattern, text)
-    return int(found[-1]) if found else 0
+    matches = re.findall(pattern, text)
+    return int(matches[-1]) if matches else 0
 
 
 def _finding(said: str) -> str:
@@ -105,8 +105,8 @@ def write(outcomes: list[Outcome], folder: Path, words: list[str]) -> None:
     table = table.rename(columns={"mebibytes": "peak MiB"})
     text = HEAD.format(seconds=SECONDS, mebibytes=MEBIBYTES)
     text += table.to_markdown(index=False, floatfmt=".0f", intfmt=",") + "\n"
-    found = [f"- {it.target}: {finding}" for it in outcomes for finding in it.findings]
-    text += "\nFindings:\n\n" + "\n".join(found) + "\n" if found else ""
+    result = [f"- {it.target}: {finding}" for it in outcomes for finding in it.findings]
+    text += "\nFindings:\n\n" + "\n".join(result) + "\n" if result else ""
     shown = [word for word in words if not word.startswith(("folder=", "reports_dir="))]
     text += f'\nCommand: `make fuzz FUZZ="{" ".join(shown)}"`.\n' if shown else ""
     folder.mkdir(parents=True, exist_ok=True)

@@ -28,8 +28,8 @@ def main() -> None:
     """Hand inputs to the target; what it prints is lost."""
     name, folder, *options = sys.argv[1:]
     target = targets.all_of_them()[name]
-    corpus, found = Path(folder) / "corpus" / name, Path(folder) / "found" / name
-    for place in (corpus, found):
+    corpus, findings = Path(folder) / "corpus" / name, Path(folder) / "found" / name
+    for place in (corpus, findings):
         place.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(target.seeds):
         (corpus / f"seed-{number}").write_bytes(seed)
@@ -41,14 +41,14 @@ def main() -> None:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
                 targets.accepts(target, content)
         except BaseException:
-            file = found / hashlib.sha1(content).hexdigest()
+            file = findings / hashlib.sha1(content).hexdigest()
             file.write_bytes(content)
             traceback.print_exc()
             print(f"Test unit written to {file}\nnumber_of_executed_units: {number}", flush=True)
             sys.stderr.flush()
             os._exit(1)  # threads of libraries would keep the process
 
-    atheris.Setup([sys.argv[0], *options, f"-artifact_prefix={found}/", str(corpus)], take)
+    atheris.Setup([sys.argv[0], *options, f"-artifact_prefix={findings}/", str(corpus)], take)
     atheris.Fuzz()
 
 
