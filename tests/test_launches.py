@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
@@ -23,11 +21,10 @@ from workspace import ROOT, Workspace
 from xcbench import threads
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
-from xcbench.run import cells, memory, plan, processes, runner
+from xcbench.run import cells, plan, processes, runner
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Claims, Queue
 from xcbench.run.settings import Budget, Config
-from xcbench.units import GIB
 
 QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
 LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
@@ -204,42 +201,6 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     assert Queue(tmp_path / "x", [job], {}).take() == ([job], None)
 
 
-# ---------------------------------------------------------------- memory
-@pytest.fixture
-def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What a system of our making says of its memory."""
-    proc, own = tmp_path / "proc", tmp_path / "proc" / "self"
-    (proc / "sys/kernel/random").mkdir(parents=True)
-    own.mkdir()
-    (proc / "sys/kernel/random/boot_id").write_text("b00t\n")
-    (proc / "vmstat").write_text("nr_free_pages 5\noom_kill 3\n")
-    (proc / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:    4096 kB\n")
-    (own / "cgroup").write_text("4:memory:/a/b\n0::/c\n")
-    monkeypatch.setattr(memory, "SYSTEM", proc)
-    monkeypatch.setattr(memory, "PROCESS", own)
-    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("folder", "files", "available"),
-    [
-        ("memory/a/b", {}, 4096 << 10),
-        ("memory/a", {"memory.limit_in_bytes": "900", "memory.usage_in_bytes": "500"}, 400),
-        ("c", {"memory.max": "max", "memory.current": "500"}, 4096 << 10),
-        ("c", {"memory.max": "900", "memory.current": "500",
-               "memory.stat": "anon 7\ninactive_file 50\n"}, 450),
-    ],
-)  # fmt: skip
-def test_available_memory(
-    system: Path, folder: str, files: dict[str, str], available: float
-) -> None:
-    (system / "groups" / folder).mkdir(parents=True)
-    for name, text in files.items():
-        (system / "groups" / folder / name).write_text(text)
-    assert memory.available() == available
-
-
 def test_an_interrupt_that_a_library_swallows_ends_the_launch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,60 +247,6 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
             assert {library["num_threads"] for library in threadpool_info()} == {2}
     assert inside == [{1}] * 3
     assert searches == [0, 2]
-
-
-@pytest.mark.parametrize(("most", "status"), [(None, "skipped"), (4.0, "tried")])
-def test_a_cell_beyond_the_available_memory_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float | None, status: str
-) -> None:
-    monkeypatch.setattr(runner, "memory_estimate", lambda job: 3 * GIB)
-    monkeypatch.setattr(memory, "available", lambda: 2.0 * GIB)
-    monkeypatch.setattr(runner, "_run", lambda job, cell, watch: replace(cell, status="tried"))
-    cell = runner.run(a_job(tmp_path, memory=most))
-    assert cell.status == status
-    if status == "skipped":
-        assert cell.message == (
-            "needs about 3 GiB, of which 2 GiB are available; budget.memory=3 tries it anyway"
-        )
-
-
-@pytest.mark.parametrize("kills", [3, 4])
-def test_a_cell_that_the_system_killed_is_recorded_and_one_that_a_person_killed_runs(
-    system: Path, kills: int
-) -> None:
-    job = a_job(system)
-    pid = os.fork()
-    if pid == 0:
-        Queue(system, [job], {}).take()
-        os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(pid, 0)
-    (system / "proc" / "vmstat").write_text(f"oom_kill {kills}\n")
-    queue = Queue(system, [job], {})
-    taken = queue.take()
-    assert taken is not None
-    if kills == 3:
-        assert taken == ([job], None)
-    else:
-        assert taken[1] is not None
-        saved = cells.load(system, job.cell.cell)
-        assert saved is not None and saved.status == taken[1].status == "failed"
-        assert saved.message == "out of memory: the system killed the process while it ran"
-    queue.claims.release_all()
-    assert not list((system / "claims").iterdir())
-
-
-def test_a_cell_without_memory_is_not_tried_again_unless_forced(workspace: Workspace) -> None:
-    words = (*QUICK, "budget.epochs=0.1")
-    assert workspace.run(*words).code == 0
-    (path,) = workspace.path.glob("runs/cells/*/cell.json")
-    (cell,) = cells.load_all(workspace.path / "runs")
-    cells.save(workspace.path / "runs", replace(cell, status="failed", message=memory.KILLED))
-    before = path.stat().st_mtime_ns
-    again = workspace.run(*words)
-    assert again.code == 1 and "force=true" in again.out, again.text
-    assert path.stat().st_mtime_ns == before
-    assert workspace.run(*words, "force=true", "budget.memory=50").code == 0
-    assert json.loads(path.read_text())["status"] == "done"
 
 
 def test_interrupts_are_handled_in_the_main_program_alone() -> None:
