@@ -179,6 +179,7 @@ def test_a_kill_leaves_the_files_of_a_report_whole_and_the_next_one_tidies_up(tm
     assert names == {"index.html", "tables.md", "figures", "summary.json", ".report.lock"}
 
 
+@pytest.mark.slow  # tests/test_report_page.py has the scripts of the same base in a browser
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
 def test_page_in_a_real_browser(sections, tmp_path):
     path = tmp_path / "index.html"
