@@ -193,7 +193,7 @@ def seeds_sentence(measured: Measured) -> str:
         return ""
     accuracy, bare, tree = rows.iloc[1], rows.iloc[2], rows.iloc[3]
     return (
-        f"Over three seeds (five of the tree) and all test rows, the accuracy of frequency noise "
+        f"Over five seeds and all test rows, the accuracy of frequency noise "
         f"tuned for bare scores is {bare['acc, bare']} without the correction. Tuned for corrected "
         f"scores it is {accuracy['acc, removed']} with the correction, and that of the tree "
         f"{tree['acc, removed']}."
