@@ -44,7 +44,7 @@ def run() -> list[Row]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for tracking in ("mlflow=false", "mlflow=true"):
-            where, words = Path(folder) / tracking, (tracking, "workers=2")
+            where, words = Path(folder) / tracking.replace("=", "-"), (tracking, "workers=2")
             spent = launch(where, LAUNCHED, *words)
             shape = f"{LAUNCHED:,} cells, {', '.join(words)}"
             rows.append(_row("cells/s", shape, LAUNCHED / spent, 20.0, at_least=True))

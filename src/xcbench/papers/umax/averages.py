@@ -69,13 +69,8 @@ def _raman(results: pd.DataFrame) -> Claim:
     variants = [
         Variant(variant, [factor], launch) for variant, factor in pairs if np.isfinite(factor)
     ]
-    shown = "; ".join(
-        f"{dataset}: {comparator:.2f} against the published comparator, {right:.2f} against its "
-        "correct form"
-        for dataset, (comparator, right) in factors.items()
-    )
     where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
-    return Claim(variants, f"{where}mean over the rates ({shown or 'not run'})", command=launch)
+    return Claim(variants, f"{where}mean over the rates ({_shown(factors)})", command=launch)
 
 
 def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -95,10 +90,15 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
 
 def factors(measured: Measured) -> str:
     """Means over the rates of the losses on the two double sums, relative to the paper's."""
-    factors = []
-    for dataset, (comparator, right) in raman_factors(measured.results).items():
+    return _shown(raman_factors(measured.results))
+
+
+def _shown(factors: dict[str, tuple[float, float]]) -> str:
+    """`raman_factors` in words; a comparator that was not run is left out."""
+    parts = []
+    for dataset, (comparator, right) in factors.items():
         published = (
             [f"{comparator:.2f} for the published comparator"] if np.isfinite(comparator) else []
         )
-        factors.append(f"{dataset}: {', '.join([*published, f'{right:.2f} for the correct one'])}")
-    return "; ".join(factors) or "not run"
+        parts.append(f"{dataset}: {', '.join([*published, f'{right:.2f} for the correct one'])}")
+    return "; ".join(parts) or "not run"
