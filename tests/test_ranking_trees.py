@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise, permutations, product
 from typing import Any
@@ -16,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from test_baselines import K, problem, trained
 from xcbench.core.dataset import Dataset, LabelSets, Split
 from xcbench.core.models.forest import Tree
-from xcbench.core.solvers.ranking_trees import part_by_ranking, sparse_logistic
+from xcbench.core.solvers.ranking_trees import SEEDS, part_by_ranking, sparse_logistic
 from xcbench.core.statistics import inverse_propensity
 from xcbench.methods.fastxml import PropensityTreeOptions, TreeOptions
 
@@ -215,3 +216,9 @@ def test_trees_are_where_a_budget_can_stop() -> None:
     settings = TreeOptions("fastxml", trees=8, leaf=20)
     assert len(trained(settings, problem(), until=2).trees) == 4
     assert len(trained(settings, problem()).trees) == 8
+
+
+def test_threads_share_no_generator():
+    """LIBLINEAR's seeds of one thread are not those that another draws meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: SEEDS.generator).result() is not SEEDS.generator

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from threading import local
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +23,16 @@ from xcbench.core.statistics import inverse_propensity
 
 Plane = tuple[np.ndarray, np.ndarray, float]  # features, their weights, bias
 L1_LOGISTIC = 6  # LIBLINEAR's number
-SEEDS = np.random.RandomState(0)  # seeded anew for every node: making one takes longer than a node
+
+
+class Seeds(local):
+    """A generator for each thread, seeded anew for every node, as to make one takes longer."""
+
+    def __init__(self) -> None:
+        self.generator = np.random.RandomState(0)
+
+
+SEEDS = Seeds()
 
 
 @dataclass
@@ -226,7 +236,7 @@ def sparse_logistic(
     if not X.nnz:
         return np.empty(0, np.int64), np.empty(0), 0.0
     sides = np.bincount(right, minlength=2)
-    SEEDS.seed(rng.integers(2**31))
+    SEEDS.generator.seed(rng.integers(2**31))
     _liblinear.set_verbosity_wrap(0)
     fit, _ = _liblinear.train_wrap(
         X,
@@ -238,7 +248,7 @@ def sparse_logistic(
         C,
         len(right) / sides,
         10,
-        SEEDS.randint(2**31 - 1),
+        SEEDS.generator.randint(2**31 - 1),
         0.1,  # epsilon of regression: not used
         np.ones(len(right)),
     )
