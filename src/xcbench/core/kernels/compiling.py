@@ -11,7 +11,7 @@ import numba
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
 from numba.experimental.function_type import _get_wrapper_address
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from xcbench.core.kernels import keeping
 
@@ -99,11 +99,6 @@ def kernel(function: Any) -> Any:
     if FOLDER and isinstance(dispatcher, Dispatcher):  # else NUMBA_DISABLE_JIT is set
         dispatcher._cache = keeping.Cache(function)  # type: ignore[attr-defined]
     return dispatcher
-
-
-def instead(function: Any, loop: Any) -> None:
-    """Let kernels run a loop where they call a function of NumPy's operations."""
-    overload(function, strict=False)(lambda *arguments: loop)
 
 
 def inlined(function: Any) -> Any:

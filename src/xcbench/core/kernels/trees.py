@@ -1,10 +1,8 @@
-"""Traversal of a tree of sparse hyperplanes, and sums over the rows of a node."""
+"""Traversal of a tree of sparse hyperplanes."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
 
@@ -26,22 +24,3 @@ def leaf_of(rows: Any, planes: Any, b: Any, children: Any, x: Any, found: Any) -
         found[i] = -1 - node
         for j in range(row_start[i], row_start[i + 1]):
             x[row_features[j]] = 0.0
-
-
-def label_loop(start: Any, labels: Any, gains: Any, right: Any, n_labels: int) -> Any:
-    """`xcbench.core.solvers.ranking_trees_node.label_totals`."""
-    totals = np.zeros((2, n_labels))
-    for i in range(len(right)):
-        side = 1 if right[i] else 0
-        for j in range(start[i], start[i + 1]):
-            totals[side, labels[j]] += gains[j]
-    return totals
-
-
-def product_loop(start: Any, columns: Any, values: Any, w: Any) -> Any:
-    """`xcbench.core.solvers.ranking_trees_node.products`."""
-    total = np.zeros(len(start) - 1)
-    for i in range(len(total)):
-        for j in range(start[i], start[i + 1]):
-            total[i] += values[j] * w[columns[j]]
-    return total

@@ -18,7 +18,7 @@ from xcbench.core.dataset import Dataset
 from xcbench.core.models.forest import Forest, ReRankedForest, Tree, of_unit_length
 from xcbench.core.models.sparse import sparse_rows
 from xcbench.core.solvers import Progress, Solver, Streams
-from xcbench.core.solvers.ranking_trees_node import SparseRows, functions, node_rows
+from xcbench.core.solvers.ranking_trees_node import CsrArrays, functions, node_rows
 from xcbench.core.statistics import inverse_propensity
 
 Plane = tuple[np.ndarray, np.ndarray, float]  # features, their weights, bias
@@ -75,9 +75,9 @@ class RankingTrees(Solver):
         """Grow the trees."""
         yield Progress(0, 0, 0.0)
         split = dataset.train.whole_rows()
-        X = SparseRows.of(sparse_rows(split.X, slice(None), np.dtype(np.float64)))
+        X = CsrArrays.of(sparse_rows(split.X, slice(None), np.dtype(np.float64)))
         labels, gains = self.weighted(split.labels(model.n_classes))
-        ranked = SparseRows.of(gains)
+        ranked = CsrArrays.of(gains)
         for stop in stops:
             while len(model.trees) < round(stop * self.trees):
                 model.trees.append(self.grow(X, labels, ranked, model, streams.classes))
@@ -94,9 +94,9 @@ class RankingTrees(Solver):
 
     def grow(
         self,
-        X: SparseRows,
+        X: CsrArrays,
         labels: sp.csr_array,
-        gains: SparseRows,
+        gains: CsrArrays,
         model: Forest,
         rng: np.random.Generator,
     ) -> Tree:
@@ -129,8 +129,8 @@ class RankingTrees(Solver):
     def part(
         self,
         rows: np.ndarray,
-        X: SparseRows,
-        gains: SparseRows,
+        X: CsrArrays,
+        gains: CsrArrays,
         model: Forest,
         rng: np.random.Generator,
     ) -> tuple[Plane, np.ndarray] | None:
@@ -199,7 +199,7 @@ def discounts(n: int) -> np.ndarray:
 
 
 def part_by_ranking(
-    gains: SparseRows | sp.csr_array,
+    gains: CsrArrays | sp.csr_array,
     right: np.ndarray,
     engine: str = "numpy",
     tolerance: float = 1e-6,
@@ -224,7 +224,7 @@ def part_by_ranking(
 
 
 def sparse_logistic(
-    X: SparseRows | sp.csr_array, right: np.ndarray, C: float, bias: bool, rng: np.random.Generator
+    X: CsrArrays | sp.csr_array, right: np.ndarray, C: float, bias: bool, rng: np.random.Generator
 ) -> Plane:
     """Minimise ||w||_1 + C sum_i (n / n_side) log(1 + exp(-s_i (x_i·w + b))), by LIBLINEAR.
 

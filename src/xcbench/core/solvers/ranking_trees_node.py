@@ -1,6 +1,6 @@
 """Rows of a node, and how it parts them: by the ranks of their labels, or by a hyperplane.
 
-NumPy runs these functions as they are. The Numba engine compiles them, with loops for sums.
+NumPy runs these functions as they are; the Numba engine compiles them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 
-class SparseRows(NamedTuple):
+class CsrArrays(NamedTuple):
     """The arrays of a CSR matrix: SciPy's checks take longer than the work in a small node."""
 
     shape: tuple[int, int]
@@ -22,7 +22,7 @@ class SparseRows(NamedTuple):
     data: np.ndarray
 
     @classmethod
-    def of(cls, matrix: sp.csr_array) -> SparseRows:
+    def of(cls, matrix: sp.csr_array) -> CsrArrays:
         """Arrays of always the same types, for which kernels are compiled once."""
         start, columns = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
         return cls(matrix.shape, start, columns, matrix.data.astype(np.float64))
@@ -38,12 +38,12 @@ class SparseRows(NamedTuple):
         return len(self.data)
 
 
-def node_rows(matrix: SparseRows, rows: np.ndarray, engine: str) -> tuple[np.ndarray, SparseRows]:
+def node_rows(matrix: CsrArrays, rows: np.ndarray, engine: str) -> tuple[np.ndarray, CsrArrays]:
     """Columns that some of the rows have, and the rows with these alone."""
     take = functions(engine)[0]
     arrays = matrix.indptr, matrix.indices, matrix.data
     columns, start, place, values = take(*arrays, matrix.shape[1], rows)
-    return columns, SparseRows((len(rows), len(columns)), start, place, values)
+    return columns, CsrArrays((len(rows), len(columns)), start, place, values)
 
 
 @cache
@@ -51,12 +51,11 @@ def functions(engine: str) -> tuple[Callable[..., Any], ...]:
     """`take`, `alternate` and `products`, compiled for ``numba``."""
     if engine != "numba":
         return take, alternate, products
-    from xcbench.core.kernels.compiling import instead, kernel
-    from xcbench.core.kernels.trees import label_loop, product_loop
+    from xcbench.core.kernels.compiling import inlined, kernel
 
-    instead(label_totals, label_loop)
-    instead(products, product_loop)
-    return kernel(take), kernel(alternate), kernel(product_loop)
+    for called in (row_numbers, label_totals):
+        inlined(called)
+    return kernel(take), kernel(alternate), kernel(products)
 
 
 def take(start: Any, columns: Any, values: Any, n_columns: int, rows: Any) -> Any:
@@ -95,26 +94,30 @@ def alternate(
     -------
     right, values : parts at the end, and the mean gain of every round.
     """
+    row = row_numbers(start)
     orders, values = np.empty((2, len(discount))), []
     while True:
-        value, totals = 0.0, label_totals(start, labels, gains, right, len(discount))
+        value, totals = 0.0, label_totals(labels, gains, right[row], len(discount))
         for side in range(2):
             orders[side][np.argsort(-totals[side], kind="mergesort")] = discount
             value += np.dot(orders[side], totals[side])
         values.append(value / len(right))
-        better = products(start, labels, gains, orders[1] - orders[0])
+        better = np.bincount(row, gains * (orders[1] - orders[0])[labels], len(right))
         right = np.where(better == 0, right, better > 0)
         if len(values) > 1 and values[-1] - values[-2] < tolerance:
             return right, values
 
 
-def label_totals(start: Any, labels: Any, gains: Any, right: Any, n_labels: int) -> Any:
-    """Gains (2, K) of every label, summed over the rows of the left part and of the right one."""
-    side = np.repeat(right, np.diff(start))
-    return np.stack([np.bincount(labels, gains * part, n_labels) for part in (~side, side)])
+def label_totals(labels: Any, gains: Any, right: Any, n_labels: int) -> Any:
+    """Gains (2, K) of every label, summed over the left part and over the right one."""
+    return np.bincount(labels + n_labels * right, gains, 2 * n_labels).reshape(2, n_labels)
 
 
 def products(start: Any, columns: Any, values: Any, w: Any) -> Any:
     """Inner products (n,) of rows with w."""
-    row = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    return np.bincount(row, values * w[columns], len(start) - 1)
+    return np.bincount(row_numbers(start), values * w[columns], len(start) - 1)
+
+
+def row_numbers(start: Any) -> Any:
+    """Row of every entry of a CSR matrix."""
+    return np.repeat(np.arange(len(start) - 1), np.diff(start))
