@@ -14,8 +14,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File, Files
-
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = {
     "index.md": "README.md",
@@ -26,8 +24,9 @@ MATH = re.compile(r"\$\$(.+?)\$\$|(?<![\w$`])\$([^$\n`]+?)\$(?![\w$])", re.S)
 CODE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
 
 
-def on_files(files: Files, config: Any) -> Files:
+def on_files(files: Any, config: Any) -> Any:
     """Add the README, the reports and the reference."""
+    File = importlib.import_module("mkdocs.structure.files").File
     for target, source in COPIED.items():
         text = (ROOT / source).read_text("utf-8")
         files.append(File.generated(config, target, content=text))
@@ -86,14 +85,7 @@ def reference() -> str:
             default = f"`{option[2]}`" if option[2] else "–"
             lines.append(f"| `{option[1]}` | {_cell(default)} | {_cell(option[3])} |")
         elif line.endswith(":"):
-            lines += [
-                "",
-                f"### {line[:-1]}",
-                "",
-                "| option | default | what it does |",
-                "|---|---|---|",
-            ]
-    lines.insert(lines.index("Options of a run; `xcbench options` prints them.") + 2, HEAD)
+            lines += ["", f"### {line[:-1]}", "", HEAD]
     lines += [
         "",
         "## Columns of results",

@@ -197,6 +197,19 @@ def test_the_site_has_every_page() -> None:
     assert [page.name for page in DOCS if f": {page.name}" not in site] == []
 
 
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+def test_the_contents_of_a_page_are_its_sections(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    listed = re.findall(r"^- \[([^]]+)\]\(#[^)]*\)$", text, re.M)
+    assert listed in ([], re.findall(r"^## (.+)$", text, re.M))
+
+
+def test_the_tables_of_the_reference_have_one_head() -> None:
+    reference = runpy.run_path(str(ROOT / "docs" / "hooks.py"))["reference"]()
+    tables = re.findall(r"(?:^\|.*\|\n)+", reference, re.M)
+    assert len(tables) > 20 and all(table.count("|---") == 3 for table in tables[:-1])
+
+
 def test_options_that_the_pages_name_exist(workspace: Workspace) -> None:
     listed = re.findall(r"^  ([a-z][\w.]+)", workspace.xcbench("options").out, re.M)
     groups = {name.rpartition(".")[0] for name in listed}  # method.tree
