@@ -184,6 +184,24 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="module")
+def finished(patched: Path) -> Place:
+    """A place where all of the tiny paper has run once; tests take copies of it."""
+    from tiny_paper import Place
+
+    place = Place(patched)
+    assert place.launch() == 0
+    return place
+
+
+@pytest.fixture
+def place(finished: Place, tmp_path: Path) -> Place:
+    """A copy of it."""
+    for name in ("reports", "data"):
+        shutil.copytree(finished.path / name, tmp_path / name)
+    return type(finished)(tmp_path)
+
+
 @pytest.fixture
 def fresh(patched: Path, tmp_path: Path) -> Place:
     """A place where the tiny paper has not run."""
