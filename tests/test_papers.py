@@ -229,6 +229,21 @@ def test_forcing_a_part_leaves_the_other_rows(place: Place, narrow: dict[str, st
     assert not place.ran() & set(sums.loc[~wanted, "cell"])
 
 
+def test_a_cell_measured_anew_is_new_in_every_grid_that_has_it(place: Place) -> None:
+    def with_a_second_grid(tables: ResultsCache) -> ResultsCache:
+        sums = tables.rows[tables.rows["grid"] == "sums"]
+        return tables.joined(tables.only("second", sums["cell"].head(3)))
+
+    results_cache.update(place.file("runs").parent, "runs", with_a_second_grid)
+    before = ResultsCache.read(place.file("runs").parent, "runs")
+    assert place.launch(grid="sums", force="true") == 0
+    after = ResultsCache.read(place.file("runs").parent, "runs")
+    assert after.whole.all() and after.rows["grid"].tolist().count("second") == 3
+    clocks = after.rows.groupby("cell")["train_seconds"].nunique()
+    assert (clocks <= 1).all()
+    assert len(before.rows) == len(after.rows)
+
+
 def test_single_grids(finished: Place, fresh: Place) -> None:
     """Also one that takes its rates from another."""
     assert fresh.launch(grid="search") == 0

@@ -184,6 +184,8 @@ class ResultsCache:
     def replaced(self, grid: str, new: ResultsCache, swept: Sequence[str] = ()) -> ResultsCache:
         """Tables with new rows of a grid.
 
+        Rows of other grids with a cell that was measured anew have the new numbers, too.
+
         Parameters
         ----------
         swept : where only a part of the grid was wanted: what the grid sweeps; its other points
@@ -192,9 +194,23 @@ class ResultsCache:
         mine = self.rows["grid"] == grid
         if swept:
             mine &= _points(self.rows, swept).isin(set(_points(new.rows, swept)))
-        whole = ResultsCache(self.rows[~mine], self.curves).joined(new)
+        others = _refreshed(self.rows[~mine], new.rows)
+        whole = ResultsCache(others, self.curves).joined(new)
         curves = whole.curves[whole.curves["cell"].isin(whole.rows["cell"])]
         return ResultsCache(whole.rows, curves)
+
+
+def _refreshed(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Rows in their order; those of cells with another curve by now are the new ones."""
+    again = new.drop_duplicates("cell").set_index("cell")
+    sums = again.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM]
+    old = rows.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM]
+    other = rows["cell"].isin(again.index) & (old.fillna("") != rows["cell"].map(sums).fillna(""))
+    if not other.any():
+        return rows
+    fresh = again.loc[rows.loc[other, "cell"]].reset_index()
+    fresh = fresh.assign(grid=rows.loc[other, "grid"].to_numpy()).set_index(rows.index[other])
+    return pd.concat([rows[~other], fresh]).sort_index()
 
 
 def update(folder: Path, part: str, change: Callable[[ResultsCache], ResultsCache]) -> ResultsCache:
