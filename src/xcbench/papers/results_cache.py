@@ -203,9 +203,12 @@ class ResultsCache:
 def _refreshed(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
     """Rows in their order; those of cells with another curve by now are the new ones."""
     again = new.drop_duplicates("cell").set_index("cell")
-    sums = again.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM]
-    old = rows.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM]
-    other = rows["cell"].isin(again.index) & (old.fillna("") != rows["cell"].map(sums).fillna(""))
+    sums, old = (
+        frame.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM].astype(object)
+        for frame in (again, rows)
+    )
+    now = rows["cell"].map(sums).astype(object)
+    other = rows["cell"].isin(again.index) & (old.fillna("") != now.fillna(""))
     if not other.any():
         return rows
     fresh = again.loc[rows.loc[other, "cell"]].reset_index()
