@@ -163,6 +163,17 @@ def test_weights_are_those_of_the_dual_wherever_it_is_stopped() -> None:
     np.testing.assert_array_equal(whole.evaluated().toarray(), W)
 
 
+def test_the_mean_objective_is_the_same_wherever_it_is_stopped() -> None:
+    """Looks at the clock stop a pass anywhere, and depend on the machine."""
+
+    def mean(*stops: float) -> float:
+        _, (start, *reports) = solved(small(40), PDSparse(0.05, 1.0, 3, 0.0), stops=stops)
+        seen = np.diff([start.observations, *(report.observations for report in reports)])
+        return float(np.average([report.objective for report in reports], weights=seen))
+
+    assert mean(3.0) == pytest.approx(mean(0.3, 0.5, 1.2, 1.7, 2.9, 3.0), rel=1e-12)
+
+
 @pytest.mark.parametrize("share", [1.0, 0.4])
 def test_engines_take_the_same_steps(share: float) -> None:
     pytest.importorskip("numba")

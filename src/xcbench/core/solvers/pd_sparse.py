@@ -68,7 +68,7 @@ class PDSparse(Solver):
         visited, N = 0, problem.N
         order, (primal, gap) = np.arange(N), problem.gap(model.engine)
         for stop in stops:
-            target = round(stop * N)
+            target, before, total = round(stop * N), visited, 0.0
             while visited < target and gap > self.tolerance:
                 if visited % N == 0:
                     order = streams.order.permutation(N)
@@ -77,12 +77,14 @@ class PDSparse(Solver):
                 rows = order[visited % N :][:count]
                 problem.visit(rows, model.engine, streams.classes)
                 visited += count
+                total += count * primal  # as it was looked at last: the same wherever a pass stops
                 if visited % N == 0:
                     primal, gap = problem.gap(model.engine)
             model.source = problem
             share = visited / N
             seen = round(share * len(dataset.train))
-            yield Progress(visited, seen, share, primal / N, extra={"duality_gap": gap})
+            mean = total / max(visited - before, 1) / N
+            yield Progress(visited, seen, share, mean, extra={"duality_gap": gap})
 
 
 class DualModel(SparseModel):
