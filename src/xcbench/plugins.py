@@ -17,6 +17,7 @@ from typing import Any
 
 from xcbench.errors import UserError, one_line, suggestion
 
+_loaded: set[tuple[str, str]] = set()  # targets that somebody asked this process for, by kind
 GROUPS = {"method": "xcbench.methods", "sampler": "xcbench.samplers", "dataset": "xcbench.datasets"}
 
 
@@ -100,6 +101,21 @@ def find(kind: str, reference: str, ours: tuple[str, ...] = ()) -> PluginRef:
     return PluginRef(thing, reference, f"{packages[0]}, {entries[0].value}")
 
 
+def usable(kind: str) -> list[str]:
+    """Names and targets that may be loaded without being asked for: announced, or loaded before.
+
+    Nothing else that a file names is imported.
+    """
+    return [*announced(kind), *(reference for its, reference in _loaded if its == kind)]
+
+
+def module(kind: str, reference: str) -> str:
+    """Name of the module that a name or a target stands for, which is not imported."""
+    if is_target(reference):
+        return reference.rpartition(".")[0]
+    return next((entry.module for entry in announced(kind).get(reference, [])), "")
+
+
 def failure(error: BaseException) -> str:
     """Describe an exception of a plugin in one line."""
     return f"{type(error).__name__}: {one_line(error)}".removesuffix(": ")
@@ -132,4 +148,5 @@ def _target(kind: str, target: str) -> PluginRef:
         ) from None
     if not hasattr(module, attribute):
         raise UserError(f"{kind} {target}: module {name} has no '{attribute}'")
+    _loaded.add((kind, target))
     return PluginRef(getattr(module, attribute), target, f"module {name}")

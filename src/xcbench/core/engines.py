@@ -21,13 +21,18 @@ def resolve(engine: str) -> str:
     UserError
         If Numba is requested but not installed.
     """
-    installed = find_spec("numba") is not None
-    if engine == "numba" and not installed:
+    if not installed(engine):
         raise UserError(
             "engine=numba is not possible: Numba is not installed; "
             "pip install 'xcbench[numba]', or engine=numpy"
         )
-    return ("numba" if installed else "numpy") if engine == "auto" else engine
+    return ("numba" if installed("numba") else "numpy") if engine == "auto" else engine
+
+
+@cache
+def installed(engine: str) -> bool:
+    """Whether an engine can be used here."""
+    return engine != "numba" or find_spec("numba") is not None
 
 
 def versions(engine: str) -> dict[str, str]:

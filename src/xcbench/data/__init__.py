@@ -17,20 +17,11 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import durable, locks, plugins
+from xcbench import durable, locks, plugins, sources
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
-from xcbench.data import (
-    blobs,
-    cache,
-    categories,
-    external,
-    files,
-    inputs,
-    protocol,
-    synthetic,
-    verify,
-)
+from xcbench.data import cache, external, files, inputs, protocol, verify
+from xcbench.data.code import MAKERS, Stamp, modules
 from xcbench.data.external import External
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
@@ -50,11 +41,7 @@ __all__ = [
     "prepare",
 ]
 
-VERSION = 2  # of readers and protocols; a change parses everything again
-# Readers that make their rows; the settings of each have its name in `DatasetSettings`.
-MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
-
-
+FORM = 2  # of the content of a digest
 LACKING = {"data": "no data", "no package": "no package", "refused": "refused"}
 
 
@@ -106,7 +93,7 @@ class _Source:
 
     @property
     def digest(self) -> str:
-        text = json.dumps({**self.content, "name": self.name, "code": VERSION}, sort_keys=True)
+        text = json.dumps({**self.content, "name": self.name, "code": FORM}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -159,8 +146,7 @@ def look_up(
         source = _source(settings, data_dir, cache_dir, fetching)
         if isinstance(source, Missing):
             return source
-        info = cache.info(cache_dir / source.digest)
-        return info or Unprepared(source.name, source.digest, source.twin)
+        return _cached(source, cache_dir) or Unprepared(source.name, source.digest, source.twin)
 
 
 @contextmanager
@@ -333,7 +319,7 @@ def _prepared(source: _Source, cache_dir: Path) -> Info:
     name, digest = source.name, source.digest
     where = cache_dir / digest
     with locks.alone(cache_dir / f"{digest}.lock", f"prepares {name}"):
-        info = cache.info(where)
+        info = _cached(source, cache_dir)
         if info is None:
             raw = source.read()
             try:
@@ -343,6 +329,23 @@ def _prepared(source: _Source, cache_dir: Path) -> Info:
             info = statistics.describe(
                 name, digest, source.twin, train, test, len(fitted.labels), dropped
             )
-            cache.save(where, info, train, test)
+            stamp = asdict(Stamp.today(source.settings, source.twin))
+            cache.save(where, info, train, test, stamp)
             inputs.save(where, fitted)
+    return info
+
+
+def _cached(source: _Source, cache_dir: Path) -> Info | None:
+    """Dataset in the cache, if today's code prepares the same rows."""
+    where = cache_dir / source.digest
+    info = cache.info(where)
+    if info is None:
+        return None
+    with sources.remembered(cache_dir / sources.FILE):
+        stamp = Stamp(**cache.code(where))
+        if not stamp.holds(source.settings, source.twin):
+            return None
+        today = sources.digest(*modules(source.settings.reader, source.twin))
+    if today != stamp.digest:
+        cache.renew(where, asdict(replace(stamp, digest=today)))
     return info

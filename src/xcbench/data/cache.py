@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +14,12 @@ from xcbench import durable, sealed
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.errors import UserError
 
-INFO = "info.json"
+INFO, CODE = "info.json", "code"
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a damaged cache
 
 
-def save(where: Path, info: Info, train: Split, test: Split) -> None:
-    """Write the arrays atomically; they replace an earlier version.
+def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any]) -> None:
+    """Write the arrays atomically, with a stamp of their code; they replace an earlier version.
 
     The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
     """
@@ -28,14 +29,16 @@ def save(where: Path, info: Info, train: Split, test: Split) -> None:
     scratch = durable.sibling(where)
     try:
         scratch.mkdir()
-        _write(scratch, info, train, test)
+        _write(scratch, info, train, test, code)
         durable.replace_folder(scratch, where)
     except OSError:  # on a full disk, what was written so far would keep it full
         durable.remove(scratch)
         raise
 
 
-def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
+def _write(
+    scratch: Path, info: Info, train: Split, test: Split, code: dict[str, Any]
+) -> None:
     checksums = {}
     for role, split in (("train", train), ("test", test)):
         arrays: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
@@ -54,7 +57,7 @@ def _write(scratch: Path, info: Info, train: Split, test: Split) -> None:
             path = scratch / f"{role}.{name}.npy"
             np.save(path, array)
             checksums[path.name] = _checksum(path)
-    content = {"info": asdict(info), "checksums": checksums}
+    content = {"info": asdict(info), "checksums": checksums, CODE: code}
     (scratch / INFO).write_text(sealed.dumps(content))
 
 
@@ -78,10 +81,24 @@ def read(where: Path) -> Info:
     info = Info(**content["info"])
     if info.digest != where.name:
         raise ValueError(f"these are the files of {info.digest}")
+    if CODE not in content:
+        raise ValueError("the code that prepared it is not known")
     for name, checksum in content["checksums"].items():
         if _checksum(where / name) != checksum:
             raise ValueError(f"{name} is not what was written")
     return info
+
+
+def code(where: Path) -> dict[str, Any]:
+    """Stamp of the code that prepared a dataset which `info` has read."""
+    stamp: dict[str, Any] = sealed.loads((where / INFO).read_bytes())[CODE]
+    return stamp
+
+
+def renew(where: Path, code: dict[str, Any]) -> None:
+    """Replace the stamp of the code: today's prepares the same rows."""
+    content = sealed.loads((where / INFO).read_bytes())
+    durable.write(where / INFO, sealed.dumps({**content, CODE: code}))
 
 
 def _checksum(path: Path) -> int:

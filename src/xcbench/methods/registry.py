@@ -27,13 +27,25 @@ _tried: dict[tuple[int, str, Info], Method] = {}  # what passed; the methods are
 @cache
 def builtin() -> dict[str, Method]:
     """Our methods by name."""
-    ours = {}
+    return {name: method for name, (_, method) in _defined().items()}
+
+
+@cache
+def _defined() -> dict[str, tuple[str, Method]]:
+    """Our methods by name, each with the module that defines it."""
+    ours: dict[str, tuple[str, Method]] = {}
     for package in (methods, baselines):
         for module in iter_modules(package.__path__, f"{package.__name__}."):
             for thing in vars(import_module(module.name)).values():
                 if isinstance(thing, Method):
-                    ours[thing.name] = thing
+                    ours.setdefault(thing.name, (module.name, thing))
     return dict(sorted(ours.items()))
+
+
+def module(reference: str) -> str:
+    """Name of the module that defines a method of a name or a target; it is not imported."""
+    ours = _defined().get(reference)
+    return ours[0] if ours else plugins.module("method", reference)
 
 
 def names() -> list[str]:

@@ -44,6 +44,7 @@ class Cell:
     content : everything that makes two cells the same experiment.
     weights : final W and b, if they are to be saved; `load` does not read them.
     inputs : transformation of new rows for these weights (`xcbench.data.inputs`).
+    code : record of the code that the numbers come from (`xcbench.run.code`).
     """
 
     cell: str
@@ -63,6 +64,7 @@ class Cell:
     traceback: str | None = None
     launch: dict[str, Any] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
+    code: dict[str, Any] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
     weights: dict[str, np.ndarray] = field(default_factory=dict)
     inputs: dict[str, np.ndarray] = field(default_factory=dict)

@@ -240,6 +240,25 @@ def _unreadable(path: Path, reason: str) -> UserError:
     )
 
 
+def has_weights(runs_dir: Path, cell: str) -> bool:
+    """Whether a cell is there with its weights."""
+    return (folder(runs_dir, cell) / WEIGHTS).exists()
+
+
+def renew_code(runs_dir: Path, cell: Cell, code: dict[str, Any]) -> None:
+    """Replace the record of a cell's code, whose numbers still hold.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+    path = folder(runs_dir, cell.cell) / CELL
+    with writing(path):
+        content = sealed.loads(path.read_bytes())
+        durable.write(path, sealed.dumps({**content, "code": code}))
+
+
 def size(runs_dir: Path, cell: str) -> int:
     """Bytes of a cell's files."""
     return sum(path.stat().st_size for path in folder(runs_dir, cell).rglob("*") if path.is_file())

@@ -12,7 +12,7 @@ from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.run import cells, executors, grids, memory, profile, runner
+from xcbench.run import cells, executors, grids, profile, runner, stored
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
 from xcbench.run.mlflow_target import Target
@@ -23,7 +23,7 @@ from xcbench.run.recorder import Recorder
 from xcbench.run.settings import Config
 from xcbench.units import MIB, count
 
-TO_RUN = "to run"
+TO_RUN, STALE = "to run", "stale"
 Ended = Callable[[Sequence[Cell]], None]
 
 
@@ -120,8 +120,10 @@ def execute_jobs(
     cells.sweep_leftovers(runs_dir)
     if whole:
         grids.add(runs_dir, launch.grid, [job.cell.cell for job in launched])
-    old = _stored(runs_dir, launched)
-    finished = {} if launch.force else {name: status for name, (status, _) in old.items() if status}
+    old = stored.look_up(runs_dir, launched)
+    finished = {} if launch.force else {name: it.status for name, it in old.items() if it.status}
+    for sentence in () if launch.force else stored.said(it.change for it in old.values()):
+        print(sentence)
     absent = {job.cell.cell: job.info.reason for job in launched if isinstance(job.info, Missing)}
     runnable = [job for job in launched if job.cell.cell not in absent]
     todo = [job for job in runnable if job.cell.cell not in finished]
@@ -136,7 +138,7 @@ def execute_jobs(
     for reason, number in Counter(absent.values()).items():
         print(f"{count(number, 'cell')} skipped: {reason}")
     recorder = Recorder(runs_dir, launch.mlflow, launch.tracking_uri)
-    queue = Queue(runs_dir, todo, {name: at for name, (_, at) in old.items()})
+    queue = Queue(runs_dir, todo, {name: it.started for name, it in old.items()})
     clock.enter("idle")
     try:
         for job, cell, seconds, saved in executors.run(queue, launch, progress):
@@ -160,7 +162,7 @@ def execute_jobs(
     finally:
         queue.claims.release_all()
     with clock.during("track"):
-        recorder.finish({name: old[name][1] for name in finished})  # what was cut off earlier, too
+        recorder.finish({name: old[name].started for name in finished})  # what was cut off earlier, too
     number = max(1, min(launch.workers, len(todo)))
     if whole:
         profile.write(runs_dir, clock.taken(launch.grid, number))
@@ -189,18 +191,6 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)
 
 
-def _stored(runs_dir: Path, planned: Sequence[Job]) -> dict[str, tuple[str | None, float]]:
-    """Of the cells that are there: the status of one that need not run again, and its start."""
-    states = {}
-    for job in planned:
-        cell = cells.usable(runs_dir, job.cell.cell)  # a damaged one runs again
-        if cell is not None:
-            fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
-            final = fatal or cell.status in cells.FINAL
-            states[job.cell.cell] = (cell.status if final else None), cell.started
-    return states
-
-
 def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
     try:
         cells.save(runs_dir, cell)
@@ -224,15 +214,20 @@ def _announce_twins(planned: Sequence[Job]) -> None:
 
 
 def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
-    statuses, states = _stored(runs_dir, planned), Counter[str]()
+    there, states = stored.look_up(runs_dir, planned), Counter[str]()
     for job in planned:
         lacking = job.info.lacking if isinstance(job.info, Missing) else ""
-        final, _ = statuses.get(job.cell.cell, (None, 0.0))
-        state = lacking or final or TO_RUN
+        cell = there.get(job.cell.cell)
+        stale = cell.change if cell and cell.change else None
+        state = lacking or (STALE if stale else cell and cell.status) or TO_RUN
         states[state] += 1
         mebibytes = memory_estimate(job) / MIB
-        print(f"{job.cell.cell}  {state:10} {mebibytes:8.0f} MiB  {job.label}")
-    print(f"{count(len(planned), 'cell')}, {states[TO_RUN]} to run; nothing was run (plan=true)")
+        why = f"  ({stale.reason})" if stale and state == STALE else ""
+        print(f"{job.cell.cell}  {state:10} {mebibytes:8.0f} MiB  {job.label}{why}")
+    for sentence in stored.said(it.change for it in there.values()):
+        print(sentence)
+    todo = states[TO_RUN] + states[STALE]
+    print(f"{count(len(planned), 'cell')}, {todo} to run; nothing was run (plan=true)")
 
 
 def _summarise(planned: int, cached: int, statuses: Counter[str]) -> None:

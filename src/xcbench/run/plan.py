@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcbench import sources
 from xcbench.core import engines, metrics
 from xcbench.core.dataset import Info
 from xcbench.core.solvers import lockstep
@@ -19,8 +20,9 @@ from xcbench.data.external import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
-from xcbench.run import cells, results
+from xcbench.run import cells, code, results
 from xcbench.run.cell import Cell
+from xcbench.run.fingerprint import Case
 from xcbench.run.identity import Shared, content_of, versions_of
 from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
@@ -44,6 +46,8 @@ class Job:
     """Where that comes from which is not ours."""
     label: str
     """As progress lines show it, with every setting in which cells of the launch differ."""
+    source: str = ""
+    """Digest of the code that its numbers come from."""
     lockstep: str | None = None
     """What jobs have in common that are faster in lockstep; None where it is not faster."""
 
@@ -67,12 +71,13 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
     infos: dict[str, Info | Unprepared | Missing] = {}
     distinct: dict[str, Job] = {}
     shared = Shared()
-    for settings in configurations:
-        key = shared(repr, settings.dataset) + settings.data_dir
-        if key not in infos:
-            infos[key] = _prepared(settings) if prepared else _looked_up(settings)
-        job = _job(settings, infos[key], shared)
-        distinct.setdefault(job.cell.cell, job)
+    with sources.remembered(cache_dir(configurations[0]) / sources.FILE):
+        for settings in configurations:
+            key = shared(repr, settings.dataset) + settings.data_dir
+            if key not in infos:
+                infos[key] = _prepared(settings) if prepared else _looked_up(settings)
+            job = _job(settings, infos[key], shared)
+            distinct.setdefault(job.cell.cell, job)
     planned = list(distinct.values())
     if whole:
         _refuse_impossible(planned)
@@ -83,6 +88,27 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
 def cache_dir(settings: Config) -> Path:
     """Folder of prepared datasets."""
     return Path(settings.runs_dir) / "cache"
+
+
+def code_folder(settings: Config) -> Path:
+    """Folder of fingerprints."""
+    return Path(settings.runs_dir) / "code"
+
+
+def case(job: Job) -> Case:
+    """What a fingerprint of the code of a job is taken with."""
+    settings = job.settings
+    twin = isinstance(job.info, Info | Unprepared) and job.info.twin
+    return Case.of(
+        settings.dataset,
+        twin,
+        job.method,
+        settings.method,
+        settings.evaluation,
+        dtype=settings.dtype,
+        engine=job.cell.engine,
+        lockstep=job.lockstep is not None,
+    )
 
 
 def prepared(planned: Sequence[Job], whole: bool) -> list[Job]:
@@ -159,6 +185,12 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) ->
         method=plugin.reference,
         origins={f"{kind}_from": ref.origin for kind, ref in outside.items() if ref and ref.origin},
         label=cell.label,
+        source=code.source(
+            plugin.reference,
+            settings.method,
+            settings.dataset.reader,
+            isinstance(info, Info | Unprepared) and info.twin,
+        ),
         lockstep=None if problem else _in_lockstep(method, settings, info, cell),
     )
 

@@ -19,7 +19,7 @@ from xcbench.core.solvers import Solver, lockstep
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.run import environment, memory, training
+from xcbench.run import code, environment, memory, plan, reevaluation, training
 from xcbench.run.cell import Cell
 from xcbench.run.cells import identity
 from xcbench.run.course import Trace
@@ -45,7 +45,7 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     try:
         with threads.one():
             cell.environment = {**environment.of(cell.engine), **job.origins}
-            return _run(job, cell, watch)
+            return _evaluated(job) or _run(job, cell, watch)
     except MemoryError:
         return replace(
             cell, status="failed", message="out of memory", traceback=traceback.format_exc()
@@ -67,7 +67,7 @@ def run_together(
 ) -> list[Cell]:
     """Run jobs that differ only in rate or weight decay, in lockstep or one by one."""
     cells = [replace(job.cell, started=time.time()) for job in jobs]
-    if len(jobs) > 1 and not any(map(_too_large, jobs)):
+    if len(jobs) > 1 and not any(map(_too_large, jobs)) and not any(map(reevaluation.due, jobs)):
         try:
             with threads.one():
                 for job, cell in zip(jobs, cells, strict=True):
@@ -95,6 +95,22 @@ def _too_large(job: Job) -> str:
             f"budget.memory={math.ceil(needed)} tries it anyway"
         )
     return ""
+
+
+def _evaluated(job: Job) -> Cell | None:
+    """The stored cell, its kept weights measured again, where that is all that is stale."""
+    due = reevaluation.due(job)
+    if due is None:
+        return None
+    dataset = _dataset(job)
+    _, model = _built(job, dataset)
+    cell = reevaluation.evaluated(job, *due, model, dataset)
+    return cell and replace(cell, started=time.time(), code=_code(job))
+
+
+def _code(job: Job) -> dict[str, Any]:
+    """Record of the code that ran, with its fingerprint."""
+    return code.today(plan.case(job), plan.code_folder(job.settings), job.source).content
 
 
 def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
@@ -174,14 +190,12 @@ def _info(job: Job) -> Info:
 
 def _built(job: Job, dataset: Dataset) -> tuple[Any, Any]:
     """Solver and untrained model."""
-    settings, info = job.settings, _info(job)
+    settings = job.settings
     method = registry.find(job.method).thing
-    solver = method.build(settings.method, dataset.first(settings.budget.share).info)
-    model = solver.make_model(
-        job.cell.engine, info.classes, info.features, settings.method.bias, settings.dtype
+    trained = dataset.first(settings.budget.share).info
+    return training.built(
+        method, settings.method, _info(job), trained, job.cell.engine, settings.dtype
     )
-    model.link = method.link
-    return solver, model
 
 
 def _warm_up(job: Job, solver: Solver, model: Model, dataset: Dataset) -> None:
@@ -208,6 +222,7 @@ def _finished(
         status=trace.status,
         message=trace.message,
         curve=trace.curve,
+        code=_code(job),
         seconds={
             "load": load,
             "compile": compiling,

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench.core.dataset import Dataset, Split
+from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.metrics import evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams, lockstep
 from xcbench.core.solvers.minibatch import Descent
+from xcbench.methods.method import Method
 from xcbench.run.clock import Stops, Stopwatch, checkpoints
 from xcbench.run.course import Course, Trace
 from xcbench.run.evaluator import Evaluator
@@ -23,6 +24,16 @@ from xcbench.run.settings import Budget, Evaluation
 
 if TYPE_CHECKING:
     from xcbench.core.models.compiled import CompiledModel
+
+
+def built(
+    method: Method, settings: Any, info: Info, trained: Info, engine: str, dtype: str
+) -> tuple[Any, Any]:
+    """Solver and untrained model of a method; ``trained`` describes the rows that train."""
+    solver = method.build(settings, trained)
+    model = solver.make_model(engine, info.classes, info.features, settings.bias, dtype)
+    model.link = method.link
+    return solver, model
 
 
 def run(

@@ -1,0 +1,251 @@
+"""A small fixed problem in the files of every format, on which code shows what it computes.
+
+The files are written as their format asks, and read by its reader. What a maker makes is smaller.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from xcbench.core import statistics
+from xcbench.core.dataset import Dataset, Raw, Split
+from xcbench.data import protocol
+from xcbench.data.readers import READERS
+from xcbench.data.settings import DatasetSettings, Expected
+from xcbench.errors import UserError
+
+TRAIN, TEST, SIDE, LABELS, DRAWERS = 120, 40, 4, 14, 20
+FEATURES = SIDE * SIDE
+SIZES = {"train": TRAIN, "test": TEST, "features": FEATURES, "classes": LABELS, "nonzeros": 4}
+Maker = Callable[..., tuple[Raw, Raw]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of counts (N, D) below 10, and labels of each, the main one first."""
+
+    counts: np.ndarray
+    labels: list[list[int]]
+
+    @property
+    def main(self) -> np.ndarray:
+        """First label of every row."""
+        return np.array([labels[0] for labels in self.labels])
+
+    def pairs(self, first: int = 0, mark: str = ":") -> list[str]:
+        """The features of every row, numbered from ``first``."""
+        return [
+            " ".join(f"{j + first}{mark}{row[j]}" for j in np.flatnonzero(row))
+            for row in self.counts
+        ]
+
+
+def dataset(settings: DatasetSettings, maker: Maker | None) -> Dataset:
+    """The sample in the protocol of a dataset, as arrays of the types that a cache gives.
+
+    Parameters
+    ----------
+    settings : reader, protocol, and settings of the maker.
+    maker : what makes the rows; None where a reader reads them.
+
+    Raises
+    ------
+    UserError
+        If there is no sample of the format, or nothing of it is left by the protocol.
+    """
+    train, test, inputs, dropped = protocol.problem(*_raw(settings, maker), settings.protocol)
+    classes = len(inputs.labels)
+    info = statistics.describe("sample", "sample", False, train, test, classes, dropped)
+    counts = np.bincount(train.y, minlength=classes)
+    return Dataset(info, _as_cached(train), _as_cached(test), counts)
+
+
+def numbers(sample: Dataset) -> list[float]:
+    """Numbers that change with any feature, class or label set of the prepared rows."""
+    arrays: list[np.ndarray] = []
+    for split in (sample.train, sample.test):
+        X = split.X if isinstance(split.X, np.ndarray) else split.X.toarray()
+        arrays += [X, split.y, split.labels(sample.info.classes).toarray()]
+        arrays += [split.sets.weight] if split.sets else []
+    return [number for array in arrays for number in projections(array)]
+
+
+def projections(array: np.ndarray) -> Iterator[float]:
+    """Numbers that change with any entry of an array, or with the order of its entries."""
+    values = np.asarray(array, np.float64).ravel()
+    place = np.arange(1, len(values) + 1)
+    yield float(len(values))
+    yield float(np.abs(values).sum())
+    yield float(values @ np.cos(place))
+    yield float(values @ np.sin(np.sqrt(2.0) * place))
+
+
+def _raw(settings: DatasetSettings, maker: Maker | None) -> tuple[Raw, Raw]:
+    """Training and test rows, as the maker or the reader gives them."""
+    if maker is not None:
+        specs = settings.synthetic, settings.categories, settings.blobs
+        spec = next(spec for spec in specs if spec)
+        values = asdict(spec)
+        smaller = {name: min(values[name], size) for name, size in SIZES.items() if name in values}
+        return maker(replace(spec, **smaller))
+    if settings.reader not in (*FORMATS, "digits"):
+        raise UserError(f"there is no sample of reader {settings.reader}")
+    with TemporaryDirectory() as folder:
+        paths = {}
+        for role, content in FORMATS.get(settings.reader, dict)().items():
+            paths[role] = Path(folder) / role
+            paths[role].write_bytes(content if isinstance(content, bytes) else content.encode())
+        expected = Expected(features=FEATURES, labels=LABELS)
+        if settings.reader == "digits":
+            expected = Expected(test=TEST)
+        train, test = READERS[settings.reader](paths, replace(settings, expected=expected))
+    return train.take(np.arange(len(train)) < TRAIN), test
+
+
+def _as_cached(split: Split) -> Split:
+    """Read-only arrays with 32-bit indices: code that is compiled for them serves both."""
+    X = split.X
+    if isinstance(X, np.ndarray):
+        X.flags.writeable = False
+        return split
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    for array in (X.data, X.indices, X.indptr):
+        array.flags.writeable = False
+    return split
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Training and test rows: counts that a class raises at features of its own."""
+    rng = np.random.default_rng(0)
+    raised = rng.random((LABELS, FEATURES)) < 0.25
+    parts = {}
+    for role, size in (("train", TRAIN), ("test", TEST)):
+        main = np.minimum(rng.geometric(0.15, size) - 1, LABELS - 1)
+        main[:LABELS] = np.arange(LABELS)
+        counts = rng.poisson(0.3 + 1.5 * raised[main]).clip(0, 9)
+        counts[-1] = 0
+        further = [rng.choice(LABELS, rng.integers(3), replace=False) for _ in main]
+        labels = [[y, *(int(k) for k in more if k != y)] for y, more in zip(main, further, strict=True)]
+        parts[role] = Table(counts, labels)
+    return parts
+
+
+def _lines(lines: list[str], head: str = "") -> str:
+    return "\n".join([head, *lines] if head else lines) + "\n"
+
+
+def _commas(labels: list[int]) -> str:
+    return ",".join(map(str, labels))
+
+
+def _repository() -> dict[str, str]:
+    return {role: _lines(text, f"{len(text)} {FEATURES} {LABELS}") for role, text in _svmlight_lines()}
+
+
+def _svmlight() -> dict[str, str]:
+    return {role: _lines(text) for role, text in _svmlight_lines()}
+
+
+def _svmlight_lines() -> list[tuple[str, list[str]]]:
+    return [
+        (role, [f"{_commas(y)} {x}" for y, x in zip(table.labels, table.pairs(), strict=True)])
+        for role, table in tables().items()
+    ]
+
+
+def _arff() -> dict[str, str]:
+    head = "@relation sample\n" + "".join(
+        f"@attribute a{j} numeric\n" for j in range(FEATURES + LABELS)
+    )
+    files = {}
+    for role, table in tables().items():
+        rows = []
+        for labels, pairs in zip(table.labels, table.pairs(mark=" "), strict=True):
+            words = pairs.split()
+            entries = [f"{j} {value}" for j, value in zip(words[::2], words[1::2], strict=True)]
+            rows.append("{%s}" % ",".join(entries + [f"{FEATURES + k} 1" for k in sorted(labels)]))
+        files[role] = _lines(rows, f"{head}@data")
+    return files
+
+
+def _idx() -> dict[str, bytes]:
+    files = {}
+    for role, table in tables().items():
+        files[role] = _idx_file(table.counts.reshape(-1, SIDE, SIDE) * 28)
+        files[f"{role}_labels"] = _idx_file(table.main)
+    return files
+
+
+def _idx_file(array: np.ndarray) -> bytes:
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return head + array.astype(np.uint8).tobytes()
+
+
+def _dense_text() -> dict[str, str]:
+    files = {}
+    for role, table in tables().items():
+        size = len(table.counts)
+        rows = [" ".join(map(str, row / 8)) for row in table.counts]
+        files[role] = _lines(rows, f"{size} {FEATURES}")
+        sets = [" ".join(f"{k}:1" for k in sorted(labels)) for labels in table.labels]
+        files[f"{role}_labels"] = _lines(sets, f"{size} {LABELS}")
+    return files
+
+
+def _bydate() -> dict[str, str]:
+    files = {}
+    for role, table in tables().items():
+        places = np.argwhere(table.counts)
+        files[role] = _lines([f"{i + 1} {j + 1} {table.counts[i, j]}" for i, j in places])
+        files[f"{role}_labels"] = _lines([str(y + 1) for y in table.main])
+    return files
+
+
+def _omniglot() -> dict[str, bytes]:
+    table, content = tables()["train"], io.BytesIO()
+    images = (table.counts.reshape(-1, SIDE, SIDE) * 28).astype(np.uint8)
+    drawer = (1 + np.arange(TRAIN) % DRAWERS).astype(np.uint8)
+    np.savez(content, X=images, y=table.main.astype(np.int16), drawer=drawer)
+    return {"train": content.getvalue()}
+
+
+def _citeulike() -> dict[str, str]:
+    table = tables()["train"]
+    words = [f"{len(pairs.split())} {pairs}".rstrip() for pairs in table.pairs()]
+    tags = []
+    for label in range(LABELS):
+        articles = [str(i) for i, labels in enumerate(table.labels) if label in labels]
+        tags.append(" ".join([str(len(articles)), *articles]))
+    return {"train": _lines(words), "train_labels": _lines(tags)}
+
+
+def _triples() -> dict[str, str]:
+    files = {}
+    for role, table in tables().items():
+        lines = [f"{LABELS + i % 20} {y} {i % 3}" for i, y in enumerate(table.main)]
+        files[role] = _lines(lines, str(len(lines)))
+    return files
+
+
+FORMATS: dict[str, Callable[[], dict[str, str] | dict[str, bytes]]] = {
+    "repository": _repository,
+    "svmlight": _svmlight,
+    "own": _svmlight,
+    "mulan_arff": _arff,
+    "idx": _idx,
+    "dense_text": _dense_text,
+    "bydate": _bydate,
+    "words": _bydate,
+    "omniglot": _omniglot,
+    "citeulike": _citeulike,
+    "triples": _triples,
+}

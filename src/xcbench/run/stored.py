@@ -1,0 +1,74 @@
+"""Cells of a launch that are there already: which hold, and why others run again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xcbench.run import cells, code, memory, plan
+from xcbench.run.cell import Cell
+from xcbench.run.code import Change, Code
+from xcbench.run.plan import Job
+from xcbench.units import count
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A cell that is there.
+
+    Attributes
+    ----------
+    started : when it ran.
+    status : of a cell that need not run again; None of one that must.
+    change : what changed of its code since.
+    """
+
+    started: float
+    status: str | None
+    change: Change
+
+
+def look_up(runs_dir: Path, jobs: Sequence[Job]) -> dict[str, Stored]:
+    """The cells of jobs that are there, by identity.
+
+    Records of code that gives the same numbers get today's digest, unless the launch only plans.
+    """
+    stored = {}
+    for job in jobs:
+        cell = cells.usable(runs_dir, job.cell.cell)  # a damaged one runs again
+        if cell is not None:
+            stored[job.cell.cell] = _stored(runs_dir, job, cell)
+    return stored
+
+
+def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
+    fatal = cell.status == "failed" and (cell.message or "").startswith(memory.KILLED)
+    if fatal:
+        return Stored(cell.started, cell.status, Change())
+    if cell.status not in cells.FINAL:
+        return Stored(cell.started, None, Change())
+    record = Code.of(cell.code)
+    change = code.change(record, plan.code_folder(job.settings))
+    holds = not change and not change.unchecked
+    if record and holds and not job.settings.plan and record.digest != job.source:
+        cells.renew_code(runs_dir, cell, code.renewed(record).content)
+    return Stored(cell.started, None if change else cell.status, change)
+
+
+def said(changes: Iterable[Change]) -> list[str]:
+    """A sentence for each reason why cells are stale, and for what could not be compared."""
+    stale, unchecked = Counter[str](), Counter[str]()
+    for change in changes:
+        if change:
+            stale[change.reason] += 1
+        elif change.unchecked:
+            unchecked[change.unchecked] += 1
+    return [
+        *(f"{count(n, 'cell')} stale: {reason}" for reason, n in stale.items()),
+        *(
+            f"{count(n, 'cell')} from changed code, not compared: {reason}"
+            for reason, n in unchecked.items()
+        ),
+    ]
