@@ -176,6 +176,7 @@ def test_what_goes_wrong_in_lockstep_is_said(
 
     jobs: list[Any] = [SimpleNamespace(cell=make(seed=seed), origins={}) for seed in (0, 1)]
     monkeypatch.setattr(runner, "_too_large", lambda job: "")
+    monkeypatch.setattr(runner.reevaluation, "due", lambda job: None)
     monkeypatch.setattr(runner, "_run_together", fails)
     monkeypatch.setattr(runner, "run", lambda job, watch: job.cell)
     cells = runner.run_together(jobs)

@@ -264,13 +264,16 @@ def _ordered(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Names that these nodes assign or define."""
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            yield from (target.id for target in targets if isinstance(target, ast.Name))
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name

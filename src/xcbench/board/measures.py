@@ -12,6 +12,7 @@ import pandas as pd
 
 from xcbench.board import tuning
 from xcbench.board.protocol import Protocol, Task
+from xcbench.papers import code_table
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import tables
 
@@ -42,6 +43,7 @@ class Board:
         ``accuracy`` (precision at 1 if every label counts) and ``row_seconds``.
     curves : the checkpoints of the final cells.
     summary : one row for each task and method: means over seeds, or a ``reason``.
+    stale : a sentence on rows that today's code did not measure, or nothing.
     """
 
     protocol: Protocol
@@ -49,6 +51,7 @@ class Board:
     finals: pd.DataFrame
     curves: pd.DataFrame
     summary: pd.DataFrame
+    stale: str = ""
 
 
 def read(folder: Path, protocol: Protocol) -> Board:
@@ -75,7 +78,9 @@ def read(folder: Path, protocol: Protocol) -> Board:
         ]
     )
     summary = summary.merge(_times(summary, curves, protocol), how="left", on=["task", "method"])
-    return Board(protocol, trials, finals, curves, summary)
+    both = caches["tuning"].intact.joined(caches["runs"].intact)
+    stale = code_table.stale(both.rows, both.codes)
+    return Board(protocol, trials, finals, curves, summary, stale)
 
 
 def energy() -> str:

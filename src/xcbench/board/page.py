@@ -61,6 +61,7 @@ def write(folder: Path, board: Board) -> None:
                 title=TITLE,
                 protocol=board.protocol,
                 counts=measures.counts(board),
+                stale=board.stale,
                 energy=measures.energy(),
                 findings=[entry.told for entry in findings.of(board)],
                 advice=results["advice"],

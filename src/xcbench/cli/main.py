@@ -19,7 +19,7 @@ from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
 from xcbench.options import check_name
-from xcbench.run import cells, profile, results
+from xcbench.run import cells, profile, results, stored
 from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
 from xcbench.terminal import RED, styled
@@ -148,9 +148,11 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _results(request: Request) -> int:
-    selected = results.select(request.runs_dir(), request.settings)
-    frame = results.frame(selected, curves=request.curves)
-    _print(frame[results.COLUMNS] if request.format == "md" else frame, request.format, ".5g")
+    runs_dir = request.runs_dir()
+    selected = results.select(runs_dir, request.settings)
+    frame = stored.frame(selected, runs_dir, request.curves)
+    shown = [*results.COLUMNS, stored.STALE] if request.format == "md" else list(frame)
+    _print(frame[shown], request.format, ".5g")
     return 0
 
 
@@ -178,8 +180,11 @@ def _report(request: Request) -> int:
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(request.settings.pop("reports_dir", "reports")) / name
-    selected = results.select(request.runs_dir(), request.settings)
-    table = folder.build(selected, out, title=name)
+    runs_dir = request.runs_dir()
+    selected = results.select(runs_dir, request.settings)
+    changes = stored.changes(selected, runs_dir)
+    stale = ". ".join(stored.said(it for it in changes.values() if it))
+    table = folder.build(selected, out, title=name, stale=stale)
     print(formats.terminal_table(table))
     print(f"report: {request.page(out)}")
     return 0

@@ -127,6 +127,6 @@ def versions(request: Request) -> int:
     print("kind,name,version")
     for name, method in registry.builtin().items():
         print(f"method,{name},{method.version}")
-    print(f"data,readers and protocols,{data.VERSION}")
+    print(f"data,readers and protocols,{data.FORM}")
     print(f"data,synthetic,{synthetic.VERSION}")
     return 0

@@ -36,9 +36,7 @@ def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any
         raise
 
 
-def _write(
-    scratch: Path, info: Info, train: Split, test: Split, code: dict[str, Any]
-) -> None:
+def _write(scratch: Path, info: Info, train: Split, test: Split, code: dict[str, Any]) -> None:
     checksums = {}
     for role, split in (("train", train), ("test", test)):
         arrays: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}

@@ -134,7 +134,9 @@ def tables() -> dict[str, Table]:
         counts = rng.poisson(0.3 + 1.5 * raised[main]).clip(0, 9)
         counts[-1] = 0
         further = [rng.choice(LABELS, rng.integers(3), replace=False) for _ in main]
-        labels = [[y, *(int(k) for k in more if k != y)] for y, more in zip(main, further, strict=True)]
+        labels = [
+            [y, *(int(k) for k in more if k != y)] for y, more in zip(main, further, strict=True)
+        ]
         parts[role] = Table(counts, labels)
     return parts
 
@@ -148,7 +150,9 @@ def _commas(labels: list[int]) -> str:
 
 
 def _repository() -> dict[str, str]:
-    return {role: _lines(text, f"{len(text)} {FEATURES} {LABELS}") for role, text in _svmlight_lines()}
+    return {
+        role: _lines(text, f"{len(text)} {FEATURES} {LABELS}") for role, text in _svmlight_lines()
+    }
 
 
 def _svmlight() -> dict[str, str]:
@@ -172,7 +176,8 @@ def _arff() -> dict[str, str]:
         for labels, pairs in zip(table.labels, table.pairs(mark=" "), strict=True):
             words = pairs.split()
             entries = [f"{j} {value}" for j, value in zip(words[::2], words[1::2], strict=True)]
-            rows.append("{%s}" % ",".join(entries + [f"{FEATURES + k} 1" for k in sorted(labels)]))
+            entries += [f"{FEATURES + k} 1" for k in sorted(labels)]
+            rows.append("{" + ",".join(entries) + "}")
         files[role] = _lines(rows, f"{head}@data")
     return files
 

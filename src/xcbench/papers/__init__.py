@@ -79,11 +79,13 @@ class Measured:
     results : one row for each cell of each grid (column ``grid``).
     curves : one row a checkpoint.
     folder : of the paper's report, where further committed tables stand.
+    stale : a sentence on rows that today's code did not measure, or nothing.
     """
 
     results: pd.DataFrame
     curves: pd.DataFrame
     folder: Path = Path()
+    stale: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,13 @@ from xcbench.errors import UserError, one_line
 from xcbench.papers import checksums
 
 CHECKSUM, CURVE_CHECKSUM = "checksum", "curve_checksum"  # of a row's text; of its checkpoints
-TEXTS = ["cell", "dataset_digest", "commit", CURVE_CHECKSUM]  # hexadecimal: some look like numbers
+TEXTS = [
+    "cell",
+    "dataset_digest",
+    "code",
+    "commit",
+    CURVE_CHECKSUM,
+]  # hexadecimal: some look like numbers
 
 
 def read(path: Path, needed: list[str], numbers: Sequence[str]) -> tuple[pd.DataFrame, int]:

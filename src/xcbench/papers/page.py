@@ -149,7 +149,8 @@ def write(paper: str, measured: Measured, folder: Path) -> pd.DataFrame:
         )
         return [section, *_made(page, spec["sections"])]
 
-    return report.write(paper, spec["title"], spec["intro"], table, folder, sections)
+    said = spec["title"], spec["intro"]
+    return report.write(paper, *said, table, folder, sections, measured.stale)
 
 
 def _made(page: Page, specs: list[dict[str, Any]]) -> Iterator[Section]:

@@ -34,7 +34,13 @@ Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
 def write(
-    name: str, title: str, intro: str, claims: Mapping[Key, Claim], folder: Path, draw: Draw
+    name: str,
+    title: str,
+    intro: str,
+    claims: Mapping[Key, Claim],
+    folder: Path,
+    draw: Draw,
+    stale: str = "",
 ) -> pd.DataFrame:
     """Write a report as page, Markdown and figures.
 
@@ -44,6 +50,7 @@ def write(
     claims : what is known of its printed numbers.
     folder : where ``index.html``, ``tables.md``, ``summary.json`` and ``figures/`` go.
     draw : makes the sections of the replication rows, their figures in the folder it is given.
+    stale : a sentence on rows that today's code did not measure, or nothing.
 
     Returns
     -------
@@ -61,7 +68,7 @@ def write(
         try:
             sections = [*draw(rows, drawn), *priors.section(folder)]
             in_prose = stated.read(folder)
-            summary = summed(name, rows, in_prose)
+            summary = [*filter(None, [stale]), *summed(name, rows, in_prose)]
             page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
             told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
             lines = "\n".join(f"- {line}" for line in [*summary, intro])

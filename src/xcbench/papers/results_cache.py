@@ -1,6 +1,7 @@
 """The measured numbers of a paper as committed tables, and which of their rows still hold.
 
-A row holds while the identity of its cell does: the same settings, data, versions. Where the data
+A row holds while the identity of its cell does, the same settings, data and versions, and while
+today's code gives its numbers (`code_table`). Where the data
 are absent, the row's digest of the data counts, and where another engine is installed, its engine.
 Where the data are not prepared, a rate that a rule makes of them is that of the row.
 A row whose text or curve differs from its checksum does not hold. Tables change by `update`, so
@@ -10,7 +11,7 @@ that launches at the same time add to those of one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,12 @@ from xcbench import durable, locks
 from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError, one_line, writing
-from xcbench.papers import checksums, csv_tables
-from xcbench.run import identity, results
+from xcbench.papers import checksums, code_table, csv_tables
+from xcbench.papers.code_table import Codes
+from xcbench.run import code, identity, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
-from xcbench.run.plan import Job
+from xcbench.run.code import Change, Code
+from xcbench.run.plan import Job, code_folder
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
@@ -75,11 +78,13 @@ class ResultsCache:
     rows : one row for each cell of each grid.
     curves : one row a checkpoint of these cells.
     damaged : number of rows of the file that do not fit their checksums; they are left out.
+    codes : records of the code that the rows come from.
     """
 
     rows: pd.DataFrame
     curves: pd.DataFrame
     damaged: int = 0
+    codes: Codes = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path, part: str) -> ResultsCache:
@@ -90,9 +95,9 @@ class ResultsCache:
         UserError
             If they cannot be read.
         """
-        results, checkpoints = paths(folder, part)
+        results, checkpoints, records = paths(folder, part)
         rows, damaged = csv_tables.read(results, HEAD, NUMBERS)
-        return cls(rows, _read_curves(checkpoints), damaged)
+        return cls(rows, _read_curves(checkpoints), damaged, code_table.read(records))
 
     @classmethod
     def empty(cls) -> ResultsCache:
@@ -102,15 +107,16 @@ class ResultsCache:
     @classmethod
     def of(cls, grid: str, cells: list[Cell]) -> ResultsCache:
         """Tables of the cells of a grid."""
-        return cls(_rows(grid, cells), _curves(cells))
+        return cls(_rows(grid, cells), _curves(cells), codes=code_table.of(cells))
 
     def write(self, folder: Path, part: str) -> None:
-        """Write the tables, both or neither of them, unless they are what is there."""
-        results, checkpoints = _homes(folder, part)
+        """Write the tables, all or none of them, unless they are what is there."""
+        results, checkpoints, records = _homes(folder, part)
         exact = self.rows["lr"].map(lambda rate: "" if pd.isna(rate) else repr(float(rate)))
         rows = self.rows.assign(lr=exact)  # the rate is part of an identity
         curves = self.curves.dropna(subset=CURVE_COLUMNS, how="all")  # of what was run
         files = {checkpoints: _bytes(curves), results: _bytes(csv_tables.with_checksums(rows))}
+        files[records] = code_table.content(self.codes, rows.get(code_table.COLUMN, []))
         if any(not path.exists() or path.read_bytes() != new for path, new in files.items()):
             durable.write_together(files, _pending(folder, part))
 
@@ -129,8 +135,30 @@ class ResultsCache:
             candidate = replace(settings, method=replace(settings.method, lr=rate))
             digest = row["dataset_digest"] if absent else cell.dataset_digest
             if row["cell"] == identity.identity(candidate, cell.dataset, digest, row["engine"]):
-                return str(row["cell"])
+                change = self._change(row, job)
+                self.changes[cell.cell] = change
+                return None if change else str(row["cell"])
         return None
+
+    def _change(self, row: dict[str, Any], job: Job) -> Change:
+        """What became of the code of a row; of one that ran nothing, none is asked."""
+        if row["status"] == "skipped":
+            return Change()
+        name = row[code_table.COLUMN]
+        if name not in self.by_code:
+            folder = code_folder(job.settings)
+            self.by_code[name] = code.change(self.codes.get(name), folder)
+        return self.by_code[name]
+
+    @cached_property
+    def by_code(self) -> dict[str, Change]:
+        """What is known of the records of code that were asked for."""
+        return {}
+
+    @cached_property
+    def changes(self) -> dict[str, Change]:
+        """What became of the code of the rows that were asked for, by identity of the job."""
+        return {}
 
     @cached_property
     def whole(self) -> pd.Series:
@@ -148,7 +176,8 @@ class ResultsCache:
     def intact(self) -> ResultsCache:
         """The rows whose curves are there, and these curves."""
         rows = self.rows[self.whole]
-        return ResultsCache(rows, self.curves[self.curves["cell"].isin(rows["cell"])])
+        curves = self.curves[self.curves["cell"].isin(rows["cell"])]
+        return ResultsCache(rows, curves, codes=self.codes)
 
     @cached_property
     def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
@@ -157,10 +186,10 @@ class ResultsCache:
         They finished, or need more than the memory that they may take.
         """
         finished: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-        rows = self.rows.reindex(columns=[*HEAD, "message", MEMORY])
+        rows = self.rows.reindex(columns=[*HEAD, "message", MEMORY, code_table.COLUMN])
         over = rows["message"].astype(str).str.contains(f"over {MEMORY}=", regex=False)
         final = (rows["status"].isin(FINAL) | over) & self.whole
-        for row in rows.loc[final, [*HEAD, MEMORY]].to_dict("records"):
+        for row in rows.loc[final, [*HEAD, MEMORY, code_table.COLUMN]].to_dict("records"):
             same = finished.setdefault((row["dataset"], row["method"], row["seed"]), [])
             same.append({str(name): value for name, value in row.items()})
         return finished
@@ -174,12 +203,15 @@ class ResultsCache:
         """Cells of these identities, as those of a grid."""
         rows = self.rows[self.rows["cell"].isin(list(names)) & self.whole].drop_duplicates("cell")
         curves = self.curves[self.curves["cell"].isin(rows["cell"])]
-        return ResultsCache(rows.assign(grid=grid), curves)
+        used = set(rows.get(code_table.COLUMN, [])) & self.by_code.keys()
+        codes = code_table.renewed({name: self.codes[name] for name in used & self.codes.keys()})
+        return ResultsCache(rows.assign(grid=grid), curves, codes={**self.codes, **codes})
 
     def joined(self, more: ResultsCache) -> ResultsCache:
         """Both, later checkpoints of a cell instead of earlier ones."""
         curves = _stacked(self.curves[~self.curves["cell"].isin(more.rows["cell"])], more.curves)
-        return ResultsCache(_stacked(self.rows, more.rows), curves)
+        codes = {**self.codes, **more.codes}
+        return ResultsCache(_stacked(self.rows, more.rows), curves, codes=codes)
 
     def replaced(self, grid: str, new: ResultsCache, swept: Sequence[str] = ()) -> ResultsCache:
         """Tables with new rows of a grid.
@@ -195,9 +227,9 @@ class ResultsCache:
         if swept:
             mine &= _points(self.rows, swept).isin(set(_points(new.rows, swept)))
         others = _refreshed(self.rows[~mine], new.rows)
-        whole = ResultsCache(others, self.curves).joined(new)
+        whole = ResultsCache(others, self.curves, codes=self.codes).joined(new)
         curves = whole.curves[whole.curves["cell"].isin(whole.rows["cell"])]
-        return ResultsCache(whole.rows, curves)
+        return ResultsCache(whole.rows, curves, codes=whole.codes)
 
 
 def _refreshed(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
@@ -250,16 +282,17 @@ def _points(rows: pd.DataFrame, swept: Sequence[str]) -> pd.Series:
     return pd.Series(list(points), rows.index, dtype=object)
 
 
-def paths(folder: Path, part: str) -> tuple[Path, Path]:
-    """Files of a part: results, and curves."""
-    results, curves = (
+def paths(folder: Path, part: str) -> tuple[Path, Path, Path]:
+    """Files of a part: results, curves, and records of code."""
+    results, curves, records = (
         durable.current(path, _pending(folder, part)) for path in _homes(folder, part)
     )
-    return results, curves
+    return results, curves, records
 
 
-def _homes(folder: Path, part: str) -> tuple[Path, Path]:
-    return folder / f"{part}.csv", folder / f"{part}-curves.csv"
+def _homes(folder: Path, part: str) -> tuple[Path, Path, Path]:
+    results, curves = folder / f"{part}.csv", folder / f"{part}-curves.csv"
+    return results, curves, folder / f"{part}-code.jsonl"
 
 
 def _pending(folder: Path, part: str) -> Path:
@@ -278,6 +311,7 @@ def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
         cell.cell: {
             "method_version": cell.method_version,
             "dataset_digest": cell.dataset_digest,
+            code_table.COLUMN: record.name if (record := Code.of(cell.code)) else "",
             "commit": str(cell.environment.get("git_commit") or "")[:12],
             **{f"shape.{name}": value for name, value in cell.shape.items()},
         }

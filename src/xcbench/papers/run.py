@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcbench import sources
 from xcbench.data import Missing
 from xcbench.papers import (
     LOSS,
@@ -23,13 +24,15 @@ from xcbench.papers import (
     Measured,
     Paper,
     Place,
+    code_table,
     priors,
     results_cache,
 )
 from xcbench.papers.frames import stopped
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.report.summary import ENDED, at_best_rate, edge
-from xcbench.run import cells, plan, sweeps
+from xcbench.run import cells, plan, stored, sweeps
+from xcbench.run.code import Change
 from xcbench.run.execute import execute_jobs
 from xcbench.run.plan import Job
 from xcbench.run.processes import INTERRUPTED
@@ -156,13 +159,22 @@ def cells_of(
     Datasets are prepared for these cells alone.
     """
     launch = planned[0].settings
-    rows, rest = _held(name, planned, cache)
-    more, todo = _held(name, plan.prepared(rest, whole=not rows), cache)
+    with sources.remembered(plan.cache_dir(launch) / sources.FILE):
+        rows, rest = _held(name, planned, cache)
+        more, todo = _held(name, plan.prepared(rest, whole=not rows), cache)
     held = rows + more
     if held:
         print(
             f"{count(len(planned), 'cell')}: {len(held)} of them are valid in the committed tables"
         )
+    changes = {job.cell.cell: cache.changes.get(job.cell.cell, Change()) for job in planned}
+    for sentence in () if launch.force else stored.said(changes.values()):
+        print(sentence)
+    todo = [
+        replace(job, label=f"{job.label}  (stale: {change.reason})") if change else job
+        for job in todo
+        for change in (changes.get(job.cell.cell),)
+    ]
     code = (execute or execute_jobs)(todo) if todo else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
@@ -284,7 +296,7 @@ def tables(folder: Path) -> dict[str, ResultsCache]:
     """The committed tables of a paper, and a warning of what is damaged in them."""
     parts = {part: ResultsCache.read(folder, part) for part in PARTS}
     for part, cache in parts.items():
-        rows, curves = results_cache.paths(folder, part)
+        rows, curves, _ = results_cache.paths(folder, part)
         for path, what, number in (
             (rows, "rows", cache.lost),
             (curves, "curves", int((~cache.whole).sum())),
@@ -302,4 +314,4 @@ def measured(folder: Path) -> Measured:
     """What the committed tables of a paper hold; what is damaged in them is left out."""
     parts = tables(folder)
     whole = parts["tuning"].intact.joined(parts["runs"].intact)
-    return Measured(whole.rows, whole.curves)
+    return Measured(whole.rows, whole.curves, stale=code_table.stale(whole.rows, whole.codes))

@@ -21,7 +21,7 @@ CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "
 OPTIONAL = {templates.SELF_CONTAINED}
 
 
-def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
+def build(cells: list[Cell], out: Path, title: str, stale: str = "") -> pd.DataFrame:
     """Write a report folder.
 
     The folder holds the page ``index.html``, its ``figures/``, and the final table as ``table.csv``
@@ -34,6 +34,7 @@ def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
     cells : the cells, in any order.
     out : folder of the report.
     title : heading of the report.
+    stale : a sentence on cells that other code than today's measured, or nothing.
 
     Returns
     -------
@@ -50,10 +51,10 @@ def build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
     _check_replaceable(out)
     lock = out.parent / f".{out.name}.lock"
     with writing(out, "reports_dir"), locks.alone(lock, f"writes {out}"):
-        return _build(cells, out, title)
+        return _build(cells, out, title, stale)
 
 
-def _build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
+def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame:
     cells = sorted(cells, key=lambda cell: cell.cell)
     rows = results.frame(cells)
     labelled = variants.label(rows, cells)
@@ -69,7 +70,7 @@ def _build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
         f"{name} {metric.direction} {metric.digits} {metric.axis}"
         for name, metric in in_tables().items()
     )
-    inputs = _digest(title, *texts.values(), *(str(cell.shape) for cell in cells), *shown)
+    inputs = _digest(title, stale, *texts.values(), *(str(cell.shape) for cell in cells), *shown)
     durable.tidy([out])
     if _is_of(out, inputs):
         print(f"nothing changed since {out} was written")
@@ -82,7 +83,7 @@ def _build(cells: list[Cell], out: Path, title: str) -> pd.DataFrame:
         twins = [label for label, its in by_label.items() if page.is_twin(its)]
         texts["table.md"] = markdown(table, title, twins)
         drawn = figures.draw(labelled, curves, trained, scratch / "figures")
-        texts["index.html"] = page.render(title, by_label, labelled, table, drawn)
+        texts["index.html"] = page.render(title, by_label, labelled, table, drawn, stale)
         texts[INPUTS] = inputs + "\n"
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")

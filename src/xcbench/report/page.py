@@ -22,6 +22,7 @@ def render(
     rows: pd.DataFrame,
     table: pd.DataFrame,
     figures: dict[str, list[Picture]],
+    stale: str = "",
 ) -> str:
     """Render a report as HTML.
 
@@ -32,6 +33,7 @@ def render(
     rows : their labelled frame.
     table : the final table.
     figures : what `figures.draw` returned.
+    stale : a sentence on cells that other code than today's measured, or nothing.
     """
     counts = rows["status"].value_counts()
     return (
@@ -40,6 +42,7 @@ def render(
         .render(
             title=title,
             cells=len(rows),
+            stale=stale,
             counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
             sections=[
                 _section(str(label), cells[str(label)], part, results, figures[str(label)])

@@ -26,6 +26,7 @@ from xcbench.run.fingerprint import DATA, Case, Numbers
 COMMON = ("xcbench.run.training",)
 UNKNOWN, ANY = "not recorded", "code"  # instead of a changed part
 DIGITS = 12
+FOLDER = "code"  # in runs/, for fingerprints
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,9 @@ def execute_jobs(
     finally:
         queue.claims.release_all()
     with clock.during("track"):
-        recorder.finish({name: old[name].started for name in finished})  # what was cut off earlier, too
+        recorder.finish(
+            {name: old[name].started for name in finished}
+        )  # what was cut off earlier, too
     number = max(1, min(launch.workers, len(todo)))
     if whole:
         profile.write(runs_dir, clock.taken(launch.grid, number))

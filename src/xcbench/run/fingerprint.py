@@ -135,8 +135,8 @@ def _of_training(case: Case, sample: Dataset) -> Numbers:
     evaluation = replace(evaluation, costs=False, every=1, top_k=most)
     if evaluation.validation and evaluation.validation_from == "train":
         sample = sample.held_out(evaluation.validation, 0)
-    rates = RATES if method.has_rate(settings) else (None,)
-    for number, rate in enumerate(rates):
+    rate: float | None = None
+    for rate in RATES if method.has_rate(settings) else (None,):
         solver, model = _built(case, method, replace(settings, lr=rate), sample)
         trace = training.run(solver, model, sample, 0, BUDGET, evaluation, settings.l2)
         weights = model.weights()
@@ -144,9 +144,9 @@ def _of_training(case: Case, sample: Dataset) -> Numbers:
             break
     columns = _columns(trace.curve)
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
-    if case.lockstep and rates[number]:
+    if case.lockstep and rate:
         lanes = [
-            _built(case, method, replace(settings, lr=rates[number] / 2**lane), sample)
+            _built(case, method, replace(settings, lr=rate / 2**lane), sample)
             for lane in range(lockstep.FEWEST)
         ]
         columns[LANES] = _of_lockstep(lanes, sample, evaluation, settings.l2)

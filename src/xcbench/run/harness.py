@@ -17,7 +17,7 @@ from xcbench import data
 from xcbench.core.dataset import Dataset
 from xcbench.data import Missing
 from xcbench.errors import UserError
-from xcbench.run import cells, overrides, plan, sweeps
+from xcbench.run import cells, overrides, plan, stored, sweeps
 from xcbench.run import results as frames
 from xcbench.run.execute import execute_jobs, planned
 from xcbench.run.processes import INTERRUPTED
@@ -135,8 +135,8 @@ def run(
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     runs_dir = Path(configurations[0].runs_dir)
-    stored = cells.load_all(runs_dir, [job.cell.cell for job in launch])
-    return frames.frame(stored, curves)
+    ran = list(cells.load_all(runs_dir, [job.cell.cell for job in launch]))
+    return stored.frame(ran, runs_dir, curves)
 
 
 def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> pd.DataFrame:
@@ -162,7 +162,8 @@ def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> 
         name.replace("__", "."): ",".join(map(str, _several(value)))
         for name, value in filters.items()
     }
-    return frames.frame(frames.select(Path(runs_dir), wanted), curves)
+    selected = frames.select(Path(runs_dir), wanted)
+    return stored.frame(selected, Path(runs_dir), curves)
 
 
 def _words(options: dict[str, Any]) -> list[str]:

@@ -68,6 +68,8 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
     UserError
         If every point is impossible; nothing has run then.
     """
+    if not configurations:
+        return []
     infos: dict[str, Info | Unprepared | Missing] = {}
     distinct: dict[str, Job] = {}
     shared = Shared()
@@ -92,7 +94,7 @@ def cache_dir(settings: Config) -> Path:
 
 def code_folder(settings: Config) -> Path:
     """Folder of fingerprints."""
-    return Path(settings.runs_dir) / "code"
+    return Path(settings.runs_dir) / code.FOLDER
 
 
 def case(job: Job) -> Case:

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from xcbench.run import cells, code, memory, plan
+import pandas as pd
+
+from xcbench import sources
+from xcbench.run import cells, code, memory, plan, results
 from xcbench.run.cell import Cell
 from xcbench.run.code import Change, Code
 from xcbench.run.plan import Job
 from xcbench.units import count
+
+STALE = "stale"
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,23 @@ def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
     if record and holds and not job.settings.plan and record.digest != job.source:
         cells.renew_code(runs_dir, cell, code.renewed(record).content)
     return Stored(cell.started, None if change else cell.status, change)
+
+
+def changes(stored: Iterable[Cell], runs_dir: Path) -> dict[str, Change]:
+    """What became of the code of cells that ended, by identity."""
+    with sources.remembered(runs_dir / "cache" / sources.FILE):
+        return {
+            cell.cell: code.change(Code.of(cell.code), runs_dir / code.FOLDER)
+            for cell in stored
+            if cell.status in cells.FINAL
+        }
+
+
+def frame(stored: Sequence[Cell], runs_dir: Path, curves: bool = False) -> pd.DataFrame:
+    """`results.frame` with a last column: why a cell is stale, or nothing."""
+    reasons = {cell: it.reason for cell, it in changes(stored, runs_dir).items() if it}
+    rows = results.frame(stored, curves)
+    return rows.assign(**{STALE: rows["cell"].map(reasons).fillna("")})
 
 
 def said(changes: Iterable[Change]) -> list[str]:
