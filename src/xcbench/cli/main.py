@@ -91,7 +91,7 @@ def _command(words: list[str]) -> int:
         "replication": (_beside("paper.collect"), ()),
         "board": (_beside("board.board"), ()),
         "advise": (_beside("advise.advise"), ()),
-        "versions": (_beside("paper.versions"), ()),
+        "digests": (_beside("digests.digests"), ()),
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),

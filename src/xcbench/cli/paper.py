@@ -23,7 +23,7 @@ REPORT = "report"
 def paper(request: Request) -> int:
     """Run what is missing of a paper, or a part of it, and write its report.
 
-    Settings: ``part=tuning|runs|report`` (default: all, in this order), ``grid=table2`` (only these
+    Settings: ``part=tuning|runs|report`` (or several; default: all, in this order), ``grid=table2`` (only these
     experiments), ``force=true`` (run cells again, whatever the committed tables have), ``workers``,
     ``executor``, ``reports_dir``. Others override settings of the experiments, such as
     ``dataset=eurlex`` or ``seed=0``.
@@ -32,25 +32,27 @@ def paper(request: Request) -> int:
     refuse_hydra(settings)
     paper = papers.find(request.words[0])
     only = _grids(paper, settings.pop("grid", ""))
-    part = settings.pop("part", "")
-    if part and part not in (*PARTS, REPORT):
-        raise UserError(f"part={part} is not possible: it is one of {', '.join((*PARTS, REPORT))}")
+    parts = [word for word in settings.pop("part", "").split(",") if word] or [*PARTS, REPORT]
+    for part in parts:
+        if part not in (*PARTS, REPORT):
+            names = ", ".join((*PARTS, REPORT))
+            raise UserError(f"part={part} is not possible: it is one of {names}, or several")
     reports = Path(settings.pop("reports_dir", "reports"))
     folder = reports / paper.name
     started = time.monotonic()
     code = 0
     runner = run.Runner(paper, folder, settings, only)
     for name in PARTS:
-        if part in ("", name) and code != INTERRUPTED:
+        if name in parts and code != INTERRUPTED:
             code = max(code, runner.run(name))
-    if part != REPORT and not runner.points:
+    if parts != [REPORT] and not runner.points:
         filters = " ".join(f"{key}={settings[key]}" for key in settings if run.narrows(key))
-        filters = filters or f"part={part} grid={','.join(only)}"
+        filters = filters or f"part={','.join(parts)} grid={','.join(only)}"
         raise UserError(
             f"no grid of the paper '{paper.name}' has a point with {filters}; "
             f"conf/paper/{paper.name}.yaml lists what they sweep"
         )
-    if part in ("", REPORT) and code != INTERRUPTED and not plans(settings):
+    if REPORT in parts and code != INTERRUPTED and not plans(settings):
         measured = run.measured(folder)
         if measured.results.empty:
             raise UserError(
@@ -59,7 +61,7 @@ def paper(request: Request) -> int:
             )
         rows = paper.report(measured, folder)
         replication.write(folder, rows)
-        if not part:
+        if len(parts) > 1:
             _collected(reports)
         print(report.counted(rows))
         print(f"report: {request.page(folder)}")
@@ -116,17 +118,3 @@ def _collected(reports: Path) -> pd.DataFrame:
     front.write(reports)
     return rows
 
-
-def versions(request: Request) -> int:
-    """``xcbench versions``: versions of methods and datasets, as in cell identities, as CSV."""
-    from xcbench import data
-    from xcbench.data import synthetic
-    from xcbench.methods import registry
-
-    request.refuse_others("no settings")
-    print("kind,name,version")
-    for name, method in registry.builtin().items():
-        print(f"method,{name},{method.version}")
-    print(f"data,readers and protocols,{data.FORM}")
-    print(f"data,synthetic,{synthetic.VERSION}")
-    return 0

@@ -38,7 +38,7 @@ look after the results
   clean        remove the cells that meet every filter; asks first, --yes does not
   verify       find damaged files; asks before it moves them away, --yes does not
   track        rebuild the MLflow store from the cells
-  versions     print the versions of methods and data
+  digests      print digests of the code and settings that every stage of dvc.yaml uses
 
 name=value is a setting (runs_dir, reports_dir) or a filter on a column of the results:
   xcbench results dataset=bibtex method=umax,implicit status=done
@@ -174,11 +174,12 @@ Say which method to use, and which command to run next.
   mib=10                      only models of at most this size
 Example: xcbench advise dataset=file dataset.train=news.svm dataset.protocol.tfidf=true
 """,
-    "versions": """\
+    "digests": """\
 (no options)
 
-Print the versions of methods and data, which are part of the identity of a cell.
-Example: xcbench versions
+Print digests of the code and settings behind the rows and the reports of every paper, as JSON. A
+comment changes none of them.
+Example: xcbench digests
 """,
     "track": """\
 [tracking_uri=URI] [reports_dir=reports] [runs_dir=runs]

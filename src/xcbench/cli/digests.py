@@ -1,0 +1,70 @@
+"""``xcbench digests``: digests of the code and the settings that every stage of dvc.yaml uses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from pkgutil import walk_packages
+
+from omegaconf import OmegaConf
+
+from xcbench import options, papers, sources
+from xcbench.cli.command import Request
+from xcbench.methods import registry
+
+DRAWN = {".html", ".yaml", ".csv", ".svg", ".md"}  # what page builders read beside code
+MEASURING = ("xcbench.papers.run", "xcbench.run.training", "xcbench.data.readers")
+CONFIGURATION = ("config.yaml", "dataset/*.yaml")
+
+
+def digests(request: Request) -> int:
+    """Print a JSON object: ``runs``, ``reports`` and other stages by paper."""
+    request.refuse_others("no settings")
+    methods = sorted(registry.module(name) for name in registry.builtin())
+    measuring = sources.digest(*MEASURING, *methods)
+    runs = {name: _hash([measuring, *_configuration(name)]) for name in papers.NAMES}
+    reports = {
+        name: _built("xcbench.papers.page", *_package(f"xcbench.papers.{name}"))
+        for name in papers.NAMES
+    }
+    stages = {
+        "runs": runs,
+        "reports": reports,
+        "front": _built("xcbench.papers.front", "xcbench.papers.replication"),
+        "board": _built(*_package("xcbench.board")),
+        "board-cells": _hash([measuring, sources.digest("xcbench.board.launch")]),
+        "first": _hash([measuring, *_configuration(""), _built("xcbench.report.folder")]),
+    }
+    print(json.dumps(stages, indent=1))
+    return 0
+
+
+def _package(name: str) -> list[str]:
+    """Modules of a package, of those below it too."""
+    folder = sources.ROOT.joinpath(*name.split(".")[1:])
+    return [name, *(module.name for module in walk_packages([str(folder)], f"{name}."))]
+
+
+def _built(*modules: str) -> str:
+    """Digest of modules, and of templates and tables in their folders."""
+    folders = {path.parent for path in sources.closure(*modules).values()}
+    files = sorted(path for folder in folders for path in folder.iterdir() if path.suffix in DRAWN)
+    texts = (f"{path.relative_to(sources.ROOT)} {sources.file_digest(path)}" for path in files)
+    return _hash([sources.digest(*modules), *texts])
+
+
+def _configuration(paper: str) -> list[str]:
+    """Values of configuration files, without their comments."""
+    folder = options.folder()
+    names = [*CONFIGURATION, f"paper/{paper}.yaml" if paper else "experiment/first.yaml"]
+    return [
+        f"{path.name} {json.dumps(OmegaConf.to_container(OmegaConf.load(path)), sort_keys=True)}"
+        for name in names
+        for path in sorted(Path(folder).glob(name))
+    ]
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[: sources.DIGITS]
