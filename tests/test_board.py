@@ -92,6 +92,11 @@ def test_a_front_has_whom_nobody_dominates() -> None:
     assert {(cost[i], quality[i]) for i in front} == points
 
 
+def test_a_front_begins_at_the_cheapest_even_if_it_is_never_right() -> None:
+    entries = pd.DataFrame({"model_mib": [1.0, 2.0, 3.0], "accuracy": [0.0, 0.0, 0.5]})
+    assert list(ranks.front(entries, "model_mib", "accuracy")) == [0, 2]
+
+
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 4, 4) == "survives"
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 3, 4) == "depends on the task"
