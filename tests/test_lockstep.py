@@ -120,6 +120,8 @@ def test_where_it_is_not_faster_there_is_none(small: Dataset) -> None:
     assert not possible(*three[:2])  # too few
     assert not possible(*three, engine="numpy")
     assert not possible(*three[:2], replace(three[2], negatives=3))  # not the same steps
+    assert possible(*(replace(umax, lr=0.1 * lane) for lane in range(1, 9)))
+    assert not possible(*(replace(umax, lr=0.1 * lane) for lane in range(1, 10)))  # too many
     wide = replace(small, info=replace(small.info, features=1_000_000))
     assert not possible(*three, dataset=wide)  # weights that leave the cache
 
