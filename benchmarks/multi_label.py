@@ -22,6 +22,7 @@ import xcbench
 from benchmarks.comparison import Comparison, Point, System, measuring, training
 from xcbench.core.dataset import Dataset, Split
 from xcbench.methods.baselines import restart_rand
+from xcbench.run.ordering import best_first
 
 EACH = {"protocol__label": "each"}
 UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
@@ -225,7 +226,7 @@ def table(rows: pd.DataFrame) -> str:
     lines = []
     for (dataset, system), group in rows.groupby(["dataset", "system"], sort=False):
         if system != "OneVsAllClassifier" and group["precision_at_1"].notna().any():
-            group = group.loc[[group["precision_at_1"].idxmax()]]
+            group = best_first(group, "precision_at_1").head(1)
         for row in group.itertuples():
             setting = {**json.loads(str(row.setting))}
             shown = ", ".join(

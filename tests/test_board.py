@@ -18,6 +18,7 @@ from xcbench.methods import registry
 from xcbench.methods.method import default_rate
 from xcbench.papers.effects import Effect
 from xcbench.run.clock import Stopwatch
+from xcbench.run.ordering import best_of_each
 from xcbench.run.settings import Config
 
 PROTOCOL = protocol.read()
@@ -57,13 +58,13 @@ def test_early_stopping_takes_the_first_best_checkpoint_of_every_cell() -> None:
     curves = pd.DataFrame(
         {"cell": list("aaabb"), "validation_error": [0.5, 0.2, 0.2, 0.1, 0.3], "n": range(5)}
     )
-    assert tuning.stopped(curves, "validation_error")["n"].tolist() == [1, 3]
+    assert best_of_each(curves, "validation_error", "cell")["n"].tolist() == [1, 3]
 
 
 def test_the_critical_difference_is_that_of_demsar() -> None:
     # Demšar 2006, section 3.2.2: q = 2.569 for four classifiers, on 14 datasets 1.25.
     values = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
-    result = ranks.ranks(values)
+    result = ranks.ranks(values, "test_error")
     assert result is not None
     assert result.difference == pytest.approx(1.25, abs=0.005)
     assert result.average.sum() == pytest.approx(10)
@@ -71,7 +72,7 @@ def test_the_critical_difference_is_that_of_demsar() -> None:
 
 def test_a_method_without_a_number_ranks_last() -> None:
     values = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, np.nan], "c": [3.0, 1.0]})
-    result = ranks.ranks(values)
+    result = ranks.ranks(values, "test_error")
     assert result is not None
     assert result.average.to_dict() == {"a": 1.5, "c": 2.0, "b": 2.5}
 
@@ -84,10 +85,16 @@ def test_a_front_has_whom_nobody_dominates() -> None:
             and (cost[j] < cost[i] or quality[j] > quality[i]) for j in cost.index)
         for i in cost.index
     ]  # fmt: skip
-    front = ranks.front(cost, quality)
+    entries = pd.DataFrame({"train_seconds": cost, "accuracy": quality})
+    front = ranks.front(entries, "train_seconds", "accuracy")
     assert not any(dominated[i] for i in front)
     points = {(cost[i], quality[i]) for i in cost.index if not dominated[i]}
     assert {(cost[i], quality[i]) for i in front} == points
+
+
+def test_a_front_begins_at_the_cheapest_even_if_it_is_never_right() -> None:
+    entries = pd.DataFrame({"model_mib": [1.0, 2.0, 3.0], "accuracy": [0.0, 0.0, 0.5]})
+    assert list(ranks.front(entries, "model_mib", "accuracy")) == [0, 2]
 
 
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:

@@ -140,6 +140,19 @@ def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
     assert "every cell was there already" in again.out
 
 
+@pytest.mark.parametrize("lockstep", ["true", "false"])
+def test_a_diverged_cell_keeps_no_weights(workspace: Workspace, lockstep: str) -> None:
+    words = ("-m", *SMALL, *ZIPF, "method=vanilla", "method.lr=0.01,0.02,1e300")
+    done = workspace.run(*words, "save_weights=true", f"lockstep={lockstep}")
+    assert done.code == 0, done.text
+    statuses = workspace.frame().set_index("cell")["status"]
+    assert sorted(statuses) == ["diverged", "done", "done"]
+    for name, status in statuses.items():
+        files = {path.name for path in (workspace.path / "runs" / "cells" / str(name)).iterdir()}
+        weights = {"weights.npz", "inputs.npz"}
+        assert files & weights == (weights if status == "done" else set())
+
+
 def test_failed_cell_does_not_cost_the_others(workspace: Workspace) -> None:
     # The weights of 1000 classes and 3 million features take 12 GB.
     limits = ((resource.RLIMIT_AS, 4 * 2**30),)

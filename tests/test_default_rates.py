@@ -65,6 +65,30 @@ def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str
     assert trace.curve["test_log_loss"].iloc[-1] < LONG.info.prior_log_loss
 
 
+def test_a_class_of_nearly_all_rows_is_no_reason_to_end_above_the_prior() -> None:
+    """Every class is drawn for every row: nearly all of a minibatch move one true class."""
+    classes, rows = 50, 2000
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(2 * rows) < 0.9, 0, rng.integers(1, classes, 2 * rows))
+    y[:classes] = np.arange(classes)
+    X = np.zeros((2 * rows, classes + 5), np.float32)
+    X[np.arange(2 * rows), y] = X[np.arange(2 * rows), rng.integers(classes, classes + 5)] = 1
+    train, test = (
+        Split(sp.csr_array(X[part]), y[part]) for part in np.split(np.arange(2 * rows), 2)
+    )
+    info = describe("imbalanced", "", True, train, test, classes)
+    data = Dataset(info, train, test, np.bincount(train.y, minlength=classes))
+    settings = OneVsEachOptions(name="ove", negatives=classes - 1, batch_size=200)
+    method = registry.method_of(settings)
+    settings = replace(settings, lr=default_rate(method, settings, info))
+    model = models.make("numpy", classes, classes + 5, True, "float64")
+    model.link = method.link
+    budget = Budget(epochs=20, checkpoints=1)
+    solver = method.build(settings, info)
+    trace = training.run(solver, model, data, 0, budget, Evaluation(), 0.0)
+    assert trace.curve["test_log_loss"].iloc[-1] < info.prior_log_loss
+
+
 @pytest.mark.parametrize("step", ["ar", "adagrad"])
 def test_an_adaptive_step_moves_a_row_by_at_most_about_1(step: str) -> None:
     settings = OneVsEachOptions(name="ove", optimizer=step)

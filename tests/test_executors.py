@@ -26,7 +26,7 @@ from xcbench.methods.double_sum import UmaxOptions
 from xcbench.run import cells, executors, objective, plan
 from xcbench.run.execute import execute
 from xcbench.run.executors import task
-from xcbench.run.settings import Budget, Config, Evaluation
+from xcbench.run.settings import Budget, Config, Evaluation, Slurm
 
 GRID = ("-m", "mlflow=false", "dataset=blobs", "method=ove,umax", "method.lr=0.1", "seed=0,1",
         "budget.epochs=2", "budget.checkpoints=2", "grid=named")  # fmt: skip
@@ -56,6 +56,25 @@ def point(folder: Path, **launch: object) -> Config:
         runs_dir=str(folder),
     )
     return replace(settings, **launch)
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "other"),
+    [
+        ("slurm", Slurm(partition="short"), Slurm(partition="long")),
+        ("executor", "local", "slurm"),
+        ("executor_address", None, "tcp://host:8786"),
+        ("workers", 1, 2),
+        ("lockstep", True, False),
+    ],
+)
+def test_settings_of_a_launch_cannot_be_swept(
+    tmp_path: Path, name: str, one: object, other: object
+) -> None:
+    points = [point(tmp_path, **{name: value}) for value in (one, other)]
+    with pytest.raises(UserError, match=f"^{name} cannot be swept: it applies to the whole launch"):
+        execute(points)
+    assert not (tmp_path / "cells").exists()
 
 
 def test_a_missing_engine_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -201,6 +201,22 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     assert Queue(tmp_path / "x", [job], {}).take() == ([job], None)
 
 
+@pytest.mark.parametrize(("number", "sizes"), [(7, [7]), (8, [8]), (9, [8, 1]), (17, [8, 8, 1])])
+def test_at_most_eight_cells_go_in_lockstep(tmp_path: Path, number: int, sizes: list[int]) -> None:
+    job = a_job(tmp_path)
+    jobs = [
+        replace(job, cell=replace(job.cell, cell=f"{seed:016x}"), lockstep="alike")
+        for seed in range(number)
+    ]
+    queue, groups = Queue(tmp_path, jobs, {}), []
+    while queue:
+        taken = queue.take()
+        assert taken is not None
+        groups.append(taken[0])
+    assert [len(group) for group in groups] == sizes
+    assert [job for group in groups for job in group] == jobs
+
+
 def test_an_interrupt_that_a_library_swallows_ends_the_launch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

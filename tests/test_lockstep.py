@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import signal
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,8 +22,11 @@ from test_resume import numbers, wait_for
 from workspace import Workspace
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import Streams, lockstep
+from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
-from xcbench.run import runner
+from xcbench.run import clock, plan, runner, training
+from xcbench.run.evaluator import Evaluator
+from xcbench.run.settings import Budget, Config
 
 pytest.importorskip("numba", reason="Numba is not installed: nothing goes in lockstep")
 
@@ -114,6 +120,8 @@ def test_where_it_is_not_faster_there_is_none(small: Dataset) -> None:
     assert not possible(*three[:2])  # too few
     assert not possible(*three, engine="numpy")
     assert not possible(*three[:2], replace(three[2], negatives=3))  # not the same steps
+    assert possible(*(replace(umax, lr=0.1 * lane) for lane in range(1, 9)))
+    assert not possible(*(replace(umax, lr=0.1 * lane) for lane in range(1, 10)))  # too many
     wide = replace(small, info=replace(small.info, features=1_000_000))
     assert not possible(*three, dataset=wide)  # weights that leave the cache
 
@@ -163,6 +171,46 @@ def test_a_killed_launch_goes_on(workspace: Workspace, alone: pd.DataFrame) -> N
     after = workspace.cells()
     assert {name: after[name] for name in before} == before
     assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
+
+
+def test_the_seconds_of_the_cells_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that moves by hand: loading, compiling, training and evaluation, once for all."""
+    sizes = SyntheticSettings(train=60, test=20, features=30, classes=5, nonzeros=4.0)
+    settings = Config(
+        dataset=DatasetSettings(name="tiny", reader="synthetic", synthetic=sizes),
+        budget=Budget(epochs=1, checkpoints=1),
+        engine="numba",
+        runs_dir=str(tmp_path),
+    )
+    rates = [replace(SINGLE["umax, one"], lr=lr) for lr in (0.001, 0.01, 0.1, 1.0)]
+    jobs = plan.jobs([replace(settings, method=method) for method in rates])
+    now = [0.0]
+
+    def takes(seconds: float, function: Callable[..., Any]) -> Callable[..., Any]:
+        def slow(*arguments: Any) -> Any:
+            now[0] += seconds
+            return function(*arguments)
+
+        return slow
+
+    def slow_fit(*arguments: Any) -> Iterator[Any]:
+        for progress in fit(*arguments):
+            now[0] += 40.0
+            yield progress
+
+    fit, by_hand = lockstep.fit, SimpleNamespace(time=time.time, perf_counter=lambda: now[0])
+    by_hand.process_time = by_hand.perf_counter
+    for module in (runner, training, clock):
+        monkeypatch.setattr(module, "time", by_hand)
+    monkeypatch.setattr(runner, "_dataset", takes(8.0, runner._dataset))
+    monkeypatch.setattr(training, "warm_up_together", takes(4.0, lambda *_: None))
+    monkeypatch.setattr(lockstep, "fit", slow_fit)
+    monkeypatch.setattr(Evaluator, "measured", takes(16.0, Evaluator.measured))
+    cells = runner.run_together(jobs)
+    assert [cell.environment["lockstep"] for cell in cells] == [4] * 4
+    for cell in cells:  # at the start and at the end it is trained and evaluated
+        assert cell.seconds == {"load": 2.0, "compile": 1.0, "train": 20.0, "evaluate": 8.0}
+        assert cell.curve["train_seconds"].iloc[-1] == 20.0
 
 
 @pytest.mark.parametrize("error", [MemoryError("8 models"), ZeroDivisionError("a bug")])

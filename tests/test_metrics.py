@@ -12,6 +12,8 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.papers.ove import norms
 
+REALS = (-np.inf, np.inf)
+
 
 def test_softmax_twice_is_the_published_baselines_number(digits):
     model, _ = fit(digits, OneVsEachOptions(name="ove", lr=0.05), dtype="float32")
@@ -117,7 +119,7 @@ def margins(scores, y):
 
 
 def test_a_further_metric_is_one_entry(digits, monkeypatch):
-    entry = Metric("margin", of_block=margins, direction=-1, digits=2, axis="margin")
+    entry = Metric("margin", of_block=margins, direction=-1, range=REALS, digits=2, axis="margin")
     monkeypatch.setattr(metrics, "METRICS", (*metrics.METRICS, entry))
     monkeypatch.setattr("xcbench.core.models.model.BLOCK_SCORES", 500)  # several blocks
     rng = np.random.default_rng(0)
@@ -131,6 +133,7 @@ def test_a_further_metric_is_one_entry(digits, monkeypatch):
     assert measures["margin"] == pytest.approx(np.where(right, ahead, true - scores[:, -1]).mean())
     assert "margin" in metrics.names() and "test_margin" in metrics.in_tables()
     assert metrics.axes()["test_margin"] == "test margin"
+    assert metrics.of_column("validation_margin") == entry
 
 
 def test_param_norm_is_equation_17():

@@ -23,7 +23,8 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.negative_sampling import NegativeSamplingOptions
 from xcbench.methods.options import TreeOptions
-from xcbench.run import results, training
+from xcbench.run import training
+from xcbench.run.ordering import best_of_each
 from xcbench.run.settings import Budget, Evaluation
 
 P_DATA = np.array([0.45, 0.25, 0.15, 0.1, 0.05])
@@ -210,8 +211,10 @@ def test_a_validation_part_is_set_aside_from_the_test_rows():
 
 
 def test_early_stopping_takes_the_best_checkpoint_of_every_cell():
-    columns = {"cell": ["a"] * 3 + ["b"] * 2, "loss": [3, 1, 2, 5, np.nan], "epoch": range(5)}
-    assert list(results.earliest_best(pd.DataFrame(columns), "loss").epoch) == [1, 3]
+    losses = [3, 1, 2, 5, np.nan]
+    columns = {"cell": ["a"] * 3 + ["b"] * 2, "train_log_loss": losses, "epoch": range(5)}
+    best = best_of_each(pd.DataFrame(columns), "train_log_loss", "cell")
+    assert list(best.epoch) == [1, 3]
 
 
 def test_corrected_scores():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from xcbench import options
 from xcbench.core import engines
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import results_cache
+from xcbench.papers import Grid, results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import cells
 
@@ -42,6 +43,20 @@ def test_the_later_grid_takes_the_rate_with_the_lowest_loss(finished: Place) -> 
     tuned = finished.table("runs", "tuned").set_index("method")["lr"]
     assert (tuned == best[tuned.index]).all()
     assert len(tuned) == 4
+
+
+@pytest.mark.parametrize("column", ["bound", "train_macro_f1"])
+def test_a_criterion_may_be_a_metric_of_which_more_is_better(
+    fresh: Place, monkeypatch: pytest.MonkeyPatch, column: str
+) -> None:
+    search = Grid("search", "tuning", extended=True, criterion={"ove": column})
+    both = replace(tiny_paper.PAPER, grids=(search, Grid("tuned", rates_from="search")))
+    monkeypatch.setattr(sys.modules["xcbench.papers.tiny"], "paper", both)
+    options = {"evaluation.macro_f1": "true", "budget.epochs": "10"}
+    assert fresh.launch(method="ove", **options) == 0
+    means = fresh.table("tuning").groupby("lr")[column].mean()
+    chosen = fresh.table("runs")["lr"].unique().item()
+    assert means[chosen] == means.max() > means.min()
 
 
 def test_the_report_sees_every_row(finished: Place) -> None:

@@ -59,6 +59,14 @@ def test_differences_are_of_the_same_seed() -> None:
     assert effects.continued("g toy a", "… b lr=1") == "g toy b lr=1"
 
 
+def test_what_was_run_once_stands_beside_every_seed() -> None:
+    results = measured(rows("g", "a", [1.0, 2.0, 4.0]), rows("g", "b", [0.5])).results
+    assert effects.between(results, "g toy a", "g toy b", LOSS) == [0.5, 1.5, 3.5]
+    assert effects.between(results, "g toy b", "g toy a", LOSS) == [-0.5, -1.5, -3.5]
+    assert effects.between(results, "g toy b", "g toy a", LOSS, "ratio") == [0.5, 0.25, 0.125]
+    assert effects.between(results, "g toy b", "g toy b", LOSS) == [0.0]
+
+
 def test_the_best_rate_is_quoted_on_other_seeds() -> None:
     # Rate 1 is lower on seeds 0 and 1 alone: it is chosen on them, and quoted where it is worse.
     lucky, other = rows("g", "a", [0.1, 0.1, 9.0, 9.0, 9.0], lr=1), rows("g", "a", [1.0] * 5)

@@ -11,6 +11,7 @@ from xcbench.core.dataset import Raw
 from xcbench.data import protocol
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
+from xcbench.options import check
 
 
 def raw(rows: list[list[float]], labels: list[list[int]], dense: bool) -> Raw:
@@ -178,9 +179,29 @@ def test_a_random_fraction_of_all_rows_trains(dense):
     assert ours == sorted(ours) and theirs == sorted(theirs) and min(theirs) < 40
     assert drawn() == (ours, theirs) != drawn(split_seed=1)
     assert len(drawn(split_train=0.31)[0]) == 18  # floor(18.6)
-    assert len(drawn(split_train=0.35)[0]) == 21  # 60 x 0.35, though not in binary
+    assert len(drawn(split_train=0.35)[0]) == 21
     with pytest.raises(UserError, match="split=random draws a test part"):
         drawn(split_train=1.0)
+
+
+@pytest.mark.parametrize("per_cent", [7, 14, 28, 29, 55, 56, 57, 58, 75])
+@pytest.mark.parametrize("split", ["random", "per_label"])
+def test_per_cent_of_a_hundred_rows_are_so_many(split, per_cent):
+    """0.29 x 100 is below 29 in binary."""
+    labels = 1 if split == "per_label" else 3
+    both = numbered(100, True, labels=labels), raw(np.zeros((0, 2)), [], True)
+    settings = Protocol(split=split, split_train=per_cent / 100)
+    parts = protocol._drawn_split(protocol._joined(*both), settings)
+    assert [len(part) for part in parts] == [per_cent, 100 - per_cent]
+
+
+@pytest.mark.parametrize(
+    ("share", "what"), [(0.0, "greater than 0"), (-0.1, "greater than 0"), (1.01, "at most 1")]
+)
+def test_a_fraction_of_training_rows_is_above_0_and_at_most_1(share, what):
+    with pytest.raises(UserError, match=f"split_train={share} is not possible: it must be {what}"):
+        check(Protocol(split="random", split_train=share))
+    check(Protocol(split="random", split_train=1.0))
 
 
 @both_forms

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 from made_cells import NAN, make
 from xcbench.report import style, variants
@@ -60,6 +62,25 @@ def test_exploding_method_does_not_flatten_the_others():
     panel = next(ax for ax in figure.axes if ax.get_ylabel().startswith("train log loss"))
     assert panel.get_ylim()[1] < 2 * math.log(8)
     assert [text.get_text() for text in panel.texts] == ["off the axis: nce (to 1e+04)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "poor", "start", "text"),
+    [
+        ("test_log_loss", [2.0, 0.5], [1e8], 2.1, "off the axis: nce (to 1e+08)"),
+        ("bound", [-2.0, -0.5], [-1e8], -2.1, "off the axis: nce (to -1e+08)"),
+        ("test_precision_at_1", [0.1, 0.9], [0.05], 0.1, ""),
+        ("test_precision_at_1", [0.9, 0.99], [0.1], 0.9, "off the axis: nce (to 0.1)"),
+    ],
+)
+def test_an_axis_shows_what_is_best(name, good, poor, start, text):
+    with style.look():
+        ax = Figure().subplots()
+    style.fit_y(ax, {"umax": pd.Series(good), "nce": pd.Series(poor)}, name, start)
+    low, high = ax.get_ylim()
+    assert low <= min(good) and high >= max(good)
+    assert "".join(words.get_text() for words in ax.texts) == text
+    assert high - low < 10
 
 
 def test_diverged_rates_are_crosses_and_no_points():

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from xcbench.run.ordering import best_first, near_best
+
 NEAR = (
     0.02  # accuracies within this share of the best one, and losses, count as as good: faster wins
 )
@@ -56,11 +58,9 @@ def choice(entries: pd.DataFrame, needs: Needs) -> pd.Series | None:
         some = some.dropna(subset=["test_log_loss"])
     if some.empty:
         return None
-    if needs.probabilities:
-        near = some[some["test_log_loss"] <= (1 + NEAR) * some["test_log_loss"].min()]
-    else:
-        near = some[some["accuracy"] >= (1 - NEAR) * some["accuracy"].max()]
-    return near.sort_values(["train_seconds", "method"], kind="stable").iloc[0]
+    measure = "test_log_loss" if needs.probabilities else "accuracy"
+    near = some[near_best(some[measure], measure, NEAR)]
+    return best_first(near.sort_values("method", kind="stable"), "train_seconds").iloc[0]
 
 
 def table(summary: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from xcbench.papers.results_cache import ResultsCache, save
 from xcbench.papers.run import tables
 from xcbench.run import plan, runner, sweeps
 from xcbench.run.cell import Cell
+from xcbench.run.ordering import best_value
 from xcbench.run.settings import Config
 
 NAME = "checks"
@@ -105,7 +106,7 @@ def _objective(conditions: Conditions, task: Task, method: str) -> float:
     cell = _ran(whole)
     losses = "train_log_loss_uncorrected"  # another family of models has a correction
     losses = losses if losses in cell.curve else "train_log_loss"
-    return float((cell.curve[losses] + cell.curve["l2_term"]).min())
+    return best_value(cell.curve[losses] + cell.curve["l2_term"], "objective")
 
 
 def _ran(settings: Config) -> Cell:

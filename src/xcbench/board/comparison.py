@@ -17,6 +17,7 @@ from xcbench.board.protocol import Conditions, Task
 from xcbench.core.dataset import Info
 from xcbench.methods import registry
 from xcbench.run import cells, plan, results
+from xcbench.run.ordering import best_of_each
 from xcbench.run.plan import Job
 
 FIRST = 0.6  # share of the time in which methods run at their defaults
@@ -94,7 +95,7 @@ class Comparison:
             if cell is not None and cell.status in tuning.ENDED:
                 curve = results.frame([cell], curves=True)
                 column = tuning.criterion(curve, self.task.every_label)
-                row = tuning.stopped(curve, column).iloc[0]
+                row = best_of_each(curve, column, "cell").iloc[0]
                 self.entries[job.cell.cell] = _measures(job, row, self.task.every_label)
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcbench.core.metrics import of_column
 from xcbench.papers.effects import Effect, effect
-
-LESS = ("test_log_loss", "train_mib", "model_mib", "train_seconds")  # measures that are to be low
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ def gains(finals: pd.DataFrame, better: str, worse: str, measure: str) -> pd.Dat
     table = finals.pivot_table(index=["task", "seed"], columns="method", values=measure)
     if not {better, worse} <= set(table):
         return pd.DataFrame()
-    sign = -1 if measure in LESS else 1
-    return (sign * (table[better] - table[worse])).unstack("seed").dropna()
+    return of_column(measure).key(table[worse] - table[better]).unstack("seed").dropna()
 
 
 def judged(finals: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from xcbench import durable
 from xcbench.board import ranks
 from xcbench.board.ranks import Ranks
 from xcbench.report import style
+from xcbench.run.ordering import best_value
 
 RATIOS = np.geomspace(1, 10, 91)
 SHOWN = 8  # methods of a profile that are named
@@ -114,7 +115,7 @@ def fronts(summary: pd.DataFrame, cost: str, label: str) -> Figure:
 def _front(ax: Axes, entries: pd.DataFrame, cost: str) -> list[str]:
     """Points of a task, and the line of its front with numbers; gives the methods on it."""
     ax.plot(entries[cost], entries["accuracy"], "o", color="#aaaaaa", markersize=3)
-    best = entries.loc[ranks.front(entries[cost], entries["accuracy"])]
+    best = entries.loc[ranks.front(entries, cost, "accuracy")]
     ax.plot(best[cost], best["accuracy"], "o-", color="#0072b2", markersize=4, linewidth=1)
     for number, (_, entry) in enumerate(best.iterrows(), start=1):
         ax.annotate(str(number), (entry[cost], entry["accuracy"]), fontsize=6.5,
@@ -127,7 +128,7 @@ def overview(summary: pd.DataFrame) -> Figure:
     """Heat map of methods × tasks: accuracy divided by the best of the task."""
     table = summary.pivot(index="method", columns="task", values="accuracy")
     tasks = [task for task in dict.fromkeys(summary["task"]) if table[task].notna().any()]
-    relative = table[tasks].div(table[tasks].max())
+    relative = table[tasks].div(table[tasks].apply(best_value, column="accuracy"))
     order = (
         relative.fillna(0).mean(axis="columns").sort_values(ascending=False, kind="stable").index
     )

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from xcbench.board.measures import REFERENCE, Board
+from xcbench.core.metrics import of_column
 from xcbench.papers.effects import Effect, effect
+from xcbench.run.ordering import best_of_each, best_value
 
+LOSS = "validation_log_loss"
 STEPS = "lr"  # column of methods that take steps of a rate
 
 
@@ -53,10 +56,10 @@ def _of(name: str) -> str:
 
 def _searches(board: Board) -> pd.DataFrame:
     """Validation losses of the first trial and of the best, of every search of a rate."""
-    trials = board.trials.dropna(subset=["validation_log_loss", STEPS])
+    trials = board.trials.dropna(subset=[LOSS, STEPS])
     by = ["task", "method"]
-    first = trials[trials["method.l2"] == 0].groupby(by)["validation_log_loss"].min()
-    best = trials.groupby(by)["validation_log_loss"].min()
+    groups = (some.groupby(by)[LOSS] for some in (trials[trials["method.l2"] == 0], trials))
+    first, best = (losses.agg(best_value, column=LOSS) for losses in groups)
     return pd.DataFrame({"first": first, "best": best}).dropna()
 
 
@@ -79,8 +82,7 @@ def _accuracies(board: Board) -> pd.DataFrame:
 
 def _best(board: Board, some: pd.Series) -> pd.Series:
     """Accuracy by task and seed of the method that is best on the task's average."""
-    means = board.summary[some].dropna(subset=["accuracy"])
-    best = means.loc[means.groupby("task")["accuracy"].idxmax()].set_index("task")["method"]
+    best = best_of_each(board.summary[some], "accuracy", "task").set_index("task")["method"]
     rows = board.finals[board.finals["method"] == board.finals["task"].map(best)]
     return rows.set_index(["task", "seed"])["accuracy"]
 
@@ -110,12 +112,12 @@ def exact_beside_best(board: Board) -> pd.Series:
 
 def order_of_two_measures(board: Board) -> pd.Series:
     """Spearman's correlation over methods of accuracy and log likelihood."""
-    table = board.finals.dropna(subset=["accuracy", "test_log_loss"])
-    table = table[table["method"] != "prior"].assign(likelihood=-table["test_log_loss"])
-    correlations = {
-        key: rows["accuracy"].corr(rows["likelihood"], method="spearman")
-        for key, rows in table.groupby(["task", "seed"])
-    }
+    measures = ["accuracy", "test_log_loss"]
+    table = board.finals[board.finals["method"] != "prior"].dropna(subset=measures)
+    correlations = {}
+    for task_and_seed, rows in table.groupby(["task", "seed"]):
+        one, other = (of_column(name).key(rows[name]) for name in measures)
+        correlations[task_and_seed] = one.corr(other, method="spearman")
     return by_seed(pd.Series(correlations).rename_axis(["task", "seed"]))
 
 

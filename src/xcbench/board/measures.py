@@ -12,9 +12,11 @@ import pandas as pd
 
 from xcbench.board import tuning
 from xcbench.board.protocol import Protocol, Task
+from xcbench.core.metrics import of_column
 from xcbench.papers import code_table
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import tables
+from xcbench.run.ordering import best_of_each
 
 REFERENCE = "softmax"
 SHARES = (95, 99)  # per cent of the reference's accuracy
@@ -111,7 +113,7 @@ def _stopped(cache: ResultsCache, protocol: Protocol) -> pd.DataFrame:
     whole = _with_accuracy(_joined(cache), protocol)
     every = {task.name: task.every_label for task in protocol.tasks}
     parts = [
-        tuning.stopped(part, tuning.criterion(part, every[str(task)]))
+        best_of_each(part, tuning.criterion(part, every[str(task)]), "cell")
         for (task, _), part in whole[whole["status"].isin(tuning.ENDED)].groupby(["task", "method"])
         if str(task) in every
     ]
@@ -159,11 +161,12 @@ def _reason(task: Task, tried: pd.DataFrame) -> str:
 def _times(summary: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Seconds to shares of the reference's accuracy; nothing where a seed does not reach it."""
     lines: list[dict[str, Any]] = []
+    accuracy = of_column("accuracy")
     for task, entries in summary.groupby("task"):
         by_method = entries.set_index("method")["accuracy"].dropna()
         if by_method.empty:
             continue
-        name = REFERENCE if REFERENCE in by_method else str(by_method.idxmax())
+        name = REFERENCE if REFERENCE in by_method else str(accuracy.key(by_method).idxmin())
         for method in by_method.index:
             checkpoints = curves[(curves["task"] == task) & (curves["method"] == method)]
             line = {"task": task, "method": method, "reference": name}
@@ -180,7 +183,8 @@ def _columns() -> list[str]:
 
 def _first(curves: pd.DataFrame, goal: float) -> float:
     """Mean seconds until the accuracy is reached, if it is in every cell."""
-    reached = curves[curves["accuracy"] >= goal].groupby("cell")["train_seconds"].min()
+    key = of_column("accuracy").key
+    reached = curves[key(curves["accuracy"]) <= key(goal)].groupby("cell")["train_seconds"].min()
     return float(reached.mean()) if len(reached) == curves["cell"].nunique() else float("nan")
 
 

@@ -24,6 +24,7 @@ from xcbench.errors import writing
 from xcbench.papers.effects import effect
 from xcbench.papers.results_cache import save
 from xcbench.report import templates
+from xcbench.run.ordering import best_first, near_best
 
 TITLE = "Every method on every task"
 SHOWN = {  # columns of a task's table, and their headings
@@ -42,6 +43,10 @@ SHOWN = {  # columns of a task's table, and their headings
     "trials": "trials",
     "settings": "settings",
 }
+
+
+MEASURES = {"accuracy": "accuracy", "test_log_loss": "log loss"}  # by which methods are ranked
+NEAR = 0.05  # trials within this share of the best one count as as good
 
 
 def write(folder: Path, board: Board) -> None:
@@ -136,8 +141,7 @@ def differences(board: Board) -> pd.DataFrame:
     lines = []
     for task, rows in board.finals.groupby("task"):
         table = {
-            name: rows.pivot_table(index="seed", columns="method", values=name)
-            for name in ("accuracy", "test_log_loss")
+            name: rows.pivot_table(index="seed", columns="method", values=name) for name in MEASURES
         }
         for method in sorted(rows["method"].unique()):
             for name, values in table.items():
@@ -159,8 +163,8 @@ def _by_task(board: Board, name: str) -> pd.DataFrame:
 def ranked(board: Board) -> pd.DataFrame:
     """Average ranks by accuracy of all methods, and by log loss of those with probabilities."""
     lines = []
-    for name, sign in (("accuracy", -1), ("test_log_loss", 1)):
-        table = ranks.ranks(sign * _by_task(board, name))
+    for name in MEASURES:
+        table = ranks.ranks(_by_task(board, name), name)
         if table is None:
             continue
         lines += [
@@ -177,12 +181,7 @@ def sensitivity(board: Board) -> pd.DataFrame:
     every = {task.name: task.every_label for task in board.protocol.tasks}
     for (task, method), trials in board.trials.groupby(["task", "method"]):
         column = tuning.criterion(trials, every[str(task)])
-        values = trials[column]
-        near = (
-            values >= 0.95 * values.max()
-            if "precision" in column
-            else values <= 1.05 * values.min()
-        )
+        near = near_best(trials[column], column, NEAR)
         lines.append({"task": task, "method": method, "trials": len(trials), "share": near.mean()})
     table = pd.DataFrame(lines)
     table = (
@@ -205,8 +204,8 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
     keep("overview", figures.overview(board.summary),
          "Accuracy (precision at 1 where every label counts) in per cent of the best of the task. "
          "A dash marks a method without a number; the tables have the reason.")  # fmt: skip
-    for name, sign, what in (("accuracy", -1, "accuracy"), ("test_log_loss", 1, "log loss")):
-        table = ranks.ranks(sign * _by_task(board, name))
+    for name, what in MEASURES.items():
+        table = ranks.ranks(_by_task(board, name), name)
         if table is not None:
             keep(f"ranks-{name}", figures.differences(table, f"average ranks by {what}"),
                  f"Average ranks by {what} over {table.tasks} tasks. Methods joined by a bar do "
@@ -228,7 +227,7 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
 def _of_task(board: Board, task: str) -> pd.DataFrame:
     """The table of a task, the best first; a method without numbers has its reason."""
     rows = board.summary[board.summary["task"] == task]
-    rows = rows.sort_values(["accuracy", "method"], ascending=[False, True], kind="stable")
+    rows = best_first(rows.sort_values("method", kind="stable"), "accuracy")
     text = rows.set_index("method")[list(SHOWN)].rename(columns=SHOWN)
     shown = told(text.reset_index())
     shown["note"] = rows["reason"].to_numpy()

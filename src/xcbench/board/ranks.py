@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from xcbench.core.metrics import of_column
+
 CONFIDENCE = 0.95
 
 
@@ -29,13 +31,13 @@ class Ranks:
     tasks: int
 
 
-def ranks(values: pd.DataFrame) -> Ranks | None:
-    """Rank a table of tasks × methods, lower is better; None for fewer than two tasks."""
+def ranks(values: pd.DataFrame, column: str) -> Ranks | None:
+    """Rank a table of tasks × methods by values of a column; None for fewer than two tasks."""
     values = values.dropna(how="all").dropna(how="all", axis="columns")
     n, k = values.shape
     if n < 2 or k < 3:
         return None
-    placed = values.rank(axis="columns", na_option="bottom")
+    placed = of_column(column).key(values).rank(axis="columns", na_option="bottom")
     quantile = stats.studentized_range.ppf(CONFIDENCE, k, np.inf) / np.sqrt(2)
     p = float(stats.friedmanchisquare(*placed.to_numpy().T).pvalue)
     difference = float(quantile * np.sqrt(k * (k + 1) / (6 * n)))
@@ -57,7 +59,7 @@ def cliques(table: Ranks) -> list[tuple[int, int]]:
 
 
 def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
-    """Share of tasks on which a method is within a ratio of the best; lower is better."""
+    """Share of tasks on which a method is within a ratio of the lowest loss."""
     relative = values.div(values.min(axis="columns"), axis="index")
     return pd.DataFrame(
         {
@@ -68,9 +70,9 @@ def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
     )
 
 
-def front(cost: pd.Series, quality: pd.Series) -> pd.Index:
-    """Pareto front: methods for which no other has a higher quality at the same or a lower cost."""
-    both = pd.DataFrame({"cost": cost, "quality": quality}).dropna().astype(float)
-    both = both.sort_values(["cost", "quality"], ascending=[True, False], kind="stable")
-    best = both["quality"].cummax().shift(fill_value=-np.inf)
-    return both.index[both["quality"] > best]
+def front(entries: pd.DataFrame, cost: str, quality: str) -> pd.Index:
+    """Pareto front: entries for which no other has a better quality at the same cost or less."""
+    columns = {name: of_column(name).key(entries[name]) for name in (cost, quality)}
+    keys = pd.DataFrame(columns).dropna().astype(float).sort_values([cost, quality], kind="stable")
+    best = keys[quality].cummin().shift(fill_value=np.inf)
+    return keys.index[keys[quality] < best]

@@ -17,6 +17,7 @@ from xcbench.board.protocol import OWN, Protocol
 from xcbench.core.dataset import Info
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions
+from xcbench.run.ordering import best_first, best_of_each
 from xcbench.run.settings import Config
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in OWN))
@@ -75,14 +76,6 @@ def criterion(rows: pd.DataFrame, every_label: bool) -> str:
     return "validation_precision_at_1" if every_label else "validation_error"
 
 
-def stopped(curves: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Early stopping: the best checkpoint of every cell by a column, the first among equals."""
-    some = curves.dropna(subset=[column])
-    sign = -1 if "precision" in column else 1
-    places = (sign * some[column]).groupby(some["cell"], sort=False).idxmin()
-    return some.loc[places.to_numpy()]
-
-
 def best(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> dict[str, float] | None:
     """Best settings of a method on a task; None if no trial finished."""
     ended = rows[rows["status"].isin(ENDED)]
@@ -90,8 +83,6 @@ def best(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> dict[st
     column = criterion(of_these, every_label)
     if column not in of_these or of_these[column].isna().all():
         return None
-    chosen = stopped(of_these, column)
-    sign = -1 if "precision" in column else 1
-    first = chosen.iloc[int((sign * chosen[column]).to_numpy().argmin())]
+    first = best_first(best_of_each(of_these, column, "cell"), column).iloc[0]
     row = ended[ended["cell"] == first["cell"]].iloc[0]
     return {name: float(row[name]) for name in POINT if name in row and pd.notna(row[name])}

@@ -15,6 +15,7 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.papers.results_cache import load
 from xcbench.run import sweeps
+from xcbench.run.ordering import best_first, best_value
 
 EACH = "dataset.protocol.label"
 SPLIT = "dataset.protocol.split"
@@ -66,12 +67,13 @@ def _order(reports: Path, needs: Needs) -> list[str]:
     names = [name for name, it in methods.items() if it.link or not needs.probabilities]
     board = load(reports / protocol.NAME / "board.csv", ["task", "method", "accuracy"])
     table = board.pivot(index="task", columns="method", values="accuracy")
-    shares = table.div(table.max(axis="columns"), axis="index").mean().to_dict()
+    best = table.apply(best_value, axis="columns", column="accuracy")
+    shares = table.div(best, axis="index").mean().to_dict()
     return sorted(names, key=lambda name: -shares.get(name, 0.0))
 
 
 def _shown(table: pd.DataFrame) -> str:
-    best = table.sort_values("accuracy", ascending=False, kind="stable")
+    best = best_first(table, "accuracy")
     best = best.assign(settings=best["settings"].map(_settings))
     return str(
         best.rename(columns={"test_log_loss": "log_loss"}).to_markdown(index=False, floatfmt=".4g")

@@ -117,4 +117,3 @@ def _collected(reports: Path) -> pd.DataFrame:
     rows = replication.collect(reports)
     front.write(reports)
     return rows
-

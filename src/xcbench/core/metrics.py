@@ -7,20 +7,34 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from xcbench.core.dataset import Split
 from xcbench.core.evaluation import BlockFunction, Extras, Predictions
 from xcbench.core.models.model import Model, Summary
+from xcbench.errors import UserError, suggestion
 from xcbench.units import MIB
 
+
+class Signed(Protocol):
+    """A number, or an array or a frame of numbers."""
+
+    def __neg__(self) -> Self: ...
+
+
+Numbers = TypeVar("Numbers", bound=Signed)
+INFINITY = float("inf")
+BOTH: tuple[str, ...] = ("train", "test")
+ROLES = (*BOTH, "validation")  # of rows, before the name of a metric
+DEPTH = r"([1-9]\d{0,5})"  # what stands for {k} in a name
 CLIP = 26.0  # of importance sampling: draws that all miss the mass of a row say nothing of its loss
 
 
 @dataclass(frozen=True)
 class Metric:
-    """Definition of a metric: its column, direction and format.
+    """Definition of a metric: its column, direction, range and format.
 
     Attributes
     ----------
@@ -31,6 +45,7 @@ class Metric:
     of_best : instead of ``value``, function that gives its value for the best k classes. Computed
         on request, with a number for ``{k}`` in its name.
     direction : 1 if lower is better, else -1.
+    range : lowest and highest possible value.
     digits : decimals in tables.
     axis : axis title in figures, after the role; without one, no figure shows it.
     roles : roles of rows, such as test, for which the final table shows it.
@@ -41,13 +56,27 @@ class Metric:
     of_block: BlockFunction | None = None
     of_best: Callable[[Predictions, int], float | None] | None = None
     direction: int = 1
+    range: tuple[float, float] = (0.0, INFINITY)
     digits: int = 4
     axis: str = ""
     roles: tuple[str, ...] = ("test",)
 
+    @property
+    def ideal(self) -> float:
+        """The best possible value."""
+        return self.range[0] if self.direction > 0 else self.range[1]
+
+    def key(self, values: Numbers) -> Numbers:
+        """Sort key of values of this metric: the best one has the lowest key."""
+        return values if self.direction > 0 else -values
+
+    def matches(self, name: str) -> re.Match[str] | None:
+        """Match a name of this metric, with a number for ``{k}``."""
+        return re.fullmatch(self.name.replace("{k}", DEPTH), name)
+
     def depth(self, name: str) -> int:
         """The k in a requested name of this metric, or 0."""
-        match = re.fullmatch(self.name.replace("{k}", r"([1-9]\d{0,5})"), name)
+        match = self.matches(name)
         return int(match[1]) if match and self.of_best else 0
 
     def of(self, rows: Predictions) -> Iterator[tuple[str, float | None]]:
@@ -179,31 +208,55 @@ def relative_error(rows: Predictions) -> float | None:
     return float((apart[occurs] / frequency[occurs]).mean()) if apart.size else None
 
 
-BOTH: tuple[str, ...] = ("train", "test")
+share = partial(Metric, direction=-1, range=(0.0, 1.0), roles=())  # of what is right
 METRICS = (  # in the order of the columns
     Metric("log_loss", log_loss, digits=3, axis="log loss (nats)", roles=BOTH),
-    Metric("error", error, axis="error (fraction)", roles=BOTH),
+    Metric("error", error, range=(0.0, 1.0), axis="error (fraction)", roles=BOTH),
     Metric("log_loss_clipped", clipped, roles=()),
-    Metric("log_loss_importance", by_importance, roles=()),
+    Metric("log_loss_importance", by_importance, range=(-INFINITY, INFINITY), roles=()),
     Metric("log_loss_standard_error", standard_error, roles=()),
     Metric("log_loss_softmax_twice", softmax_twice, roles=()),
-    Metric("hit_at_{k}", hits, direction=-1, roles=()),
-    Metric("precision_at_1", partial(precision, k=1), direction=-1),
-    Metric("precision_at_{k}", precision_at_k, direction=-1, roles=()),
-    Metric("precision_at_{k}", of_best=precision, direction=-1, roles=()),
-    Metric("ndcg_at_{k}", of_best=partial(gain, discounted=True), direction=-1, roles=()),
-    Metric("psp_at_{k}", of_best=partial(gain, by_propensity=True), direction=-1, roles=()),
-    Metric(
-        "psndcg_at_{k}",
-        of_best=partial(gain, discounted=True, by_propensity=True),
-        direction=-1,
-        roles=(),
-    ),
-    Metric("macro_f1", partial(f1, name="macro_f1"), direction=-1, roles=()),
-    Metric("macro_f1_of_means", partial(f1, name="macro_f1_of_means"), direction=-1, roles=()),
-    Metric("l1_error", l1_error, roles=()),
+    share("hit_at_{k}", hits),
+    share("precision_at_1", partial(precision, k=1), roles=("test",)),
+    share("precision_at_{k}", precision_at_k),
+    share("precision_at_{k}", of_best=precision),
+    share("ndcg_at_{k}", of_best=partial(gain, discounted=True)),
+    share("psp_at_{k}", of_best=partial(gain, by_propensity=True)),
+    share("psndcg_at_{k}", of_best=partial(gain, discounted=True, by_propensity=True)),
+    share("macro_f1", partial(f1, name="macro_f1")),
+    share("macro_f1_of_means", partial(f1, name="macro_f1_of_means")),
+    Metric("l1_error", l1_error, range=(0.0, 2.0), roles=()),
     Metric("relative_error", relative_error, roles=()),
 )
+COSTS = ("train_seconds", "predict_seconds", "row_seconds", "train_mib", "model_mib", "nonzeros")
+WITHOUT_ROLE = (  # columns that other code measures
+    Metric("bound", direction=-1, range=(-INFINITY, 0.0), axis="bound (nats)"),
+    Metric("objective", range=(-INFINITY, INFINITY)),
+    share("accuracy"),
+    *map(Metric, COSTS),
+)
+
+
+def of_column(column: str) -> Metric:
+    """Entry of a column: of ``test_ndcg_at_3_uncorrected`` that of ``ndcg_at_{k}``.
+
+    Raises
+    ------
+    UserError
+        If there is none, so that nothing says which of its values are better.
+    """
+    name = re.sub(f"^({'|'.join(ROLES)})_|_uncorrected$", "", column)
+    for metrics, word in ((WITHOUT_ROLE, column), (METRICS, name)):
+        for metric in metrics:
+            if metric.matches(word):
+                return metric
+    k = next(iter(re.findall(r"\d+", column)), "5")
+    names = [metric.name.replace("{k}", k) for metric in METRICS]
+    columns = [f"{role}_{metric}" for role in ROLES for metric in names]
+    names += [metric.name for metric in WITHOUT_ROLE]
+    remedy = suggestion(column, [*columns, *names])
+    remedy = remedy or f"; metrics are: {', '.join(dict.fromkeys(names))}"
+    raise UserError(f"no metric '{column}' to order rows by{remedy}")
 
 
 def names() -> list[str]:
@@ -234,11 +287,12 @@ def in_tables() -> dict[str, Metric]:
 def axes() -> dict[str, str]:
     """Titles of the axes of figures, by column."""
     drawn = [metric for metric in METRICS if metric.axis]
-    return {
+    with_role = {
         f"{role}_{metric.name}": f"{role} {metric.axis}"
         for metric in drawn
         for role in metric.roles
     }
+    return with_role | {metric.name: metric.axis for metric in WITHOUT_ROLE if metric.axis}
 
 
 def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:

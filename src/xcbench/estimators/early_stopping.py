@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xcbench.core.dataset import Split
-from xcbench.core.metrics import evaluate
+from xcbench.core.metrics import evaluate, of_column
 from xcbench.core.models.model import Model
 
 
@@ -36,16 +36,18 @@ class EarlyStopping(Watch):
     def __init__(self, rows: Split, patience: int, tol: float) -> None:
         self.rows, self.patience, self.tol = rows, patience, tol
         self.curve: list[float] = []
-        self.best, self.waited = np.inf, 0
+        self.lowest, self.waited = np.inf, 0
         self.state: dict[str, np.ndarray] = {}
 
     def sees(self, model: Model) -> bool:
         """Measure the log loss of the held-out rows, or their error."""
         values = evaluate(model.corrected, self.rows)
-        self.curve.append(values.get("log_loss", values["error"]))
-        self.waited = 0 if self.curve[-1] < self.best - self.tol else self.waited + 1
-        if self.curve[-1] < self.best:
-            self.best = self.curve[-1]
+        name = "log_loss" if "log_loss" in values else "error"
+        self.curve.append(values[name])
+        key = of_column(name).key(values[name])
+        self.waited = 0 if key < self.lowest - self.tol else self.waited + 1
+        if key < self.lowest:
+            self.lowest = key
             self.state = {name: array.copy() for name, array in model.state().items()}
         return self.waited >= self.patience
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from xcbench.core.metrics import of_column
 from xcbench.errors import UserError, suggestion
 from xcbench.run import presets
 
@@ -48,8 +49,8 @@ class Grid:
     extended : whether points are added while a best one lacks neighbours. A rate gets them a
         decade at a time while the best one ends the grid. Where other settings are ``tuned`` too,
         each gets them half a decade to either side of the best.
-    criterion : column by which the best rate of a method is chosen; of methods that are not
-        named, the training log loss.
+    criterion : column of a metric by which the best rate of a method is chosen; of methods that
+        are not named, the training log loss.
     variants : settings, such as ``method.sampler``, each value of which is tuned by itself.
     tuned : settings of the method that are chosen together with the rate, numbers as it is.
     stopped : whether a cell counts by its best checkpoint (early stopping), not by its last.
@@ -68,6 +69,10 @@ class Grid:
     tuned: Sequence[str] = ()
     stopped: bool = False
     measure: Measure | None = None
+
+    def __post_init__(self) -> None:
+        for column in self.criterion.values():
+            of_column(column)  # a wrong name, before anything runs
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from xcbench.core.metrics import of_column
+from xcbench.papers import LOSS
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
 from xcbench.report.summary import ENDED
@@ -108,7 +110,8 @@ def draw(ax: Axes, runs: pd.DataFrame, looks: style.Styles, end: float) -> int:
         ax.tick_params(left=False, labelleft=False)
         said = []
     else:
-        beyond = style.outside({label: line["mean"] for label, line in drawn.items()}, end)
+        means = {label: line["mean"] for label, line in drawn.items()}
+        beyond = style.outside(means, of_column(LOSS), end)
         said = notes(runs, looks)
         said += [f"off the axis: {', '.join(beyond)}"] if beyond else []
     return _write_above(ax, "; ".join(said))

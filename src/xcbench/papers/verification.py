@@ -170,5 +170,3 @@ def said(table: pd.DataFrame) -> str:
     if len(different):
         text += f", {len(different)} differ, by {different['difference'].max():.2g} at most"
     return text
-
-

@@ -46,7 +46,7 @@ def draw_curves(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) 
                     continue
                 _draw(ax, line, styles[label], only_end=_only_end(part))
                 values[label] = line["mean"].tail(1) if _only_end(part) else line["mean"]
-        style.fit_y(pair[0], values, style.start(curves, name))
+        style.fit_y(pair[0], values, name, style.start(curves, name))
         pair[0].set_ylabel(style.AXIS[name])
     panels[-1, 0].xaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))
     style.fit_seconds(panels[-1, 1], [part["train_seconds"].max() for part in chosen.values()])

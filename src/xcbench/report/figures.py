@@ -12,6 +12,8 @@ from markupsafe import Markup
 from xcbench.report import style
 from xcbench.report.curves import draw_curves
 from xcbench.report.rates import draw_rates
+from xcbench.report.summary import TRAINING
+from xcbench.run.ordering import best_first
 
 
 class Picture(NamedTuple):
@@ -69,7 +71,7 @@ def draw(
     for dataset in list(drawn)[:DATASETS]:
         part = rows[rows["dataset_label"] == dataset]
         methods = table[table["dataset"] == dataset].reset_index()
-        shown = methods.sort_values("train_log_loss", kind="stable").head(LINES)["method"]
+        shown = best_first(methods, TRAINING).head(LINES)["method"]
         part = part[part["method_label"].isin(shown)]
         part_curves = curves[curves["cell"].isin(part["cell"])]
         styles = style.line_styles(rows if len(table) <= LINES else part)

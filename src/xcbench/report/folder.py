@@ -67,7 +67,7 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame
         for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
     }
     shown = (
-        f"{name} {metric.direction} {metric.digits} {metric.axis}"
+        f"{name} {metric.direction} {metric.range} {metric.digits} {metric.axis}"
         for name, metric in in_tables().items()
     )
     inputs = _digest(title, stale, *texts.values(), *(str(cell.shape) for cell in cells), *shown)

@@ -89,7 +89,7 @@ def _draw_panel(
     start: float,
 ) -> None:
     lines = {label: over_seeds(run[run["method_label"] == label], name) for label in labels}
-    top = style.fit_y(ax, {label: line["mean"] for label, line in lines.items()}, start)
+    top = style.fit_y(ax, {label: line["mean"] for label, line in lines.items()}, name, start)
     for label, line in lines.items():
         look = styles[label]
         if line.index.isna().all():

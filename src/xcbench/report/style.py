@@ -19,7 +19,7 @@ from matplotlib.style import context
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from PIL import Image
 
-from xcbench.core.metrics import axes
+from xcbench.core.metrics import Metric, axes, of_column
 from xcbench.report import plots
 from xcbench.report.variants import natural
 
@@ -52,7 +52,7 @@ LOOK: list[Any] = [
     },
 ]
 REFERENCE = {"linestyle": (0, (5, 4)), "linewidth": 1.1}
-AXIS = {**axes(), "bound": "bound (nats)"}
+AXIS = axes()
 WIDE = 30.0  # a range with a larger ratio of its ends gets a logarithmic axis
 
 
@@ -76,44 +76,54 @@ def line_styles(rows: pd.DataFrame) -> Styles:
 
 
 def start(curves: pd.DataFrame, name: str) -> float:
-    """Typical value of a metric before training; the log loss stands for the bound."""
-    name = "train_log_loss" if name == "bound" else name
+    """Typical value of a metric before training; minus the log loss stands for the bound."""
+    if name == "bound":
+        return -start(curves, "train_log_loss")
     return float(curves.dropna(subset=[name]).groupby("cell")[name].first().median())
 
 
-def fit_y(ax: Axes, drawn: dict[str, pd.Series], start: float) -> float:
+def fit_y(ax: Axes, drawn: dict[str, pd.Series], name: str, start: float) -> float:
     """Scale the y axis to the comparable values, and return its upper end.
 
-    The axis ends at twice the value before training, or at twice the lowest value if every method
-    is worse. Lines beyond it are named there, so one diverging method does not flatten the others.
-    A bound is treated as minus a loss.
+    The axis ends at twice the distance of the value before training from the ideal value, or at
+    twice that of the best value if every method is worse. Lines beyond it are named there, so one
+    diverging method does not flatten the others. Without a finite ideal, all values are shown.
 
     Parameters
     ----------
     ax : the panel.
     drawn : values of each line, by its label.
+    name : column of the values.
     start : the value before training, from `start`.
     """
-    values = pd.concat(drawn.values()).dropna()
+    values, metric = pd.concat(drawn.values()).dropna(), of_column(name)
     if values.empty:
         return np.inf
-    sign = -1 if values.max() <= 0 else 1
-    top = 2 * np.fmax(start, (sign * values).min())
-    inside = values[sign * values <= top]
+    worst = _worst(metric, values, start)
+    inside = values[metric.key(values) <= metric.key(worst)]
     scale_y(ax, inside, log=0 < WIDE * inside.min() < inside.max())
-    names = outside(drawn, top, sign)
+    names = outside(drawn, metric, worst)
     if names:
         ax.text(
             0.99,
-            0.98 if sign > 0 else 0.02,
+            0.98 if metric.direction > 0 else 0.02,
             "off the axis: " + ", ".join(names),
             transform=ax.transAxes,
             ha="right",
-            va="top" if sign > 0 else "bottom",
+            va="top" if metric.direction > 0 else "bottom",
             fontsize=8,
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
         )
     return float(ax.get_ylim()[1])
+
+
+def _worst(metric: Metric, values: pd.Series, start: float) -> float:
+    """The worst value that an axis shows."""
+    if np.isinf(metric.ideal):
+        return metric.key(np.inf)
+    best = metric.key(metric.key(values).min())
+    distance = np.nanmax([metric.key(value - metric.ideal) for value in (start, best)])
+    return float(metric.ideal + metric.key(2 * distance))
 
 
 def scale_y(ax: Axes, values: pd.Series, log: bool) -> None:
@@ -132,12 +142,13 @@ def scale_y(ax: Axes, values: pd.Series, log: bool) -> None:
         ax.set_ylim(low - margin, high + margin)
 
 
-def outside(drawn: dict[str, pd.Series], top: float, sign: int = 1) -> list[str]:
-    """Name the lines that exceed an axis ending at ``sign * top``, with their extreme values."""
+def outside(drawn: dict[str, pd.Series], metric: Metric, end: float) -> list[str]:
+    """Name the lines that are worse than the end of an axis, with their extreme values."""
+    worst = {label: metric.key(metric.key(line).max()) for label, line in drawn.items()}
     return [
-        f"{label} (to {sign * (sign * line).max():.3g})"
-        for label, line in drawn.items()
-        if (sign * line).max() > top
+        f"{label} (to {value:.3g})"
+        for label, value in worst.items()
+        if metric.key(value) > metric.key(end)
     ]
 
 

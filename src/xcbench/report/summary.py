@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.core.metrics import in_tables
+from xcbench.core.metrics import in_tables, of_column
 from xcbench.report.variants import natural
 from xcbench.run.cell import FINAL, STATUSES, Cell
 
@@ -44,30 +44,31 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     for name, metric in in_tables().items():
         if name not in table:
             continue
-        fair = metric.direction * table[name].where(every_cell_ended)
+        fair = metric.key(table[name].where(every_cell_ended))
         best = fair == fair.groupby(table["dataset"]).transform("min")
         table.insert(list(table).index(f"{name}_spread") + 1, f"{name}_best", best)
     return table
 
 
 def at_best_rate(
-    variant: pd.DataFrame, criterion: str = "train_log_loss", tuned: Sequence[str] = ()
+    variant: pd.DataFrame, criterion: str = TRAINING, tuned: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Cells of one variant at its best rate; all of them if no rate has a loss.
+    """Cells of one variant at its best rate; all of them if no rate has a value of the criterion.
 
-    The best rate has the lowest mean training log loss, or other criterion. Only rates with the
-    largest number of finished seeds compete, so rates at which every seed ended, if any. With
-    further tuned columns, a combination of rate and their values is chosen.
+    The best rate has the best mean of the criterion. Only rates with the largest number of finished
+    seeds compete, so rates at which every seed ended, if any. With further tuned columns, a
+    combination of rate and their values is chosen.
     """
+    metric = of_column(criterion)
     names = ["lr", *(name for name in tuned if name in variant)]
     point = variant.groupby(names, dropna=False).ngroup()  # a method without a rate has one
     ended = variant["status"].isin(ENDED)
     values = variant.reindex(columns=[criterion])[criterion]
-    loss = values.where(ended).groupby(point).mean().dropna()
-    if loss.empty:
+    means = values.where(ended).groupby(point).mean().dropna()
+    if means.empty:
         return variant
-    seeds = ended.groupby(point).sum()[loss.index]
-    return variant[point == loss[seeds == seeds.max()].idxmin()]
+    seeds = ended.groupby(point).sum()[means.index]
+    return variant[point == metric.key(means[seeds == seeds.max()]).idxmin()]
 
 
 def best(variant: pd.DataFrame) -> pd.DataFrame:

@@ -1,10 +1,11 @@
-"""Objective of a sweeper such as Optuna's: the loss that chooses rates."""
+"""Objective of a sweeper such as Optuna's, which it minimises: the loss that chooses rates."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
 
+from xcbench.core.metrics import of_column
 from xcbench.errors import UserError
 from xcbench.run import cells, plan
 from xcbench.run.settings import Config
@@ -35,6 +36,10 @@ def of_point(settings: Config) -> float:
         return math.inf
     last = cell.curve.iloc[-1]
     return next(
-        (float(last[name]) for name in COLUMNS if name in last and math.isfinite(last[name])),
+        (
+            of_column(name).key(float(last[name]))
+            for name in COLUMNS
+            if name in last and math.isfinite(last[name])
+        ),
         math.inf,
     )

@@ -57,18 +57,6 @@ def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
     return whole.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
 
 
-def earliest_best(curves: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Early stopping: for every cell, the first checkpoint at which a column is lowest.
-
-    Parameters
-    ----------
-    curves : a frame of checkpoints, as `frame` gives it.
-    column : such as ``validation_log_loss``; a cell without it has no row.
-    """
-    chosen = curves.dropna(subset=[column]).groupby("cell", sort=False)[column].idxmin()
-    return curves.loc[chosen]
-
-
 def settings(cell: Cell) -> dict[str, Any]:
     """Settings of a cell under dotted names, without those with a separate column."""
     flat = completed(cell)

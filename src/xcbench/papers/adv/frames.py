@@ -6,7 +6,7 @@ from functools import partial
 
 import pandas as pd
 
-from xcbench.papers import Measured, published
+from xcbench.papers import Measured, frames, published
 from xcbench.papers.adv.names import METHODS
 from xcbench.papers.frames import ended, having, part, stopped
 
@@ -47,7 +47,7 @@ def at_best_bare(measured: Measured) -> pd.DataFrame:
 
 def at_start(measured: Measured) -> pd.DataFrame:
     """Rows as they stand before the first step: the tree is fitted, the weights have begun."""
-    return stopped(measured.results, measured.curves, "epoch")
+    return frames.at_start(measured.results, measured.curves)
 
 
 def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:

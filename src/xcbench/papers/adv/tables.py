@@ -31,6 +31,7 @@ from xcbench.papers.frames import ended, having, number, part, values
 from xcbench.papers.run import searches
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate, edge
+from xcbench.run.ordering import best_first
 
 
 def table1(measured: Measured) -> pd.DataFrame:
@@ -153,7 +154,7 @@ def _best_points(measured: Measured, sampling: str) -> dict[str, pd.Series]:
         "accuracy of bare scores": f"{VALIDATION_ERROR}{BARE}",
     }
     return {
-        name: search.sort_values(column).iloc[0]
+        name: best_first(search, column).iloc[0]
         for name, column in names.items()
         if column in search and len(search)
     }

@@ -6,6 +6,7 @@ from itertools import product
 
 import pandas as pd
 
+from xcbench.core.metrics import of_column
 from xcbench.papers import LOSS, Measured
 from xcbench.papers.frames import compared, ended, number, part
 from xcbench.papers.umax.names import BIASED, DATASET_NAMES, PUBLISHED_NAME
@@ -89,7 +90,8 @@ def winners(measured: Measured) -> list[str]:
             continue
         words = []
         for column, what in ((LOSS, "training"), ("test_log_loss", "test")):
-            ranked = sorted(ends, key=lambda name: ends[name][column].mean())
+            means = pd.Series({name: cells[column].mean() for name, cells in ends.items()})
+            ranked = of_column(column).key(means).sort_values(kind="stable").index
             first, second = (ends[name][column] for name in ranked[:2])
             words.append(
                 f"{what} log loss {ranked[0]} {first.mean():.3f}, then {ranked[1]} "

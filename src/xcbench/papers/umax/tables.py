@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from xcbench.core.metrics import of_column
 from xcbench.papers import LOSS, Measured, published
 from xcbench.papers.frames import ended, part, values
 from xcbench.papers.umax.columns import chosen_rate
@@ -77,7 +78,7 @@ def rates(measured: Measured) -> pd.DataFrame:
     """Printed rates, the authors' stored search, and ours under both variants."""
     authors, lines = published.author_runs(), []
     search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
-    search = search.sort_values("train_log_loss_recorded")
+    search = search.sort_values("train_log_loss_recorded", key=of_column(LOSS).key)
     for (printed, dataset), (name, method) in PAIRS:
         trials = search[(search["dataset"] == printed) & (search["method"] == name)]
         text = published.number("umax", "Table 2", printed, name, "tuned_initial_learning_rate")
