@@ -81,7 +81,7 @@ def _command(words: list[str]) -> int:
         "show": (show.show, ("CELL",)),
         "compare": (show.compare, ("CELL", "CELL")),
         "clean": (clean.clean, ()),
-        "verify": (_beside("verify.verify"), ()),
+        "verify": (_beside("verify.verify"), ("PAPER…",)),
         "train": (_beside("train.train"), ("FILE",)),
         "predict": (_beside("predict.predict"), ("MODEL|CELL", "FILE")),
         "evaluate": (_beside("train.evaluate"), ("MODEL", "FILE")),

@@ -23,9 +23,9 @@ REPORT = "report"
 def paper(request: Request) -> int:
     """Run what is missing of a paper, or a part of it, and write its report.
 
-    Settings: ``part=tuning|runs|report`` (or several; default: all, in this order), ``grid=table2`` (only these
-    experiments), ``force=true`` (run cells again, whatever the committed tables have), ``workers``,
-    ``executor``, ``reports_dir``. Others override settings of the experiments, such as
+    Settings: ``part=tuning|runs|report`` or several (default: all, in this order), ``grid=table2``
+    (only these experiments), ``force=true`` (run cells again, whatever the committed tables have),
+    ``workers``, ``executor``, ``reports_dir``. Others override settings of the experiments, such as
     ``dataset=eurlex`` or ``seed=0``.
     """
     settings = dict(request.settings)

@@ -95,10 +95,11 @@ List the cells that meet every filter, ask, and remove them; --yes does not ask.
 Example: xcbench clean status=failed
 """,
     "verify": """\
-[--yes] [runs_dir=runs]
+[--yes] [runs_dir=runs]   or   [PAPER…] [sample=40] [seed=0] [reports_dir=reports]
 
-Read every cell, grid and prepared dataset, and ask whether to move damaged ones away.
-Example: xcbench verify
+Read every cell, grid and prepared dataset, and ask whether to move damaged ones away. Or draw so
+many committed rows of papers, of all by default, train them again, and print the differences.
+Example: xcbench verify umax sample=10
 """,
     "train": """\
 FILE [method=implicit] [out=model] [test=FILE] [epochs=20] [seed=0] [name=value ...]

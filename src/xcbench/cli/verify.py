@@ -14,15 +14,21 @@ from xcbench.errors import UserError, one_line, writing
 from xcbench.run import cells, grids
 from xcbench.units import printable
 
+DRAW = {"sample": "40", "seed": "0"}
+
 
 def verify(request: Request) -> int:
     """List damaged files and move them to ``quarantine/`` after confirmation.
 
+    With papers, or with ``sample=40``, train so many of their committed cells again.
+
     Returns
     -------
     int
-        1 if anything was damaged, else 0.
+        1 if anything was damaged, or if a number differs, else 0.
     """
+    if request.words or "sample" in request.settings:
+        return _trained_again(request)
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
     checks = {"cells": _cells, "grids": _grids, "cache": _datasets}
@@ -46,6 +52,33 @@ def verify(request: Request) -> int:
         f"{what}, moved to {runs_dir / 'quarantine'}; the same launch or command writes them again"
     )
     return 1
+
+
+def _trained_again(request: Request) -> int:
+    """Draw committed cells, train them again, and print the differences."""
+    from xcbench import papers
+    from xcbench.papers import verification
+
+    settings = {"runs_dir": "runs/verify", "force": "true", **request.settings}
+    sample, seed = (_number(settings.pop(name, default), name) for name, default in DRAW.items())
+    reports = Path(settings.pop("reports_dir", "reports"))
+    chosen = [papers.find(name) for name in request.words or papers.NAMES]
+    drawn = verification.draw(chosen, reports, settings, sample, seed)
+    if not drawn:
+        raise UserError(
+            f"no committed row under {reports} can be trained again: rows need their data, and "
+            "code that did not change; `xcbench paper NAME plan=true` says which hold"
+        )
+    table = verification.compare(drawn)
+    print(table.to_markdown(index=False, floatfmt=".8g"))
+    print(verification.said(table))
+    return int((table["difference"] > verification.EQUAL).any())
+
+
+def _number(text: str, name: str) -> int:
+    if not text.isdecimal():
+        raise UserError(f"{name}={text} is not possible: it must be a whole number")
+    return int(text)
 
 
 def _cells(runs_dir: Path) -> Iterator[tuple[Path, str]]:

@@ -73,21 +73,7 @@ class Runner:
         code = 0
         for number, grid in enumerate(grids, 1):
             print(f"{self.paper.name} {part} {number}/{len(grids)}: {grid.name}", flush=True)
-            with sweeps.hydra(self.overrides):
-                experiments = [
-                    sweeps.of_experiment(f"{self.paper.name}/{name}", self.overrides)
-                    for name in (grid.name, *grid.also)
-                ]
-            configurations = [
-                replace(settings, grid=f"{self.paper.name}-{grid.name}")
-                for sweep in experiments
-                for settings in sweep.configurations
-            ]
-            self.points += len(configurations)
-            if grid.rates_from:
-                tuning = self._named(grid.rates_from)
-                best = best_settings(tuning, caches["tuning"])
-                configurations = with_best(configurations, best, tuning)
+            configurations, names = self.configurations(grid, caches)
             if not configurations:
                 print("no point of this grid matches")
                 continue
@@ -96,13 +82,32 @@ class Runner:
             if configurations[0].plan:
                 continue
             narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
-            names = dict.fromkeys(name for sweep in experiments for name in sweep.swept)
-            swept = tuple(names) if narrow else ()
+            swept = names if narrow else ()
             new = partial(self._replaced, grid, outcome, swept, Path(configurations[0].runs_dir))
             caches[part] = results_cache.update(self.folder, part, new)
             if code == INTERRUPTED:
                 break
         return code
+
+    def configurations(
+        self, grid: Grid, caches: Mapping[str, ResultsCache]
+    ) -> tuple[list[Config], tuple[str, ...]]:
+        """Points of a grid, with tuned rates if it takes them, and names of what it sweeps."""
+        with sweeps.hydra(self.overrides):
+            experiments = [
+                sweeps.of_experiment(f"{self.paper.name}/{name}", self.overrides)
+                for name in (grid.name, *grid.also)
+            ]
+        points = [
+            replace(settings, grid=f"{self.paper.name}-{grid.name}")
+            for sweep in experiments
+            for settings in sweep.configurations
+        ]
+        self.points += len(points)
+        if grid.rates_from:
+            tuning = self._named(grid.rates_from)
+            points = with_best(points, best_settings(tuning, caches["tuning"]), tuning)
+        return points, tuple(dict.fromkeys(name for sweep in experiments for name in sweep.swept))
 
     def _replaced(
         self,
