@@ -151,14 +151,30 @@ def _reason(task: Task, tried: pd.DataFrame) -> str:
     return f"not run: its final cells; `xcbench board task={task.name}` runs them"
 
 
+def references(summary: pd.DataFrame) -> dict[str, str]:
+    """Method that the others are compared with, by task: exact softmax, else the most accurate."""
+    names = {}
+    for task, entries in summary.dropna(subset=["accuracy"]).groupby("task", sort=False):
+        by_method = entries.set_index("method")["accuracy"]
+        names[str(task)] = REFERENCE if REFERENCE in by_method else str(by_method.idxmax())
+    return names
+
+
+def substitutes(summary: pd.DataFrame) -> dict[str, str]:
+    """A sentence for every task on which another method is the reference."""
+    return {
+        task: f"The reference is {name}, the most accurate method: {REFERENCE} has no result here."
+        for task, name in references(summary).items()
+        if name != REFERENCE
+    }
+
+
 def _times(summary: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Seconds to shares of the reference's accuracy; nothing where a seed does not reach it."""
     lines: list[dict[str, Any]] = []
-    for task, entries in summary.groupby("task"):
-        by_method = entries.set_index("method")["accuracy"].dropna()
-        if by_method.empty:
-            continue
-        name = REFERENCE if REFERENCE in by_method else str(by_method.idxmax())
+    for task, name in references(summary).items():
+        entries = summary[summary["task"] == task].set_index("method")
+        by_method = entries["accuracy"].dropna()
         for method in by_method.index:
             checkpoints = curves[(curves["task"] == task) & (curves["method"] == method)]
             line = {"task": task, "method": method, "reference": name}
