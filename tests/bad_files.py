@@ -194,7 +194,7 @@ FILES: dict[str, list[tuple[dict[str, bytes], int, str]]] = {
         ({"words": b"1 0:1\n1 0:inf\n"}, 2, "'0:inf' is not a pair"),
         ({"words": b"1 0:1\n1 7:1\n"}, 2, "feature '7' is out of range"),
         ({"words": b"1 0:1\n2 1:1 1:1\n"}, 2, "feature 1 is given twice"),
-        ({"tags": b"1 0\n1 0 1\n"}, 2, "and 2 follow"),
+        ({"tags": b"1 0\n1 0 1\n"}, 2, "begins with '1' and has 2 entries after it"),
         ({"tags": b"1 0\n1 4\n"}, 2, "article 4 is out of range"),
         ({"tags": b"1 0\n1 -1\n"}, 2, "'-1' is not a list of articles"),
         ({"tags": b"1 0\n2 1 1\n"}, 2, "given twice"),

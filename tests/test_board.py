@@ -11,7 +11,17 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xcbench.board import advice, checks, conclusions, protocol, ranks, tuning, variance
+from xcbench.board import (
+    advice,
+    checks,
+    conclusions,
+    measures,
+    page,
+    protocol,
+    ranks,
+    tuning,
+    variance,
+)
 from xcbench.board.advice import Needs
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
@@ -102,6 +112,33 @@ def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 3, 4) == "depends on the task"
     assert conclusions.verdict(Effect(-1, -2, -0.5, 5), 0, 4) == "does not survive"
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 1, 1) == "too few tasks"
+
+
+def test_the_reference_is_exact_softmax_where_it_has_a_result() -> None:
+    accuracies = {("a", "softmax"): 0.7, ("a", "ove"): 0.8, ("b", "softmax"): np.nan,
+                  ("b", "ove"): 0.5, ("b", "umax"): 0.6, ("c", "ove"): np.nan}  # fmt: skip
+    tasks, methods = zip(*accuracies, strict=True)
+    summary = pd.DataFrame({"task": tasks, "method": methods, "accuracy": accuracies.values()})
+    assert measures.references(summary) == {"a": "softmax", "b": "umax"}
+    assert measures.substitutes(summary).keys() == {"b"}
+
+
+def test_differences_are_those_from_the_reference_of_the_task() -> None:
+    numbers = {("a", "softmax"): (0.7, 0.5), ("a", "ove"): (0.8, 0.9), ("b", "ove"): (0.5, 0.4),
+               ("b", "umax"): (0.6, 0.7)}  # fmt: skip
+    rows = [
+        {"task": task, "method": method, "seed": seed, "accuracy": number, "test_log_loss": np.nan}
+        for (task, method), pair in numbers.items()
+        for seed, number in enumerate(pair)
+    ]
+    finals = pd.DataFrame(rows)
+    summary = finals.groupby(["task", "method"], as_index=False)["accuracy"].mean()
+    nothing = pd.DataFrame()
+    board = measures.Board(PROTOCOL, nothing, finals, nothing, summary)
+    table = page.differences(board).set_index(["task", "method"])
+    assert table["reference"].to_dict() == {("a", "ove"): "softmax", ("b", "ove"): "umax"}
+    assert table["difference"].to_dict() == pytest.approx({("a", "ove"): 0.25, ("b", "ove"): -0.2})
+    assert set(table["measure"]) == {"accuracy"}
 
 
 def test_advice_takes_the_fastest_of_those_about_as_good() -> None:

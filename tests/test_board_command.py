@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
-from workspace import ROOT, Workspace
+from workspace import ROOT, Outcome, Workspace
 from xcbench.board import protocol
 from xcbench.cli.main import main
 
@@ -56,8 +57,30 @@ def test_a_board_runs_and_goes_on_where_it_was(workspace: Workspace) -> None:
     digits = table[table["task"] == "digits"].set_index("method")
     assert (digits["seeds"] == 5).all() and digits.loc["umax", "trials"] == 4
     assert digits.loc["umax", "accuracy"] > digits.loc["prior", "accuracy"]
+    best = max(digits.index, key=lambda method: digits.loc[method, "accuracy"])
+    assert _references(workspace, first) == {best}  # exact softmax is not among the methods
     again = workspace.xcbench(*words)
     assert again.code == 0 and "[1/" not in again.out, again.text
+
+
+def _references(workspace: Workspace, done: Outcome) -> set[str]:
+    """The reference of a board of digits, as the output, the page and all tables have it."""
+    folder = workspace.path / "reports" / "board"
+    texts = [done.out, *((folder / name).read_text() for name in ("index.html", "tables.md"))]
+    sentences = [re.findall(r"The reference is (\w+), the most accurate", text) for text in texts]
+    assert [len(names) for names in sentences] == [1, 1, 1]
+    names = {name for (name,) in sentences}
+    tables = (pd.read_csv(folder / f"{name}.csv") for name in ("board", "differences"))
+    return names.union(*(table["reference"].dropna() for table in tables))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["prior", "class_sums"])
+def test_a_board_of_one_method_has_a_page(workspace: Workspace, method: str) -> None:
+    done = workspace.xcbench("board", "task=digits", f"method={method}", "part=tuning,runs,report")
+    assert done.code == 0 and not done.err, done.text
+    assert f"The reference is {method}" in done.out
+    assert (workspace.path / "reports" / "board" / "index.html").exists()
 
 
 @pytest.mark.slow

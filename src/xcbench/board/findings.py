@@ -56,8 +56,9 @@ def _of(name: str) -> str:
 
 def _searches(board: Board) -> pd.DataFrame:
     """Validation losses of the first trial and of the best, of every search of a rate."""
-    trials = board.trials.dropna(subset=[LOSS, STEPS])
     by = ["task", "method"]
+    trials = board.trials.reindex(columns=[*by, STEPS, "method.l2", LOSS])
+    trials = trials.dropna(subset=[LOSS, STEPS])
     groups = (some.groupby(by)[LOSS] for some in (trials[trials["method.l2"] == 0], trials))
     first, best = (losses.agg(best_value, column=LOSS) for losses in groups)
     return pd.DataFrame({"first": first, "best": best}).dropna()
@@ -75,9 +76,10 @@ def of_defaults(board: Board) -> pd.Series:
     return 100.0 * (table["best"] == table["first"])
 
 
-def _accuracies(board: Board) -> pd.DataFrame:
-    """Accuracies, a row a task and seed, a column a method."""
-    return board.finals.pivot_table(index=["task", "seed"], columns="method", values="accuracy")
+def _accuracy(board: Board, method: str) -> pd.Series:
+    """Accuracy of a method by task and seed; empty where the board lacks it."""
+    rows = board.finals[board.finals["method"] == method]
+    return rows.set_index(["task", "seed"])["accuracy"]
 
 
 def _best(board: Board, some: pd.Series) -> pd.Series:
@@ -101,19 +103,21 @@ def without_probabilities(board: Board) -> pd.Series:
 def class_sums_share(board: Board) -> pd.Series:
     """Accuracy of class sums as a percentage of the best accuracy."""
     best = _best(board, board.summary["accuracy"].notna())
-    return by_seed(100 * _accuracies(board)["class_sums"] / best)
+    return by_seed(100 * _accuracy(board, "class_sums") / best)
 
 
 def exact_beside_best(board: Board) -> pd.Series:
     """Accuracy of the best method minus that of exact softmax, in points, if the board has both."""
     best = _best(board, board.summary["accuracy"].notna())
-    return by_seed(100 * (best - _accuracies(board)[REFERENCE]).dropna())
+    return by_seed(100 * (best - _accuracy(board, REFERENCE)).dropna())
 
 
 def order_of_two_measures(board: Board) -> pd.Series:
     """Spearman's correlation over methods of accuracy and log likelihood."""
     measures = ["accuracy", "test_log_loss"]
     table = board.finals[board.finals["method"] != "prior"].dropna(subset=measures)
+    if table.empty:
+        return pd.Series(dtype=float)
     correlations = {}
     for task_and_seed, rows in table.groupby(["task", "seed"]):
         one, other = (of_column(name).key(rows[name]) for name in measures)

@@ -158,15 +158,30 @@ def _reason(task: Task, tried: pd.DataFrame) -> str:
     return f"not run: its final cells; `xcbench board task={task.name}` runs them"
 
 
+def references(summary: pd.DataFrame) -> dict[str, str]:
+    """Method that the others are compared with, by task: exact softmax, else the most accurate."""
+    names, accuracy = {}, of_column("accuracy")
+    for task, entries in summary.dropna(subset=["accuracy"]).groupby("task", sort=False):
+        keys = accuracy.key(entries.set_index("method")["accuracy"])
+        names[str(task)] = REFERENCE if REFERENCE in keys else str(keys.idxmin())
+    return names
+
+
+def substitutes(summary: pd.DataFrame) -> dict[str, str]:
+    """A sentence for every task on which another method is the reference."""
+    return {
+        task: f"The reference is {name}, the most accurate method: {REFERENCE} has no result here."
+        for task, name in references(summary).items()
+        if name != REFERENCE
+    }
+
+
 def _times(summary: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Seconds to shares of the reference's accuracy; nothing where a seed does not reach it."""
     lines: list[dict[str, Any]] = []
-    accuracy = of_column("accuracy")
-    for task, entries in summary.groupby("task"):
-        by_method = entries.set_index("method")["accuracy"].dropna()
-        if by_method.empty:
-            continue
-        name = REFERENCE if REFERENCE in by_method else str(accuracy.key(by_method).idxmin())
+    for task, name in references(summary).items():
+        entries = summary[summary["task"] == task].set_index("method")
+        by_method = entries["accuracy"].dropna()
         for method in by_method.index:
             checkpoints = curves[(curves["task"] == task) & (curves["method"] == method)]
             line = {"task": task, "method": method, "reference": name}

@@ -73,6 +73,7 @@ def write(folder: Path, board: Board) -> None:
                 tables={TOLD[name]: told(frame) for name, frame in shown.items()},
                 checks=told(checks.read(folder)),
                 tasks={task.name: _of_task(board, task.name) for task in board.protocol.tasks},
+                substitutes=measures.substitutes(board.summary),
                 pictures=pictures,
                 anova=variance.installed(),
             )
@@ -137,22 +138,24 @@ def shapes(board: Board) -> pd.DataFrame:
 
 
 def differences(board: Board) -> pd.DataFrame:
-    """Difference of every method from the reference, by task and seed."""
+    """Difference of every method from the reference of the task, over seeds."""
     lines = []
-    for task, rows in board.finals.groupby("task"):
+    for task, reference in measures.references(board.summary).items():
+        rows = board.finals[board.finals["task"] == task]
         table = {
             name: rows.pivot_table(index="seed", columns="method", values=name) for name in MEASURES
         }
-        for method in sorted(rows["method"].unique()):
+        for method in sorted({*rows["method"]} - {reference}):
             for name, values in table.items():
-                if not {method, measures.REFERENCE} <= set(values) or method == measures.REFERENCE:
+                if not {method, reference} <= set(values):
                     continue
-                difference = effect([*(values[method] - values[measures.REFERENCE]).dropna()])
+                difference = effect([*(values[method] - values[reference]).dropna()])
                 lines.append(
-                    {"task": task, "method": method, "measure": name, "difference": difference.mean,
-                     "low": difference.low, "high": difference.high, "seeds": difference.seeds}
+                    {"task": task, "method": method, "reference": reference, "measure": name,
+                     "difference": difference.mean, "low": difference.low,
+                     "high": difference.high, "seeds": difference.seeds}
                 )  # fmt: skip
-    names = ["task", "method", "measure", "difference", "low", "high", "seeds"]
+    names = ["task", "method", "reference", "measure", "difference", "low", "high", "seeds"]
     return pd.DataFrame(lines, columns=names)
 
 
@@ -212,9 +215,10 @@ def drawn(board: Board, folder: Path) -> dict[str, str]:
                  "not differ (Nemenyi, 95 %); a method without a number ranks last.")  # fmt: skip
     loss = _by_task(board, "test_log_loss").dropna(how="all").dropna(how="all", axis="columns")
     error = (1 - _by_task(board, "accuracy")).dropna(how="all").dropna(how="all", axis="columns")
-    keep("profile-loss", figures.profile(loss, "log loss"),
-         "Performance profile of the log loss: share of tasks on which a method is within a ratio "
-         "of the best.")  # fmt: skip
+    if len(loss):
+        keep("profile-loss", figures.profile(loss, "log loss"),
+             "Performance profile of the log loss: share of tasks on which a method is within a "
+             "ratio of the best.")  # fmt: skip
     keep("profile-error", figures.profile(error, "error"), "Performance profile of the error.")
     keep("front-seconds", figures.fronts(board.summary, "train_seconds", "training seconds"),
          "Accuracy against training time. A line joins the Pareto front, whose methods are named "
@@ -256,8 +260,11 @@ def markdown(board: Board, results: dict[str, pd.DataFrame], folder: Path) -> st
     checked = checks.read(folder)
     if len(checked):
         parts += ["## Checks", _grid(checked)]
+    substitutes = measures.substitutes(board.summary)
     for task in board.protocol.tasks:
-        parts += [f"## {task.name}", _grid(_of_task(board, task.name))]
+        parts += [f"## {task.name}"]
+        parts += [substitutes[task.name]] if task.name in substitutes else []
+        parts += [_grid(_of_task(board, task.name))]
     return "\n\n".join(parts) + "\n"
 
 

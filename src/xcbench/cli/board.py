@@ -57,3 +57,5 @@ def written(folder: Path) -> None:
     if board.finals.empty:
         raise UserError(f"{folder} has no measured rows to report; `xcbench board` measures them")
     page.write(folder, board)
+    for task, sentence in measures.substitutes(board.summary).items():
+        print(f"{task}: {sentence}")
