@@ -14,6 +14,7 @@ from xcbench.board import tuning
 from xcbench.board.protocol import Protocol, Task
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import tables
+from xcbench.report import commits
 
 REFERENCE = "softmax"
 SHARES = (95, 99)  # per cent of the reference's accuracy
@@ -29,6 +30,7 @@ MEANS = [  # of the final cells, in the order of the columns
     "row_seconds",
 ]
 OF_ROWS = ("cell", "grid", "method", "seed", "status", "evaluation.rows", *tuning.POINT)
+OF_ROWS += tuple(commits.COLUMNS)
 POWER = Path("/sys/class/powercap")
 
 

@@ -23,7 +23,7 @@ from xcbench.board.measures import Board
 from xcbench.errors import writing
 from xcbench.papers.effects import effect
 from xcbench.papers.results_cache import save
-from xcbench.report import templates
+from xcbench.report import commits, templates
 
 TITLE = "Every method on every task"
 SHOWN = {  # columns of a task's table, and their headings
@@ -61,6 +61,7 @@ def write(folder: Path, board: Board) -> None:
                 title=TITLE,
                 protocol=board.protocol,
                 counts=measures.counts(board),
+                code=commits.counted(board.finals),
                 energy=measures.energy(),
                 findings=[entry.told for entry in findings.of(board)],
                 advice=results["advice"],

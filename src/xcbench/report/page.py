@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from xcbench.report import formats, templates
+from xcbench.report import commits, formats, templates
 from xcbench.report.figures import DATASETS, Picture, slug
 from xcbench.report.variants import pairs, split, text
 from xcbench.run.cell import STATUSES, Cell
@@ -34,6 +34,7 @@ def render(
     figures : what `figures.draw` returned.
     """
     counts = rows["status"].value_counts()
+    measured = [cell for its in cells.values() for cell in its]
     return (
         templates.environment()
         .get_template("report/page.html")
@@ -41,6 +42,7 @@ def render(
             title=title,
             cells=len(rows),
             counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
+            code=commits.counted(commits.with_commits(rows, measured)),
             sections=[
                 _section(str(label), cells[str(label)], part, results, figures[str(label)])
                 for (label, results), part in zip(

@@ -13,7 +13,7 @@ import pandas as pd
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
 DIGITS = 12  # of a commit, where it is shown
-RECORDED = "recorded"
+RECORDED, HISTORY = "recorded", "history"  # where a commit is from: the run, or git log
 UNKNOWN, UNRUN = "not recorded", "nothing was measured"  # why a cell has no commit
 
 CURVE_COLUMNS = [
