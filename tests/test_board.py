@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from matplotlib.figure import Figure
 
 from xcbench.board import (
     advice,
     checks,
     conclusions,
+    figures,
     measures,
     page,
     protocol,
@@ -228,3 +230,14 @@ def test_what_choices_are_worth(tmp_path: Path) -> None:
         between = best.groupby(name)["y"].transform("mean") - best["y"].mean()
         assert shares[factor] == pytest.approx(between.pow(2).sum() / squares, abs=1e-6)
     assert shares.sum() == pytest.approx(1)
+
+
+def test_the_last_digit_of_a_layout_does_not_change_a_figure(tmp_path: Path) -> None:
+    for number, shift in enumerate((0.0, 1e-13)):  # another processor rounds otherwise
+        fig = Figure()
+        ax = fig.add_axes((0.1 + shift, 0.1, 0.8, 0.8))
+        ax.plot([0, 1], [0, 1], "o-")
+        (tmp_path / str(number)).mkdir()
+        figures.save(fig, tmp_path / str(number) / "line.svg")
+    first, second = (tmp_path / str(number) / "line.svg" for number in (0, 1))
+    assert b"clip-path" in first.read_bytes() and first.read_bytes() == second.read_bytes()

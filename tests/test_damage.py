@@ -6,7 +6,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from xcbench.data import cache, files, prepare
 from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, environment, execute, grids, identity, plan
+from xcbench.run import cells, execute, grids, identity, plan
 from xcbench.run.cell import Cell
 from xcbench.run.settings import Budget, Config
 
@@ -277,22 +276,6 @@ def test_show_imports_nothing_and_prints_no_commands_of_a_terminal(
     shown = capsys.readouterr().out
     assert "evil_module" not in sys.modules and "evil_module.thing" in shown
     assert all(sign.isprintable() or sign == "\n" for sign in shown)
-
-
-def test_the_commit_of_another_project_is_not_recorded(tmp_path: Path, monkeypatch) -> None:
-    place = tmp_path / "env" / "xcbench"
-    place.mkdir(parents=True)
-    (place / "running.py").write_text("")
-    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "theirs"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
-    monkeypatch.setattr(environment, "__file__", str(place / "running.py"))
-    assert environment._git_commit() is None
-    (tmp_path / "env").rename(tmp_path / "src")  # as in a checkout of our own
-    monkeypatch.setattr(environment, "__file__", str(tmp_path / "src" / "xcbench" / "running.py"))
-    assert environment._git_commit() is None  # not tracked there
-    subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
-    assert len((environment._git_commit() or "").removesuffix("-dirty")) == 40
 
 
 def test_a_plan_says_once_that_a_cell_is_damaged(tmp_path: Path, capsys) -> None:

@@ -119,6 +119,9 @@ def test_the_cells_of_the_command_line(workspace: Workspace) -> None:
     assert [text.get_text() for text in picture.legends[0].get_texts()] == ["implicit", "ove"]
     with pytest.raises(UserError, match="choose one dataset of the frame: digits"):
         xcbench.plot.curves(everything, "mnist")
+    lost = everything.assign(status=["skipped", "failed"] * (len(everything) // 2))
+    with pytest.raises(UserError, match="statuses: failed, skipped"):
+        xcbench.plot.curves(lost)
 
 
 def test_a_dataset_by_its_name(tmp_path: Path) -> None:

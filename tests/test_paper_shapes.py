@@ -56,7 +56,8 @@ def test_a_cell_leads_to_its_reason_its_command_and_its_cells() -> None:
     frame = pd.DataFrame({"dataset": ["MNIST"], "measured": ["0.01"], "verdict": ["deviates"]})
     entry = Entry("0", "0.01", "deviates", "t-1")
     shape = shaped(ROWS.head(1), [entry], ["method", "metric"])
-    source = Source("python run.py x=1", ("1d8a0000", "77f0aaaa"), "runs.csv")
+    cells, commits = ("1d8a0000", "77f0aaaa"), "0123456789ab (2 cells)"
+    source = Source("python run.py x=1", cells, "runs.csv", commits)
     table = Table("A table", frame, (), "verdict", shape, ("t-1",), (source,))
     text = render("T", [], [Section("S", ["long"], [table], folded=True)])
     page = Page(text)
@@ -64,7 +65,8 @@ def test_a_cell_leads_to_its_reason_its_command_and_its_cells() -> None:
     (cell,) = [td for td in page.named("td") if td.get("class") == "deviates"][:1]
     assert cell and {"href": "#t-1", "title": "deviates"} in page.named("a")
     assert [row["id"] for row in page.named("tr") if "id" in row] == ["t-1"]
-    assert "1d8a0000, 77f0aaaa" in page.text and "python run.py x=1" in page.text
+    assert "1d8a0000, 77f0aaaa in runs.csv; code: 0123456789ab (2 cells)" in page.text
+    assert "python run.py x=1" in page.text
     assert len(page.named("details")) == 2
 
 

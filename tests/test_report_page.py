@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from made_cells import grid, make
+from xcbench.report import commits
 from xcbench.report.folder import build
 from xcbench.report.templates import self_contained
 
@@ -44,6 +45,41 @@ def test_of_many_methods_and_datasets_some_are_drawn(tmp_path, monkeypatch):
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "Shown are 2 of 3 methods and variants" in page
     assert "Figures are drawn for the first 1 of 2 datasets." in page
+
+
+def test_a_report_has_the_commits_of_its_cells(tmp_path):
+    cells = [make(seed=seed) for seed in range(5)]
+    cells[0].environment = cells[1].environment = {"git_commit": "0123456789" * 4}
+    cells[2].environment = {"git_commit": "abcdef0123" * 4 + "-dirty"}
+    cells[3].environment = {"git_commit": None, "git_commit_missing": "no git"}
+    build(cells, tmp_path / "report", "Title")
+    page = Page((tmp_path / "report" / "index.html").read_text(encoding="utf-8"))
+    for words in ("012345678901 (2 cells)", "abcdef0123ab-dirty (1 cell)"):
+        assert words in page.text
+    for reason in ("no git", "nothing was measured"):
+        assert f"no commit: {reason} (1 cell)" in page.text
+    rows = pd.read_csv(tmp_path / "report" / "results.csv", dtype=str).sort_values("seed")
+    assert rows["commit"].fillna("").tolist() == [
+        *("012345678901", "012345678901", "abcdef0123ab-dirty", "", "")
+    ]
+    assert rows["commit_source"].tolist()[2:] == ["recorded", "no git", "nothing was measured"]
+    cells[3].environment = {"git_commit": "0123456789" * 4}
+    build(cells, tmp_path / "report", "Title")  # anew, though no other input changed
+    page = Page((tmp_path / "report" / "index.html").read_text(encoding="utf-8"))
+    assert "012345678901 (3 cells)" in page.text
+
+
+def test_commits_of_rows_say_which_were_added_later():
+    rows = pd.DataFrame(
+        [["a", "recorded"], ["b", "history"], ["b", "history"], ["c", None], [None, "no git"]],
+        columns=["commit", "commit_source"],
+    )
+    assert commits.counted(rows) == (
+        "added in b (2 cells), no commit: no git (1 cell), a (1 cell), c (1 cell)"
+    )
+    older = rows[["commit"]]  # a table of a version that had no sources
+    assert "no commit: not recorded (1 cell)" in commits.counted(older)
+    assert "b (2 cells)" in commits.counted(older)
 
 
 class Page(HTMLParser):

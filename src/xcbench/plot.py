@@ -48,7 +48,7 @@ def curves(frame: pd.DataFrame, dataset: str | None = None) -> Figure:
         figure = drawing.draw_curves(rows, part, style.line_styles(rows))
     if figure is None:
         raise UserError(
-            f"no cell of {chosen} ended; its statuses: {', '.join(set(rows['status']))}"
+            f"no cell of {chosen} ended; its statuses: {', '.join(sorted(set(rows['status'])))}"
         )
     figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     return figure

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from xcbench import durable
 from xcbench.board import ranks
 from xcbench.board.ranks import Ranks
-from xcbench.report import style
+from xcbench.report import plots, style
 from xcbench.run.ordering import best_value
 
 RATIOS = np.geomspace(1, 10, 91)
@@ -26,10 +26,10 @@ NAMES_WIDTH = 52  # characters of a line below the title of a panel
 
 def save(fig: Figure, path: Path) -> None:
     """Write a figure."""
-    content = io.BytesIO()
+    content = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": path.name, "svg.fonttype": "none"}):
         FigureCanvasSVG(fig).print_svg(content, metadata={"Date": None})
-    durable.write(path, content.getvalue())
+    durable.write(path, plots.numbered(content.getvalue()))
 
 
 def differences(table: Ranks, title: str) -> Figure:

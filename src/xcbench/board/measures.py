@@ -16,6 +16,7 @@ from xcbench.core.metrics import of_column
 from xcbench.papers import code_table
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import tables
+from xcbench.report import commits
 from xcbench.run.ordering import best_of_each
 
 REFERENCE = "softmax"
@@ -32,6 +33,7 @@ MEANS = [  # of the final cells, in the order of the columns
     "row_seconds",
 ]
 OF_ROWS = ("cell", "grid", "method", "seed", "status", "evaluation.rows", *tuning.POINT)
+OF_ROWS += tuple(commits.COLUMNS)
 POWER = Path("/sys/class/powercap")
 
 

@@ -23,7 +23,7 @@ from xcbench.board.measures import Board
 from xcbench.errors import writing
 from xcbench.papers.effects import effect
 from xcbench.papers.results_cache import save
-from xcbench.report import templates
+from xcbench.report import commits, templates
 from xcbench.run.ordering import best_first, near_best
 
 TITLE = "Every method on every task"
@@ -67,6 +67,7 @@ def write(folder: Path, board: Board) -> None:
                 protocol=board.protocol,
                 counts=measures.counts(board),
                 stale=board.stale,
+                code=commits.counted(board.finals),
                 energy=measures.energy(),
                 findings=[entry.told for entry in findings.of(board)],
                 advice=results["advice"],

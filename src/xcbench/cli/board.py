@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from xcbench import threads
 from xcbench.board import checks, launch, protocol
 from xcbench.board.protocol import NAME, PARTS
 from xcbench.cli.command import Request
@@ -56,6 +57,7 @@ def written(folder: Path) -> None:
     board = measures.read(folder, protocol.read())
     if board.finals.empty:
         raise UserError(f"{folder} has no measured rows to report; `xcbench board` measures them")
-    page.write(folder, board)
+    with threads.one():
+        page.write(folder, board)
     for task, sentence in measures.substitutes(board.summary).items():
         print(f"{task}: {sentence}")

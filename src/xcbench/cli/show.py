@@ -85,6 +85,7 @@ def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
     head["engine"] = cell.engine
     head["method version"] = cell.method_version
     head["dataset digest"] = cell.dataset_digest
+    head["commit"] = f"{cell.commit or 'none'} ({cell.commit_source})"
     return head
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from xcbench import threads
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError, suggestion
 from xcbench.run import presets
@@ -124,7 +125,8 @@ def declared(name: str, measures: Mapping[str, Measure] | None = None) -> Paper:
 
     def report(measured: Measured, folder: Path) -> pd.DataFrame:
         page = import_module(f"{__name__}.page")  # drawing takes a second to import
-        rows: pd.DataFrame = page.write(name, measured, folder)
+        with threads.one():  # as in a cell: numbers do not depend on the cores
+            rows: pd.DataFrame = page.write(name, measured, folder)
         return rows
 
     return Paper(name, tuple(grids), report)

@@ -41,6 +41,7 @@ from xcbench.papers.claims import declared, described, function
 from xcbench.papers.frames import without_twins
 from xcbench.papers.pivots import Pivot
 from xcbench.papers.section import Section, Source, Table
+from xcbench.report import commits
 from xcbench.report.figures import Picture
 from xcbench.run import presets
 
@@ -77,14 +78,15 @@ class Page:
         return Section(title, text, sorted(tables, key=lambda table: table.shape is None), figures)
 
     def source(self, row: pd.Series) -> Source:
-        """The command of a printed number, the cells it was compared with, and their table."""
+        """Where the measured number beside a printed one comes from."""
         command = "" if pd.isna(row["command"]) else row["command"]
         key = [row[name] for name in ("table", "dataset", "method", "metric")]
         rows = claims.of(self.paper).rows(self.measured.results, *key).get(row["variant"])
         if rows is None or rows.empty:
             return Source(command)
         part = presets.grids(self.paper)[rows["grid"].iloc[0]].get("part", "runs")
-        return Source(command, tuple(str(cell)[:DIGITS] for cell in rows["cell"]), f"{part}.csv")
+        cells = tuple(str(cell)[:DIGITS] for cell in rows["cell"])
+        return Source(command, cells, f"{part}.csv", commits.counted(rows))
 
     def table(self, caption: str, words: list[str] | None = None, **spec: Any) -> Table:
         """Make a table of its entry."""

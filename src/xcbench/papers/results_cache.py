@@ -312,7 +312,8 @@ def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
             "method_version": cell.method_version,
             "dataset_digest": cell.dataset_digest,
             code_table.COLUMN: record.name if (record := Code.of(cell.code)) else "",
-            "commit": str(cell.environment.get("git_commit") or "")[:12],
+            "commit": cell.commit,
+            "commit_source": cell.commit_source,
             **{f"shape.{name}": value for name, value in cell.shape.items()},
         }
         for cell in cells

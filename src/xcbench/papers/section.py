@@ -40,11 +40,12 @@ VERDICTS = {
 
 
 class Source(NamedTuple):
-    """Where a number comes from: what measures it, and its cells in a table beside the page."""
+    """Where a number comes from: command, cells in a table beside the page, commits of the code."""
 
     command: str
     cells: tuple[str, ...] = ()
     file: str = ""
+    commits: str = ""
 
 
 @dataclass(frozen=True)

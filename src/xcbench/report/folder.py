@@ -11,7 +11,7 @@ import pandas as pd
 from xcbench import durable, locks
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
-from xcbench.report import figures, page, summary, templates, variants
+from xcbench.report import commits, figures, page, summary, templates, variants
 from xcbench.report.formats import markdown
 from xcbench.run import results
 from xcbench.run.cell import Cell
@@ -64,7 +64,11 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame
     curves = curves[[name for name in curves if "." not in str(name) and name != "message"]]
     texts = {
         name: frame.to_csv(index=False, float_format="%.10g")
-        for name, frame in (("results.csv", rows), ("curves.csv", curves), ("table.csv", table))
+        for name, frame in (
+            ("results.csv", commits.with_commits(rows, cells)),
+            ("curves.csv", curves),
+            ("table.csv", table),
+        )
     }
     shown = (
         f"{name} {metric.direction} {metric.range} {metric.digits} {metric.axis}"

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from xcbench.report import formats, templates
+from xcbench.report import commits, formats, templates
 from xcbench.report.figures import DATASETS, Picture, slug
 from xcbench.report.variants import pairs, split, text
 from xcbench.run.cell import STATUSES, Cell
@@ -36,6 +36,7 @@ def render(
     stale : a sentence on cells that other code than today's measured, or nothing.
     """
     counts = rows["status"].value_counts()
+    measured = [cell for its in cells.values() for cell in its]
     return (
         templates.environment()
         .get_template("report/page.html")
@@ -44,6 +45,7 @@ def render(
             cells=len(rows),
             stale=stale,
             counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
+            code=commits.counted(commits.with_commits(rows, measured)),
             sections=[
                 _section(str(label), cells[str(label)], part, results, figures[str(label)])
                 for (label, results), part in zip(

@@ -51,14 +51,20 @@ def svg(fig: Figure, name: str) -> Markup:
     text = re.sub(r' (?:d|x|y|transform|points)="[^"]*"', _rounded, text)
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    for place, name_in_text in enumerate(dict.fromkeys(HASHED.findall(text))):
-        text = text.replace(name_in_text, f"p{place}")  # hashes of the last digits of a layout
+    text = numbered(text)
     labels = [label for _, label in looks]
     colours = [colour for (colour, _), _ in looks]
     record = {"labels": labels, "colours": colours, "axes": [_scales(ax) for ax in fig.axes]}
     hidden = json.dumps(record).replace("<", "\\u003c")
     whole = f'{text}<script type="application/json">{hidden}</script>'
     return Markup(whole) if len(whole) <= LARGEST else Markup()
+
+
+def numbered(svg: str) -> str:
+    """SVG with numbers for Matplotlib's ids, which are hashes of the last digits of a layout."""
+    for place, name in enumerate(dict.fromkeys(HASHED.findall(svg))):
+        svg = svg.replace(name, f"p{place}")
+    return svg
 
 
 def _rounded(attribute: re.Match[str]) -> str:

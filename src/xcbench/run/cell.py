@@ -12,6 +12,9 @@ import pandas as pd
 
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
+DIGITS = 12  # of a commit, where it is shown
+RECORDED, HISTORY = "recorded", "history"  # where a commit is from: the run, or git log
+UNKNOWN, UNRUN = "not recorded", "nothing was measured"  # why a cell has no commit
 
 CURVE_COLUMNS = [
     "iteration",
@@ -74,6 +77,20 @@ class Cell:
         """Learning rate; None without one."""
         rate: float | None = self.config.get("method", {}).get("lr")
         return rate
+
+    @property
+    def commit(self) -> str:
+        """Commit of the code that measured the cell, ``-dirty`` if files differed; may be empty."""
+        digits, *mark = str(self.environment.get("git_commit") or "").split("-")
+        return "-".join([digits[:DIGITS], *mark])
+
+    @property
+    def commit_source(self) -> str:
+        """``recorded``, or why there is no commit."""
+        if self.commit:
+            return RECORDED
+        otherwise = UNKNOWN if self.environment else UNRUN
+        return str(self.environment.get("git_commit_missing", otherwise))
 
     @property
     def label(self) -> str:

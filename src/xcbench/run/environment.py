@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import subprocess
 import sys
 from contextlib import suppress
 from functools import cache
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_info
 
 import xcbench
 from xcbench.core import engines
+from xcbench.run import checkout
 
 COMPUTING = ("numpy", "scipy", "scikit-learn", "pandas")
 BASELINES = {"napkinxc": "napkinxc", "omikuji": "omikuji", "nmslib": "nmslib"}  # by module
@@ -37,7 +37,7 @@ def baselines() -> dict[str, str]:
 def _of_process() -> dict[str, Any]:
     return {
         "xcbench": xcbench.__version__,
-        "git_commit": _git_commit(),
+        **checkout.commit(),
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in COMPUTING},
         "machine": platform.machine(),
@@ -75,25 +75,3 @@ def _blas() -> dict[str, Any]:
 
 def _named(library: dict[str, Any]) -> str:
     return f"{library.get('internal_api', 'unknown')} {library.get('version', '')}".strip()
-
-
-def _git_commit() -> str | None:
-    """Commit of the checkout the package runs from, with a mark if it was changed since.
-
-    None where the package lies in the repository of another project.
-    """
-    file = Path(__file__)
-    if _git("ls-files", "--full-name", file.name) != f"src/xcbench/{file.name}":
-        return None
-    return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or None
-
-
-def _git(*words: str) -> str:
-    """What git says in the package's folder, or nothing."""
-    try:
-        done = subprocess.run(
-            ["git", *words], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()

@@ -106,6 +106,7 @@ def _tags(cell: Cell, grid: str) -> dict[str, str]:
     tags = {name: getattr(cell, name) for name in (*names, "engine", "message")}
     version, commit = cell.environment.get("xcbench"), cell.environment.get("git_commit")
     tags |= {"grid": grid or None, "git_commit": commit, "started": repr(cell.started)}
+    tags |= {"git_commit_missing": None if commit else cell.commit_source}
     tags |= {
         "mlflow.source.name": f"xcbench {version}" if version else "xcbench",
         "mlflow.source.type": "LOCAL",
