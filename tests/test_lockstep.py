@@ -133,6 +133,16 @@ SWEEP = (
 )
 
 
+def test_rates_of_a_method_on_all_classes_train(workspace: Workspace) -> None:
+    """They have no drawn classes, which compiled lanes need."""
+    words = "method=bouchard method.sampler=all method.batch_size=50 method.lr=0.01,0.02,0.03"
+    sizes = {"train": 60, "test": 20, "features": 20, "classes": 6, "nonzeros": 4}
+    data = [f"dataset.synthetic.{name}={size}" for name, size in sizes.items()]
+    done = workspace.run("-m", "dataset=zipf", *data, *words.split(), "budget.epochs=1")
+    assert done.code == 0, done.text
+    assert "3 done" in done.text
+
+
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """Curves of the sweep's cells, each run by itself."""

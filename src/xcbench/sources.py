@@ -20,12 +20,11 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from xcbench import durable
+from xcbench import durable, private
 
 ROOT = Path(__file__).parent
 OURS = ROOT.name
 DIGITS = 12
-FILE = "sources.json"  # where `remembered` keeps digests
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -75,21 +74,24 @@ def file_digest(path: Path) -> str:
 
 
 @contextmanager
-def remembered(file: Path) -> Iterator[None]:
-    """Keep digests of our modules in a file, for as long as no module changes.
+def remembered() -> Iterator[None]:
+    """Keep digests of our modules in the user's cache, for as long as no module changes.
 
     To parse what a method imports takes a third of a second, to read it a hundredth.
     """
+    folder = private.folder("sources")
+    if folder is None:
+        yield
+        return
     state = _state()
+    file = folder / f"{state}.json"
     with suppress(OSError, ValueError, TypeError):
-        content = json.loads(file.read_bytes())
-        if content["state"] == state:
-            _known.update(content["modules"])
+        _known.update(json.loads(file.read_bytes()))
     before = len(_known)
     yield
     if len(_known) > before:
         with suppress(OSError):  # it costs time, nothing else
-            durable.write(file, json.dumps({"state": state, "modules": _known}))
+            durable.write(file, json.dumps(_known))
 
 
 _known: dict[str, tuple[str, list[str]]] = {}  # digest and imports of modules of ours

@@ -148,9 +148,8 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _results(request: Request) -> int:
-    runs_dir = request.runs_dir()
-    selected = results.select(runs_dir, request.settings)
-    frame = stored.frame(selected, runs_dir, request.curves)
+    selected = results.select(request.runs_dir(), request.settings)
+    frame = stored.frame(selected, request.curves)
     shown = [*results.COLUMNS, stored.STALE] if request.format == "md" else list(frame)
     _print(frame[shown], request.format, ".5g")
     return 0
@@ -180,9 +179,8 @@ def _report(request: Request) -> int:
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(request.settings.pop("reports_dir", "reports")) / name
-    runs_dir = request.runs_dir()
-    selected = results.select(runs_dir, request.settings)
-    changes = stored.changes(selected, runs_dir)
+    selected = results.select(request.runs_dir(), request.settings)
+    changes = stored.changes(selected)
     stale = ". ".join(stored.said(it for it in changes.values() if it))
     table = folder.build(selected, out, title=name, stale=stale)
     print(formats.terminal_table(table))

@@ -341,7 +341,7 @@ def _cached(source: _Source, cache_dir: Path) -> Info | None:
     info = cache.info(where)
     if info is None:
         return None
-    with sources.remembered(cache_dir / sources.FILE):
+    with sources.remembered():
         stamp = Stamp(**cache.code(where))
         if not stamp.holds(source.settings, source.twin):
             return None

@@ -17,7 +17,6 @@ from xcbench.units import count
 
 Codes = Mapping[str, Code]  # by `Code.name`, which the column `COLUMN` of the rows has
 COLUMN = "code"
-FINGERPRINTS = Path("runs") / code.FOLDER
 
 
 def read(path: Path) -> dict[str, Code]:
@@ -49,19 +48,19 @@ def of(cells: Iterable[Cell]) -> dict[str, Code]:
     return {record.name: record for record in records if record}
 
 
-def renewed(codes: Codes, folder: Path = FINGERPRINTS) -> dict[str, Code]:
+def renewed(codes: Codes) -> dict[str, Code]:
     """The same records; those whose code gives the same numbers today have today's digest."""
-    changes = {name: code.change(record, folder) for name, record in codes.items()}
+    changes = {name: code.change(record) for name, record in codes.items()}
     return {
         name: record if changes[name] or changes[name].unchecked else code.renewed(record)
         for name, record in codes.items()
     }
 
 
-def stale(rows: pd.DataFrame, codes: Codes, folder: Path = FINGERPRINTS) -> str:
+def stale(rows: pd.DataFrame, codes: Codes) -> str:
     """A sentence on rows whose code has changed since they were measured; empty without any."""
     names = rows.loc[rows["status"] != "skipped"].reindex(columns=[COLUMN])[COLUMN]
-    changes = {name: code.change(codes.get(name), folder) for name in names.unique()}
+    changes = {name: code.change(codes.get(name)) for name in names.unique()}
     reasons = Counter(changes[name].reason for name in names if changes[name])
     if not reasons:
         return ""

@@ -27,7 +27,7 @@ from xcbench.papers.code_table import Codes
 from xcbench.run import code, identity, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
 from xcbench.run.code import Change, Code
-from xcbench.run.plan import Job, code_folder
+from xcbench.run.plan import Job
 
 HEAD = ["grid", "cell", "status", "dataset", "method", "lr", "seed", "engine", "dataset_digest"]
 NUMBERS = ["lr", "seed", *CURVE_COLUMNS]
@@ -135,19 +135,18 @@ class ResultsCache:
             candidate = replace(settings, method=replace(settings.method, lr=rate))
             digest = row["dataset_digest"] if absent else cell.dataset_digest
             if row["cell"] == identity.identity(candidate, cell.dataset, digest, row["engine"]):
-                change = self._change(row, job)
+                change = self._change(row)
                 self.changes[cell.cell] = change
                 return None if change else str(row["cell"])
         return None
 
-    def _change(self, row: dict[str, Any], job: Job) -> Change:
+    def _change(self, row: dict[str, Any]) -> Change:
         """What became of the code of a row; of one that ran nothing, none is asked."""
         if row["status"] == "skipped":
             return Change()
         name = row[code_table.COLUMN]
         if name not in self.by_code:
-            folder = code_folder(job.settings)
-            self.by_code[name] = code.change(self.codes.get(name), folder)
+            self.by_code[name] = code.change(self.codes.get(name))
         return self.by_code[name]
 
     @cached_property

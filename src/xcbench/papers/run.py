@@ -164,7 +164,7 @@ def cells_of(
     Datasets are prepared for these cells alone.
     """
     launch = planned[0].settings
-    with sources.remembered(plan.cache_dir(launch) / sources.FILE):
+    with sources.remembered():
         rows, rest = _held(name, planned, cache)
         more, todo = _held(name, plan.prepared(rest, whole=not rows), cache)
     held = rows + more

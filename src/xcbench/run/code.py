@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from xcbench import durable, plugins, sources
+from xcbench import durable, plugins, private, sources
 from xcbench.core import engines, samplers
 from xcbench.data import code as data_code
 from xcbench.methods import registry
@@ -26,7 +26,7 @@ from xcbench.run.fingerprint import DATA, Case, Numbers
 COMMON = ("xcbench.run.training",)
 UNKNOWN, ANY = "not recorded", "code"  # instead of a changed part
 DIGITS = 12
-FOLDER = "code"  # in runs/, for fingerprints
+KEPT = "fingerprints"  # in the user's cache
 
 
 @dataclass(frozen=True)
@@ -119,31 +119,37 @@ def _digest(method: str, sampler: str, reader: str, twin: bool) -> str:
     return sources.digest(*sorted(modules))
 
 
-def today(case: Case, folder: Path, source: str = "") -> Code:
-    """Record of today's code.
+def today(case: Case, source: str = "") -> Code:
+    """Record of today's code; a fingerprint takes a twentieth of a second, and is kept.
 
     Parameters
     ----------
-    folder : keeps fingerprints, each of which takes a twentieth of a second.
     source : digest of the code as it was when this process began; that of the files by default.
     """
     source = source or digest(case)
-    path = folder / f"{_hash({'case': asdict(case), 'digest': source})}.json"
-    with suppress(OSError, ValueError):
-        kept = Code.of(json.loads(path.read_bytes()))
-        if kept:
-            return kept
+    folder = private.folder(KEPT)
+    path = folder / f"{_hash({'case': asdict(case), 'digest': source})}.json" if folder else None
+    if path and (kept := _kept(path)):
+        return kept
     try:
         numbers = fingerprint.numbers(case)
     except Exception:  # a method of somebody's own on rows that are not its own
         numbers = None
     record = Code(case, source, numbers)
-    with suppress(OSError):
-        durable.write(path, json.dumps(record.content))
+    if path and numbers is not None:
+        with suppress(OSError):
+            durable.write(path, json.dumps(record.content))
     return record
 
 
-def change(record: Code | None, folder: Path) -> Change:
+def _kept(path: Path) -> Code | None:
+    try:
+        return Code.of(json.loads(path.read_bytes()))
+    except (OSError, ValueError):
+        return None
+
+
+def change(record: Code | None) -> Change:
     """What of the code of a record differs from today's."""
     if record is None:
         return Change((UNKNOWN,))
@@ -151,7 +157,7 @@ def change(record: Code | None, folder: Path) -> Change:
         return Change()
     if reason := _impossible(record.case):
         return Change(unchecked=reason)
-    new = today(record.case, folder)
+    new = today(record.case)
     if record.numbers is None or new.numbers is None:
         return Change((ANY,))
     return Change(tuple(fingerprint.differences(record.numbers, new.numbers)))

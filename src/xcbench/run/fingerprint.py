@@ -25,6 +25,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
 from xcbench.methods.method import Method, stochastic
 from xcbench.methods.options import MethodOptions, SampledOptions
+from xcbench.options import changed
 from xcbench.run import training
 from xcbench.run.settings import Budget, Evaluation
 
@@ -36,7 +37,7 @@ BUDGET = Budget(epochs=2.0, checkpoints=2)
 DATA, WEIGHTS, LANES = "data", "weights", "lanes"  # beside the columns of a curve
 CLOCK = "train_seconds"
 METRICS = ("train_", "test_", "validation_")
-DIGITS = 9
+DIGITS = 7
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Case:
 
     Attributes
     ----------
-    dataset : reader and protocol, and settings of a maker.
+    dataset : reader, protocol without its seed, and settings of a maker; options at their defaults
+        are left out, here and below, so that a changed default changes the numbers.
     twin : whether the rows are those of the dataset's twin.
     method : reference of the method.
     options : of the method, without its rate.
@@ -72,13 +74,14 @@ class Case:
         **others: Any,
     ) -> Case:
         """Case of the settings of a cell."""
-        kept = {"reader": dataset.reader, "protocol": asdict(dataset.protocol)}
+        protocol = changed(replace(dataset.protocol, split_seed=0))
+        kept = {"reader": dataset.reader, "protocol": protocol}
         maker = "synthetic" if twin else dataset.reader
         if maker in code.MAKERS:
-            kept[maker] = asdict(dataset)[maker]
+            kept[maker] = asdict(dataset)[maker] | {"seed": 0}
         l2 = L2 if options.l2 or not stochastic(options) else 0.0
-        same = {**asdict(options), "lr": None, "l2": l2}
-        return cls(kept, twin, method, same, asdict(evaluation), **others)
+        same = {"name": options.name, **changed(replace(options, lr=None, l2=l2))}
+        return cls(kept, twin, method, same, changed(evaluation), **others)
 
 
 def numbers(case: Case) -> Numbers:

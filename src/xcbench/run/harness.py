@@ -136,7 +136,7 @@ def run(
         raise KeyboardInterrupt
     runs_dir = Path(configurations[0].runs_dir)
     ran = list(cells.load_all(runs_dir, [job.cell.cell for job in launch]))
-    return stored.frame(ran, runs_dir, curves)
+    return stored.frame(ran, curves)
 
 
 def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> pd.DataFrame:
@@ -163,7 +163,7 @@ def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> 
         for name, value in filters.items()
     }
     selected = frames.select(Path(runs_dir), wanted)
-    return stored.frame(selected, Path(runs_dir), curves)
+    return stored.frame(selected, curves)
 
 
 def _words(options: dict[str, Any]) -> list[str]:

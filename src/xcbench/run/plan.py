@@ -73,7 +73,7 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
     infos: dict[str, Info | Unprepared | Missing] = {}
     distinct: dict[str, Job] = {}
     shared = Shared()
-    with sources.remembered(cache_dir(configurations[0]) / sources.FILE):
+    with sources.remembered():
         for settings in configurations:
             key = shared(repr, settings.dataset) + settings.data_dir
             if key not in infos:
@@ -90,11 +90,6 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
 def cache_dir(settings: Config) -> Path:
     """Folder of prepared datasets."""
     return Path(settings.runs_dir) / "cache"
-
-
-def code_folder(settings: Config) -> Path:
-    """Folder of fingerprints."""
-    return Path(settings.runs_dir) / code.FOLDER
 
 
 def case(job: Job) -> Case:

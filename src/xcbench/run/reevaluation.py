@@ -16,7 +16,7 @@ from xcbench.run import cells
 from xcbench.run.cell import Cell
 from xcbench.run.code import Change, Code, change
 from xcbench.run.evaluator import Evaluator
-from xcbench.run.plan import Job, code_folder
+from xcbench.run.plan import Job
 
 LINEAR = {"W", "b"}
 UNCORRECTED = "_uncorrected"  # columns of a model whose correction is fitted, and not saved
@@ -34,7 +34,7 @@ def due(job: Job) -> tuple[Cell, Change] | None:
     cell = cells.usable(runs_dir, job.cell.cell)
     if cell is None or cell.status != "done":
         return None
-    changed = change(Code.of(cell.code), code_folder(settings))
+    changed = change(Code.of(cell.code))
     corrected = any(str(name).endswith(UNCORRECTED) for name in cell.curve)
     return None if not changed or changed.trains or corrected else (cell, changed)
 

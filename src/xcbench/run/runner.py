@@ -110,7 +110,7 @@ def _evaluated(job: Job) -> Cell | None:
 
 def _code(job: Job) -> dict[str, Any]:
     """Record of the code that ran, with its fingerprint."""
-    return code.today(plan.case(job), plan.code_folder(job.settings), job.source).content
+    return code.today(plan.case(job), job.source).content
 
 
 def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:

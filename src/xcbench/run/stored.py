@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench import sources
-from xcbench.run import cells, code, memory, plan, results
+from xcbench.run import cells, code, memory, results
 from xcbench.run.cell import Cell
 from xcbench.run.code import Change, Code
 from xcbench.run.plan import Job
@@ -55,26 +55,26 @@ def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
     if cell.status not in cells.FINAL:
         return Stored(cell.started, None, Change())
     record = Code.of(cell.code)
-    change = code.change(record, plan.code_folder(job.settings))
+    change = code.change(record)
     holds = not change and not change.unchecked
     if record and holds and not job.settings.plan and record.digest != job.source:
         cells.renew_code(runs_dir, cell, code.renewed(record).content)
     return Stored(cell.started, None if change else cell.status, change)
 
 
-def changes(stored: Iterable[Cell], runs_dir: Path) -> dict[str, Change]:
+def changes(stored: Iterable[Cell]) -> dict[str, Change]:
     """What became of the code of cells that ended, by identity."""
-    with sources.remembered(runs_dir / "cache" / sources.FILE):
+    with sources.remembered():
         return {
-            cell.cell: code.change(Code.of(cell.code), runs_dir / code.FOLDER)
+            cell.cell: code.change(Code.of(cell.code))
             for cell in stored
             if cell.status in cells.FINAL
         }
 
 
-def frame(stored: Sequence[Cell], runs_dir: Path, curves: bool = False) -> pd.DataFrame:
+def frame(stored: Sequence[Cell], curves: bool = False) -> pd.DataFrame:
     """`results.frame` with a last column: why a cell is stale, or nothing."""
-    reasons = {cell: it.reason for cell, it in changes(stored, runs_dir).items() if it}
+    reasons = {cell: it.reason for cell, it in changes(stored).items() if it}
     rows = results.frame(stored, curves)
     return rows.assign(**{STALE: rows["cell"].map(reasons).fillna("")})
 

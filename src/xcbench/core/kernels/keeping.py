@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +16,7 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from xcbench import durable
+from xcbench import durable, private
 
 SIZE = hashlib.sha256().digest_size
 
@@ -40,28 +37,7 @@ def folder() -> Path | None:
     )
     sources = sorted(path for name in patterns for path in package.glob(f"{name}.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
-    state = f"numba-{numba.__version__}-{digest}"
-    home = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
-    places = (
-        Path(home or Path.home() / ".cache") / "xcbench",
-        Path(tempfile.gettempdir()) / f"xcbench-{os.getuid()}",
-    )
-    for place in places:
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            if private(place) and private(place / state):
-                return place / state
-        except (OSError, RuntimeError):  # not writable; no home
-            continue
-    return None
-
-
-def private(path: Path) -> bool:
-    """Create a folder if missing; whether it is this user's and nobody else can write in it."""
-    path.mkdir(mode=0o700, exist_ok=True)
-    status = path.lstat()
-    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-    return ours and not status.st_mode & 0o022 and os.access(path, os.W_OK)
+    return private.folder(f"numba-{numba.__version__}-{digest}", "NUMBA_CACHE_DIR")
 
 
 class Files(IndexDataCacheFile):

@@ -12,6 +12,7 @@ from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.models.model import Model
+from xcbench.core.samplers import Every
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.minibatch import Descent, minibatches
 
@@ -32,8 +33,10 @@ def is_faster(info: Info, dtype: str) -> bool:
 
 
 def takes(solver: Solver) -> bool:
-    """Whether compiled code exists for such steps."""
-    return type(solver) is Descent and solver.optimizer.is_plain
+    """Whether compiled code exists for such steps: of one optimizer, on drawn classes."""
+    if type(solver) is not Descent or isinstance(solver.sampler, Every):
+        return False
+    return solver.optimizer.is_plain
 
 
 def possible(solvers: Sequence[Solver], models: Sequence[Model], dataset: Dataset) -> bool:
