@@ -18,9 +18,10 @@ from xcbench import options
 from xcbench.core import engines
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import Grid, results_cache
+from xcbench.papers import Grid, code_table, results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import cells
+from xcbench.run.code import Code
 
 
 # ---------------------------------------------------------------- what runs
@@ -106,6 +107,53 @@ def test_a_plan_that_is_not_wanted_keeps_no_report_back(place: Place, word: str)
 
 
 # ---------------------------------------------------------------- what holds
+def altered(place: Place, column: str = "") -> None:
+    """Pretend that the rows come from code of another digest, or of other numbers too."""
+    folder = place.file("runs").parent
+    tables = ResultsCache.read(folder, "runs")
+    codes, names = {}, {}
+    for name, record in tables.codes.items():
+        numbers = dict(record.numbers or {})
+        if column:
+            numbers[column] = [it + 1.0 for it in numbers[column]]
+        other = replace(record, digest="0", numbers=numbers)
+        codes[other.name], names[name] = other, other.name
+    rows = tables.rows.assign(code=tables.rows["code"].replace(names))
+    replace(tables, rows=rows, codes=codes).write(folder, "runs")
+
+
+def records(place: Place) -> bytes:
+    return place.file("runs").with_name("runs-code.jsonl").read_bytes()
+
+
+def test_rows_of_moved_code_hold_and_get_its_digest(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables, code = place.bytes(), records(place)
+    altered(place)
+    assert place.launch(plan="true") == 0 and records(place) != code
+    assert place.launch() == 0 and records(place) == code and place.bytes() == tables
+    assert "stale" not in capsys.readouterr().out
+
+
+def test_rows_of_other_code_run_again_and_say_why(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = records(place)
+    altered(place, "weights")
+    assert place.launch(plan="true") == 0
+    text = capsys.readouterr().out
+    assert "(stale: changed: training)" in text and "cells stale: changed: training" in text
+    assert code_table.stale(*_runs(place)).endswith("rows: changed: training.")
+    assert place.launch() == 0
+    assert records(place) == code and code_table.stale(*_runs(place)) == ""
+
+
+def _runs(place: Place) -> tuple[pd.DataFrame, dict[str, Code]]:
+    tables = ResultsCache.read(place.file("runs.csv").parent, "runs")
+    return tables.rows, dict(tables.codes)
+
+
 def test_nothing_runs_again(place: Place) -> None:
     before = place.bytes()
     assert place.launch() == 0
