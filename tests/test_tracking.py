@@ -39,6 +39,13 @@ def test_rows_without_a_clock_stand_at_the_time_of_the_row_before(runs_dir: Path
     assert [stamp for _, stamp, _ in curves["train_seconds"]] == [begin, begin + 500]
 
 
+def test_a_run_without_a_commit_says_why(runs_dir: Path) -> None:
+    cell = a_cell(9, environment={"git_commit": None, "git_commit_missing": "no git"})
+    tracking.track(runs_dir, [cell])
+    tags = stored(runs_dir)[cell.cell]["tags"]
+    assert tags["git_commit_missing"] == "no git" and "git_commit" not in tags
+
+
 def test_tags_params_names_and_times(pristine: Path) -> None:
     content = stored(pristine)
     first = content[f"{0:016x}"]
