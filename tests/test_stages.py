@@ -3,41 +3,62 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 
 import pandas as pd
+import pytest
 import yaml
 
-from workspace import ROOT
+from workspace import ROOT, Workspace
 from xcbench.papers import NAMES, metrics, stated
 
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text("utf-8"))["stages"]
+PAPERS = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))["papers"]
+DIGESTS = "reports/digests.json"
 
 
-def test_an_edit_to_the_maths_makes_runs_stale() -> None:
-    measuring = [name for name in STAGES if name.endswith(("-runs", "-tuning"))]
-    assert {name.split("-")[0] for name in measuring} == {*NAMES}
-    for name in measuring:
-        assert {"src/xcbench/core", "reports/versions.csv"} <= {*STAGES[name]["deps"]}
+def asked(stage: str) -> list[str]:
+    """Keys of the digests that a stage depends on, as dvc.yaml writes them."""
+    spec = STAGES[stage].get("do", STAGES[stage])
+    return [key for entry in spec["params"] for key in entry[DIGESTS]]
 
 
-def test_claims_are_made_by_the_reports_and_read_by_the_first_page() -> None:
-    for paper in NAMES:
-        made = f"reports/{paper}/claims.csv"
-        assert {made: {"cache": False}} in STAGES[paper]["outs"]
-        assert made in STAGES["replication"]["deps"]
+def test_a_stage_depends_on_digests_that_the_first_one_prints(workspace: Workspace) -> None:
+    done = workspace.xcbench("digests")
+    assert done.code == 0, done.text
+    printed = json.loads(done.out)
+    assert {*printed["runs"]} == {*printed["reports"]} == {*NAMES} == {*PAPERS}
+    assert STAGES["digests"]["always_changed"]
+    for stage in ("first", "board-cells", "board", "replication"):
+        assert {*asked(stage)} <= {*printed}
+    assert (asked("runs"), asked("report")) == (["runs.${key}"], ["reports.${key}"])
 
 
-def test_reports_have_metrics_and_their_settings_are_parameters() -> None:
-    for paper in NAMES:
-        assert STAGES[paper]["metrics"] == [{f"reports/{paper}/summary.json": {"cache": False}}]
-        settings = f"conf/paper/{paper}.yaml"
-        keys = yaml.safe_load((ROOT / settings).read_text("utf-8"))
-        for name in (f"{paper}-tuning", f"{paper}-runs"):
-            if name in STAGES:
-                words, asked = STAGES[name]["params"]
-                assert words == paper and STAGES[name]["cmd"].endswith(f" ${{{paper}}}")
-                assert {*asked[settings]} <= {*keys}
-    assert STAGES["benchmarks"]["frozen"]
+def test_the_file_is_short() -> None:
+    assert len((ROOT / "dvc.yaml").read_text("utf-8").splitlines()) <= 100
+
+
+def test_reports_depend_on_what_the_runs_write() -> None:
+    runs, report = STAGES["runs"]["do"], STAGES["report"]["do"]
+    written = {path for entry in runs["outs"] for path in entry}
+    assert written == {*report["deps"]}
+    for paper, item in PAPERS.items():
+        for path in written:
+            name = path.replace("${key}", paper).replace("${item.further}", item["further"])
+            assert (ROOT / name).exists(), name
+        for name in ("claims.csv", "replication.csv"):
+            assert f"reports/{paper}/{name}" in STAGES["replication"]["deps"]
+    assert STAGES["benchmarks"]["frozen"] and STAGES["board-cells"]["frozen"]
+
+
+@pytest.mark.skipif(shutil.which("dvc") is None, reason="DVC is not installed")
+def test_dvc_reads_the_file() -> None:
+    done = subprocess.run(["dvc", "stage", "list"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {f"runs@{paper}" for paper in NAMES} <= {
+        line.split()[0] for line in done.stdout.splitlines()
+    }
 
 
 def test_metrics_count_verdicts_and_claims_and_say_how_far_results_are() -> None:
