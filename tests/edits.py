@@ -17,12 +17,14 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("src", "conf", "reports", "run.py", "pyproject.toml", "dvc.yaml", "params.yaml")
-SIZES = "{train: 60, test: 30, features: 30, classes: 8, nonzeros: 5}"
+SIZES = {"train": 200, "test": 100, "features": 40, "classes": 12, "nonzeros": 6}
 GRID = (
     "-m",
-    "dataset=zipf,digits",
+    "dataset=zipf",
+    *(f"dataset.synthetic.{name}={size}" for name, size in SIZES.items()),
     "method=ove,bouchard,umax,implicit,ar_softmax,negative_sampling",
-    "method.lr=0.01,0.02,0.04",
+    "only.negative_sampling.sampler=tree",
+    "method.lr=0.01,0.02,0.04",  # three rates of a method train in lockstep
     "budget.epochs=1",
     "mlflow=false",
 )
