@@ -21,7 +21,7 @@ from xcbench import durable, locks, plugins, sources
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
-from xcbench.data.code import MAKERS, Stamp, modules
+from xcbench.data.code import MAKERS, Stamp, made_by, modules
 from xcbench.data.external import External
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
@@ -261,12 +261,6 @@ def _source(
 def load(info: Info, cache_dir: Path) -> Dataset:
     """Load a prepared dataset."""
     return cache.load(cache_dir / info.digest, info)
-
-
-def made_by(settings: Settings, twin: bool) -> tuple[str, Any] | None:
-    """Name and settings of the generator of the rows; None if they are read from files."""
-    name = "synthetic" if twin else settings.reader
-    return (name, getattr(settings, name)) if name in MAKERS else None
 
 
 def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Source:

@@ -7,11 +7,13 @@ Rows of a cache hold while the digest of this code is the same, or what it makes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from xcbench import plugins, sources
+from xcbench.core.dataset import Dataset
 from xcbench.data import blobs, categories, samples, synthetic
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings
@@ -58,10 +60,23 @@ def modules(reader: str, twin: bool) -> tuple[str, ...]:
     return *COMMON, plugins.module("dataset", reader)
 
 
-def maker(settings: DatasetSettings, twin: bool) -> samples.Maker | None:
-    """What makes the rows of a dataset; None where a reader reads them."""
+def made_by(settings: DatasetSettings, twin: bool) -> tuple[str, Any] | None:
+    """Name and settings of the maker of the rows; None if they are read from files."""
     name = "synthetic" if twin else settings.reader
-    return MAKERS[name].make if name in MAKERS else None
+    return (name, getattr(settings, name)) if name in MAKERS else None
+
+
+def sample(settings: DatasetSettings, twin: bool) -> Dataset:
+    """The sample in the protocol of a dataset.
+
+    Raises
+    ------
+    UserError
+        If there is no sample of its format, or nothing of it is left by the protocol.
+    """
+    made = made_by(settings, twin)
+    make = partial(MAKERS[made[0]].make, samples.smaller(made[1])) if made else None
+    return samples.dataset(settings, make)
 
 
 def close(old: list[float], new: list[float]) -> bool:
@@ -75,6 +90,6 @@ def close(old: list[float], new: list[float]) -> bool:
 
 def _numbers(settings: DatasetSettings, twin: bool) -> list[float] | None:
     try:
-        return samples.numbers(samples.dataset(settings, maker(settings, twin)))
+        return samples.numbers(sample(settings, twin))
     except UserError:
         return None

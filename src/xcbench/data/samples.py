@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from xcbench.errors import UserError
 TRAIN, TEST, SIDE, LABELS, DRAWERS = 120, 40, 4, 14, 20
 FEATURES = SIDE * SIDE
 SIZES = {"train": TRAIN, "test": TEST, "features": FEATURES, "classes": LABELS, "nonzeros": 4}
-Maker = Callable[..., tuple[Raw, Raw]]
+Make = Callable[[], tuple[Raw, Raw]]
 
 
 @dataclass(frozen=True)
@@ -48,20 +49,21 @@ class Table:
         ]
 
 
-def dataset(settings: DatasetSettings, maker: Maker | None) -> Dataset:
+def dataset(settings: DatasetSettings, make: Make | None) -> Dataset:
     """The sample in the protocol of a dataset, as arrays of the types that a cache gives.
 
     Parameters
     ----------
-    settings : reader, protocol, and settings of the maker.
-    maker : what makes the rows; None where a reader reads them.
+    settings : reader and protocol.
+    make : makes the rows; None where a reader reads them.
 
     Raises
     ------
     UserError
         If there is no sample of the format, or nothing of it is left by the protocol.
     """
-    train, test, inputs, dropped = protocol.problem(*_raw(settings, maker), settings.protocol)
+    raw = make() if make else _read(settings)
+    train, test, inputs, dropped = protocol.problem(*raw, settings.protocol)
     classes = len(inputs.labels)
     info = statistics.describe("sample", "sample", False, train, test, classes, dropped)
     counts = np.bincount(train.y, minlength=classes)
@@ -88,14 +90,14 @@ def projections(array: np.ndarray) -> Iterator[float]:
     yield float(values @ np.sin(np.sqrt(2.0) * place))
 
 
-def _raw(settings: DatasetSettings, maker: Maker | None) -> tuple[Raw, Raw]:
-    """Training and test rows, as the maker or the reader gives them."""
-    if maker is not None:
-        specs = settings.synthetic, settings.categories, settings.blobs
-        spec = next(spec for spec in specs if spec)
-        values = asdict(spec)
-        smaller = {name: min(values[name], size) for name, size in SIZES.items() if name in values}
-        return maker(replace(spec, **smaller))
+def smaller(spec: Any) -> Any:
+    """Settings of a maker with few rows, features and classes."""
+    sizes = {name: min(value, SIZES[name]) for name, value in asdict(spec).items() if name in SIZES}
+    return replace(spec, **sizes)
+
+
+def _read(settings: DatasetSettings) -> tuple[Raw, Raw]:
+    """Training and test rows of files in the reader's format."""
     if settings.reader not in (*FORMATS, "digits"):
         raise UserError(f"there is no sample of reader {settings.reader}")
     with TemporaryDirectory() as folder:

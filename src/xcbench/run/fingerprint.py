@@ -76,9 +76,9 @@ class Case:
         """Case of the settings of a cell."""
         protocol = changed(replace(dataset.protocol, split_seed=0))
         kept = {"reader": dataset.reader, "protocol": protocol}
-        maker = "synthetic" if twin else dataset.reader
-        if maker in code.MAKERS:
-            kept[maker] = asdict(dataset)[maker] | {"seed": 0}
+        made = code.made_by(dataset, twin)
+        if made:
+            kept[made[0]] = asdict(made[1]) | {"seed": 0}
         l2 = L2 if options.l2 or not stochastic(options) else 0.0
         same = {"name": options.name, **changed(replace(options, lr=None, l2=l2))}
         return cls(kept, twin, method, same, changed(evaluation), **others)
@@ -97,7 +97,7 @@ def numbers(case: Case) -> Numbers:
     settings = _read(DatasetSettings, {"name": "sample", **case.dataset})
     with threads.one(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sample = samples.dataset(settings, code.maker(settings, case.twin))
+        sample = code.sample(settings, case.twin)
         by_column = {DATA: samples.numbers(sample), **_of_training(case, sample)}
     return {
         name: [float(f"{value:.{DIGITS}g}") for value in values]
