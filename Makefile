@@ -13,12 +13,15 @@ demo: .venv/ready-run
 	$(BIN)/xcbench report grid=demo name=demo > /dev/null
 	@echo "next: open reports/demo/index.html, or inspect the curves with 'make ui'"
 
-# A third of the time of a test is waiting for the commands that it launched.
+# A third of the time of a test is waiting for the commands that it launched. A process that dies
+# ends the tests with its name: with another in its place, pytest-xdist waits forever.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+
 test: .venv/ready-test
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
 
 test-all: .venv/ready-test
-	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder -m ''
+	$(PYTEST) -m ''
 
 faults: .venv/ready-run
 	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)

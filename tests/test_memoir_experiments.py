@@ -141,8 +141,12 @@ def test_svms_have_the_constant_feature_alone(method: str) -> None:
 
 @pytest.mark.slow
 def test_every_cell_has_a_budget() -> None:
-    for name in presets.names("experiment", "memoir"):
-        budget = read(f"experiment=memoir/{name}").budget
+    with sweeps.hydra({}):  # one context, which reads each file once
+        budgets = [
+            composing.read(compose("config", overrides=[f"experiment=memoir/{name}"])).budget
+            for name in presets.names("experiment", "memoir")
+        ]
+    for budget in budgets:
         assert budget.seconds == 3600 and budget.memory is not None and budget.memory <= 4
 
 
