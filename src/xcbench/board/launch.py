@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Launch:
     folder : folder of the report.
     overrides : settings of every cell, such as ``runs_dir``.
     tasks, methods : names to run; all if empty.
+    committed : folder of the whole board; a partial board starts from its rows.
     plan : list the cells; run and write nothing.
     """
 
@@ -46,11 +47,12 @@ class Launch:
     overrides: Mapping[str, str]
     tasks: Sequence[str] = ()
     methods: Sequence[str] = ()
+    committed: Path | None = None
     plan: bool = False
 
     def run(self, parts: Sequence[str] = PARTS) -> int:
         """Run the parts of every task, and write their tables; returns the exit code."""
-        caches, code = tables(self.folder), 0
+        caches, code = self._started(), 0
         with sweeps.hydra(self.overrides):
             conditions = Conditions(self.protocol, self.overrides)
             for task in self._chosen():
@@ -64,11 +66,42 @@ class Launch:
                     measured = both(self._told)
                     new = {part: new[part].joined(measured[part]) for part in parts}
                 for part in () if self.plan else parts:
-                    keep = partial(_replaced, task.name, new[part])
+                    keep = partial(self._replaced, task.name, part, new[part])
                     caches[part] = results_cache.update(self.folder, part, keep)
                 if code == INTERRUPTED:
                     break
         return code
+
+    @cached_property
+    def _source(self) -> dict[str, ResultsCache]:
+        return tables(self.committed) if self.committed else {}
+
+    def _started(self) -> dict[str, ResultsCache]:
+        """Tables of the folder, those of a partial board with committed rows of its tasks."""
+        caches = tables(self.folder)
+        for part in PARTS:
+            for task in self._chosen():
+                caches[part] = self._with_committed(task.name, part, caches[part])
+        return caches
+
+    def _with_committed(self, task: str, part: str, cache: ResultsCache) -> ResultsCache:
+        """A table with the committed rows of a task; of the chosen methods it keeps its rows."""
+        if part not in self._source:
+            return cache
+        committed = self._source[part]
+        measured = cache.rows.loc[cache.rows["grid"] == task, "method"]
+        kept = set(measured) & set(self.methods or registry.names())
+        rows = committed.rows[committed.rows["grid"] == task]
+        rows = rows[~rows["method"].isin(kept)]
+        curves = committed.curves[committed.curves["cell"].isin(rows["cell"])]
+        some = ResultsCache(rows, curves, codes=committed.codes)
+        return cache.replaced(task, some, ["method"])
+
+    def _replaced(
+        self, task: str, part: str, new: ResultsCache, cache: ResultsCache
+    ) -> ResultsCache:
+        """Tables with new rows of a task; methods that did not run keep theirs."""
+        return self._with_committed(task, part, cache).replaced(task, new, ["method"])
 
     def _cells(
         self,
@@ -153,8 +186,3 @@ def at(settings: Config, values: Mapping[str, float]) -> Config:
         name.removeprefix("method."): value for name, value in values.items()
     }
     return replace(settings, method=replace(settings.method, **options))
-
-
-def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCache:
-    """Tables with new rows of a task; methods that are not here keep theirs."""
-    return tables.replaced(task, new, ["method"])
