@@ -262,3 +262,10 @@ def test_the_bar(small: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[1].startswith("epoch 1/2 ██████████░░░░░░░░░░ loss ")
     assert lines[2].endswith("\n") and "left" not in lines[2]
     assert xcbench.__doc__ and "SampledSoftmaxClassifier" in xcbench.__doc__
+
+
+@pytest.mark.parametrize("estimator", [SampledSoftmaxClassifier, MarginClassifier])
+@pytest.mark.parametrize("epochs", [0, -1, 1.5, "many"])
+def test_epochs_are_an_integer_above_zero(estimator: Any, epochs: Any, small: Dataset) -> None:
+    with pytest.raises(ValueError, match=f"epochs={epochs!r} is not possible"):
+        estimator(epochs=epochs).fit(*labelled(small))

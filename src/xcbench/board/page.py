@@ -124,11 +124,11 @@ def analyses(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
     if not variance.installed():
         return {}
     probabilistic = board.finals[board.finals["method"] != "prior"]
-    results = {"design": variance.design(reports), "choices": variance.choices(reports)}
+    results = {}
     if probabilistic["task"].nunique() > 1:
         whole = _balanced(probabilistic)
         results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
-    return results
+    return results | {"design": variance.design(reports), "choices": variance.choices(reports)}
 
 
 def _balanced(finals: pd.DataFrame) -> pd.DataFrame:
