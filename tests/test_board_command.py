@@ -72,6 +72,14 @@ def test_a_partial_board_leaves_the_committed_one_alone(workspace: Workspace) ->
         assert sum(new["method"] == "class_sums") == sum(old["method"] == "class_sums")
 
 
+def test_a_plan_of_a_board_counts_and_writes_nothing(workspace: Workspace) -> None:
+    done = workspace.xcbench("board", "task=digits", "method=class_sums,prior", "plan=true")
+    assert done.code == 0, done.text
+    assert "digits: 2 cells: 0 valid, 2 to run\n" in done.out  # final cells follow the trials
+    assert "board: 2 cells: 0 valid, 2 to run; nothing was run" in done.out
+    assert not (workspace.path / "reports").exists()
+
+
 def test_a_report_with_an_analysis_is_not_written_again_without_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

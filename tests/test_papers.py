@@ -144,7 +144,7 @@ def test_rows_of_other_code_run_again_and_say_why(
     altered(place, "weights")
     assert place.launch(plan="true") == 0
     text = capsys.readouterr().out
-    assert "(stale: changed: training)" in text and "cells stale: changed: training" in text
+    assert "of them stale)" in text and "cells stale: changed: training" in text
     assert code_table.stale(*_runs(place)).endswith("rows: changed: training.")
     assert place.launch() == 0
     assert records(place) == code and code_table.stale(*_runs(place)) == ""

@@ -20,6 +20,7 @@ from xcbench.methods import registry
 from xcbench.papers import results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import cells_of, tables
+from xcbench.papers.totals import Totals
 from xcbench.run import cells, plan, sweeps
 from xcbench.run.cell import FINAL
 from xcbench.run.plan import Job
@@ -39,7 +40,7 @@ class Launch:
     overrides : settings of every cell, such as ``runs_dir``.
     tasks, methods : names to run; all if empty.
     committed : folder of the whole board; a partial board starts from its rows.
-    plan : list the cells; run and write nothing.
+    totals : counts of what would run; run and write nothing.
     """
 
     protocol: Protocol
@@ -48,7 +49,7 @@ class Launch:
     tasks: Sequence[str] = ()
     methods: Sequence[str] = ()
     committed: Path | None = None
-    plan: bool = False
+    totals: Totals | None = None
 
     def run(self, parts: Sequence[str] = PARTS) -> int:
         """Run the parts of every task, and write their tables; returns the exit code."""
@@ -58,14 +59,18 @@ class Launch:
             for task in self._chosen():
                 new = dict.fromkeys(parts, ResultsCache.empty())
                 for method in self.methods or registry.names():
-                    print(f"{NAME}: {task.name} {method}", flush=True)
                     both = partial(self._cells, task, method, conditions, caches, parts)
-                    code = max(code, processes.apart(partial(both, self._within)))
+                    if not self.totals:
+                        print(f"{NAME}: {task.name} {method}", flush=True)
+                        code = max(code, processes.apart(partial(both, self._within)))
                     if code == INTERRUPTED:
                         break
                     measured = both(self._told)
                     new = {part: new[part].joined(measured[part]) for part in parts}
-                for part in () if self.plan else parts:
+                if self.totals:
+                    self.totals.end_grid(task.name)
+                    continue
+                for part in parts:
                     keep = partial(self._replaced, task.name, part, new[part])
                     caches[part] = results_cache.update(self.folder, part, keep)
                 if code == INTERRUPTED:
@@ -119,12 +124,12 @@ class Launch:
             jobs = self.jobs(task, part, method, conditions, tuned)
             if jobs:
                 run = partial(execute, task, part)
-                measured[part], _ = cells_of(task.name, jobs, caches[part], run)
+                measured[part], _ = cells_of(task.name, jobs, caches[part], run, self.totals)
         return measured
 
     def _told(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Say of the cells that are not there that their process was ended."""
-        for job in () if self.plan else jobs:
+        for job in jobs:
             runs_dir = Path(job.settings.runs_dir)
             if isinstance(job.info, Info) and cells.usable(runs_dir, job.cell.cell) is None:
                 message = ENDED.format(self.protocol.limit(task, part))

@@ -9,7 +9,7 @@ from xcbench import threads
 from xcbench.board import checks, launch, protocol, variance
 from xcbench.board.protocol import NAME, PARTS
 from xcbench.cli.command import Request
-from xcbench.cli.paper import plans, refuse_hydra
+from xcbench.cli.paper import refuse_hydra, totals_of
 from xcbench.errors import UserError
 from xcbench.options import check_name
 from xcbench.run.processes import INTERRUPTED
@@ -49,19 +49,21 @@ def board(request: Request) -> int:
         raise UserError("part=check checks the whole board: leave out task, method and name")
     reports = Path(settings.pop("reports_dir", "reports"))
     folder, whole = reports / name, reports / NAME
-    planned = plans(settings)
-    if REPORT in parts and not planned:
+    totals = totals_of(settings)
+    if REPORT in parts and not totals:
         refuse_loss(folder)
     committed = whole if partial else None
-    run = launch.Launch(protocol.read(), folder, settings, tasks, methods, committed, planned)
+    run = launch.Launch(protocol.read(), folder, settings, tasks, methods, committed, totals)
     started, code = time.monotonic(), 0
     if measured := [part for part in PARTS if part in parts]:
-        if not planned:
+        if not totals:
             protocol.write(folder)
         code = run.run(measured)
-    if CHECK in parts and code != INTERRUPTED and not planned:
+    if totals:
+        totals.end(NAME)
+    if CHECK in parts and code != INTERRUPTED and not totals:
         code = max(code, checks.run(run))
-    if REPORT in parts and code != INTERRUPTED and not planned:
+    if REPORT in parts and code != INTERRUPTED and not totals:
         written(folder)
         print(f"report: {request.page(folder)}")
     print(f"{NAME}: {duration(time.monotonic() - started)} in all")

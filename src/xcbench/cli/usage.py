@@ -147,6 +147,7 @@ NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [executor=local] [force=t
 [--self-contained] [name=value ...]
 
 Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report.
+plan=true counts the cells that would run, with verbose=true it lists them.
 Example: xcbench paper umax dataset=mnist
 """,
     "replication": """\
