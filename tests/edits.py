@@ -236,7 +236,7 @@ def seen(checkout: Checkout, stages: dict[str, str]) -> Seen:
 
 
 def _to_run(text: str) -> int:
-    return sum(int(number) for number in re.findall(r"(\d+) to run", text))
+    return int(re.findall(r"(\d+) to run", text)[-1])  # of the total
 
 
 def tried(checkout: Checkout, edit: Edit, stages: dict[str, str]) -> Seen:

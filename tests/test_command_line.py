@@ -245,3 +245,26 @@ def test_a_reader_that_has_seen_enough_is_no_error(
         process.stdout.close()
         assert process.stderr.read() == ""
     assert process.returncode != 2
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("run", "dataset=digits", "method=ove", "runs_dir="), "runs_dir"),
+        (("run", "dataset=digits", "method=ove", "data_dir="), "data_dir"),
+        (("run", "-m", "dataset=digits", "method=ove,umax", "reports_dir="), "reports_dir"),
+        (("results", "runs_dir="), "runs_dir"),
+        (("report", "reports_dir="), "reports_dir"),
+        (("paper", "umax", "plan=true", "runs_dir= "), "runs_dir"),
+        (("board", "part=report", "reports_dir="), "reports_dir"),
+        (("data", "list", "data_dir="), "data_dir"),
+        (("verify", "runs_dir="), "runs_dir"),
+    ],
+)
+def test_a_folder_without_a_name_is_refused(
+    workspace: Workspace, words: tuple[str, ...], name: str
+) -> None:
+    done = workspace.xcbench(*words)
+    assert_one_error(done)
+    assert done.code == 2 and f"{name}=" in done.err and "must not be empty" in done.err
+    assert {path.name for path in workspace.path.iterdir()} <= {"runs"}  # where launches log

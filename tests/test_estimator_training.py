@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ import scipy.sparse as sp
 from hydra import compose
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.svm import LinearSVC
 
 import xcbench
 from xcbench import MarginClassifier, SampledSoftmaxClassifier, SoftmaxClassifier, data
@@ -262,3 +266,23 @@ def test_the_bar(small: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[1].startswith("epoch 1/2 ██████████░░░░░░░░░░ loss ")
     assert lines[2].endswith("\n") and "left" not in lines[2]
     assert xcbench.__doc__ and "SampledSoftmaxClassifier" in xcbench.__doc__
+
+
+@pytest.mark.parametrize("estimator", [SampledSoftmaxClassifier, MarginClassifier])
+@pytest.mark.parametrize("epochs", [0, -1, 1.5, "many"])
+def test_epochs_are_an_integer_above_zero(estimator: Any, epochs: Any, small: Dataset) -> None:
+    with pytest.raises(ValueError, match=f"epochs={epochs!r} is not possible"):
+        estimator(epochs=epochs).fit(*labelled(small))
+
+
+def test_a_limit_of_iterations_is_one_warning_that_helps() -> None:
+    X, y = load_digits(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="LIBLINEAR.*options=") as warned:
+        MarginClassifier("svm_ovr", random_state=0).fit(X, y)
+    assert len(warned) == 1 and warned[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        more = {"iterations": 1_000_000}
+        model = MarginClassifier("svm_ovr", C=1e-3, options=more, random_state=0).fit(X, y)
+    best = LinearSVC(C=1e-3, dual=False).fit(X, y)  # the same optimum, by another solver
+    np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,38 @@ def test_a_plan_writes_nothing(fresh: Place) -> None:
     assert fresh.launch(plan="true") == 0
     assert not fresh.file("tuning").exists()
     assert not fresh.ran()
+
+
+def test_a_plan_counts_the_cells_of_every_grid(
+    fresh: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def planned(**words: str) -> list[str]:
+        capsys.readouterr()
+        assert fresh.launch(plan="true", **words) == 0
+        return capsys.readouterr().out.splitlines()
+
+    def numbers(line: str, state: str) -> int:
+        return sum(int(number) for number in re.findall(rf"(\d+) {state}", line))
+
+    def total(lines: list[str]) -> str:
+        (line,) = [it for it in lines if it.endswith("nothing was run (plan=true)")]
+        return line
+
+    lines = planned()
+    grids = [line for line in lines if re.match(r"(tuning|runs) \d+/\d+: ", line)]
+    assert len(grids) > 1 and len(lines) <= len(grids) + 4
+    for state in ("cells", "valid", "to run", "no data"):
+        assert numbers(total(lines), state) == sum(numbers(line, state) for line in grids)
+    missing = numbers(total(lines), "to run")
+    assert missing > 0 == numbers(total(lines), "valid")
+    listed = planned(verbose="true")
+    assert sum(bool(re.match("[0-9a-f]{16}  to run ", line)) for line in listed) == missing
+    assert fresh.launch(part="tuning") == 0
+    lines = planned(part="tuning")
+    assert numbers(total(lines), "to run") == 0 < numbers(total(lines), "valid")
+    measured = planned(part="tuning", **{"budget.epochs": "9"})  # other cells, of the same methods
+    assert numbers(total(measured), "to run") > 0 == numbers(total(measured), "valid")
+    assert re.search(r"; about [\d.]+ (s|min|h) of training", total(measured))
 
 
 def test_a_part_on_empty_tables(fresh: Place) -> None:

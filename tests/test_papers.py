@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -143,7 +144,7 @@ def test_rows_of_other_code_run_again_and_say_why(
     altered(place, "weights")
     assert place.launch(plan="true") == 0
     text = capsys.readouterr().out
-    assert "(stale: changed: training)" in text and "cells stale: changed: training" in text
+    assert "of them stale)" in text and "cells stale: changed: training" in text
     assert code_table.stale(*_runs(place)).endswith("rows: changed: training.")
     assert place.launch() == 0
     assert records(place) == code and code_table.stale(*_runs(place)) == ""
@@ -360,3 +361,9 @@ def _same_numbers(one: Place, other: Place) -> None:
             place.table(part).set_index(["grid", "cell"])[FINAL_METRICS] for place in (one, other)
         )
         pd.testing.assert_frame_equal(first, second)
+
+
+def test_rows_without_a_record_of_their_code_are_stale() -> None:
+    rows = pd.DataFrame({"status": ["done", "done", "skipped"], "code": [np.nan, np.nan, "x"]})
+    assert code_table.stale(rows, {}).endswith("2 rows: its code was not recorded.")
+    assert "2 rows" in code_table.stale(rows[["status"]], {})

@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from plugin_examples import GCE, RUN, content
+from plugin_examples import GCE, REPEAT, RINGS, RUN, content
 from workspace import SMALL, Workspace
 from xcbench.methods import contract, registry
 from xcbench.plugins import PluginRef
@@ -134,7 +134,7 @@ def test_a_dataset_from_outside(installed: Workspace) -> None:
     done = installed.run("dataset=rings", *words)
     assert done.code == 0, done.text
     (cell,) = content(installed, "datasets").values()
-    assert cell["dataset"] == "rings" and cell["shape"]["classes"] == 5
+    assert cell["dataset"] == "rings" and cell["shape"]["classes"] == 8
     assert cell["environment"]["dataset_from"] == "xcbench_rings 1.2, rings:rings"
     same = installed.run("dataset._target_=rings.rings", *words)
     assert "every cell was there already" in same.out, same.text
@@ -142,3 +142,17 @@ def test_a_dataset_from_outside(installed: Workspace) -> None:
     assert "1 cell, 1 to run" in other.out
     shown = installed.xcbench("show", cell["cell"], "runs_dir=datasets")
     assert "dataset=rings method=ove" in shown.out.splitlines()[-1]
+
+
+def test_the_examples_work_together(workspace: Workspace) -> None:
+    """Three files in the working folder, as a reader copies them; together they learn."""
+    for name, text in (("gce", GCE), ("repeat", REPEAT), ("rings", RINGS)):
+        (workspace.path / f"{name}.py").write_text(text)
+    words = ("dataset=rings.rings", "method=gce.method,umax,prior", "mlflow=false")
+    for sampler in ((), ("method.sampler=repeat.WithRepetition",)):
+        done = workspace.run("-m", *words, *sampler, f"grid={len(sampler)}")
+        assert done.code == 0 and "3 cells: 3 done" in done.out, done.text
+        last = workspace.frame(f"grid={len(sampler)}").set_index("method")
+        assert last.loc["prior", "test_error"] > 0.8  # of eight rings
+        assert (last.loc[["gce", "umax"], "test_error"] < 0.1).all()
+        assert last.loc["gce", "test_log_loss"] < last.loc["prior", "test_log_loss"] / 4

@@ -19,6 +19,7 @@ from xcbench.papers import published
 from xcbench.papers.umax import paper
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.run import composing, presets, sweeps
+from xcbench.run.execute import LISTED
 from xcbench.run.settings import Config
 
 CONF = ROOT / "conf"
@@ -86,10 +87,11 @@ def test_an_experiment_is_launched_by_the_command_in_its_comment(
     done = workspace.run(*command, *words, "plan=true", "data_dir=nowhere")
     assert done.code == 0, done.text
     *rows, total = done.out.splitlines()
-    runnable = [row for row in rows if row.split()[1:3] != ["no", "data"]]
     cells = "1 cell" if points == 1 else f"{points} cells"
-    assert len(rows) == points, done.text
-    assert total == f"{cells}, {len(runnable)} to run; nothing was run (plan=true)", done.text
+    assert re.fullmatch(rf"{cells}, \d+ to run; nothing was run \(plan=true\)", total), done.text
+    if points <= LISTED:
+        runnable = [row for row in rows if row.split()[1:3] != ["no", "data"]]
+        assert len(rows) == points and f" {len(runnable)} to run" in total, done.text
     assert not (workspace.path / "runs" / "cells").exists()
 
 

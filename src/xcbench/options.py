@@ -11,6 +11,8 @@ from typing import Any
 
 from xcbench.errors import UserError
 
+EMPTY = "it must not be empty"
+
 
 def option(
     default: Any = MISSING,
@@ -20,6 +22,7 @@ def option(
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
+    nonempty: bool = False,
     identity: bool = True,
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
@@ -32,6 +35,7 @@ def option(
         "above": above,
         "at_least": at_least,
         "at_most": at_most,
+        "nonempty": nonempty,
         "identity": identity,
     }
     if isinstance(default, list | dict):
@@ -116,6 +120,8 @@ def _problem(value: Any, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
     if limits["choices"] and value not in limits["choices"]:
         return f"it must be one of {', '.join(limits['choices'])}"
+    if limits["nonempty"] and not value.strip():
+        return EMPTY
     if isinstance(value, float) and not math.isfinite(value):
         return "it must be a finite number"
     if limits["above"] is not None and not value > limits["above"]:

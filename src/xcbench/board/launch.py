@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from xcbench.methods import registry
 from xcbench.papers import results_cache
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import cells_of, tables
+from xcbench.papers.totals import Totals
 from xcbench.run import cells, plan, sweeps
 from xcbench.run.cell import FINAL
 from xcbench.run.plan import Job
@@ -38,7 +39,8 @@ class Launch:
     folder : folder of the report.
     overrides : settings of every cell, such as ``runs_dir``.
     tasks, methods : names to run; all if empty.
-    plan : list the cells; run and write nothing.
+    committed : folder of the whole board; a partial board starts from its rows.
+    totals : counts of what would run; run and write nothing.
     """
 
     protocol: Protocol
@@ -46,29 +48,65 @@ class Launch:
     overrides: Mapping[str, str]
     tasks: Sequence[str] = ()
     methods: Sequence[str] = ()
-    plan: bool = False
+    committed: Path | None = None
+    totals: Totals | None = None
 
     def run(self, parts: Sequence[str] = PARTS) -> int:
         """Run the parts of every task, and write their tables; returns the exit code."""
-        caches, code = tables(self.folder), 0
+        caches, code = self._started(), 0
         with sweeps.hydra(self.overrides):
             conditions = Conditions(self.protocol, self.overrides)
             for task in self._chosen():
                 new = dict.fromkeys(parts, ResultsCache.empty())
                 for method in self.methods or registry.names():
-                    print(f"{NAME}: {task.name} {method}", flush=True)
                     both = partial(self._cells, task, method, conditions, caches, parts)
-                    code = max(code, processes.apart(partial(both, self._within)))
+                    if not self.totals:
+                        print(f"{NAME}: {task.name} {method}", flush=True)
+                        code = max(code, processes.apart(partial(both, self._within)))
                     if code == INTERRUPTED:
                         break
                     measured = both(self._told)
                     new = {part: new[part].joined(measured[part]) for part in parts}
-                for part in () if self.plan else parts:
-                    keep = partial(_replaced, task.name, new[part])
+                if self.totals:
+                    self.totals.end_grid(task.name)
+                    continue
+                for part in parts:
+                    keep = partial(self._replaced, task.name, part, new[part])
                     caches[part] = results_cache.update(self.folder, part, keep)
                 if code == INTERRUPTED:
                     break
         return code
+
+    @cached_property
+    def _source(self) -> dict[str, ResultsCache]:
+        return tables(self.committed) if self.committed else {}
+
+    def _started(self) -> dict[str, ResultsCache]:
+        """Tables of the folder, those of a partial board with committed rows of its tasks."""
+        caches = tables(self.folder)
+        for part in PARTS:
+            for task in self._chosen():
+                caches[part] = self._with_committed(task.name, part, caches[part])
+        return caches
+
+    def _with_committed(self, task: str, part: str, cache: ResultsCache) -> ResultsCache:
+        """A table with the committed rows of a task; of the chosen methods it keeps its rows."""
+        if part not in self._source:
+            return cache
+        committed = self._source[part]
+        measured = cache.rows.loc[cache.rows["grid"] == task, "method"]
+        kept = set(measured) & set(self.methods or registry.names())
+        rows = committed.rows[committed.rows["grid"] == task]
+        rows = rows[~rows["method"].isin(kept)]
+        curves = committed.curves[committed.curves["cell"].isin(rows["cell"])]
+        some = ResultsCache(rows, curves, codes=committed.codes)
+        return cache.replaced(task, some, ["method"])
+
+    def _replaced(
+        self, task: str, part: str, new: ResultsCache, cache: ResultsCache
+    ) -> ResultsCache:
+        """Tables with new rows of a task; methods that did not run keep theirs."""
+        return self._with_committed(task, part, cache).replaced(task, new, ["method"])
 
     def _cells(
         self,
@@ -86,12 +124,12 @@ class Launch:
             jobs = self.jobs(task, part, method, conditions, tuned)
             if jobs:
                 run = partial(execute, task, part)
-                measured[part], _ = cells_of(task.name, jobs, caches[part], run)
+                measured[part], _ = cells_of(task.name, jobs, caches[part], run, self.totals)
         return measured
 
     def _told(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Say of the cells that are not there that their process was ended."""
-        for job in () if self.plan else jobs:
+        for job in jobs:
             runs_dir = Path(job.settings.runs_dir)
             if isinstance(job.info, Info) and cells.usable(runs_dir, job.cell.cell) is None:
                 message = ENDED.format(self.protocol.limit(task, part))
@@ -153,8 +191,3 @@ def at(settings: Config, values: Mapping[str, float]) -> Config:
         name.removeprefix("method."): value for name, value in values.items()
     }
     return replace(settings, method=replace(settings.method, **options))
-
-
-def _replaced(task: str, new: ResultsCache, tables: ResultsCache) -> ResultsCache:
-    """Tables with new rows of a task; methods that are not here keep theirs."""
-    return tables.replaced(task, new, ["method"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +59,10 @@ class Board:
 
 
 def read(folder: Path, protocol: Protocol) -> Board:
-    """Read the board from its committed tables."""
+    """Read the board from its committed tables, with the tasks that have rows."""
     caches = tables(folder)
+    measured = set(caches["tuning"].rows["grid"])
+    protocol = replace(protocol, tasks=tuple(it for it in protocol.tasks if it.name in measured))
     trials, finals = (_stopped(caches[part].intact, protocol) for part in ("tuning", "runs"))
     curves = _with_accuracy(_joined(caches["runs"].intact), protocol)
     rows = caches["tuning"].rows[["grid", "method", "status", "message"]]

@@ -20,6 +20,7 @@ from xcbench.board import (
     variance,
 )
 from xcbench.board.measures import Board
+from xcbench.board.protocol import NAME
 from xcbench.errors import writing
 from xcbench.papers.effects import effect
 from xcbench.papers.results_cache import save
@@ -51,7 +52,8 @@ NEAR = 0.05  # trials within this share of the best one count as as good
 
 def write(folder: Path, board: Board) -> None:
     """Write the page, tables and figures; analyses that need more tasks are left out."""
-    results = tables(board, folder.parent)
+    partial = folder.name != NAME
+    results = tables(board) if partial else {**tables(board), **analyses(board, folder.parent)}
     pictures = drawn(board, folder)
     with writing(folder, "reports_dir"):
         for name, frame in results.items():
@@ -76,7 +78,8 @@ def write(folder: Path, board: Board) -> None:
                 tasks={task.name: _of_task(board, task.name) for task in board.protocol.tasks},
                 substitutes=measures.substitutes(board.summary),
                 pictures=pictures,
-                anova=variance.installed(),
+                anova=partial or variance.installed(),
+                partial=partial,
             )
         )
         durable.write(folder / "index.html", text)
@@ -96,10 +99,9 @@ TOLD = {
 }
 
 
-def tables(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
-    """All tables by the name of their file."""
-    probabilistic = board.finals[board.finals["method"] != "prior"]
-    results = {
+def tables(board: Board) -> dict[str, pd.DataFrame]:
+    """Tables by the name of their file."""
+    return {
         "board": board.summary,
         "differences": differences(board),
         "ranks": ranked(board),
@@ -115,13 +117,18 @@ def tables(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
             ]
         ),
     }  # fmt: skip
-    if variance.installed() and probabilistic["task"].nunique() > 1:
+
+
+def analyses(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
+    """Analyses of variance by the name of their file, none without statsmodels."""
+    if not variance.installed():
+        return {}
+    probabilistic = board.finals[board.finals["method"] != "prior"]
+    results = {}
+    if probabilistic["task"].nunique() > 1:
         whole = _balanced(probabilistic)
         results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
-    if variance.installed():
-        results["design"] = variance.design(reports)
-        results["choices"] = variance.choices(reports)
-    return results
+    return results | {"design": variance.design(reports), "choices": variance.choices(reports)}
 
 
 def _balanced(finals: pd.DataFrame) -> pd.DataFrame:

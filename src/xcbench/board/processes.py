@@ -26,11 +26,10 @@ def within(seconds: float, jobs: Sequence[Job], warm: bool) -> int:
     ----------
     warm : compile what they need first.
     """
-    if not jobs[0].settings.plan:
-        if warm:
-            _warm(jobs[0])
-        end = math.ceil(time.process_time() + seconds)
-        resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
+    if warm:
+        _warm(jobs[0])
+    end = math.ceil(time.process_time() + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
     return execute_jobs(jobs)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from xcbench.board import advice, comparison, protocol
 from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
-from xcbench.cli.command import Request
+from xcbench.cli.command import Request, flag
 from xcbench.cli.paper import refuse_hydra
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -31,7 +31,7 @@ def advise(request: Request) -> int:
     refuse_hydra(settings)
     seconds = _number("seconds", settings.pop("seconds", "60"))
     needs = Needs(
-        probabilities=_flag("probabilities", settings.pop("probabilities", "false")),
+        probabilities=flag("probabilities", settings.pop("probabilities", "false")),
         mib=_number("mib", settings.pop("mib")) if "mib" in settings else None,
         row_seconds=_number("predict", settings.pop("predict")) if "predict" in settings else None,
     )
@@ -108,9 +108,3 @@ def _number(name: str, text: str) -> float:
     if not 0 < value < float("inf"):
         raise UserError(f"{name}={text} is not possible: it must be a number above 0")
     return value
-
-
-def _flag(name: str, text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise UserError(f"{name}={text} is not possible: it must be true or false")
-    return text.lower() == "true"

@@ -11,6 +11,19 @@ from pathlib import Path
 from xcbench.errors import UserError
 
 
+def flag(name: str, text: str) -> bool:
+    """Value of a setting that is true or false.
+
+    Raises
+    ------
+    UserError
+        If it is neither.
+    """
+    if text.lower() not in ("true", "false"):
+        raise UserError(f"{name}={text} is not possible: it must be true or false")
+    return text.lower() == "true"
+
+
 @dataclass
 class Request:
     """Arguments of a command.

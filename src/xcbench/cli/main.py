@@ -18,7 +18,7 @@ from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
-from xcbench.options import check_name
+from xcbench.options import EMPTY, check_name
 from xcbench.run import cells, profile, results, stored
 from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
@@ -26,6 +26,7 @@ from xcbench.terminal import RED, styled
 from xcbench.units import printable
 
 Command = Callable[[Request], int]
+FOLDERS = ("runs_dir", "data_dir", "reports_dir")  # settings of many commands
 
 
 @interruptible()
@@ -107,6 +108,9 @@ def _command(words: list[str]) -> int:
     if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
         number = f"{len(takes)} arguments" if not many else "arguments"
         raise UserError(f"{arguments.command} needs {number}: {' '.join(takes)}")
+    for name in FOLDERS:
+        if not settings.get(name, name).strip():
+            raise UserError(f"{name}={settings[name]} is not possible: {EMPTY}")
     flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
     return command(Request(arguments.command, plain, settings, *flags))
 

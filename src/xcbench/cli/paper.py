@@ -10,9 +10,10 @@ import pandas as pd
 from omegaconf import OmegaConf
 
 from xcbench import papers
-from xcbench.cli.command import Request
+from xcbench.cli.command import Request, flag
 from xcbench.errors import UserError
 from xcbench.papers import PARTS, Paper, front, replication, report, run, verdict_changes
+from xcbench.papers.totals import Totals
 from xcbench.run import composing, sweeps
 from xcbench.run.processes import INTERRUPTED
 from xcbench.units import duration
@@ -25,6 +26,7 @@ def paper(request: Request) -> int:
 
     Settings: ``part=tuning|runs|report`` or several (default: all, in this order), ``grid=table2``
     (only these experiments), ``force=true`` (run cells again, whatever the committed tables have),
+    ``plan=true`` (count what would run; with ``verbose=true`` list it),
     ``workers``, ``executor``, ``reports_dir``. Others override settings of the experiments, such as
     ``dataset=eurlex`` or ``seed=0``.
     """
@@ -41,7 +43,8 @@ def paper(request: Request) -> int:
     folder = reports / paper.name
     started = time.monotonic()
     code = 0
-    runner = run.Runner(paper, folder, settings, only)
+    totals = totals_of(settings)
+    runner = run.Runner(paper, folder, settings, only, totals)
     for name in PARTS:
         if name in parts and code != INTERRUPTED:
             code = max(code, runner.run(name))
@@ -52,7 +55,9 @@ def paper(request: Request) -> int:
             f"no grid of the paper '{paper.name}' has a point with {filters}; "
             f"conf/paper/{paper.name}.yaml lists what they sweep"
         )
-    if REPORT in parts and code != INTERRUPTED and not plans(settings):
+    if totals:
+        totals.end(paper.name)
+    elif REPORT in parts and code != INTERRUPTED:
         measured = run.measured(folder)
         if measured.results.empty:
             raise UserError(
@@ -79,10 +84,15 @@ def refuse_hydra(settings: Mapping[str, str]) -> None:
             )
 
 
-def plans(settings: Mapping[str, str]) -> bool:
-    """Whether ``plan`` is set, as true, yes, on or 1: run and write nothing."""
+def totals_of(settings: dict[str, str]) -> Totals | None:
+    """Counts of a launch with ``plan=true``, which runs and writes nothing; else None.
+
+    Takes ``verbose`` out of the settings.
+    """
+    verbose = flag("verbose", settings.pop("verbose", "false"))
     with sweeps.hydra(settings):
-        return bool(composing.typed(OmegaConf.create({"plan": settings.get("plan", False)})).plan)
+        plan = composing.typed(OmegaConf.create({"plan": settings.get("plan", False)})).plan
+    return Totals(verbose) if plan else None
 
 
 def _grids(paper: Paper, names: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from xcbench.errors import UserError, writing
 from xcbench.methods import registry
 from xcbench.run import cells
 from xcbench.run.cell import Cell
+from xcbench.units import printable
 
 
 def predict(request: Request) -> int:
@@ -44,8 +45,7 @@ def predict(request: Request) -> int:
     X = new_rows.read(Path(request.words[1]), inputs, reader)
     lines = _lines(model, X, cell, inputs, int(k))
     if out is None:
-        sys.stdout.writelines(lines)
-        sys.stdout.flush()
+        _print(lines)
     else:
         with writing(Path(out), "out"):
             durable.write(Path(out), "".join(lines))
@@ -65,8 +65,7 @@ def _with_model(request: Request) -> int:
             yield from _pairs(best, values)
 
     if out is None:
-        sys.stdout.writelines(lines())
-        sys.stdout.flush()
+        _print(lines())
     else:
         scratch = durable.sibling(Path(out).absolute())
         with writing(Path(out), "out"):
@@ -82,6 +81,14 @@ def _with_model(request: Request) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def _print(lines: Iterable[str]) -> None:
+    """Print lines, at a terminal without control characters of labels; exact in a pipe or file."""
+    if sys.stdout.isatty():
+        lines = map(printable, lines)
+    sys.stdout.writelines(lines)
+    sys.stdout.flush()
 
 
 def _pairs(labels: np.ndarray, values: np.ndarray) -> Iterator[str]:

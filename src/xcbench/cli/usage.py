@@ -147,6 +147,7 @@ NAME [part=tuning|runs|report] [grid=NAME] [workers=1] [executor=local] [force=t
 [--self-contained] [name=value ...]
 
 Run what is missing of a paper (adv, ar, memoir, ove, umax) and write its report.
+plan=true counts the cells that would run, with verbose=true it lists them.
 Example: xcbench paper umax dataset=mnist
 """,
     "replication": """\
@@ -158,11 +159,12 @@ reports/verdict-changes.csv: the numbers that had another verdict at that commit
 Example: xcbench replication
 """,
     "board": """\
-[part=tuning|runs|check|report] [task=NAME] [method=NAME] [reports_dir=reports] [runs_dir=runs]
+[part=tuning|runs|check|report] [task=NAME] [method=NAME] [name=NAME] [reports_dir=reports]
 
 Run the missing trials and final cells of every method on every task, under the protocol in
 reports/board/PROTOCOL.md; then write tables and page. Methods of installed packages take part.
-part=check runs the checks of the board.
+With task= or method= the board is partial. It starts from the committed rows, has no checks, and
+writes to reports/board-partial, or to reports/NAME with name=NAME; reports/board stays as it is.
 Example: xcbench board task=digits method=umax,ove
 """,
     "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true]

@@ -143,6 +143,8 @@ class LinearClassifier(Predictor):
             method, settings = self._prepare(dataset, **options)
             solver = method.build(settings, dataset.info)
             model = self._empty(method, solver, self.state_ if goes_on else {})
+        if not isinstance(epochs, int | np.integer) or epochs < 1:
+            raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
         if not goes_on:
             self.n_iter_, self._streams = 0, Streams.of(self._seed())
             self.loss_curve_: list[float] = []

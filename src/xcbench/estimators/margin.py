@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Self
+
+from sklearn.exceptions import ConvergenceWarning
 
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier
+from xcbench.units import count
+
+
+@contextmanager
+def _one_warning() -> Iterator[None]:
+    """Replace the warnings of a library for every class by one that says what to do."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield
+    limited = [entry for entry in caught if issubclass(entry.category, ConvergenceWarning)]
+    for entry in caught:
+        if entry not in limited:
+            warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+    if limited:
+        warnings.warn(
+            f"{count(len(limited), 'call')} of LIBLINEAR ended at the limit of iterations: scale "
+            "the features, lower C, or raise options={'iterations': 1000}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 class MarginClassifier(LinearClassifier):
@@ -23,7 +47,8 @@ class MarginClassifier(LinearClassifier):
     lr : float, optional
         Learning rate, for these two.
     C : float, optional
-        Weight of the losses, for ``svm_ovr`` and ``svm_cs``.
+        Weight of the losses, for ``svm_ovr`` and ``svm_cs``. Their library warns if 1000 iterations
+        are too few: ``options={"iterations": 100_000}`` raises the limit.
     batch_size : int, optional
         Samples in a batch, for ``memoir_l2`` and ``memoir_l1``.
     bias : bool, optional
@@ -101,7 +126,8 @@ class MarginClassifier(LinearClassifier):
             If a setting is impossible, or the weights overflow.
         """
         split = self._problem(X, y, self.reduction)
-        self._run(problem.dataset(split, len(self.classes_)), self.epochs)
+        with _one_warning():
+            self._run(problem.dataset(split, len(self.classes_)), self.epochs)
         if self.lr_ is None:  # a library's or a sum: nothing of ours is minimised
             self.loss_curve_ = []
         return self

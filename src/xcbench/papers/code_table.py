@@ -60,6 +60,7 @@ def renewed(codes: Codes) -> dict[str, Code]:
 def stale(rows: pd.DataFrame, codes: Codes) -> str:
     """A sentence on rows whose code has changed since they were measured; empty without any."""
     names = rows.loc[rows["status"] != "skipped"].reindex(columns=[COLUMN])[COLUMN]
+    names = names.astype(object).fillna("")
     changes = {name: code.change(codes.get(name)) for name in names.unique()}
     reasons = Counter(changes[name].reason for name in names if changes[name])
     if not reasons:

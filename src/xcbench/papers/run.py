@@ -30,6 +30,7 @@ from xcbench.papers import (
 )
 from xcbench.papers.frames import stopped
 from xcbench.papers.results_cache import ResultsCache
+from xcbench.papers.totals import Totals
 from xcbench.report.summary import ENDED, at_best_rate, edge
 from xcbench.run import cells, plan, stored, sweeps
 from xcbench.run.code import Change
@@ -53,6 +54,7 @@ class Runner:
     folder : of the paper's report.
     overrides : settings of every point; of what an experiment sweeps, the values wanted.
     only : names of the grids to run; all where there are none.
+    totals : counts of what would run; run nothing, list or count the cells.
     points : number of points that the launch has met so far.
     """
 
@@ -60,6 +62,7 @@ class Runner:
     folder: Path
     overrides: Mapping[str, str]
     only: tuple[str, ...] = ()
+    totals: Totals | None = None
     points: int = 0
 
     def run(self, part: str) -> int:
@@ -72,14 +75,18 @@ class Runner:
         ]
         code = 0
         for number, grid in enumerate(grids, 1):
-            print(f"{self.paper.name} {part} {number}/{len(grids)}: {grid.name}", flush=True)
+            place = f"{part} {number}/{len(grids)}: {grid.name}"
+            if not self.totals:
+                print(f"{self.paper.name} {place}", flush=True)
             configurations, names = self.configurations(grid, caches)
             if not configurations:
-                print("no point of this grid matches")
+                if not self.totals:
+                    print("no point of this grid matches")
                 continue
             outcome, exit_code = self.run_grid(grid, configurations, caches[part])
             code = max(code, exit_code)
-            if configurations[0].plan:
+            if self.totals:
+                self.totals.end_grid(place)
                 continue
             narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
             swept = names if narrow else ()
@@ -130,20 +137,19 @@ class Runner:
     ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
         jobs = plan.jobs(configurations, prepared=False)
-        outcome, code = cells_of(grid.name, jobs, cache)
+        outcome, code = cells_of(grid.name, jobs, cache, totals=self.totals)
         extended = grid.extended and "method.lr" not in self.overrides
         steps = DECADES * (2 if grid.tuned else 1)
         for _ in range(steps if extended else 0):
             more = plan.jobs(_beyond(grid, outcome, jobs), prepared=False)
             if not more or code == INTERRUPTED:
                 break
-            print(
-                f"{len(more)} more points beside the best ones, which lie at the end of their grid"
-            )
+            if not self.totals:
+                print(f"{len(more)} more points beside the best ones, at the end of their grid")
             jobs += more
-            further, exit_code = cells_of(grid.name, more, cache)
+            further, exit_code = cells_of(grid.name, more, cache, totals=self.totals)
             outcome, code = outcome.joined(further), max(code, exit_code)
-        if grid.part == "runs" and not configurations[0].plan:
+        if grid.part == "runs" and not self.totals:
             priors.update(self.folder, jobs)
         return outcome, code
 
@@ -158,29 +164,32 @@ def cells_of(
     planned: list[Job],
     cache: ResultsCache,
     execute: Callable[[list[Job]], int] | None = None,
+    totals: Totals | None = None,
 ) -> tuple[ResultsCache, int]:
     """Run the cells of a grid for which no row holds; gives the rows of all, and an exit code.
 
-    Datasets are prepared for these cells alone.
+    Datasets are prepared for these cells alone. With totals, cells are counted and none is run.
     """
     launch = planned[0].settings
     with sources.remembered():
         rows, rest = _held(name, planned, cache)
         more, todo = _held(name, plan.prepared(rest, whole=not rows), cache)
     held = rows + more
-    if held:
+    if held and not totals:
         print(
             f"{count(len(planned), 'cell')}: {len(held)} of them are valid in the committed tables"
         )
     changes = {job.cell.cell: cache.changes.get(job.cell.cell, Change()) for job in planned}
-    for sentence in () if launch.force else stored.said(changes.values()):
+    for sentence in () if launch.force or totals else stored.said(changes.values()):
         print(sentence)
+    if totals:
+        totals.add(len(held), todo, {} if launch.force else changes, cache.rows)
     todo = [
         replace(job, label=f"{job.label}  (stale: {change.reason})") if change else job
         for job in todo
         for change in (changes.get(job.cell.cell),)
     ]
-    code = (execute or execute_jobs)(todo) if todo else 0
+    code = (execute or execute_jobs)(todo) if todo and not totals else 0
     loaded = (cells.usable(Path(launch.runs_dir), job.cell.cell) for job in todo)
     ran = [cell for cell in loaded if cell]
     same = [cell.cell for cell in ran if cell.cell in cache.skipped and cell.status == "skipped"]

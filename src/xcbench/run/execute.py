@@ -16,14 +16,15 @@ from xcbench.run import cells, executors, grids, profile, runner, stored
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
 from xcbench.run.mlflow_target import Target
-from xcbench.run.plan import Job, jobs, memory_estimate
+from xcbench.run.plan import Job, jobs
+from xcbench.run.planned import TO_RUN, states
 from xcbench.run.processes import INTERRUPTED
 from xcbench.run.progress import Progress
 from xcbench.run.recorder import Recorder
 from xcbench.run.settings import Config
-from xcbench.units import MIB, count
+from xcbench.units import count
 
-TO_RUN, STALE = "to run", "stale"
+LISTED = 40  # cells of a plan
 Ended = Callable[[Sequence[Cell]], None]
 
 
@@ -215,21 +216,17 @@ def _announce_twins(planned: Sequence[Job]) -> None:
             )
 
 
-def _print_plan(planned: Sequence[Job], runs_dir: Path) -> None:
-    there, states = stored.look_up(runs_dir, planned), Counter[str]()
-    for job in planned:
-        lacking = job.info.lacking if isinstance(job.info, Missing) else ""
-        cell = there.get(job.cell.cell)
-        stale = cell.change if cell and cell.change else None
-        state = lacking or (STALE if stale else cell and cell.status) or TO_RUN
-        states[state] += 1
-        mebibytes = memory_estimate(job) / MIB
-        why = f"  ({stale.reason})" if stale and state == STALE else ""
-        print(f"{job.cell.cell}  {state:10} {mebibytes:8.0f} MiB  {job.label}{why}")
-    for sentence in stored.said(it.change for it in there.values()):
+def _print_plan(jobs: Sequence[Job], runs_dir: Path) -> None:
+    """List the first jobs, then count all."""
+    entries = list(states(jobs, runs_dir))
+    for entry in entries[:LISTED]:
+        print(entry.line)
+    if len(entries) > LISTED:
+        print(f"… and {count(len(entries) - LISTED, 'cell')} more")
+    for sentence in stored.said(entry.change for entry in entries):
         print(sentence)
-    todo = states[TO_RUN] + states[STALE]
-    print(f"{count(len(planned), 'cell')}, {todo} to run; nothing was run (plan=true)")
+    todo = sum(entry.state in (TO_RUN, stored.STALE) for entry in entries)
+    print(f"{count(len(entries), 'cell')}, {todo} to run; nothing was run (plan=true)")
 
 
 def _summarise(planned: int, cached: int, statuses: Counter[str]) -> None:

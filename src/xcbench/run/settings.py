@@ -202,6 +202,6 @@ class Config:
     fetch: bool = option(
         True, "fetch missing files of up to 100 MiB; XCBENCH_FETCH=0 switches this off too"
     )
-    data_dir: str = option("data", "where dataset files are looked for")
-    runs_dir: str = option("runs", "where cells, caches and the MLflow store go")
-    reports_dir: str = option("reports", "where reports go")
+    data_dir: str = option("data", "where dataset files are looked for", nonempty=True)
+    runs_dir: str = option("runs", "where cells, caches and the MLflow store go", nonempty=True)
+    reports_dir: str = option("reports", "where reports go", nonempty=True)
