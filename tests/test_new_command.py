@@ -13,6 +13,7 @@ from workspace import Workspace
 def test_what_new_writes_works(workspace: Workspace) -> None:
     done = workspace.xcbench("new", "method", "mine")
     assert done.code == 0, done.text
+    assert "package xcbench-mine, with the method mine\n" in done.out
     package = Workspace(workspace.path / "mine")
     tested = package.module("pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
     assert tested.code == 0 and "2 passed" in tested.out, tested.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,13 @@ def test_ports(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main.main(["ui", f"port={port}"])
     assert capsys.readouterr().err.count("must be a number") == 1
+
+
+@pytest.mark.parametrize("words", [["--help"], ["board", "-h"], ["--version"]])
+def test_help_imports_no_library(words: list[str]) -> None:
+    code = (
+        f"import sys; sys.argv[1:] = {words!r}; from xcbench.__main__ import main; main(); "
+        "print(sorted({'numpy', 'pandas', 'hydra', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]" and "xcbench" in done.stdout

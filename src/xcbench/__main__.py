@@ -2,9 +2,15 @@
 
 import sys
 
+from xcbench.cli import usage
+
 
 def main() -> None:
-    """Import the commands, which takes a second or two, then obey."""
+    """Print a help text, or import the commands, which takes a second or two, then obey."""
+    text = usage.asked(sys.argv[1:])
+    if text:
+        print(text, end="")
+        return
     try:
         from xcbench.cli.main import main as command
     except KeyboardInterrupt:

@@ -17,8 +17,12 @@ class UserError(Exception):
 def suggestion(word: str, possible: Iterable[str]) -> str:
     """End of a sentence that suggests the closest valid name, or an empty string."""
     names = sorted(set(possible))
-    last = [name for name in names if name.rpartition(".")[2] == word]
-    close = last or difflib.get_close_matches(word, names, 1, 0.7)
+    group, _, last = word.rpartition(".")
+    same = {name.rpartition(".")[2]: name for name in names if name.rpartition(".")[0] == group}
+    close = [name for name in names if name.rpartition(".")[2] == word]
+    close += [same[name] for name in difflib.get_close_matches(last, same, 1, 0.7)]
+    if not same:
+        close += difflib.get_close_matches(word, names, 1, 0.7)
     return f"; did you mean {close[0]}" if close else ""
 
 

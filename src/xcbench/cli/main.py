@@ -33,10 +33,6 @@ FOLDERS = ("runs_dir", "data_dir", "reports_dir")  # settings of many commands
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry of the console script; every error is one sentence and exit code 2."""
     words = list(sys.argv[1:] if argv is None else argv)
-    text = usage.asked(words)
-    if text:
-        print(text, end="")
-        return
     if words and words[0] == "run":
         from xcbench.cli import launch
 

@@ -118,6 +118,7 @@ def new(request: Request) -> int:
         target.parent.mkdir(exist_ok=True)
         target.write_text(text.replace("NAME", name), encoding="utf-8")
         print(target)
+    print(f"package xcbench-{name}, with the method {name}")
     print(
         f"next: pip install -e {name}/ && {options.program()} -m method=umax,{name} dataset=digits"
     )

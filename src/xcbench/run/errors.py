@@ -10,7 +10,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
 from xcbench.errors import one_line, reason, suggestion
-from xcbench.run import overrides
+from xcbench.run import hydra_messages, overrides
 
 COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as of method=null
 
@@ -30,7 +30,7 @@ def explain(error: BaseException) -> str:
         available = f"available: {', '.join(choices)}"
         return f"unknown {group or 'configuration'} '{name}'{likely}; {available}"
     if isinstance(error, OverrideParseException):
-        return f"{error.override} is not understood ({one_line(error)})"
+        return hydra_messages.of_syntax(error)
     if isinstance(error, HydraException | OmegaConfBaseException):
         parts = [str(error).strip().splitlines()[0]]
         if error.__cause__ is not None and str(error.__cause__).strip():
@@ -41,7 +41,8 @@ def explain(error: BaseException) -> str:
             if parts[-1].startswith("Key '"):
                 parts = [f"unknown option '{key}'"]
             parts.append("`xcbench options` lists what there is" + likely)
-        return "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+        text = "; ".join(dict.fromkeys(part.rstrip(".") for part in parts))
+        return hydra_messages.sentence(text) or text
     if str(error).startswith("Unexpected type for root"):
         return (
             "an option is inside a part that is empty, such as dataset.synthetic of a dataset that "
@@ -50,7 +51,8 @@ def explain(error: BaseException) -> str:
     if isinstance(error, OSError) and not error.filename:
         why = reason(error)
         return f"a file cannot be written ({why}); make room where runs_dir is, or set another one"
-    return one_line(error)
+    text = one_line(error)
+    return hydra_messages.sentence(text) or text
 
 
 def _configurations(folder: Path) -> list[str]:

@@ -28,7 +28,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
 from xcbench.errors import UserError
-from xcbench.run import composing
+from xcbench.run import composing, hydra_messages
 from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
 from xcbench.units import printable
@@ -73,7 +73,7 @@ class _Base:
             try:
                 OmegaConf.update(self.typed, value.key_or_group, value.value())
             except (OmegaConfBaseException, OverflowError) as error:
-                reason = str(error).splitlines()[0]
+                reason = hydra_messages.value_problem(str(error).splitlines()[0])
                 raise UserError(f"{value.input_line} is not possible: {reason}") from None
         return {name: composing.part(self.typed, PARTS[name]) for name in parts}
 
