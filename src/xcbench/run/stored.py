@@ -76,7 +76,7 @@ def frame(stored: Sequence[Cell], curves: bool = False) -> pd.DataFrame:
     """`results.frame` with a last column: why a cell is stale, or nothing."""
     reasons = {cell: it.reason for cell, it in changes(stored).items() if it}
     rows = results.frame(stored, curves)
-    return rows.assign(**{STALE: rows["cell"].map(reasons).fillna("")})
+    return rows.assign(**{STALE: [reasons.get(cell, "") for cell in rows["cell"]]})
 
 
 def said(changes: Iterable[Change]) -> list[str]:
