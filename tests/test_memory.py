@@ -12,7 +12,8 @@ import pytest
 
 from test_launches import QUICK, a_job
 from workspace import Workspace
-from xcbench.run import cells, memory, runner
+from xcbench import memory
+from xcbench.run import cells, runner
 from xcbench.run.claims import Queue
 from xcbench.units import GIB
 

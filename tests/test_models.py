@@ -13,7 +13,7 @@ from test_predict import run, write
 from xcbench import MarginClassifier, SampledSoftmaxClassifier, model_files
 from xcbench.cli import main
 from xcbench.core.dataset import Dataset
-from xcbench.data import labelled_rows
+from xcbench.data import labelled_lines, labelled_rows
 from xcbench.errors import UserError
 from xcbench.estimators.base import LinearClassifier
 from xcbench.model_files import Trained
@@ -83,7 +83,7 @@ def test_labels_rows_and_features_that_training_has_not_seen(
     best = [[pair.rsplit(":", 1)[0] for pair in line.split(" ")] for line in lines]
     assert [labels[0] for labels in best[:3]] == ["sport", "art", "c++"] and best[4][0] == "c++"
     assert all(sorted(labels) == ["art", "c++", "sport"] for labels in best)
-    monkeypatch.setattr(labelled_rows.blocks, "__defaults__", (2,))
+    monkeypatch.setattr(labelled_lines, "BLOCK", 2)
     out = tmp_path / "out.txt"
     command(capsys, "predict", model, rows, "k=3", f"out={out}")
     assert out.read_text().splitlines() == lines
@@ -148,7 +148,8 @@ def test_what_is_damaged_or_newer_is_refused(
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [
-        ("", (), "no row with a label"),
+        ("", (), "has no rows"),
+        ("1:1\n2:1\n", (), "no row with a label"),
         ("a 1:1\n", (), "at least two are needed"),
         ("a 1:1\nb 1;1\n", (), "line 2: '1;1' is not a pair"),
         (
@@ -178,11 +179,10 @@ def test_mistakes_are_one_sentence(
 def test_rows_of_the_repository_format(tmp_path: Path) -> None:
     path = tmp_path / "rows.txt"
     path.write_text("4 3 9\n7,2 0:1 2:5\n\n0:2\n8\n")
-    raw = labelled_rows.read(path)
+    (raw,) = labelled_rows.read([path])
     assert raw.X.toarray().tolist() == [[1, 0, 5], [0, 0, 0], [2, 0, 0], [0, 0, 0]]  # type: ignore[union-attr]
-    assert raw.label_names is not None and raw.label_names.tolist() == [2, 7, 8]
-    assert raw.label_names[raw.labels].tolist() == [7, 2, 8] and raw.first_feature == 0
+    assert (raw.labels.tolist(), raw.n_labels) == ([7, 2, 8], 9)
     path.write_text("c# 1:1 # a remark\n10\t1:2\n-3 2:1\n")
-    raw = labelled_rows.read(path)
+    (raw,) = labelled_rows.read([path])
     assert raw.label_names is not None and raw.label_names.tolist() == ["-3", "10", "c#"]
     assert raw.X.toarray().tolist() == [[1, 0], [2, 0], [0, 1]]  # type: ignore[union-attr]

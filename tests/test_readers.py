@@ -53,9 +53,13 @@ def test_repository_reads_what_was_written(folder, made, suffix):
 def test_repository_names_the_line_in_a_late_block(folder):
     good = b"0 1:1\n"
     content = b"9000 3 4\n" + good * 8000 + b"0 2:1 2:1\n" + good * 999
-    assert "line 8002: feature 2 is given twice" in refusal(folder, "repository", train=content)
+    assert "line 8002: feature 2 is given twice" in refusal(
+        folder, "repository", train=content, test=b"1 3 4\n" + good
+    )
     content = b"9000 3 4\n" + good * 8000 + b"0 7:1\n" + good * 999
-    assert "line 8002: feature '7' is out of range" in refusal(folder, "repository", train=content)
+    assert "line 8002: feature '7' is out of range" in refusal(
+        folder, "repository", train=content, test=b"1 3 4\n" + good
+    )
 
 
 def test_equal_features_of_neighbouring_rows_are_no_duplicates(folder):
@@ -174,6 +178,10 @@ def test_own_svmlight_files_are_read_as_written(folder, made, suffix):
     if not labels:
         return
     packed = COMPRESS[suffix](content)
+    if b":" not in content:  # as a table of numbers has none
+        said = refusal(folder, "own", suffix=suffix, train=packed, test=packed)
+        assert "has no pair feature:value" in said
+        return
     for result in read(folder, "own", suffix=suffix, train=packed, test=packed):
         # Features before the first one used, and behind the last, can't be told from none.
         D = result.X.shape[1]

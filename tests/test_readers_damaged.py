@@ -29,7 +29,7 @@ from generated_files import (
 from good_files import DRAWINGS, idx_bytes, npz_bytes
 from reading import COMPRESS, dense, label_lists, read
 from xcbench.core.dataset import Raw
-from xcbench.data import files, new_rows, svmlight
+from xcbench.data import files, labelled_rows, new_rows
 from xcbench.data.inputs import Inputs
 from xcbench.errors import UserError
 
@@ -173,7 +173,7 @@ def test_svmlight_parses_or_refuses(folder, content):
     other.write_bytes(b"1 1:1\n2 2:1\n")
     (folder / "train.file").write_bytes(content)
     try:
-        parts = svmlight.read([folder / "train.file", other])
+        parts = labelled_rows.read([folder / "train.file", other])
     except UserError as error:
         assert_sentence(folder, error)
     else:

@@ -132,8 +132,8 @@ class Workspace:
         """``python run.py``, with limits of resources such as memory."""
         return self._forked(str(ROOT / "run.py"), words, limits)
 
-    def xcbench(self, *words: str) -> Outcome:
-        return self._forked("xcbench", words, ())
+    def xcbench(self, *words: str, limits: Limits = ()) -> Outcome:
+        return self._forked("xcbench", words, limits)
 
     def module(self, name: str, *words: str) -> Outcome:
         """``python -m NAME``."""

@@ -91,7 +91,7 @@ def archive(content: bytes) -> None:
 
 
 def compressed(content: bytes) -> None:
-    labelled_rows.read(written("rows.gz", content))
+    labelled_rows.read([written("rows.gz", content)])
 
 
 OTHER = (None, 0, -1, 7, 1e300, 0.5, True, "", "x", "0" * 16, "é\n", [], {}, [0], {"a": 0}, 10**30)
@@ -259,7 +259,7 @@ def all_of_them() -> dict[str, Target]:
         "citeulike": of_reader("citeulike", CITEULIKE, "train train_labels", features=4),
         "omniglot": of_reader("omniglot", (npz_bytes(**DRAWINGS),), "train", labels=3),
         "labelled_rows": Target(
-            lambda content: assert_sound(labelled_rows.read(written("rows", content))),
+            lambda content: assert_sound(*labelled_rows.read([written("rows", content)])),
             (b"sport,news 3:0.5 7:1\n", TRAIN),
         ),
         "dense_rows": Target(

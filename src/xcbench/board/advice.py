@@ -40,13 +40,28 @@ WISHES: Mapping[str, Needs] = {
 }
 
 
-def choice(entries: pd.DataFrame, needs: Needs) -> pd.Series | None:
+def measure(needs: Needs) -> str:
+    """Column that says how good a method is: its log loss if probabilities are needed."""
+    return "test_log_loss" if needs.probabilities else "accuracy"
+
+
+def best_of_methods(entries: pd.DataFrame, needs: Needs) -> pd.DataFrame:
+    """The best row of every method, the best method first."""
+    order = entries.sort_values("method", kind="stable")
+    return best_first(order, measure(needs)).drop_duplicates("method")
+
+
+def choice(entries: pd.DataFrame, needs: Needs, resolution: float = 0.0) -> pd.Series | None:
     """Choose a method from the table; None if no method meets the needs.
 
     The method with the lowest log loss wins if probabilities are needed, else the one with the
     highest accuracy. Among methods that are about as good, the fastest to train wins.
+
+    Parameters
+    ----------
+    resolution : training times below so many seconds count as equal; the better method wins.
     """
-    some = entries.dropna(subset=["accuracy"])
+    some = entries.dropna(subset=["accuracy", measure(needs)])
     for column, most in (
         ("train_seconds", needs.seconds),
         ("model_mib", needs.mib),
@@ -54,13 +69,12 @@ def choice(entries: pd.DataFrame, needs: Needs) -> pd.Series | None:
     ):
         if most is not None:
             some = some[some[column] <= most]
-    if needs.probabilities:
-        some = some.dropna(subset=["test_log_loss"])
     if some.empty:
         return None
-    measure = "test_log_loss" if needs.probabilities else "accuracy"
-    near = some[near_best(some[measure], measure, NEAR)]
-    return best_first(near.sort_values("method", kind="stable"), "train_seconds").iloc[0]
+    best = best_of_methods(some, needs)
+    near = best[near_best(best[measure(needs)], measure(needs), NEAR)]
+    seconds = near["train_seconds"].clip(lower=resolution)
+    return near.assign(order=seconds).sort_values("order", kind="stable").iloc[0]
 
 
 def table(summary: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,14 +17,18 @@ from xcbench.board import advice, processes, tuning
 from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
 from xcbench.core.dataset import Info
+from xcbench.data import prepare
+from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.run import cells, plan, results
 from xcbench.run.ordering import best_of_each
 from xcbench.run.plan import Job
+from xcbench.run.settings import Config
 
 FIRST = 0.6  # share of the time in which methods run at their defaults
 KEPT = 3  # methods whose settings are searched in the rest
 CELLS = 40  # of a comparison, about, which gives the seconds of one
+RESOLUTION = 0.1  # seconds of training below which a short run does not tell methods apart
 LATE = 4  # times these seconds after which a cell is ended
 
 
@@ -46,17 +52,40 @@ class Comparison:
     interrupted: bool = False
 
     def run(self) -> pd.DataFrame:
-        """Run all cells and return their measurements, one row a cell."""
+        """Run all cells, print a line a method, and return the measurements, one row a cell.
+
+        Raises
+        ------
+        UserError
+            If the dataset cannot be read, or no method can run on it.
+        """
+        info, outcome = self._prepared(), ""
         started = time.monotonic()
         for method in self.order:
             if time.monotonic() - started > FIRST * self.seconds or self.interrupted:
                 break
-            self._run(self._jobs(method)[:1])
-        for job in self._drawn():
+            print(f"{method} …", end=" ", flush=True)
+            outcome = self._run(self._jobs(method, info)[0])
+            print(outcome, flush=True)
+        if not self.entries:
+            raise UserError(f"no method has a result, the last had {outcome}")
+        searched: set[str] = set()
+        for job in self._drawn(info):
             if time.monotonic() - started > self.seconds or self.interrupted:
                 break
-            self._run([job])
+            self._run(job)
+            searched.add(job.cell.method)
+        if searched:
+            print(f"searched for better settings: {', '.join(sorted(searched))}")
         return self.table
+
+    def _prepared(self) -> Info:
+        """The dataset, read once for all methods."""
+        settings = self.conditions.of(self.task, self.order[0], "runs", 0)
+        cache = plan.cache_dir(settings)
+        info = prepare(settings.dataset, Path(settings.data_dir), cache, settings.fetch)
+        assert isinstance(info, Info)  # dataset.missing=error
+        return info
 
     @property
     def table(self) -> pd.DataFrame:
@@ -64,39 +93,65 @@ class Comparison:
         names = ["method", "accuracy", "test_log_loss", "train_seconds", "model_mib", "row_seconds"]
         return pd.DataFrame(list(self.entries.values())).reindex(columns=[*names, "settings"])
 
-    def _jobs(self, method: str) -> list[Job]:
+    def _jobs(self, method: str, info: Info) -> list[Job]:
         """A cell at the defaults, then the drawn ones."""
-        settings = self.conditions.of(self.task, method, "runs", 0)
+        settings = _drawable(self.conditions.of(self.task, method, "runs", 0), info)
         (first,) = plan.jobs([settings], whole=False)
         if not isinstance(first.info, Info):
             return [first]
         thing = registry.method_of(settings.method)
-        points = tuning.trials(self.conditions.protocol, thing, settings, first.info)
+        points = tuning.trials(self.conditions.protocol, thing, settings, info)
         return plan.jobs(points, whole=False)
 
-    def _drawn(self) -> Iterator[Job]:
+    def _drawn(self, info: Info) -> Iterator[Job]:
         """Drawn cells of the best methods so far, in turn."""
         best: list[str] = []
         table = self.table
-        while len(best) < KEPT and (row := advice.choice(table, self.needs)) is not None:
+        while (
+            len(best) < KEPT and (row := advice.choice(table, self.needs, RESOLUTION)) is not None
+        ):
             best.append(str(row["method"]))
             table = table[table["method"] != row["method"]]
-        searches = [self._jobs(method)[1:] for method in best]
+        searches = [self._jobs(method, info)[1:] for method in best]
         for turn in range(max(map(len, searches), default=0)):
             yield from (jobs[turn] for jobs in searches if turn < len(jobs))
 
-    def _run(self, jobs: Sequence[Job]) -> None:
-        """Run cells, and take their measures."""
+    def _run(self, job: Job) -> str:
+        """Run a cell, take its measures, and say what came out."""
         limit = LATE * self.conditions.protocol.cap(self.task, "runs")
-        code = processes.apart(partial(processes.within, limit, jobs, warm=True))
+        code = processes.apart(partial(_silently, partial(processes.within, limit, [job], True)))
         self.interrupted = code == processes.INTERRUPTED
-        for job in jobs:
-            cell = cells.usable(Path(job.settings.runs_dir), job.cell.cell)
-            if cell is not None and cell.status in tuning.ENDED:
-                curve = results.frame([cell], curves=True)
-                column = tuning.criterion(curve, self.task.every_label)
-                row = best_of_each(curve, column, "cell").iloc[0]
-                self.entries[job.cell.cell] = _measures(job, row, self.task.every_label)
+        cell = cells.usable(Path(job.settings.runs_dir), job.cell.cell)
+        if cell is None or cell.status not in tuning.ENDED:
+            why = (
+                f": {cell.message or cell.status}" if cell else " in this time; try more seconds=…"
+            )
+            return f"no result{why}"
+        curve = results.frame([cell], curves=True)
+        column = tuning.criterion(curve, self.task.every_label)
+        row = best_of_each(curve, column, "cell").iloc[0]
+        entry = self.entries[job.cell.cell] = _measures(job, row, self.task.every_label)
+        return f"accuracy {100 * entry['accuracy']:.1f} %, {seconds(entry['train_seconds'])}"
+
+
+def _drawable(settings: Config, info: Info) -> Config:
+    """No more negatives than there are other classes, as in the estimators."""
+    negatives = asdict(settings.method).get("negatives")
+    if negatives is None or negatives < info.classes:
+        return settings
+    fewer: Any = {"negatives": info.classes - 1}
+    return replace(settings, method=replace(settings.method, **fewer))
+
+
+def _silently(run: Callable[[], object]) -> None:
+    """Run without the lines of a launch."""
+    with redirect_stdout(io.StringIO()):
+        run()
+
+
+def seconds(value: float) -> str:
+    """Seconds of training in two digits; a smaller number is the clock's grain."""
+    return f"{value:.2g} s of training" if value >= 0.01 else "under 0.01 s of training"
 
 
 def _measures(job: Job, row: pd.Series, every_label: bool) -> dict[str, Any]:
@@ -105,6 +160,9 @@ def _measures(job: Job, row: pd.Series, every_label: bool) -> dict[str, Any]:
     evaluated = min(job.settings.evaluation.rows, job.info.test)
     accuracy = row["validation_precision_at_1"] if every_label else 1 - row["validation_error"]
     options = {name.removeprefix("method."): row.get(name) for name in tuning.POINT}
+    negatives = asdict(job.settings.method).get("negatives")
+    if negatives == job.info.classes - 1:  # perhaps fewer than by default
+        options["negatives"] = negatives
     return {
         "method": job.cell.method,
         "accuracy": accuracy,

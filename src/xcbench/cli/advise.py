@@ -15,8 +15,9 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.papers.results_cache import load
 from xcbench.run import sweeps
-from xcbench.run.ordering import best_first, best_value
+from xcbench.run.ordering import best_value
 
+GRID = "advise"
 EACH = "dataset.protocol.label"
 SPLIT = "dataset.protocol.split"
 
@@ -27,7 +28,7 @@ def advise(request: Request) -> int:
     Settings: ``dataset`` and what belongs to it, ``seconds``, ``probabilities``, ``predict``
     (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``, ``runs_dir``.
     """
-    settings = dict(request.settings)
+    settings = {"grid": GRID, **request.settings}
     refuse_hydra(settings)
     seconds = _number("seconds", settings.pop("seconds", "60"))
     needs = Needs(
@@ -50,10 +51,8 @@ def advise(request: Request) -> int:
         conditions = comparison.short(Conditions(protocol.read(), settings), seconds)
         launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
         table = launch.run()
-    if table.empty:
-        raise UserError("no method finished in this time; allow more seconds=…")
-    print(_shown(table))
-    row = advice.choice(table, needs)
+    print(_shown(advice.best_of_methods(table, needs)))
+    row = advice.choice(table, needs, comparison.RESOLUTION)
     if row is None:
         raise UserError("no method of the comparison meets your requirements; allow more seconds=…")
     print(f"use {row['method']}: {_why(row, needs)}")
@@ -73,8 +72,7 @@ def _order(reports: Path, needs: Needs) -> list[str]:
 
 
 def _shown(table: pd.DataFrame) -> str:
-    best = best_first(table, "accuracy")
-    best = best.assign(settings=best["settings"].map(_settings))
+    best = table.assign(settings=table["settings"].map(_settings))
     return str(
         best.rename(columns={"test_log_loss": "log_loss"}).to_markdown(index=False, floatfmt=".4g")
     )
@@ -88,8 +86,9 @@ def _why(row: pd.Series, needs: Needs) -> str:
     """What speaks for it."""
     loss = f", log loss {row['test_log_loss']:.3f}" if needs.probabilities else ""
     return (
-        f"accuracy {100 * row['accuracy']:.1f} %{loss} of the rows set aside after "
-        f"{row['train_seconds']:.2g} s of training; of methods about as good the fastest"
+        f"accuracy {100 * row['accuracy']:.1f} %{loss} of the rows set aside, "
+        f"{comparison.seconds(row['train_seconds'])}; of methods within {advice.NEAR:.0%} of the "
+        f"best it trains fastest, or is best where all take under {comparison.RESOLUTION:g} s"
     )
 
 

@@ -48,10 +48,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         end_unread(0)
     except (UserError, OSError) as error:
-        print(f"{styled('error:', RED, sys.stderr)} {printable(one_line(error))}", file=sys.stderr)
-        sys.exit(2)
+        _end(one_line(error))
+    except MemoryError as error:
+        _end(f"out of memory ({one_line(error)}); use smaller data, or a machine with more memory")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _end(sentence: str) -> NoReturn:
+    """Say what is wrong, and exit."""
+    print(f"{styled('error:', RED, sys.stderr)} {printable(sentence)}", file=sys.stderr)
+    sys.exit(2)
 
 
 class _Parser(argparse.ArgumentParser):

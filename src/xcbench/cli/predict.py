@@ -18,6 +18,7 @@ from xcbench.core.evaluation import top_classes
 from xcbench.core.models.linear import LinearModel
 from xcbench.data import new_rows, protocol
 from xcbench.data.inputs import Inputs
+from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, writing
 from xcbench.methods import registry
@@ -32,7 +33,8 @@ def predict(request: Request) -> int:
         return _with_model(request)
     runs_dir = request.runs_dir()
     k, out = request.settings.pop("k", "1"), request.settings.pop("out", None)
-    request.refuse_others("runs_dir=…, k=NUMBER and out=FILE")
+    encoding = request.settings.pop("encoding", ENCODING)
+    request.refuse_others("runs_dir=…, k=NUMBER, out=FILE and encoding=NAME")
     cell = cells.find(runs_dir, request.words[0])
     weights = cells.weights(runs_dir, cell)
     link = _link(cell)
@@ -42,7 +44,7 @@ def predict(request: Request) -> int:
     if not re.fullmatch("[0-9]+", k) or not 1 <= int(k) <= n_classes:
         raise UserError(f"k={k} is not possible: it must lie between 1 and {n_classes}")
     reader = "" if cell.shape["twin"] else cell.config["dataset"]["reader"]
-    X = new_rows.read(Path(request.words[1]), inputs, reader)
+    X = new_rows.read(Path(request.words[1]), inputs, reader, encoding)
     lines = _lines(model, X, cell, inputs, int(k))
     if out is None:
         _print(lines)
@@ -55,12 +57,13 @@ def predict(request: Request) -> int:
 def _with_model(request: Request) -> int:
     """The same with a model that ``xcbench train`` wrote, a block of rows at a time."""
     k, out = train.number("k", request.settings.pop("k", "1")), request.settings.pop("out", None)
-    request.refuse_others("k=NUMBER and out=FILE")
+    encoding = request.settings.pop("encoding", ENCODING)
+    request.refuse_others("k=NUMBER, out=FILE and encoding=NAME")
     trained = model_files.load(Path(request.words[0]))
     left_out: list[int] = []
 
     def lines() -> Iterator[str]:
-        for _, X in train.rows(trained, Path(request.words[1]), left_out.append):
+        for _, X in train.rows(trained, Path(request.words[1]), encoding, left_out.append):
             best, values = trained.estimator.predict_top_k(X, k)
             yield from _pairs(best, values)
 

@@ -16,7 +16,8 @@ from omegaconf.errors import OmegaConfBaseException
 from xcbench import estimators, model_files, options
 from xcbench.cli.command import Request
 from xcbench.core.dataset import Raw, Rows, Split
-from xcbench.data import labelled_rows, protocol
+from xcbench.data import labelled_lines, labelled_rows, protocol
+from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
 from xcbench.estimators import OneVsAllClassifier
@@ -37,12 +38,12 @@ def train(request: Request) -> int:
     """Train a method on the rows of a file, and write the model."""
     settings = request.settings
     out, method = Path(settings.pop("out", "model")), settings.pop("method", "implicit")
-    test = settings.pop("test", None)
+    test, encoding = settings.pop("test", None), settings.pop("encoding", ENCODING)
     if method == OneVsAllClassifier.method and not {LABEL, f"dataset.{LABEL}"} & settings.keys():
         settings[LABEL] = EACH
     chosen = _protocol(settings)
     parameters = _parameters(settings)
-    raw = labelled_rows.read(Path(request.words[0]))
+    raw = _labelled(Path(request.words[0]), encoding)
     started = time.perf_counter()
     try:
         rows, inputs = protocol.training(raw, chosen)
@@ -56,8 +57,16 @@ def train(request: Request) -> int:
     model_files.save(out, trained)
     print(_summary(raw, trained, out, time.perf_counter() - started))
     if test is not None:
-        print(_measures(trained, Path(test), 1))
+        print(_measures(trained, Path(test), 1, encoding))
     return 0
+
+
+def _labelled(path: Path, encoding: str) -> Raw:
+    """Rows of the training file, of which some have a label."""
+    (raw,) = labelled_rows.read([path], encoding)
+    if not len(raw.labels):
+        raise UserError(f"{path} has no row with a label; a line is 'label feature:value ...'")
+    return raw
 
 
 def _targets(rows: Split, names: np.ndarray) -> tuple[Rows, Any]:
@@ -74,9 +83,10 @@ def _targets(rows: Split, names: np.ndarray) -> tuple[Rows, Any]:
 def evaluate(request: Request) -> int:
     """Print the metrics of a model on the labelled rows of a file."""
     k = number("k", request.settings.pop("k", "1"))
-    request.refuse_others("k=NUMBER")
+    encoding = request.settings.pop("encoding", ENCODING)
+    request.refuse_others("k=NUMBER and encoding=NAME")
     trained = model_files.load(Path(request.words[0]))
-    print(_measures(trained, Path(request.words[1]), k))
+    print(_measures(trained, Path(request.words[1]), k, encoding))
     return 0
 
 
@@ -176,12 +186,12 @@ class _Sums:
                 yield f"{what}: {number}"
 
 
-def _measures(trained: Trained, path: Path, k: int) -> str:
+def _measures(trained: Trained, path: Path, k: int, encoding: str) -> str:
     """Precision among all labels; error and log loss, where one of a row's labels was learnt."""
     estimator, sums = trained.estimator, _Sums()
     one_learnt = trained.protocol is None or trained.protocol.label != EACH
     k = min(k, len(estimator.classes_))
-    for labels, X in rows(trained, path, lambda number: _add(sums, number)):
+    for labels, X in rows(trained, path, encoding, lambda number: _add(sums, number)):
         classes = [_classes(estimator.classes_, names) for names in labels]
         targets = np.array([_target(trained, row) for row in classes], np.int64)
         best, _ = estimator.predict_top_k(X, k)
@@ -206,7 +216,7 @@ def _add(sums: _Sums, ignored: int) -> None:
 
 
 def rows(
-    trained: Trained, path: Path, ignored: Callable[[int], None]
+    trained: Trained, path: Path, encoding: str, ignored: Callable[[int], None]
 ) -> Iterator[tuple[list[list[str]], Any]]:
     """Yield labels and features of the rows of a file, in blocks.
 
@@ -216,8 +226,9 @@ def rows(
     """
     if trained.inputs is None:
         raise UserError("the model was trained on arrays, not on a file; predict from Python")
+    labelled_rows.check_header(path, trained.inputs.first, trained.inputs.width)
     first, number = max(trained.inputs.first, 0), 0
-    for block in labelled_rows.blocks(path):
+    for block in labelled_lines.blocks(path, encoding):
         number += len(block.labels)
         X, others = labelled_rows.at(block.X, first, trained.inputs.width)
         ignored(others)

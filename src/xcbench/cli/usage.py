@@ -112,10 +112,11 @@ of the Extreme Classification Repository.
   protocol.label=each         learn all labels of a row 'l1,l2 feature:value ...', not the smallest
                               alone; method=one_vs_all always does
   test=FILE                   measure the model on these rows, too
+  encoding=latin-1            encoding of the labels, if it is not UTF-8
 Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
 """,
     "predict": """\
-MODEL|CELL FILE [k=1] [out=FILE] [runs_dir=runs]
+MODEL|CELL FILE [k=1] [out=FILE] [encoding=utf-8] [runs_dir=runs]
 
 Print label:log-probability of the best k classes of every row of a file (label:score for a method
 without probabilities). MODEL is a folder that `xcbench train` wrote. A CELL must have run with
@@ -123,7 +124,7 @@ save_weights=true; the file has the format of the files that it was trained on.
 Example: xcbench predict news/ rows.svm k=5 out=predictions.txt
 """,
     "evaluate": """\
-MODEL FILE [k=1]
+MODEL FILE [k=1] [encoding=utf-8]
 
 Print the error, the log loss in nats and the precision at k of a model on labelled rows. A label
 that the training rows lack counts as an error, and has no log loss.
@@ -171,7 +172,8 @@ Example: xcbench board task=digits method=umax,ove
 [predict=SECONDS] [mib=SIZE] [name=value ...]
 
 Compare the methods on a dataset, or with dataset=file on your own file, for about so many seconds.
-Say which method to use, and which command to run next.
+Say which method to use, and which command to run next. Of methods about as good as the best, it is
+the fastest to train; below 0.1 s of training, the best. The cells have the grid advise.
   probabilities=true          only methods that give probabilities
   predict=0.001               only methods that predict a row in at most so many seconds
   mib=10                      only models of at most this size

@@ -23,6 +23,7 @@ from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
 from xcbench.data.code import MAKERS, Stamp, made_by, modules
 from xcbench.data.external import External
+from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.errors import UserError
@@ -181,8 +182,11 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.reader == "own":
         _check_own(settings)
-    elif settings.train or settings.test:
-        raise UserError("dataset.train and dataset.test name files of your own; add dataset=file")
+    elif settings.train or settings.test or settings.encoding != ENCODING:
+        raise UserError(
+            "dataset.train, dataset.test and dataset.encoding are of files of your own; "
+            "add dataset=file"
+        )
     _check_name(settings)
     lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
     if lacking:
@@ -285,7 +289,9 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Sourc
 
 
 def _external(settings: Settings) -> dict[str, Any]:
-    """Name and version of a dataset from outside, wherever it was found."""
+    """Name and version of a dataset from outside, wherever it was found; or an encoding."""
+    if settings.encoding != ENCODING:
+        return {"encoding": settings.encoding}
     plugin = external.external(settings)
     return {"reader": plugin.thing.name, "version": plugin.thing.version} if plugin else {}
 

@@ -1,88 +1,46 @@
-"""Rows with text labels, in blocks: svmlight, or the repository's format.
-
-A line such as ``sport,politics 3:0.5 7:1`` has labels separated by commas, or none, then pairs. A
-first line ``N D K`` declares the format of the Extreme Classification Repository: features count
-from 0, and an empty line is a row. Otherwise an empty line is skipped, and `` # `` starts a
-comment.
-"""
+"""All labelled rows of files that belong together, for every command that reads a user's files."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from array import array
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import partial
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import scipy.sparse as sp
 
+from xcbench import memory
 from xcbench.core.dataset import Raw
-from xcbench.data.files import open_content
-from xcbench.data.sparse_text import BOM, LARGEST, sparse_rows
+from xcbench.data.labelled_lines import ENCODING, Header, blocks
 from xcbench.errors import UserError
 
-BLOCK = 4096  # rows held at a time
-HEADER = re.compile(rb"\d{1,18}\s+\d{1,18}\s+\d{1,18}")
-REMARK = re.compile(rb"\s#")
-WHOLE = re.compile(r"[-+]?\d{1,18}")
+WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
 
 
-@dataclass(frozen=True)
-class Block:
-    """Some rows.
+def read(paths: Sequence[Path], encoding: str = ENCODING) -> list[Raw]:
+    """All rows of files that belong together.
 
-    Attributes
-    ----------
-    X : features, numbered as in the file.
-    labels : labels of every row, in file order.
-    """
-
-    X: sp.csr_array
-    labels: list[list[str]]
-
-
-def blocks(path: Path, size: int = BLOCK) -> Iterator[Block]:
-    """Rows of a file, a block at a time.
+    In svmlight files, labels are numbered in ascending order, whole numbers as numbers. Features
+    count from 0 if any file has a feature 0, else from 1.
 
     Raises
     ------
     UserError
-        With file and line, if a pair is malformed.
+        If a file is malformed, or the features need more memory than there is.
     """
-    with open_content(path) as handle:
-        rows = _rows(handle)
-        while block := list(islice(rows, size)):
-            X, _ = sparse_rows(((number, pairs) for number, _, pairs in block), LARGEST, path)
-            yield Block(X, [labels for _, labels, _ in block])
-
-
-def read(path: Path) -> Raw:
-    """All rows of a file; labels are numbered in ascending order, whole numbers as numbers.
-
-    Raises
-    ------
-    UserError
-        If a line is malformed, or there is no row with a label.
-    """
-    with open_content(path) as handle:
-        headed = HEADER.fullmatch(handle.readline().removeprefix(BOM).strip()) is not None
-    parts = list(blocks(path))
-    lists = [labels for part in parts for labels in part.labels]
-    flat = list(chain.from_iterable(lists))
-    if not flat:
-        raise UserError(f"{path} has no row with a label; a line is 'label feature:value ...'")
-    words = np.array(flat)
-    if all(WHOLE.fullmatch(word) for word in flat):
-        words = words.astype(np.int64)
-    names, labels = np.unique(words, return_inverse=True)
-    X = parts[0].X if len(parts) == 1 else sp.vstack([part.X for part in parts], format="csr")
-    first = 0 if headed or not X.nnz else min(1, int(X.indices.min()))
-    width = max(1, int(X.indices.max(initial=0)) + 1 - first)
-    start = np.concatenate([[0], np.cumsum([len(row) for row in lists])])
-    narrow, _ = at(sp.csr_array(X), first, width)
-    return Raw(narrow, start, labels, len(names), names, first)
+    headers = [Header.if_any(path) for path in paths]
+    if not any(headers):
+        return _numbered(paths, encoding)
+    if not all(headers):
+        this, other = sorted(zip(headers, paths, strict=True), key=lambda pair: pair[0] is None)
+        raise UserError(
+            f"{this[1]} begins with a header 'N D K', {other[1]} does not; both must be in the "
+            "same format, that of the Extreme Classification Repository or svmlight"
+        )
+    return [_counted(path, header) for path, header in zip(paths, headers, strict=True) if header]
 
 
 def at(X: sp.csr_array, first: int, width: int) -> tuple[sp.csr_array, int]:
@@ -93,22 +51,102 @@ def at(X: sp.csr_array, first: int, width: int) -> tuple[sp.csr_array, int]:
     return sp.csr_array((values, features, start), (X.shape[0], width)), int((~inside).sum())
 
 
-def _rows(handle: IO[bytes]) -> Iterator[tuple[int, list[str], bytes]]:
-    """Line number, labels and pairs of every row."""
-    headed = False
-    for number, line in enumerate(handle, start=1):
-        line = line.removeprefix(BOM) if number == 1 else line
-        if number == 1 and HEADER.fullmatch(line.strip()):
-            headed = True
-            continue
-        text = REMARK.split(b" " + line, maxsplit=1)[0][1:]
-        if not text.strip():
-            if headed:
-                yield number, [], b""
-            continue
-        head, *rest = text.split(maxsplit=1)
-        if text[:1].isspace() or b":" in head:
-            yield number, [], text
-        else:
-            words = head.decode("utf-8", "replace").split(",")
-            yield number, [word for word in words if word], b"".join(rest)
+def check_header(path: Path, first: int, width: int) -> None:
+    """Refuse rows that a header counts otherwise than the training rows.
+
+    Parameters
+    ----------
+    first : number of the first feature of svmlight training rows; -1 for another format.
+    width : number of features of the training rows.
+
+    Raises
+    ------
+    UserError
+        If the file has a header that does not fit.
+    """
+    header = Header.if_any(path)
+    if header and first > 0:
+        raise UserError(
+            f"{path}, line 1: a header 'N D K' says that features count from 0, those of the "
+            "training rows count from 1; give svmlight rows"
+        )
+    if header and first < 0 and header.features != width:
+        raise UserError(
+            f"{path}, line 1: the header says {header.features} features, the training rows have "
+            f"{width}; give rows with the same features"
+        )
+
+
+# ---------------------------------------------------------------- all rows of a file
+@dataclass(frozen=True)
+class _File:
+    """Rows of a file with label codes as in `Raw`, and where its largest feature stands."""
+
+    X: sp.csr_array
+    start: np.ndarray
+    labels: np.ndarray
+    line: int
+
+    @classmethod
+    def read(cls, path: Path, encoding: str, code: Callable[[str], int]) -> _File:
+        """Read all blocks; ``code`` gives the code of a label."""
+        parts, codes, counts = [], array("q"), array("q", [0])
+        largest, line = -1, 1
+        for block in blocks(path, encoding):
+            parts.append(block.X)
+            counts.extend(map(len, block.labels))
+            codes.extend(code(label) for labels in block.labels for label in labels)
+            if block.X.indices.max(initial=-1) > largest:
+                place = int(block.X.indices.argmax())
+                largest = int(block.X.indices[place])
+                line = block.lines[np.searchsorted(block.X.indptr, place, side="right") - 1]
+        if not parts:
+            raise UserError(f"{path} has no rows; get the file again")
+        X = parts[0] if len(parts) == 1 else sp.csr_array(sp.vstack(parts, format="csr"))
+        return cls(X, np.cumsum(counts), np.array(codes, np.int64), int(line))
+
+
+def _counted(path: Path, header: Header) -> Raw:
+    """Rows of a file in the repository's format."""
+    memory.check_features(header.features, f"{path}, line 1: a row of {header.features} features")
+    part = _File.read(path, ENCODING, int)
+    return Raw(part.X, part.start, part.labels, header.labels)
+
+
+def _numbered(paths: Sequence[Path], encoding: str) -> list[Raw]:
+    """Rows of svmlight files."""
+    codes: dict[str, int] = {}
+    code = partial(_code, codes)
+    parts = [_File.read(path, encoding, code) for path in paths]
+    names, place = _names(list(codes))
+    smallest = min((int(part.X.indices.min()) for part in parts if part.X.nnz), default=0)
+    first, width = min(1, smallest), 1
+    for path, part in zip(paths, parts, strict=True):
+        largest = int(part.X.indices.max(initial=0))
+        memory.check_features(largest + 1 - first, f"{path}, line {part.line}: feature {largest}")
+        width = max(width, largest + 1 - first)
+    return [
+        Raw(
+            sp.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], width)),
+            part.start,
+            place[part.labels],
+            max(1, len(names)),
+            names,
+            first,
+        )
+        for part in parts
+        for X in [part.X]
+    ]
+
+
+def _code(codes: dict[str, int], label: str) -> int:
+    """The code of a label, the next one if it is new."""
+    return codes.setdefault(label, len(codes))
+
+
+def _names(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels in ascending order, and the place of each word among them."""
+    texts: np.ndarray = np.array(words, np.str_)
+    if all(WHOLE.fullmatch(word) for word in words):
+        texts = texts.astype(np.int64)
+    return np.unique(texts, return_inverse=True)

@@ -10,7 +10,7 @@ from typing import IO
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Rows
-from xcbench.data import dense_text, readers, svmlight
+from xcbench.data import dense_text, labelled_lines, labelled_rows, readers
 from xcbench.data.files import open_content
 from xcbench.data.inputs import Inputs
 from xcbench.data.sparse_text import BOM, bad_line, shown, sparse_rows
@@ -21,7 +21,9 @@ LABELS = re.compile(rb"\d+(?:,\d+)*+")
 DENSE = {"idx": readers.images, "dense_text": dense_text.rows}
 
 
-def read(path: Path, inputs: Inputs, reader: str = "") -> Rows:
+def read(
+    path: Path, inputs: Inputs, reader: str = "", encoding: str = labelled_lines.ENCODING
+) -> Rows:
     """Rows of a file in the format of a cell's reader: ARFF, idx, dense text, or svmlight.
 
     Rows of any other reader are in the repository's format. Labels and the header may be missing.
@@ -39,7 +41,9 @@ def read(path: Path, inputs: Inputs, reader: str = "") -> Rows:
                 "give rows with the same features"
             )
         return _some(X, path)
-    return _repository(path, inputs.width) if inputs.first < 0 else _svmlight(path, inputs)
+    if inputs.first < 0:
+        return _repository(path, inputs.width)
+    return _svmlight(path, inputs, encoding)
 
 
 def _some(X: Rows, path: Path) -> Rows:
@@ -48,8 +52,12 @@ def _some(X: Rows, path: Path) -> Rows:
     return X
 
 
-def _svmlight(path: Path, inputs: Inputs) -> sp.csr_array:
-    X, _, _ = svmlight.rows(path, unlabelled=True)
+def _svmlight(path: Path, inputs: Inputs, encoding: str) -> sp.csr_array:
+    labelled_rows.check_header(path, inputs.first, inputs.width)
+    parts = [block.X for block in labelled_lines.blocks(path, encoding)]
+    if not parts:
+        raise UserError(f"{path} has no rows; give it at least one")
+    X = sp.csr_array(sp.vstack(parts, format="csr"))
     last = inputs.first + inputs.width - 1
     strange = X.indices[(X.indices < inputs.first) | (X.indices > last)]
     if len(strange):

@@ -54,10 +54,7 @@ def problem(
         If the training rows have fewer than two classes, no test row remains, or scaled features
         overflow.
     """
-    width, names = train.X.shape[1], train.label_names
-    if names is None:
-        names = np.arange(train.n_labels)
-    names = np.append(names, UNLABELLED)  # follows the labels of the files
+    width, names, n_labels = train.X.shape[1], train.label_names, train.n_labels
     train, test = _frequent_labels(train, test, protocol.min_rows)
     train, test = (_usable(raw, protocol) for raw in (train, test))
     if protocol.split != "given":
@@ -102,9 +99,16 @@ def problem(
     return (
         Split(X_train, np.searchsorted(classes, first), sets[0]),
         Split(X_test, np.searchsorted(classes, second), sets[1]),
-        Inputs(base, width, factors, axes, names[classes], centre),
+        Inputs(base, width, factors, axes, _names(classes, names, n_labels), centre),
         offered - len(second),
     )
+
+
+def _names(classes: np.ndarray, names: np.ndarray | None, n_labels: int) -> np.ndarray:
+    """Labels of the classes; the one that follows those of the files is `UNLABELLED`."""
+    if names is None:
+        return np.where(classes == n_labels, UNLABELLED, classes)
+    return np.append(names, UNLABELLED)[classes]
 
 
 # ---------------------------------------------------------------- which rows and labels

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 import struct
-from array import array
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -18,11 +17,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Raw
-from xcbench.data import svmlight
+from xcbench.data import labelled_rows
 from xcbench.data.dense_text import dense_text
 from xcbench.data.derived import triples, words
 from xcbench.data.drawings import omniglot
 from xcbench.data.files import open_content
+from xcbench.data.labelled_lines import Header
 from xcbench.data.lists import bydate, citeulike
 from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.data.sparse_text import BOM, LARGEST, bad_line, shown, sparse_rows
@@ -30,7 +30,6 @@ from xcbench.errors import UserError
 
 Paths = dict[str, Path]
 
-LABELS = re.compile(rb"\d{1,18}(?:,\d{1,18})*+")
 ARFF_ROW = re.compile(rb"\{\s*+(?:\d++\s++[^\s,{}]++\s*+(?:,\s*+\d++\s++[^\s,{}]++\s*+)*+)?\}")
 
 
@@ -39,103 +38,17 @@ def repository(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
 
     A header ``N D K``, then N lines ``l1,l2 f:v f:v ...``, labels and features counted from 0.
     """
-    return _repository_split(paths["train"]), _repository_split(paths["test"])
-
-
-def _repository_split(path: Path) -> Raw:
-    labels, label_start = array("q"), array("q", [0])
-    with open_content(path) as handle:
-        n_rows, n_features, n_labels = _repository_header(handle.readline(1000), path)
-
-        def rows() -> Iterator[tuple[int, bytes]]:
-            for number, line in enumerate(handle, start=2):
-                if number > n_rows + 1:
-                    if line.strip():
-                        raise UserError(
-                            f"{path}, line {number}: the header says {n_rows} rows, here is one "
-                            "more; get the file again"
-                        )
-                    continue
-                head, _, tail = line.partition(b" ")
-                if b":" in head:  # a row without label
-                    head, tail = b"", line
-                labels.extend(_label_list(head, n_labels, path, number))
-                label_start.append(len(labels))
-                yield number, tail
-
-        X, _ = sparse_rows(rows(), n_features, path)
-    if X.shape[0] != n_rows:
-        raise UserError(
-            f"{path} has {X.shape[0]} rows, its header says {n_rows}; "
-            "the file is cut off or not this one"
-        )
-    return Raw(X, np.array(label_start), np.array(labels), n_labels)
-
-
-def _repository_header(line: bytes, path: Path) -> tuple[int, int, int]:
-    if not re.fullmatch(rb"\d+\s+\d+\s+\d+", line.removeprefix(BOM).strip()):
-        raise UserError(
-            f"{path}, line 1: the header must be three numbers 'N D K', not {shown(line)}; "
-            "get a file in the format of the Extreme Classification Repository"
-        )
-    n_rows, n_features, n_labels = map(int, line.removeprefix(BOM).split())
-    if not 1 <= min(n_rows, n_features, n_labels) <= max(n_rows, n_features, n_labels) <= LARGEST:
-        raise bad_line(
-            path,
-            1,
-            f"the header {shown(line)} is not possible, "
-            f"its numbers of rows, features and labels must lie between 1 and {LARGEST}",
-        )
-    return n_rows, n_features, n_labels
-
-
-def _label_list(text: bytes, n_labels: int, path: Path, number: int) -> list[int]:
-    text = text.strip()
-    if not text:
-        return []
-    if not LABELS.fullmatch(text):
-        raise bad_line(path, number, f"{shown(text)} is not a list of labels l1,l2 counted from 0")
-    labels = list(map(int, text.split(b",")))
-    if max(labels) >= n_labels:
-        raise bad_line(
-            path,
-            number,
-            f"label {max(labels)} is out of range, "
-            f"the header says {n_labels} labels counted from 0",
-        )
-    return labels
-
-
-def svmlight_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
-    """Svmlight format, ``l1,l2 f:v f:v ...``, features counted from 0 or 1 (see `svmlight`)."""
-    train, test = svmlight.read([paths["train"], paths["test"]])
+    files = [paths["train"], paths["test"]]
+    for path in files:
+        Header.of(path)  # there must be one
+    train, test = labelled_rows.read(files)
     return train, test
 
 
 def user_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
-    """Files of the user's own: repository format if they begin with its header, else svmlight.
-
-    Without a test file, all rows are training rows.
-    """
-    headed = {path: _has_header(path) for path in paths.values()}
-    if len(set(headed.values())) > 1:
-        this, other = sorted(headed, key=lambda path: not headed[path])
-        raise UserError(
-            f"{this} begins with a header 'N D K', {other} does not; both must be in the same "
-            "format, that of the Extreme Classification Repository or svmlight"
-        )
-    if any(headed.values()):
-        parts = [_repository_split(path) for path in paths.values()]
-    else:
-        parts = svmlight.read(list(paths.values()))
-    train = parts[0]
-    return train, parts[1] if len(parts) > 1 else train.take(np.zeros(len(train), bool))
-
-
-def _has_header(path: Path) -> bool:
-    with open_content(path) as handle:
-        line = handle.readline(1000).removeprefix(BOM).strip()
-    return re.fullmatch(rb"-?\d+\s+-?\d+\s+-?\d+", line) is not None
+    """Files as `labelled_rows` reads them; without a test file, all rows are training rows."""
+    train, *rest = labelled_rows.read(list(paths.values()), settings.encoding)
+    return train, rest[0] if rest else train.take(np.zeros(len(train), bool))
 
 
 def mulan_arff(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
@@ -273,7 +186,7 @@ READERS: dict[str, Callable[[Paths, Settings], tuple[Raw, Raw]]] = {
     "bydate": bydate,
     "omniglot": omniglot,
     "citeulike": citeulike,
-    "svmlight": svmlight_files,
+    "svmlight": user_files,
     "words": words,
     "triples": triples,
     "own": user_files,

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from xcbench import threads
+from xcbench import memory, threads
 from xcbench.bar import Bar
 from xcbench.core import engines
 from xcbench.core.dataset import Dataset, Info, Split
@@ -99,6 +99,16 @@ class LinearClassifier(Predictor):
         self.lr_, self._settings, self._info = settings.lr, settings, dataset.info
         return method, settings
 
+    def _check_memory(self, method: Method, epochs: int) -> None:
+        """Refuse weights that do not fit, before they are allocated."""
+        info, itemsize = self._info, np.dtype(self.dtype).itemsize
+        memory.check(
+            method.memory(self._settings, info, itemsize, epochs),
+            f"method {method.name} on {info.classes:,} classes and {info.features:,} features",
+            "use fewer features, a method with sparse weights (memoir_l2), or a machine with more "
+            "memory",
+        )
+
     def _empty(
         self,
         method: Method,
@@ -142,6 +152,7 @@ class LinearClassifier(Predictor):
         with problem.value_errors():
             method, settings = self._prepare(dataset, **options)
             solver = method.build(settings, dataset.info)
+            self._check_memory(method, epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
         if not isinstance(epochs, int | np.integer) or epochs < 1:
             raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import options
+from xcbench import memory, options
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, LabelSets, Rows, Split
 from xcbench.errors import UserError, suggestion
@@ -99,6 +99,8 @@ def dataset(train: Split, n_classes: int, info: Info | None = None) -> Dataset:
     """
     if info is None:
         test = Split(train.X[:0], train.y[:0])
+        with value_errors():
+            memory.check_features(train.X.shape[1], f"X with {train.X.shape[1]:,} features")
         info = statistics.describe("data", "", False, train, test, n_classes)
     info = replace(info, train=len(train))
     counts = np.bincount(train.y, minlength=n_classes)

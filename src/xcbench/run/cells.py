@@ -228,7 +228,8 @@ def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, n
     except Exception as error:  # there are many ways to damage an archive
         raise _unreadable(path, str(error) or type(error).__name__) from None
     for key, array in arrays.items():
-        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+        texts = array.dtype.kind == "U" and (name, key) == (INPUTS, "labels")
+        if not texts and (array.dtype.kind not in "fiu" or not np.isfinite(array).all()):
             raise _unreadable(path, f"{key} is not of finite real numbers")
     return arrays
 

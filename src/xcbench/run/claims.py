@@ -15,9 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from xcbench import memory
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.errors import writing
-from xcbench.run import cells, memory
+from xcbench.run import cells
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job
 from xcbench.units import count

@@ -9,9 +9,9 @@ import pandas as pd
 
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver
+from xcbench.memory import PeakMemory
 from xcbench.run.cell import CURVE_COLUMNS
 from xcbench.run.clock import Stops
-from xcbench.run.memory import PeakMemory
 from xcbench.run.settings import Budget, Evaluation
 
 

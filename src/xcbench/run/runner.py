@@ -12,14 +12,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from xcbench import data, plugins, threads
+from xcbench import data, memory, plugins, threads
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Solver, lockstep
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.run import code, environment, memory, plan, reevaluation, training
+from xcbench.run import code, environment, plan, reevaluation, training
 from xcbench.run.cell import Cell
 from xcbench.run.cells import identity
 from xcbench.run.course import Trace

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import sources
-from xcbench.run import cells, code, memory, results
+from xcbench import memory, sources
+from xcbench.run import cells, code, results
 from xcbench.run.cell import Cell
 from xcbench.run.code import Change, Code
 from xcbench.run.plan import Job

@@ -12,8 +12,8 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
-from xcbench import threads
-from xcbench.run import memory, runner
+from xcbench import memory, threads
+from xcbench.run import runner
 from xcbench.run.cell import Cell
 from xcbench.run.claims import Queue
 from xcbench.run.plan import Job

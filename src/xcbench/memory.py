@@ -12,18 +12,64 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from xcbench.units import MIB
+from xcbench.errors import UserError
+from xcbench.units import MIB, readable
 
 PROCESS = Path("/proc/self")
 SYSTEM = Path("/proc")
 GROUPS = Path("/sys/fs/cgroup")
 KILLED = "out of memory: the system killed the process"
+PER_FEATURE = 24  # bytes: three arrays of 8 bytes a feature, while rows are prepared or trained on
 
 
 def available() -> float:
-    """Bytes available without swapping, in the machine and the control group."""
+    """Bytes available without swapping, in the machine, the control group and ``ulimit -v``."""
     free = _number(SYSTEM / "meminfo", "MemAvailable:") or math.inf / 1024
-    return min([1024 * free, *(_left_in(folder) for folder in _groups())])
+    return min([1024 * free, _left_in_address_space(), *(_left_in(it) for it in _groups())])
+
+
+def check(needed: float, what: str, remedy: str) -> None:
+    """Refuse what does not fit, before anything of it is allocated.
+
+    Parameters
+    ----------
+    needed : bytes, about.
+    what : start of the sentence: where, and what needs them.
+    remedy : end of the sentence: what to do.
+
+    Raises
+    ------
+    UserError
+        If fewer bytes are available.
+    """
+    free = available()
+    if needed > free:
+        raise UserError(
+            f"{what} needs about {readable(needed)} of memory, of which {readable(max(0, free))} "
+            f"are available; {remedy}"
+        )
+
+
+def check_features(number: int, where: str) -> None:
+    """`check` the arrays with an entry for each of so many features."""
+    check(
+        PER_FEATURE * number,
+        where,
+        "number the features without gaps, or use a machine with more memory",
+    )
+
+
+def _left_in_address_space() -> float:
+    """Limit of the process's virtual memory, less what it has."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return math.inf
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    used = _number(PROCESS / "status", "VmSize:")
+    if most == resource.RLIM_INFINITY or used is None:
+        return math.inf
+    return most - 1024 * used
 
 
 def _groups() -> Iterator[Path]:
