@@ -280,16 +280,17 @@ def test_show_imports_nothing_and_prints_no_commands_of_a_terminal(
 
 
 def test_the_commit_of_another_project_is_not_recorded(tmp_path: Path, monkeypatch) -> None:
-    place = tmp_path / "env" / "xcbench"
+    place = tmp_path / "env" / "xcbench" / "run"
     place.mkdir(parents=True)
-    (place / "running.py").write_text("")
+    (place / "environment.py").write_text("")
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "theirs"]):
         subprocess.run([*git, *words], cwd=tmp_path, check=True)
-    monkeypatch.setattr(environment, "__file__", str(place / "running.py"))
+    monkeypatch.setattr(environment, "__file__", str(place / "environment.py"))
     assert environment._git_commit() is None
     (tmp_path / "env").rename(tmp_path / "src")  # as in a checkout of our own
-    monkeypatch.setattr(environment, "__file__", str(tmp_path / "src" / "xcbench" / "running.py"))
+    file = tmp_path / "src" / place.relative_to(tmp_path / "env") / "environment.py"
+    monkeypatch.setattr(environment, "__file__", str(file))
     assert environment._git_commit() is None  # not tracked there
     subprocess.run([*git, "add", "."], cwd=tmp_path, check=True)
     assert len((environment._git_commit() or "").removesuffix("-dirty")) == 40

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import tomllib
 from importlib import metadata
 
 import numpy as np
+import pytest
 import scipy
 from packaging.requirements import Requirement
 from threadpoolctl import threadpool_limits
@@ -33,6 +35,18 @@ def test_a_cell_names_the_machine_and_every_library_that_computes() -> None:
     assert len(result["cpu"]) > 3
     assert result["os"].startswith(("Linux", "macOS", "Darwin"))
     assert "llvmlite" not in environment.of("numpy")
+
+
+def test_a_cell_names_the_commit_of_the_checkout() -> None:
+    git = ["git", "-C", str(ROOT)]
+    words = ("rev-parse", "--show-toplevel", "HEAD")
+    told = subprocess.run([*git, *words], capture_output=True, text=True).stdout.split()
+    if told[:1] != [str(ROOT)]:
+        pytest.skip("no checkout")
+    changed = subprocess.run([*git, "status", "--porcelain", "-uno"], capture_output=True).stdout
+    environment._of_process.cache_clear()
+    commit = environment.of("numpy")["git_commit"]
+    assert commit == told[1] + ("-dirty" if changed else "")
 
 
 def locked() -> dict[str, list[Requirement]]:

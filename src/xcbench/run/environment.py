@@ -83,7 +83,7 @@ def _git_commit() -> str | None:
     None where the package lies in the repository of another project.
     """
     file = Path(__file__)
-    if _git("ls-files", "--full-name", file.name) != f"src/xcbench/{file.name}":
+    if _git("ls-files", "--full-name", file.name) != f"src/{__name__.replace('.', '/')}.py":
         return None
     return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") or None
 
