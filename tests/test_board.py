@@ -90,6 +90,21 @@ def test_a_front_has_whom_nobody_dominates() -> None:
     assert {(cost[i], quality[i]) for i in front} == points
 
 
+@pytest.mark.parametrize(
+    ("places", "groups"),
+    [
+        ([1.0, 2.0, 3.0, 5.0], [(0, 1), (1, 2)]),  # at most 1.5 apart
+        ([1.0, 1.2, 1.4], [(0, 2)]),  # the second and third are part of it
+        ([1.0, 3.0, 5.0], []),
+        ([1.0, 3.0, 4.0], [(1, 2)]),
+    ],
+)
+def test_methods_that_do_not_differ_form_groups_none_of_which_is_in_another(
+    places: list[float], groups: list[tuple[int, int]]
+) -> None:
+    assert ranks.cliques(ranks.Ranks(pd.Series(places), 1.5, 0.01, 4)) == groups
+
+
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 4, 4) == "survives"
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 3, 4) == "depends on the task"

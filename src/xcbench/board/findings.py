@@ -72,9 +72,10 @@ def of_defaults(board: Board) -> pd.Series:
     return 100.0 * (table["best"] == table["first"])
 
 
-def _accuracies(board: Board) -> pd.DataFrame:
-    """Accuracies, a row a task and seed, a column a method."""
-    return board.finals.pivot_table(index=["task", "seed"], columns="method", values="accuracy")
+def _accuracy(board: Board, method: str) -> pd.Series:
+    """Accuracy of a method by task and seed; empty if the board lacks it."""
+    rows = board.finals[board.finals["method"] == method]
+    return rows.set_index(["task", "seed"])["accuracy"]
 
 
 def _best(board: Board, some: pd.Series) -> pd.Series:
@@ -99,13 +100,13 @@ def without_probabilities(board: Board) -> pd.Series:
 def class_sums_share(board: Board) -> pd.Series:
     """Accuracy of class sums as a percentage of the best accuracy."""
     best = _best(board, board.summary["accuracy"].notna())
-    return by_seed(100 * _accuracies(board)["class_sums"] / best)
+    return by_seed(100 * _accuracy(board, "class_sums") / best)
 
 
 def exact_beside_best(board: Board) -> pd.Series:
     """Accuracy of the best method minus that of exact softmax, in points, if the board has both."""
     best = _best(board, board.summary["accuracy"].notna())
-    return by_seed(100 * (best - _accuracies(board)[REFERENCE]).dropna())
+    return by_seed(100 * (best - _accuracy(board, REFERENCE)).dropna())
 
 
 def order_of_two_measures(board: Board) -> pd.Series:

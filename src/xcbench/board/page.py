@@ -90,7 +90,6 @@ TOLD = {
 
 def tables(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
     """All tables by the name of their file."""
-    probabilistic = board.finals[board.finals["method"] != "prior"]
     results = {
         "board": board.summary,
         "differences": differences(board),
@@ -107,8 +106,8 @@ def tables(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
             ]
         ),
     }  # fmt: skip
-    if variance.installed() and probabilistic["task"].nunique() > 1:
-        whole = _balanced(probabilistic)
+    whole = _balanced(board.finals[board.finals["method"] != "prior"])
+    if variance.installed() and whole[["method", "task"]].nunique().min() > 1:
         results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
     if variance.installed():
         results["design"] = variance.design(reports)
