@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from xcbench.board import advice, checks, conclusions, protocol, ranks, tuning, variance
 from xcbench.board.advice import Needs
+from xcbench.board.comparison import Comparison
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
@@ -199,3 +200,27 @@ def test_what_choices_are_worth(tmp_path: Path) -> None:
         between = best.groupby(name)["y"].transform("mean") - best["y"].mean()
         assert shares[factor] == pytest.approx(between.pow(2).sum() / squares, abs=1e-6)
     assert shares.sum() == pytest.approx(1)
+
+
+def test_a_comparison_spends_six_tenths_of_its_time_on_defaults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, ran = [0.0], []
+
+    class Timed(Comparison):
+        """Every cell takes 20 seconds."""
+
+        def _jobs(self, method):
+            return [method, "drawn"]
+
+        def _drawn(self):
+            return iter(["drawn"] * 9)
+
+        def _run(self, jobs):
+            ran.extend(jobs)
+            now[0] += 20
+
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    task = protocol.Task("own", ())
+    Timed(None, task, 90, Needs(), list("abcdefg")).run()  # type: ignore[arg-type]
+    assert ran == ["a", "b", "c", "drawn", "drawn"]  # to 54 s, and to 90 s
