@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 
@@ -149,3 +150,9 @@ def test_code_is_compiled_once_for_cells_that_differ_in_rate_and_seed(
     rates = {"method": "ove", "method__negatives": "4", "method__lr": "0.1,0.2"}
     assert execute(read(**rates, lockstep="false", seed="0,1", engine="numpy,numba")) == 0
     assert warmed == ["numba"]
+
+
+def test_no_worker_outlives_its_launch(read: Read) -> None:
+    before = multiprocessing.active_children()
+    assert execute(read(method="ove,umax", workers="2")) == 0
+    assert multiprocessing.active_children() == before
