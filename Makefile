@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo docs test test-all faults fuzz audit lint ui report bench clean
+.PHONY: demo docs test test-all faults fuzz mutants audit lint ui report bench clean
 
 # The sweep ends with the table of the report.
 demo: .venv/ready-run
@@ -28,6 +28,9 @@ faults: .venv/ready-run
 
 fuzz: .venv/ready-fuzz
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+mutants: .venv/ready-test
+	PYTHONPATH=tests $(BIN)/python -m mutants $(MUTANTS)
 
 audit: .venv/ready-audit
 	PYTHONPATH=tests $(BIN)/python -m audit

@@ -25,6 +25,7 @@ from xcbench.board import (
     variance,
 )
 from xcbench.board.advice import Needs
+from xcbench.board.comparison import Comparison
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
@@ -107,6 +108,21 @@ def test_a_front_has_whom_nobody_dominates() -> None:
 def test_a_front_begins_at_the_cheapest_even_if_it_is_never_right() -> None:
     entries = pd.DataFrame({"model_mib": [1.0, 2.0, 3.0], "accuracy": [0.0, 0.0, 0.5]})
     assert list(ranks.front(entries, "model_mib", "accuracy")) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("places", "groups"),
+    [
+        ([1.0, 2.0, 3.0, 5.0], [(0, 1), (1, 2)]),  # at most 1.5 apart
+        ([1.0, 1.2, 1.4], [(0, 2)]),  # the second and third are part of it
+        ([1.0, 3.0, 5.0], []),
+        ([1.0, 3.0, 4.0], [(1, 2)]),
+    ],
+)
+def test_methods_that_do_not_differ_form_groups_none_of_which_is_in_another(
+    places: list[float], groups: list[tuple[int, int]]
+) -> None:
+    assert ranks.cliques(ranks.Ranks(pd.Series(places), 1.5, 0.01, 4)) == groups
 
 
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
@@ -241,3 +257,27 @@ def test_the_last_digit_of_a_layout_does_not_change_a_figure(tmp_path: Path) -> 
         figures.save(fig, tmp_path / str(number) / "line.svg")
     first, second = (tmp_path / str(number) / "line.svg" for number in (0, 1))
     assert b"clip-path" in first.read_bytes() and first.read_bytes() == second.read_bytes()
+
+
+def test_a_comparison_spends_six_tenths_of_its_time_on_defaults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, ran = [0.0], []
+
+    class Timed(Comparison):
+        """Every cell takes 20 seconds."""
+
+        def _jobs(self, method):
+            return [method, "drawn"]
+
+        def _drawn(self):
+            return iter(["drawn"] * 9)
+
+        def _run(self, jobs):
+            ran.extend(jobs)
+            now[0] += 20
+
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    task = protocol.Task("own", ())
+    Timed(None, task, 90, Needs(), list("abcdefg")).run()  # type: ignore[arg-type]
+    assert ran == ["a", "b", "c", "drawn", "drawn"]  # to 54 s, and to 90 s

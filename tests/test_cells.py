@@ -14,7 +14,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from xcbench.errors import UserError
-from xcbench.run import cells
+from xcbench.run import cells, curve_file
 from xcbench.run.cell import CURVE_COLUMNS, Cell
 
 NAN = float("nan")
@@ -277,3 +277,9 @@ def test_damaged_cell_is_one_sentence(
     assert "1 folder is left out" in capsys.readouterr().err
     cells.save(tmp_path, make())
     assert_equal(cells.load(tmp_path, make().cell), make())
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b"\na,b\n"])
+def test_a_curve_has_names(text: bytes) -> None:
+    with pytest.raises(ValueError, match="without names"):
+        curve_file.parse(text)

@@ -64,6 +64,7 @@ def test_a_place_of_others_is_not_used(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(home))
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(scratch))
     own = keeping.folder()
+    assert own == keeping.folder()
     assert own is not None and own.is_relative_to(home) and own.stat().st_mode & 0o777 == 0o700
     (home / "xcbench").chmod(0o777)  # anyone could put code there
     elsewhere = keeping.folder()

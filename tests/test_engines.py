@@ -1,11 +1,14 @@
 """The compiled engine gives the trajectories of the NumPy engine."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from xcbench.core import metrics, models
+from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
@@ -144,6 +147,21 @@ def test_both_engines_take_the_same_first_steps(request, name, data):
             assert numba.objective == pytest.approx(numpy.objective, rel=tolerance, nan_ok=True)
 
 
+@pytest.mark.parametrize("features", [1, 31, 33, 63])
+@pytest.mark.parametrize("name", ["umax, m=5", "is, one pair"])
+def test_dense_rows_have_any_length(digits, name, features):
+    """Compiled sums take many numbers at a time, and the rest one by one."""
+    some, columns = slice(300), np.linspace(20, 60, features).astype(int)
+    train = Split(np.ascontiguousarray(digits.train.X[some, columns]), digits.train.y[some])
+    info = replace(digits.info, features=features, train=len(train))
+    dataset = replace(digits, train=train, info=info)
+    expected, result = (
+        trained(dataset, METHODS[name], engine, "float64", 1)[0]["W"]
+        for engine in ("numpy", "numba")
+    )
+    np.testing.assert_allclose(result, expected, atol=1e-9 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_both_engines_end_at_the_same_place(small, name):
     losses = []
@@ -152,3 +170,50 @@ def test_both_engines_end_at_the_same_place(small, name):
         model = LinearModel.of(weights["W"].astype(float), weights["b"].astype(float))
         losses.append(metrics.evaluate(model, small.test)["log_loss"])
     assert losses[1] == pytest.approx(losses[0], rel=1e-3)
+
+
+COMPILES = """
+import sys
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from xcbench.core.dataset import Dataset, Split
+from xcbench.core.statistics import describe
+from xcbench.methods import registry
+from xcbench.run import training
+from xcbench.run.settings import Budget, Evaluation
+
+rng = np.random.default_rng(0)
+X = rng.random((40, 30)) * (rng.random((40, 30)) < float(sys.argv[1]))
+rows = Split(X.astype(np.float32), np.arange(40) % 5)
+info = describe("made", "", False, rows, rows, 5)
+method = registry.builtin()["ove"]
+solver = method.build(method.schema(name="ove", lr=0.1, negatives=2, batch_size=10), info)
+dataset = Dataset(info, rows, rows, np.full(5, 8))
+model = solver.make_model("numba", 5, 30, True, "float32")
+training.warm_up(solver, model, dataset)
+
+
+def compiled():
+    modules = [it for name, it in sys.modules.items() if name.startswith("xcbench.core.kernels")]
+    things = [it for module in modules for it in vars(module).values()]
+    kernels = {id(it): it for it in things if isinstance(it, Dispatcher)}
+    return sum(len(it.overloads) for it in kernels.values())
+
+
+before = compiled()
+training.run(solver, model, dataset, 0, Budget(epochs=1, checkpoints=1), Evaluation(), 0.0)
+print(before, compiled())
+"""
+
+
+@pytest.mark.parametrize("share", [0.1, 0.9], ids=["mostly zeros", "few zeros"])
+def test_nothing_is_compiled_while_the_clock_of_training_runs(share):
+    """In a process of its own: here the kernels are compiled already."""
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILES, str(share)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    before, after = map(int, done.stdout.split())
+    assert before == after > 0

@@ -256,7 +256,10 @@ def test_a_server_that_falls_silent_midway(
 
 
 def test_a_server_that_trickles_is_given_up(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(download, "TIMEOUT", (1.0, 0.5))
     item = archive(server)
@@ -275,3 +278,4 @@ def test_a_server_that_trickles_is_given_up(
 
     monkeypatch.setattr(Handler, "do_GET", trickle)
     assert "sends less than 1024 bytes a second" in refusal(toy(item), tmp_path)
+    assert "\r" not in capsys.readouterr().out  # progress is for a terminal

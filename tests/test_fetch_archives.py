@@ -87,3 +87,11 @@ def test_a_bomb_is_not_unpacked(
     for mode in ("w:gz", "w:xz", "w:bz2"):  # what is not asked for is not read through
         settings = toy(Download([server.put("toy.tar", tarred(beside, mode))], dict(BOTH)))
         assert "unpacks to more than" in refusal(settings, tmp_path)
+
+
+def test_data_that_shrink_less_are_unpacked(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpack, "SLACK", 0)
+    fetch.fetch(toy(Download([server.put("toy.tar", tarred(MEMBERS))], dict(BOTH))), tmp_path)
+    assert_in_place(tmp_path)

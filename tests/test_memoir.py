@@ -15,6 +15,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.engines import resolve
 from xcbench.core.metrics import evaluate
 from xcbench.core.models.sparse import SparseModel
+from xcbench.core.objectives import memoir
 from xcbench.core.oracles.random_class import RandomClass
 from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
@@ -161,6 +162,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[np.ndarray, np.ndarray]]
     "settings",
     [
         L2,
+        replace(L2, batch_size=2),  # with classes that have no weights for some steps
         replace(L2, hinge=True, lr=0.9),
         replace(L2, **AS_TEXT),
         replace(L2, **AS_TEXT, lr=0.6, batch_size=20),
@@ -340,3 +342,10 @@ def test_a_graph_needs_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
     method = registry.builtin()["memoir_l2"]
     assert "nmslib" in method.lacks(replace(L2, oracle="graph"))
     assert not method.lacks(L2)
+
+
+def test_the_hinge_is_that_of_crammer_and_singer() -> None:
+    true, drawn = np.array([2.0, 0.5, -1.0, 3.0]), np.array([0.5, 0.25, 2.0, 2.5])
+    value, of_true, of_drawn = memoir.hinge(true, drawn, np.zeros(4), 1.0)
+    assert value.tolist() == [0.0, 0.75, 4.0, 0.5]  # max(0, 1 + f_r - f_y)
+    assert of_true.tolist() == [0, -1, -1, -1] and of_drawn.tolist() == [0, 1, 1, 1]

@@ -106,6 +106,7 @@ def test_ranking_metrics_are_sums_over_ranks(k):
 
 
 def test_names_of_ranking_metrics_hold_a_number():
+    assert metrics.exists("precision_at_1") and metrics.depth(["precision_at_1"]) == 1
     assert metrics.exists("ndcg_at_10") and metrics.depth(["ndcg_at_10", "psp_at_3"]) == 10
     for name in ("ndcg_at_0", "ndcg_at_{k}", "ndcg_at_x", "ndcg", "error"):
         assert not metrics.exists(name)

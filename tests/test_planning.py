@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import multiprocessing
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,8 +12,8 @@ from hydra import compose
 
 from xcbench.data import Missing
 from xcbench.errors import UserError
-from xcbench.run import cells, plan, sweeps
-from xcbench.run.execute import execute
+from xcbench.run import cells, objective, plan, sweeps
+from xcbench.run.execute import execute, run_by
 from xcbench.run.settings import Config
 from xcbench.run.sweeps import Composer
 
@@ -85,3 +87,72 @@ def test_a_method_is_tried_once_for_all_rates_and_seeds(
     assert len(tried) == 1
     plan.jobs(read(method="ove", method__negatives="1,2"))
     assert len(tried) == 3
+
+
+def test_as_many_best_classes_as_there_are_can_be_asked_for(read: Read) -> None:
+    (point,) = read(method="ove", evaluation__top_k="6")
+    assert execute([point]) == 0
+    with pytest.raises(UserError, match=r"evaluation.top_k=7 .* 6 classes"):
+        plan.jobs(read(method="ove", evaluation__top_k="7"))
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        ({"method": "ove"}, "train_log_loss"),
+        ({"method": "svm_ovr"}, "train_error"),  # it has no probabilities
+        ({"method": "ove", "evaluation__validation": "0.5"}, "validation_log_loss"),
+        ({"method": "svm_ovr", "evaluation__validation": "0.5"}, "validation_error"),
+    ],
+)
+def test_the_objective_of_a_sweeper_is_the_last_loss_else_the_error(
+    read: Read, tmp_path: Path, words: dict[str, str], column: str
+) -> None:
+    (point,) = read(**words)
+    with pytest.raises(UserError, match="not there"):
+        objective.of_point(point)
+    assert execute([point]) == 0
+    (cell,) = cells.load_all(tmp_path)
+    assert objective.of_point(point) == cell.curve[column].iloc[-1]
+    cell.status = "diverged"
+    cells.save(tmp_path, cell)
+    assert objective.of_point(point) == math.inf
+
+
+def test_a_rate_beside_which_a_method_has_none_is_no_obstacle_to_its_objective(
+    read: Read, tmp_path: Path
+) -> None:
+    points = read(method="ove,svm_ovr", method__lr="0.1")
+    assert execute(points) == 0
+    errors = {cell.method: cell.curve["train_error"].iloc[-1] for cell in cells.load_all(tmp_path)}
+    assert objective.of_point(points[1]) == errors["svm_ovr"]
+
+
+def test_a_plan_under_another_launcher_runs_nothing(
+    read: Read, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def launcher() -> str:
+        raise AssertionError("a plan runs nothing")
+
+    points = read(method="ove,umax", plan="true")
+    assert run_by(launcher, "joblib", points, lambda _: None) == 0
+    assert "2 cells" in capsys.readouterr().out
+
+
+def test_code_is_compiled_once_for_cells_that_differ_in_rate_and_seed(
+    read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    warmed = []
+    monkeypatch.setattr(
+        "xcbench.run.training.warm_up", lambda solver, model, dataset: warmed.append(model.engine)
+    )
+    rates = {"method": "ove", "method__negatives": "4", "method__lr": "0.1,0.2"}
+    assert execute(read(**rates, lockstep="false", seed="0,1", engine="numpy,numba")) == 0
+    assert warmed == ["numba"]
+
+
+def test_no_worker_outlives_its_launch(read: Read) -> None:
+    before = multiprocessing.active_children()
+    assert execute(read(method="ove,umax", workers="2")) == 0
+    assert multiprocessing.active_children() == before

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -43,6 +46,18 @@ def test_a_launch_of_which_all_is_there_ran_no_cell(workspace: Workspace) -> Non
     again = launches(workspace).iloc[-1]
     assert again[["cells", "train", "evaluate"]].sum() == 0
     assert again["idle"] < 0.1 < again["wall"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
+def test_the_start_of_the_interpreter_counts_as_import() -> None:
+    code = (
+        "import time; time.sleep(0.5); from xcbench.run.profile import LAUNCH; "
+        "LAUNCH.import_until_now(); print(LAUNCH.seconds['import'])"
+    )
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    most = time.monotonic() - started
+    assert 0.5 <= float(done.stdout) <= most + 0.02  # the system counts hundredths
 
 
 def test_workers_that_wait_are_idle() -> None:

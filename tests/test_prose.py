@@ -72,6 +72,8 @@ def test_the_best_rate_is_quoted_on_other_seeds() -> None:
     lucky, other = rows("g", "a", [0.1, 0.1, 9.0, 9.0, 9.0], lr=1), rows("g", "a", [1.0] * 5)
     numbers = effects.numbers(measured(lucky, other).results, "g toy a best", LOSS)
     assert dict(numbers) == {2: 9.0, 3: 9.0, 4: 9.0}
+    alone = measured(rows("g", "a", [1.0])).results  # no seed is left to choose a rate on
+    assert effects.numbers(alone, "g toy a best", LOSS).empty
 
 
 def test_several_rows_a_seed_are_refused() -> None:

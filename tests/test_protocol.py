@@ -230,8 +230,8 @@ def test_a_multi_label_row_stands_on_one_side(dense):
 
 @both_forms
 def test_columns_are_divided_by_their_training_maximum(dense):
-    rows = [[2.0, -1.0, 0.0, 5.0], [4.0, -3.0, 0.0, 0.0]]
-    test_rows = [[8.0, 3.0, 7.0, 1.0]]
+    rows = [[2.0, -1.0, 0.0, 0.5], [4.0, -3.0, 0.0, 0.0]]
+    test_rows = [[8.0, 3.0, 7.0, 0.1]]
     both = (raw(rows, [[0], [1]], dense), raw(test_rows, [[0]], dense))
     for divide_by in (1, 10):
         train, test, *_ = protocol.apply(*both, Protocol(column_scale="max", divide_by=divide_by))

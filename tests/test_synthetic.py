@@ -10,8 +10,9 @@ from scipy.stats import chisquare
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 
+from catalogue import composed
 from xcbench.data import synthetic
-from xcbench.data.settings import SyntheticSettings
+from xcbench.data.settings import BlobsSettings, SyntheticSettings
 from xcbench.errors import UserError
 
 SPEC = SyntheticSettings(
@@ -187,3 +188,7 @@ def test_long_rows_are_drawn_in_bounded_memory():
     tracemalloc.stop()
     assert train.X.sum() > 5e6  # words; all at once they need several arrays of 8 bytes each
     assert peak < 230e6
+
+
+def test_blobs_are_by_default_those_of_the_toy_problem():
+    assert composed("dataset=blobs").blobs == BlobsSettings()

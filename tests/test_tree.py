@@ -87,6 +87,27 @@ def test_the_root_is_the_optimum_of_its_objective(stale):
     assert loss(result) <= best.fun + 1e-8
 
 
+@pytest.mark.parametrize("stale", [False, True])
+def test_every_node_is_the_optimum_of_its_objective(stale):
+    """Down to those of two classes, whose sides are fixed at once."""
+    (z, y), result = rows(), tree(stale)
+    parted = 0
+    for node in range(1, 1 << result.depth):
+        below = result.depth + 1 - node.bit_length()  # levels down to the leaves
+        here = result.leaf[y] >> below == node
+        sign = np.where(result.leaf[y[here]] >> (below - 1) & 1, 1.0, -1.0)
+        if len(set(sign)) < 2:
+            continue
+
+        def loss(w, x=z[here], sign=sign):
+            return np.logaddexp(0, -sign * (x @ w[:-1] + w[-1])).sum() + L2 * w @ w
+
+        best = minimize(loss, np.zeros(4), tol=1e-12)
+        assert loss(result.weights[node]) <= best.fun * (1 + 1e-5)
+        parted += len(set(y[here])) == 2
+    assert parted >= 2
+
+
 def test_objectives_never_fall_with_the_discrete_step_of_the_text():
     """With that of the published code some do, so that the count can tell."""
     rng = np.random.default_rng(3)

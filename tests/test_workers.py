@@ -84,20 +84,28 @@ class KillsOnce(Others):
     def draw(self, rng, rows, y, batch_size):
         if rows.max() >= 3 and not Path("killed").exists():  # a row that no trial has
             Path("killed").touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+            {ends}
         return super().draw(rng, rows, y, batch_size)
 """
 
 
-def test_a_killed_worker_costs_its_cell_alone(workspace: Workspace) -> None:
-    (workspace.path / "kills.py").write_text(KILLS)
+@pytest.mark.parametrize(
+    ("ends", "how"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "killed by signal 9; out of memory?"),
+        ("os._exit(0)", "exit code 0"),
+    ],
+    ids=["killed", "exited"],
+)
+def test_a_dead_worker_costs_its_cell_alone(workspace: Workspace, ends: str, how: str) -> None:
+    (workspace.path / "kills.py").write_text(KILLS.replace("{ends}", ends))
     words = (*GRID, "method=umax,implicit", "method.sampler=kills.KillsOnce", "workers=2")
     done = workspace.run(*words, "engine=numpy")
     assert done.code == 1 and "Traceback" not in done.err, done.text
     frame = workspace.frame()
     assert frame["status"].value_counts().to_dict() == {"done": 3, "failed": 1}
     message = frame.loc[frame["status"] == "failed", "message"].iloc[0]
-    assert message == "worker died: killed by signal 9; out of memory?"
+    assert message == f"worker died: {how}"
     again = workspace.run(*words, "engine=numpy")
     assert again.code == 0 and "3 of them were there already" in again.out, again.text
 

@@ -123,10 +123,8 @@ def analyses(board: Board, reports: Path) -> dict[str, pd.DataFrame]:
     """Analyses of variance by the name of their file, none without statsmodels."""
     if not variance.installed():
         return {}
-    probabilistic = board.finals[board.finals["method"] != "prior"]
-    results = {}
-    if probabilistic["task"].nunique() > 1:
-        whole = _balanced(probabilistic)
+    whole, results = _balanced(board.finals[board.finals["method"] != "prior"]), {}
+    if whole[["method", "task"]].nunique().min() > 1:
         results["variance"] = variance.shares(whole, "test_log_loss", ["method", "task"])
     return results | {"design": variance.design(reports), "choices": variance.choices(reports)}
 
