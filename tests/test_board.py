@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -267,15 +268,22 @@ def test_a_comparison_spends_six_tenths_of_its_time_on_defaults(
     class Timed(Comparison):
         """Every cell takes 20 seconds."""
 
-        def _jobs(self, method):
-            return [method, "drawn"]
+        table = pd.DataFrame()
 
-        def _drawn(self):
-            return iter(["drawn"] * 9)
+        def _prepared(self):
+            return None
 
-        def _run(self, jobs):
-            ran.extend(jobs)
+        def _jobs(self, method, info):
+            return [SimpleNamespace(cell=SimpleNamespace(method=method))]
+
+        def _drawn(self, info):
+            return iter(self._jobs("drawn", info) * 9)
+
+        def _run(self, job):
+            ran.append(job.cell.method)
+            self.entries[job.cell.method] = {}
             now[0] += 20
+            return "done"
 
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     task = protocol.Task("own", ())

@@ -85,8 +85,9 @@ class Runner:
                 continue
             outcome, exit_code = self.run_grid(grid, configurations, caches[part])
             code = max(code, exit_code)
-            if self.totals:
-                self.totals.end_grid(place)
+            if configurations[0].plan:
+                if self.totals:
+                    self.totals.end_grid(place)
                 continue
             narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
             swept = names if narrow else ()
