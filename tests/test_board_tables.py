@@ -170,7 +170,7 @@ def test_cells_are_counted(board: Board) -> None:
 
 
 def test_tables(board: Board, folder: Path) -> None:
-    tables = page.tables(board, folder.parent)
+    tables = page.tables(board) | page.analyses(board, folder.parent)
     near = tables["sensitivity"].set_index("method")
     # 0.5 and 0.52 of 0.5, 0.52, 0.6; 0.4 alone of 0.8, 0.4. P@1: 0.8 and 0.77 of 0.8, 0.77, 0.75.
     assert dict(near["share"]) == pytest.approx({"softmax": (2 / 3 + 1 / 2) / 2, "svm_ovr": 2 / 3})

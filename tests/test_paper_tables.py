@@ -60,7 +60,7 @@ def test_no_row_without_its_curve_whatever_fails(
         assert set(tables.rows["cell"]) <= set(tables.curves["cell"])
         results_cache.update(folder, "runs", _replace("g", new))  # the next launch mends all
         names = {path.name for path in folder.iterdir()}
-        assert names == {"runs.csv", "runs-curves.csv", ".tables.lock"}
+        assert names == {"runs.csv", "runs-curves.csv", "runs-code.jsonl", ".tables.lock"}
         again = ResultsCache.read(folder, "runs")
         assert {*again.rows["cell"]} == {*again.curves["cell"]} == after | {*other.rows["cell"]}
         if codes[-1] == 0:

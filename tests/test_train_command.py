@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from workspace import Workspace
 from xcbench import model_files
 from xcbench.cli.command import Request
 from xcbench.cli.predict import predict
@@ -162,24 +156,3 @@ def test_slips_of_a_new_user(
 ) -> None:
     with pytest.raises(UserError, match=said):
         train(request("train", files / name, out=str(tmp_path / "model"), method=method))
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_gets_no_control_characters_of_labels(
-    tmp_path: Path, workspace: Workspace, terminal: bool
-) -> None:
-    label = "\x1b[31mred"
-    rows = tmp_path / "rows.svm"
-    rows.write_text(f"{label} 1:1\nblue 2:1\n" * 20)
-    train(request("train", rows, out=str(tmp_path / "model"), epochs="1"))
-    command = [sys.executable, "-m", "xcbench", "predict", str(tmp_path / "model"), str(rows)]
-    ours, theirs = pty.openpty() if terminal else os.pipe()
-    process = subprocess.Popen(command, stdout=theirs, env=workspace.environment())
-    os.close(theirs)
-    out = b""
-    with suppress(OSError), os.fdopen(ours, "rb", buffering=0) as stream:  # a closed terminal
-        while part := stream.read(4096):
-            out += part
-    assert process.wait() == 0
-    assert (b"\x1b" not in out) if terminal else out.count(f"{label}:".encode()) == 20
-    assert out.count(b"[31mred:") == 20 and out.count(b"\n") == 40
