@@ -229,6 +229,14 @@ def test_own_test_rows_can_be_drawn(tmp_path, cache_dir):
     assert (info.train, info.test) == (22, 8)
 
 
+def test_a_row_of_own_files_begins_with_its_label_or_a_blank(tmp_path, cache_dir):
+    (tmp_path / "train.svm").write_text("1 1:2\n2 1:4\n1:2 3:4\n")
+    drawn = "dataset.protocol.split=random"
+    words = ["dataset=file", f"dataset.train={tmp_path}/train.svm", drawn]
+    says = refusal(composed(*words), tmp_path, cache_dir)
+    assert "line 3: '1:2 3:4' does not begin with a label" in says
+
+
 def test_the_shape_has_the_highest_accuracy_if_labels_allow_no_more(tmp_path, cache_dir):
     info = prepare(composed("dataset=digits"), tmp_path, cache_dir)
     assert "accuracy_ceiling" not in info.shape()

@@ -3,7 +3,8 @@
 A first line ``N D K`` announces the format of the Extreme Classification Repository: N rows
 ``l1,l2 f:v f:v``, labels and features counted from 0, and an empty line is a row. Otherwise the
 file is svmlight: labels are any text without blanks, commas and colons, an empty line is skipped,
-and `` # `` starts a comment. A row without labels begins with a blank or with a pair.
+and `` # `` starts a comment. A row without labels begins with a blank; behind a header, and among
+rows to predict, it may begin with a pair.
 """
 
 from __future__ import annotations
@@ -88,8 +89,13 @@ class Block:
     lines: np.ndarray
 
 
-def blocks(path: Path, encoding: str = ENCODING) -> Iterator[Block]:
+def blocks(path: Path, encoding: str = ENCODING, unlabelled: bool = False) -> Iterator[Block]:
     """Rows of a file, a block at a time.
+
+    Parameters
+    ----------
+    unlabelled : whether svmlight rows need no labels, as those to predict. Otherwise a row that
+        begins with a pair has lost its label.
 
     Raises
     ------
@@ -100,7 +106,11 @@ def blocks(path: Path, encoding: str = ENCODING) -> Iterator[Block]:
     header = Header.if_any(path)
     width = header.features if header else LARGEST
     with open_content(path) as handle:
-        rows = _headed(handle, header, path) if header else _svmlight(handle, encoding, path)
+        rows = (
+            _headed(handle, header, path)
+            if header
+            else _svmlight(handle, encoding, unlabelled, path)
+        )
         while block := list(islice(rows, BLOCK)):
             X, lines = sparse_rows(((number, pairs) for number, _, pairs in block), width, path)
             yield Block(X, [labels for _, labels, _ in block], lines)
@@ -134,7 +144,7 @@ def _headed(
 
 
 def _svmlight(
-    handle: IO[bytes], encoding: str, path: Path
+    handle: IO[bytes], encoding: str, unlabelled: bool, path: Path
 ) -> Iterator[tuple[int, list[str], bytes]]:
     """Line number, labels and pairs of every row."""
     first, paired = b"", False
@@ -143,6 +153,13 @@ def _svmlight(
         text = REMARK.split(b" " + line, maxsplit=1)[0][1:]
         if text.strip():
             head, pairs = _parts(text)
+            if not (head or unlabelled or text[:1].isspace()):
+                raise bad_line(
+                    path,
+                    number,
+                    f"{shown(text)} does not begin with a label; a row without one begins with a "
+                    "blank",
+                )
             first, paired = first or text, paired or bool(pairs.strip())
             yield number, _label_texts(head, encoding, path, number), pairs
     if first and not paired:

@@ -54,7 +54,7 @@ def _some(X: Rows, path: Path) -> Rows:
 
 def _svmlight(path: Path, inputs: Inputs, encoding: str) -> sp.csr_array:
     labelled_rows.check_header(path, inputs.first, inputs.width)
-    parts = [block.X for block in labelled_lines.blocks(path, encoding)]
+    parts = [block.X for block in labelled_lines.blocks(path, encoding, unlabelled=True)]
     if not parts:
         raise UserError(f"{path} has no rows; give it at least one")
     X = sp.csr_array(sp.vstack(parts, format="csr"))
