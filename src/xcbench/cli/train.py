@@ -228,7 +228,7 @@ def rows(
         raise UserError("the model was trained on arrays, not on a file; predict from Python")
     labelled_rows.check_header(path, trained.inputs.first, trained.inputs.width)
     first, number = max(trained.inputs.first, 0), 0
-    for block in labelled_lines.blocks(path, encoding):
+    for block in labelled_lines.blocks(path, encoding, unlabelled=True):
         number += len(block.labels)
         X, others = labelled_rows.at(block.X, first, trained.inputs.width)
         ignored(others)
