@@ -61,7 +61,9 @@ def test_exploding_method_does_not_flatten_the_others():
     figure = drawn(draw_rates, make(lr=0.1), make(lr=1.0, end=1.5), make("nce", 0.1, end=1e4))
     panel = next(ax for ax in figure.axes if ax.get_ylabel().startswith("train log loss"))
     assert panel.get_ylim()[1] < 2 * math.log(8)
-    assert [text.get_text() for text in panel.texts] == ["off the axis: nce (to 1e+04)"]
+    assert panel.get_title(loc="right") == "off the axis: nce (to 1e+04)"
+    arrows = [line for line in panel.lines if line.get_marker() == "^" and len(line.get_xdata())]
+    assert [list(line.get_xdata()) for line in arrows] == [[0.1]]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,9 @@ def test_an_axis_shows_what_is_best(name, good, poor, start, text):
     style.fit_y(ax, {"umax": pd.Series(good), "nce": pd.Series(poor)}, name, start)
     low, high = ax.get_ylim()
     assert low <= min(good) and high >= max(good)
-    assert "".join(words.get_text() for words in ax.texts) == text
+    assert ax.get_title(loc="right") == text
+    style.mark_outside(ax, pd.Series(poor), name, {"color": "k"})
+    assert len(ax.lines[-1].get_xdata()) == (1 if text else 0)
     assert high - low < 10
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -38,16 +39,7 @@ def draw_curves(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) 
     fig = Figure(figsize=(10, 0.5 + 2.3 * len(metrics)), layout="constrained")
     panels = fig.subplots(len(metrics), 2, sharex="col", sharey="row", squeeze=False)
     for name, pair in zip(metrics, panels, strict=True):
-        values = {}
-        for clock, ax in zip(CLOCKS, pair, strict=True):
-            for label, part in chosen.items():
-                line = over_seeds(part, name, clock)
-                if line.empty:
-                    continue
-                _draw(ax, line, styles[label], only_end=_only_end(part))
-                values[label] = line["mean"].tail(1) if _only_end(part) else line["mean"]
-        style.fit_y(pair[0], values, name, style.start(curves, name))
-        pair[0].set_ylabel(style.AXIS[name])
+        _draw_pair(pair, chosen, name, styles, style.start(curves, name))
     panels[-1, 0].xaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))
     style.fit_seconds(panels[-1, 1], [part["train_seconds"].max() for part in chosen.values()])
     for text, ax in zip(CLOCKS.values(), panels[-1], strict=True):
@@ -59,6 +51,30 @@ def draw_curves(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) 
     }
     style.legend(fig, rows["dataset_label"].iloc[0], looks)
     return fig
+
+
+def _draw_pair(
+    pair: Sequence[Axes],
+    chosen: dict[str, pd.DataFrame],
+    name: str,
+    styles: style.Styles,
+    start: float,
+) -> None:
+    """Draw a metric against each clock, on one y axis."""
+    lines: dict[str, dict[str, pd.Series]] = {}
+    for clock, ax in zip(CLOCKS, pair, strict=True):
+        lines[clock] = {}
+        for label, part in chosen.items():
+            line = over_seeds(part, name, clock)
+            if len(line):
+                _draw(ax, line, styles[label], only_end=_only_end(part))
+                shown = line.tail(1) if _only_end(part) else line
+                lines[clock][label] = shown.set_index("at")["mean"]
+    style.fit_y(pair[0], lines["epoch"], name, start)
+    for clock, ax in zip(CLOCKS, pair, strict=True):
+        for label, values in lines[clock].items():
+            style.mark_outside(ax, values, name, styles[label])
+    pair[0].set_ylabel(style.AXIS[name])
 
 
 def over_seeds(part: pd.DataFrame, name: str, clock: str) -> pd.DataFrame:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -89,19 +87,16 @@ def _draw_panel(
     start: float,
 ) -> None:
     lines = {label: over_seeds(run[run["method_label"] == label], name) for label in labels}
-    top = style.fit_y(ax, {label: line["mean"] for label, line in lines.items()}, name, start)
+    style.fit_y(ax, {label: line["mean"] for label, line in lines.items()}, name, start)
     for label, line in lines.items():
         look = styles[label]
         if line.index.isna().all():
             for end in line["mean"]:
                 ax.axhline(end, **look | style.REFERENCE)
             continue
-        shown = line["mean"].clip(upper=top)
-        outside = shown[line["mean"] > top]
-        rates = best(run[run["method_label"] == label])["lr"]
-        ax.plot(shown.index, shown, marker="o", markersize=3.5, **look)
+        ax.plot(line["mean"], marker="o", markersize=3.5, **look)
         ax.vlines(line.index, line["min"], line["max"], color=look["color"], linewidth=1)
-        marks: dict[str, Any] = {"linestyle": "none", "color": look["color"]}
-        marks |= {"clip_on": False, "in_layout": False}
-        ax.plot(outside.index, outside, marker="^", markersize=7, **marks)
-        ax.plot(shown[shown.index.isin(rates)], marker="o", markersize=9, fillstyle="none", **marks)
+        style.mark_outside(ax, line["mean"], name, look)
+        best_rate = line["mean"][line.index.isin(best(run[run["method_label"] == label])["lr"])]
+        ring = {"markersize": 9, "fillstyle": "none", "color": look["color"]}
+        ax.plot(best_rate, linestyle="none", marker="o", **ring)

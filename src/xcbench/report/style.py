@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ LOOK: list[Any] = [
         "pdf.fonttype": 42,
     },
 ]
+FOLD = 72  # characters of a note that fit above one of two panels side by side
+MARK: dict[str, Any] = {"markersize": 7, "clip_on": False, "in_layout": False}
 REFERENCE = {"linestyle": (0, (5, 4)), "linewidth": 1.1}
 AXIS = axes()
 WIDE = 30.0  # a range with a larger ratio of its ends gets a logarithmic axis
@@ -82,12 +85,12 @@ def start(curves: pd.DataFrame, name: str) -> float:
     return float(curves.dropna(subset=[name]).groupby("cell")[name].first().median())
 
 
-def fit_y(ax: Axes, drawn: dict[str, pd.Series], name: str, start: float) -> float:
-    """Scale the y axis to the comparable values, and return its upper end.
+def fit_y(ax: Axes, drawn: dict[str, pd.Series], name: str, start: float) -> None:
+    """Scale the y axis to the comparable values, and name above it the lines that leave it.
 
     The axis ends at twice the distance of the value before training from the ideal value, or at
-    twice that of the best value if every method is worse. Lines beyond it are named there, so one
-    diverging method does not flatten the others. Without a finite ideal, all values are shown.
+    twice that of the best value if every method is worse, so one diverging method does not flatten
+    the others. Without a finite ideal, all values are shown.
 
     Parameters
     ----------
@@ -98,23 +101,30 @@ def fit_y(ax: Axes, drawn: dict[str, pd.Series], name: str, start: float) -> flo
     """
     values, metric = pd.concat(drawn.values()).dropna(), of_column(name)
     if values.empty:
-        return np.inf
+        return
     worst = _worst(metric, values, start)
     inside = values[metric.key(values) <= metric.key(worst)]
     scale_y(ax, inside, log=0 < WIDE * inside.min() < inside.max())
     names = outside(drawn, metric, worst)
     if names:
-        ax.text(
-            0.99,
-            0.98 if metric.direction > 0 else 0.02,
-            "off the axis: " + ", ".join(names),
-            transform=ax.transAxes,
-            ha="right",
-            va="top" if metric.direction > 0 else "bottom",
-            fontsize=8,
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1},
-        )
-    return float(ax.get_ylim()[1])
+        note = textwrap.fill("off the axis: " + ", ".join(names), FOLD)
+        ax.set_title(note, loc="right", fontsize=8)
+
+
+def mark_outside(ax: Axes, values: pd.Series, name: str, look: dict[str, Any]) -> None:
+    """Draw an arrow at the edge of a panel where a line is beyond it.
+
+    Parameters
+    ----------
+    ax : the panel, scaled by `fit_y`.
+    values : of one line, by their place on the x axis.
+    name : column of the values.
+    look : of the line.
+    """
+    metric, (low, high) = of_column(name), ax.get_ylim()
+    edge, arrow = (high, "^") if metric.direction > 0 else (low, "v")
+    beyond = values.index[metric.key(values) > metric.key(edge)]
+    ax.plot(beyond, [edge] * len(beyond), arrow, color=look["color"], **MARK)
 
 
 def _worst(metric: Metric, values: pd.Series, start: float) -> float:
