@@ -205,6 +205,17 @@ def test_a_library_learns(name: str) -> None:
         np.testing.assert_array_equal(scores, repeated)
 
 
+@pytest.mark.parametrize("name", EXTRAS)
+def test_a_library_takes_a_row_without_features(name: str) -> None:
+    pytest.importorskip(EXTRAS[name])
+    dataset = problem()
+    X = sp.csr_array(dataset.train.X).tolil()
+    X[0] = 0.0
+    emptied = replace(dataset, train=replace(dataset.train, X=sp.csr_array(X)))
+    model = trained(registry.builtin()[name].schema(name), emptied)
+    assert evaluate(model, dataset.test)["error"] < 0.5
+
+
 def test_recall_tree_stops_between_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("vowpalwabbit")
     ticking(monkeypatch, 0.05)

@@ -15,14 +15,17 @@ from omegaconf import OmegaConf
 from catalogue import TOY, composed
 from plugin_examples import GCE
 from workspace import SMALL, Workspace
-from xcbench import sealed, sources
+from xcbench import papers, sealed, sources
 from xcbench.data import cache, external, prepare
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
+from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import code, fingerprint
 from xcbench.run.code import Change, Code
 from xcbench.run.fingerprint import Case
 from xcbench.run.settings import Evaluation
+
+ROOT = Path(__file__).resolve().parents[1]
 
 TEXT = '''
 """A module."""
@@ -153,6 +156,15 @@ def test_differences_are_beyond_rounding() -> None:
     assert fingerprint.differences(old, {**close, "a": [1.0, 2.001]}) == ["a"]
     assert fingerprint.differences(old, {"a": [1.0, 2.0], "c": []}) == ["b"]
     assert fingerprint.differences(old, {**old, "d": [0.0]}) == ["d"]
+
+
+@pytest.mark.parametrize("folder", [*papers.NAMES, "board"])
+def test_every_record_beside_committed_rows_has_a_fingerprint(folder: str) -> None:
+    """Without one, any change of the source makes its rows stale."""
+    for part in papers.PARTS:
+        if (ROOT / "reports" / folder / f"{part}.csv").exists():
+            codes = ResultsCache.read(ROOT / "reports" / folder, part).codes
+            assert codes and all(record.numbers for record in codes.values())
 
 
 def test_another_digest_with_the_same_numbers_holds() -> None:

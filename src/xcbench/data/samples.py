@@ -24,6 +24,7 @@ from xcbench.data.settings import DatasetSettings, Expected
 from xcbench.errors import UserError
 
 TRAIN, TEST, SIDE, LABELS, DRAWERS = 120, 40, 4, 14, 20
+FREQUENT = 19  # rows that some labels have in every format
 FEATURES = SIDE * SIDE
 SIZES = {"train": TRAIN, "test": TEST, "features": FEATURES, "classes": LABELS, "nonzeros": 4}
 Make = Callable[[], tuple[Raw, Raw]]
@@ -63,7 +64,8 @@ def dataset(settings: DatasetSettings, make: Make | None) -> Dataset:
         If there is no sample of the format, or nothing of it is left by the protocol.
     """
     raw = make() if make else _read(settings)
-    train, test, inputs, dropped = protocol.problem(*raw, settings.protocol)
+    kept = replace(settings.protocol, min_rows=min(settings.protocol.min_rows, FREQUENT))
+    train, test, inputs, dropped = protocol.problem(*raw, kept)
     classes = len(inputs.labels)
     info = statistics.describe("sample", "sample", False, train, test, classes, dropped)
     counts = np.bincount(train.y, minlength=classes)

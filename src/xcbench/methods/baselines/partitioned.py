@@ -70,11 +70,14 @@ def pairs(X: Rows) -> Iterator[list[tuple[int, float]]]:
 
 
 def write(path: Path, X: Rows, Y: sp.csr_array) -> None:
-    """Write rows in the format of the Extreme Classification Repository."""
+    """Write rows in the format of the Extreme Classification Repository.
+
+    The library takes no row without features: such a row has a zero.
+    """
     with path.open("w") as file:
         file.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n")
         for (a, b), row in zip(pairwise(Y.indptr), pairs(X), strict=True):
-            features = " ".join(f"{feature}:{value:.9g}" for feature, value in row)
+            features = " ".join(f"{feature}:{value:.9g}" for feature, value in row or [(0, 0.0)])
             file.write(f"{','.join(map(str, Y.indices[a:b]))} {features}\n")
 
 
