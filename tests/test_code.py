@@ -143,6 +143,15 @@ def test_a_fingerprint_is_the_same_twice_and_tells_methods_apart(method: str) ->
     assert "weights" in fingerprint.differences(fingerprint.numbers(case("is")), numbers)
 
 
+def test_of_a_method_that_no_seed_controls_the_data_alone_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = registry.find("ove")
+    unseeded = replace(found, thing=replace(found.thing, seeded=False))
+    monkeypatch.setattr(registry, "find", lambda name: unseeded)
+    assert list(fingerprint.numbers(case("ove"))) == ["data"]
+
+
 def test_rate_and_penalty_are_no_part_of_a_case_but_that_there_is_one_is() -> None:
     assert case("umax", lr=0.3) == case("umax", lr=0.1)
     assert case("umax", l2=1e-3) == case("umax", l2=2.0) != case("umax")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Streams
 from xcbench.core.solvers.pd_sparse import PDSparse, Problem
-from xcbench.core.solvers.pd_sparse_block import correct
+from xcbench.core.solvers.pd_sparse_block import correct, cut
 from xcbench.core.solvers.pd_sparse_rows import score_classes
 from xcbench.methods import registry
 from xcbench.methods.pd_sparse import PDSparseOptions
@@ -143,6 +144,33 @@ def test_a_block_is_corrected_to_its_optimum(seed: int) -> None:
     change = correct(np.arange(n), alpha, labels, scores, curvature, C)
     assert value(change) == pytest.approx(solution.fun, abs=1e-9)
     np.testing.assert_allclose(change, solution.x, atol=1e-5)
+
+
+class Passes(list[float]):
+    """Numbers that are looked at a limited number of times."""
+
+    left = 100
+
+    def __iter__(self) -> Iterator[float]:
+        self.left -= 1
+        assert self.left > 0, "no end"
+        return super().__iter__()
+
+
+@pytest.mark.parametrize(
+    ("target", "C"),
+    [
+        ([0.6389468994094263, 0.8903278145694402, 0.6002367897316928, 0.9993002114233454,
+          0.8723722335245593], 1.0),
+        ([0.5684825291611054, 0.6326721521029818, 0.6272027769525284, 0.3761191527388719], 0.7),
+    ],
+)  # fmt: skip
+def test_a_threshold_that_is_a_term_but_for_rounding_ends_the_search(
+    target: list[float], C: float
+) -> None:
+    """Its term went out and came back in turn, and training never ended."""
+    t = cut(Passes(target), C)
+    assert sum(max(0.0, u - t) for u in target) == pytest.approx(C, rel=1e-12)
 
 
 def test_weights_are_those_of_the_dual_wherever_it_is_stopped() -> None:

@@ -94,6 +94,7 @@ class Method:
     has_rate : whether a method with these settings has a rate at all.
     impossible : why its settings are impossible, in one sentence, or nothing.
     needs_features : whether data without features are refused.
+    seeded : whether the seed decides its numbers; where not, none tell that its code changed.
     ranks : whether it scores every class, or how many of the best of a row. One that tells a class
         a row alone (False) has no best k.
     lacks : which package it needs that is not installed, in one sentence, or nothing. Its cells are
@@ -126,6 +127,7 @@ class Method:
     has_rate: Callable[[Any], bool] = stochastic
     impossible: Callable[[Any], str] = lambda settings: ""
     needs_features: bool = False
+    seeded: bool = True
     ranks: bool | int = True
     lacks: Callable[[Any], str] = lambda settings: ""
     memory: Callable[[Any, Info, int, float], float] = dense_weights

@@ -87,6 +87,8 @@ class Case:
 def numbers(case: Case) -> Numbers:
     """Numbers of today's code: of the prepared sample, of the weights, and of every column.
 
+    Of a method that no seed controls, those of the sample alone.
+
     Raises
     ------
     UserError
@@ -98,7 +100,9 @@ def numbers(case: Case) -> Numbers:
     with threads.one(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sample = code.sample(settings, case.twin)
-        by_column = {DATA: samples.numbers(sample), **_of_training(case, sample)}
+        by_column = {DATA: samples.numbers(sample)}
+        if registry.find(case.method).thing.seeded:
+            by_column |= _of_training(case, sample)
     return {
         name: [float(f"{value:.{DIGITS}g}") for value in values]
         for name, values in by_column.items()

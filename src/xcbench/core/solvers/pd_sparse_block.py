@@ -72,13 +72,13 @@ def shift(up: Any, down: Any) -> float:
 
 def cut(target: Any, C: float) -> float:
     """Find t where sum (target - t)_+ = C, from below: terms that fall out stay out."""
-    t, terms = -np.inf, 0
+    t, terms = -np.inf, len(target) + 1
     while True:
         total, inside = 0.0, 0
         for u in target:
             if u > t:
                 total += u
                 inside += 1
-        if inside == terms:
+        if inside == 0 or inside >= terms:  # more of them: a term is t but for rounding
             return t
         t, terms = (total - C) / inside, inside

@@ -153,6 +153,7 @@ def method(
     memory: Callable[[Any, Info, int, float], float] = lambda settings, info, itemsize, epochs: 0.0,
     version: int = 1,
     needs_features: bool = False,
+    seeded: bool = True,
     ranks: bool | int = True,
     link: str | None = None,
 ) -> Method:
@@ -165,6 +166,7 @@ def method(
         has_rate=lambda settings: False,
         impossible=lambda settings: _l2(settings) or impossible(settings),
         needs_features=needs_features,
+        seeded=seeded,
         link=link,
         ranks=ranks,
         lacks=lacks,

@@ -106,5 +106,6 @@ omikuji = baselines.method(
     impossible,
     lacks=baselines.needs("omikuji", "omikuji"),
     needs_features=True,
+    seeded=False,
     ranks=baselines.RANKED,
 )
