@@ -60,8 +60,8 @@ def test_frame_has_a_row_a_cell_and_its_columns_in_order(
 ) -> None:
     names = list(frame.columns)
     assert names[: len(COLUMNS)] == COLUMNS
-    assert names[-2:] == ["message", "stale"]
-    assert all("." in name for name in names[len(COLUMNS) : -2])
+    assert names[-3:] == ["message", "checkpoint", "stale"]
+    assert all("." in name for name in names[len(COLUMNS) : -3])
     assert {"method.negatives", "method.batch_size", "budget.epochs", "run.dtype"} < set(names)
     assert set(frame["cell"]) == set(swept.cells())
     points = set(zip(frame["dataset"], frame["method"], frame["lr"], frame["seed"], strict=True))
@@ -103,7 +103,8 @@ def test_other_formats_show_the_same(swept: Workspace, frame: pd.DataFrame) -> N
     markdown = swept.xcbench("results", "--format", "md")
     assert markdown.code == 0, markdown.text
     head, rule, *body = markdown.out.splitlines()
-    assert [part.strip() for part in head.strip("|").split("|")] == [*COLUMNS, "stale"]
+    names = [part.strip() for part in head.strip("|").split("|")]
+    assert names == [*COLUMNS, "checkpoint", "stale"]
     assert set(rule) <= set("|:-")
     assert [row.split("|")[1].strip() for row in body] == list(frame["cell"])
 

@@ -47,6 +47,12 @@ class Request:
         """Remove and return the folder of the cells."""
         return Path(self.settings.pop("runs_dir", "runs"))
 
+    def checkpoint(self) -> str:
+        """Remove and return the rule for the checkpoint that stands for a cell."""
+        from xcbench.run import checkpoints
+
+        return checkpoints.check(self.settings.pop(checkpoints.COLUMN, checkpoints.BEST))
+
     def page(self, folder: Path) -> Path:
         """Path of a report's page, as one self-contained file on request."""
         from xcbench.report import templates

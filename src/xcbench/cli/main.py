@@ -19,7 +19,7 @@ from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
 from xcbench.options import EMPTY, check_name
-from xcbench.run import cells, profile, results, stored
+from xcbench.run import cells, checkpoints, profile, results, stored
 from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
 from xcbench.terminal import RED, styled
@@ -155,10 +155,11 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _results(request: Request) -> int:
+    checkpoint = request.checkpoint()
     selected = results.select(request.runs_dir(), request.settings)
-    frame = stored.frame(selected, request.curves)
-    shown = [*results.COLUMNS, stored.STALE] if request.format == "md" else list(frame)
-    _print(frame[shown], request.format, ".5g")
+    frame = stored.frame(selected, request.curves, checkpoint)
+    narrow = [*results.COLUMNS, checkpoints.COLUMN, stored.STALE]
+    _print(frame[narrow] if request.format == "md" else frame, request.format, ".5g")
     return 0
 
 
@@ -186,10 +187,11 @@ def _report(request: Request) -> int:
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(request.settings.pop("reports_dir", "reports")) / name
+    checkpoint = request.checkpoint()
     selected = results.select(request.runs_dir(), request.settings)
     changes = stored.changes(selected)
     stale = ". ".join(stored.said(it for it in changes.values() if it))
-    table = folder.build(selected, out, title=name, stale=stale)
+    table = folder.build(selected, out, title=name, stale=stale, checkpoint=checkpoint)
     print(formats.terminal_table(table))
     print(f"report: {request.page(out)}")
     return 0

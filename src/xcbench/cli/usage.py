@@ -64,9 +64,11 @@ missing cells.
 Example: python run.py -m method=ove,umax,implicit dataset=digits method.lr=0.01,0.1
 """,
     "results": """\
-[--curves] [--format csv|md|json] [column=value ...]
+[--curves] [--format csv|md|json] [checkpoint=best|last] [column=value ...]
 
-Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter.
+Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter. The
+row of a cell with validation rows is its checkpoint with the lowest validation loss, else the last
+one; checkpoint=last always takes the last. The column checkpoint says which.
 Example: xcbench results dataset=bibtex method=umax,implicit status=done
 """,
     "launches": """\
@@ -137,7 +139,8 @@ List the datasets and where their files come from, download them, or check them.
 Example: xcbench data fetch bibtex
 """,
     "report": """\
-[--self-contained] [grid=NAME] [name=NAME] [column=value ...] [reports_dir=reports] [runs_dir=runs]
+[--self-contained] [grid=NAME] [name=NAME] [checkpoint=best|last] [column=value ...]
+[reports_dir=reports] [runs_dir=runs]
 
 Write tables, figures and a page of the cells that meet every filter to reports/NAME/.
 The page links to its figures; --self-contained also writes self-contained.html, one file to send.
