@@ -83,7 +83,7 @@ def _command(words: list[str]) -> int:
         "results": (_results, ()),
         "launches": (_launches, ()),
         "show": (show.show, ("CELL",)),
-        "compare": (show.compare, ("CELL", "CELL")),
+        "compare": (_beside("compare.compare"), ("CELL…",)),
         "clean": (clean.clean, ()),
         "verify": (_beside("verify.verify"), ("PAPER…",)),
         "train": (_beside("train.train"), ("FILE",)),
@@ -142,11 +142,12 @@ def _beside(name: str) -> Command:
 def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     """Words, at most so many, and settings."""
     plain: list[str] = []
-    settings = {}
+    settings: dict[str, str] = {}
     for word in rest:
         name, sign, value = word.partition("=")
         if sign and not name.startswith("-"):
-            settings[name] = value
+            several = name == "grid" and name in settings  # grid=a grid=b is grid=a,b
+            settings[name] = f"{settings[name]},{value}" if several else value
         elif len(plain) < most and not word.startswith("-"):
             plain.append(word)
         else:

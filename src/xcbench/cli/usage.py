@@ -12,7 +12,7 @@ train methods and compare them
   results      print one row a cell, or with --curves one a checkpoint; --format csv|md|json
   report       write tables, figures and a page; --self-contained: the page as one file, to send
   show         print everything about a cell, with the command that runs it again
-  compare      print where two cells differ
+  compare      print where two cells differ, or two grids
   ui           serve the curves in MLflow on localhost
   options      list every option of a run
 
@@ -85,10 +85,14 @@ Print all of a cell: settings, curve, clocks, its folder, and the command that r
 Example: xcbench show 1d8a      (the first digits of its id are enough)
 """,
     "compare": """\
-CELL CELL [runs_dir=runs]
+CELL CELL [runs_dir=runs]   or
+grid=NAME grid=NAME [metric=NAME,NAME] [checkpoint=best|last] [column=value ...] [runs_dir=runs]
 
-Print the settings in which two cells differ, and their last checkpoints side by side.
-Example: xcbench compare 1d8a 77f0
+Print the settings in which two cells differ, and their last checkpoints side by side. Or pair the
+cells of two grids whose settings are the same but for those in which the grids differ, and print
+only what changed: settings, statuses, and the effect b - a over the common seeds with its 95 %
+interval, those that exclude 0 first. metric= names other columns than the test measures.
+Example: xcbench compare grid=before grid=after dataset=bibtex
 """,
     "clean": """\
 column=value ... [--yes] [runs_dir=runs]
