@@ -11,9 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-import pandas as pd
-
-from xcbench.cli import clean, show, usage
+from xcbench.cli import clean, show, tables, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
@@ -73,7 +71,7 @@ def _command(words: list[str]) -> int:
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--yes", "-y", action="store_true")
     parser.add_argument("--self-contained", action="store_true")
-    parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
+    parser.add_argument("--format", choices=tuple(tables.FORMATS), default="csv")
     arguments, rest = parser.parse_known_intermixed_args(_as_pairs(words))
     if arguments.command == "help":
         print(f"usage: {usage.OVERVIEW}", end="")
@@ -156,29 +154,20 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _results(request: Request) -> int:
-    checkpoint = request.checkpoint()
+    checkpoint, out = request.checkpoint(), request.out()
     selected = results.select(request.runs_dir(), request.settings)
     frame = stored.frame(selected, request.curves, checkpoint)
     narrow = [*results.COLUMNS, checkpoints.COLUMN, stored.STALE]
-    _print(frame[narrow] if request.format == "md" else frame, request.format, ".5g")
+    tables.write(frame, request.format, ".5g", out, narrow)
     return 0
 
 
 def _launches(request: Request) -> int:
     runs_dir, grid = request.runs_dir(), request.settings.pop("grid", "")
-    request.refuse_others("runs_dir=… and grid=NAME")
-    _print(profile.read(runs_dir, grid), request.format, ".2f")
+    out = request.out()
+    request.refuse_others("runs_dir=…, grid=NAME and out=FILE")
+    tables.write(profile.read(runs_dir, grid), request.format, ".2f", out)
     return 0
-
-
-def _print(frame: pd.DataFrame, form: str, digits: str) -> None:
-    if form == "csv":
-        frame.to_csv(sys.stdout, index=False)
-    elif form == "json":
-        frame.to_json(sys.stdout, orient="records", indent=1)
-        print()
-    else:
-        print(frame.to_markdown(index=False, floatfmt=digits))
 
 
 def _report(request: Request) -> int:

@@ -9,7 +9,7 @@ xcbench COMMAND [name=value ...]
 
 train methods and compare them
   run          train: one cell, or with -m every combination; the same as `python run.py`
-  results      print one row a cell, or with --curves one a checkpoint; --format csv|md|json
+  results      print one row a cell, or with --curves one a checkpoint; --format NAME
   report       write tables, figures and a page; --self-contained: the page as one file, to send
   show         print everything about a cell, with the command that runs it again
   compare      print where two cells differ, or two grids
@@ -64,15 +64,17 @@ missing cells.
 Example: python run.py -m method=ove,umax,implicit dataset=digits method.lr=0.01,0.1
 """,
     "results": """\
-[--curves] [--format csv|md|json] [checkpoint=best|last] [column=value ...]
+[--curves] [--format csv|md|json|latex|parquet] [out=FILE] [checkpoint=best|last]
+[column=value ...]
 
 Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter. The
 row of a cell with validation rows is its checkpoint with the lowest validation loss, else the last
 one; checkpoint=last always takes the last. The column checkpoint says which.
+md and latex have the first columns alone. parquet needs pyarrow, and is not printed to a terminal.
 Example: xcbench results dataset=bibtex method=umax,implicit status=done
 """,
     "launches": """\
-[grid=NAME] [--format csv|md|json] [runs_dir=runs]
+[grid=NAME] [--format csv|md|json|latex|parquet] [out=FILE] [runs_dir=runs]
 
 Print one row a launch: its wall time, and the seconds of every phase. Load, compile, train and
 evaluate are sums over the workers; idle is the time that workers waited.
