@@ -83,6 +83,7 @@ def _command(words: list[str]) -> int:
         "show": (show.show, ("CELL",)),
         "compare": (_beside("compare.compare"), ("CELL…",)),
         "clean": (clean.clean, ()),
+        "merge": (_beside("merge.merge"), ("FOLDER",)),
         "verify": (_beside("verify.verify"), ("PAPER…",)),
         "train": (_beside("train.train"), ("FILE",)),
         "predict": (_beside("predict.predict"), ("MODEL|CELL", "FILE")),

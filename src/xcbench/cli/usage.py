@@ -36,6 +36,7 @@ get data, add your own method
 look after the results
   launches     print where the wall time of every launch went
   clean        remove the cells that meet every filter; asks first, --yes does not
+  merge        bring the cells of another runs folder, as of another machine, into this one
   verify       find damaged files; asks before it moves them away, --yes does not
   track        rebuild the MLflow store from the cells
   digests      print digests of the code and settings that every stage of dvc.yaml uses
@@ -101,6 +102,14 @@ column=value ... [--yes] [runs_dir=runs]
 
 List the cells that meet every filter, ask, and remove them; --yes does not ask.
 Example: xcbench clean status=failed
+""",
+    "merge": """\
+FOLDER [keep=ours|theirs] [plan=true] [runs_dir=runs]
+
+Bring the cells, grids and launches of another runs folder into this one. Damaged cells are refused
+and listed. A cell that both folders have stays ours; it is listed if its numbers differ, and
+keep=theirs takes those of FOLDER. plan=true changes nothing. FOLDER stays as it is.
+Example: xcbench merge /mnt/other/runs plan=true
 """,
     "verify": """\
 [--yes] [runs_dir=runs]   or   [PAPER…] [sample=40] [seed=0] [reports_dir=reports]
