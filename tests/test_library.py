@@ -31,7 +31,7 @@ API = {
     "warm_start, random_state, verbose",
     "load_dataset": "name, **options",
     "plot": "curves(frame, dataset)",
-    "results": "*, curves, runs_dir, **filters",
+    "results": "*, curves, checkpoint, runs_dir, **filters",
     "run": "*, method, dataset, lr, seed, curves, verbose, **options",
 }
 VERBS = {

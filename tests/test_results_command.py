@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
+import pty
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from pandas.testing import assert_frame_equal
 
+from made_cells import make
 from workspace import FINAL_METRICS, NewWorkspace, Outcome, Workspace
+from xcbench.run import cells
 
 COLUMNS = [
     *("cell", "status", "dataset", "method", "lr", "seed", "engine"),
@@ -60,8 +67,8 @@ def test_frame_has_a_row_a_cell_and_its_columns_in_order(
 ) -> None:
     names = list(frame.columns)
     assert names[: len(COLUMNS)] == COLUMNS
-    assert names[-2:] == ["message", "stale"]
-    assert all("." in name for name in names[len(COLUMNS) : -2])
+    assert names[-3:] == ["message", "checkpoint", "stale"]
+    assert all("." in name for name in names[len(COLUMNS) : -3])
     assert {"method.negatives", "method.batch_size", "budget.epochs", "run.dtype"} < set(names)
     assert set(frame["cell"]) == set(swept.cells())
     points = set(zip(frame["dataset"], frame["method"], frame["lr"], frame["seed"], strict=True))
@@ -103,7 +110,8 @@ def test_other_formats_show_the_same(swept: Workspace, frame: pd.DataFrame) -> N
     markdown = swept.xcbench("results", "--format", "md")
     assert markdown.code == 0, markdown.text
     head, rule, *body = markdown.out.splitlines()
-    assert [part.strip() for part in head.strip("|").split("|")] == [*COLUMNS, "stale"]
+    names = [part.strip() for part in head.strip("|").split("|")]
+    assert names == [*COLUMNS, "checkpoint", "stale"]
     assert set(rule) <= set("|:-")
     assert [row.split("|")[1].strip() for row in body] == list(frame["cell"])
 
@@ -146,3 +154,71 @@ def test_grid_selects_the_cells_of_a_launch(swept: Workspace) -> None:
     assert len(rows) == 2
     assert set(rows["method"]) == {"ove"}
     assert len(swept.frame("grid=small")) == 16
+
+
+def test_parquet_has_the_frame_with_types(swept: Workspace, frame: pd.DataFrame) -> None:
+    done = swept.xcbench("results", "--format", "parquet", "out=results.parquet")
+    assert done.code == 0 and not done.out, done.text
+    table = pq.read_table(swept.path / "results.parquet")
+    assert table.column_names == list(frame.columns)
+    for name, kind in (("seed", "int64"), ("lr", "double"), ("method.bias", "bool")):
+        assert str(table.schema.field(name).type) == kind, name
+    for name in ("cell", "method", "lr", "seed", *FINAL_METRICS, "method.negatives"):
+        assert_frame_equal(table.to_pandas()[[name]], frame[[name]], check_dtype=False)
+    assert table.column("message").null_count == len(frame)
+
+
+def test_parquet_of_settings_of_several_types_and_of_nothing(workspace: Workspace) -> None:
+    for value in (True, "some", 3, None):
+        cells.save(workspace.path / "runs", make(own=value))
+    for words, number in (((), 4), (("dataset=nowhere",), 0)):
+        done = workspace.xcbench("results", "--format", "parquet", "out=t/all.parquet", *words)
+        assert done.code == 0, done.text
+        rows = pq.read_table(workspace.path / "t" / "all.parquet").to_pylist()
+        assert len(rows) == number
+        if rows:
+            assert {row["method.own"] for row in rows} == {"True", "some", "3", None}
+
+
+def test_binary_output_is_for_files_and_pipes(swept: Workspace) -> None:
+    command = [sys.executable, "-m", "xcbench", "results", "--format", "parquet"]
+    ours, theirs = pty.openpty()
+    there = {"cwd": swept.path, "env": swept.environment(), "timeout": 60}
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, **there)
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2 and "this is a terminal: give out=FILE" in done.stderr
+    piped = subprocess.run(command, capture_output=True, **there)
+    assert piped.returncode == 0 and piped.stdout[:4] == piped.stdout[-4:] == b"PAR1"
+    assert pq.read_table(io.BytesIO(piped.stdout)).num_rows == 16
+
+
+def test_latex_is_a_tabular_with_escaped_names(swept: Workspace, frame: pd.DataFrame) -> None:
+    done = swept.xcbench("results", "--format", "latex", "out=table.tex")
+    assert done.code == 0 and not done.out, done.text
+    text = (swept.path / "table.tex").read_text()
+    assert text.startswith("\\begin{tabular}{") and text.endswith("\\end{tabular}\n")
+    head, *rows = [line for line in text.splitlines() if line.endswith("\\\\")]
+    names = [part.strip() for part in head.removesuffix("\\\\").split("&")]
+    assert names == [name.replace("_", "\\_") for name in (*COLUMNS, "checkpoint", "stale")]
+    place = COLUMNS.index("test_log_loss")
+    values = [float(row.split("&")[place]) for row in rows]
+    assert values == pytest.approx(list(frame["test_log_loss"]), rel=1e-4)
+    assert "NaN" not in text and "None" not in text
+
+
+def test_every_format_goes_to_a_file_or_is_refused(swept: Workspace) -> None:
+    for form in ("csv", "json", "md", "latex"):
+        printed = swept.xcbench("results", "--format", form)
+        assert swept.xcbench("results", "--format", form, "out=file").out == ""
+        assert (swept.path / "file").read_text() == printed.out
+    (swept.path / "folder").mkdir()
+    for words, mention in (
+        (("results", "out="), "out= is not possible"),
+        (("results", "out=folder"), "folder cannot be written"),
+        (("results", "--format", "excel"), "invalid choice: 'excel'"),
+        (("launches", "--format", "parquet", "out=folder"), "folder cannot be written"),
+    ):
+        refused = swept.xcbench(*words)
+        assert refused.code == 2 and refused.err.count("\n") == 1, refused.text
+        assert mention in refused.err, refused.text

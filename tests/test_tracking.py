@@ -5,13 +5,14 @@ import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
 
-from tracked_cells import STARTED, a_cell, curve, some_cells, stored
+from tracked_cells import STARTED, a_cell, client, curve, some_cells, stored
 from workspace import Workspace
-from xcbench.run import cells, tracking
+from xcbench.run import cells, mlflow_ui, tracking
 
 
 def test_curves_arrive_whole_without_values_that_are_not_finite(pristine: Path) -> None:
@@ -20,14 +21,65 @@ def test_curves_arrive_whole_without_values_that_are_not_finite(pristine: Path) 
     assert content.keys() == expected.keys()
     for name, cell in expected.items():
         wanted: dict[str, list[tuple[int, int, float]]] = {}
+        loss = {"train_log_loss", "test_log_loss"}  # their section of charts comes first
         for row in cell.curve.to_dict("records"):
             step, seconds = row.pop("iteration"), row["train_seconds"]
             for metric, value in row.items():
                 if np.isfinite(value):
                     stamp = round((cell.started + seconds) * 1000)
+                    metric = f"loss/{metric}" if metric in loss else metric
                     wanted.setdefault(metric, []).append((int(step), stamp, value))
-        assert content[name]["curves"] == wanted
+        assert curves_of(content[name]) == wanted
     assert content[f"{1:016x}"]["curves"]["bound"] == [(10, 1_750_000_001_375, 1.0)]
+
+
+def curves_of(run: dict) -> dict[str, list[tuple[int, int, float]]]:
+    return {k: v for k, v in run["curves"].items() if not k.startswith("summary/")}
+
+
+def summary_of(run: dict, word: str) -> dict[str, float]:
+    """The only number of each metric ``summary/WORD_…``."""
+    start = f"summary/{word}_"
+    numbers = {k.removeprefix(start): v for k, v in run["curves"].items() if k.startswith(start)}
+    assert all(len(points) == 1 and points[0][0] == 0 for points in numbers.values())
+    return {name: points[0][2] for name, points in numbers.items()}
+
+
+def test_a_run_has_its_best_checkpoint_and_its_last_one_as_numbers(runs_dir: Path) -> None:
+    losses = [3.0, 1.0, 1.0, 2.0]
+    held = a_cell(7, curve=curve(4, validation_log_loss=losses, test_error=[0.4, 0.3, 0.2, 0.1]))
+    trained = a_cell(8, curve=curve(4, train_log_loss=losses))
+    lost = a_cell(9, status="diverged", curve=curve(3, test_log_loss=[2.0, 1.0, np.nan]))
+    tracking.track(runs_dir, [held, trained, lost])
+    content = stored(runs_dir)
+    for cell, by in ((held, "validation_log_loss"), (trained, "train_log_loss")):
+        said = content[cell.cell]
+        assert said["tags"]["best_by"] == by
+        for word, place in (("best", 1), ("last", 3)):
+            expected = cell.curve.iloc[place].to_dict()
+            assert summary_of(said, word) == pytest.approx(expected)
+    assert summary_of(content[held.cell], "best")["test_error"] == 0.3
+    ended = content[lost.cell]
+    assert summary_of(ended, "best") == {} and "best_by" not in ended["tags"]
+    assert "test_log_loss" not in summary_of(ended, "last")
+    assert summary_of(ended, "last")["epoch"] == lost.curve["epoch"].iloc[-1]
+
+
+def test_the_section_of_the_losses_is_the_first(pristine: Path) -> None:
+    """MLflow shows metrics with a slash first, in alphabetical order."""
+    for run in stored(pristine).values():
+        sections = sorted(name for name in run["curves"] if "/" in name)
+        assert not run["curves"] or sections[0] == "loss/test_log_loss"
+
+
+def test_mlflow_orders_runs_by_their_last_loss(tmp_path: Path) -> None:
+    many = [
+        a_cell(n, curve=curve(2, test_log_loss=[0.0, loss])) for n, loss in enumerate((3, 1, 2))
+    ]
+    tracking.track(tmp_path, many)
+    order = unquote(re.search("orderByKey=([^&]+)", mlflow_ui.CHARTS)[1])
+    runs = client(tmp_path).search_runs(["1"], order_by=[f"{order} ASC"])
+    assert [run.data.tags["seed"] for run in runs] == ["1", "2", "0"]
 
 
 def test_rows_without_a_clock_stand_at_the_time_of_the_row_before(runs_dir: Path) -> None:
@@ -64,6 +116,7 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
         "mlflow.source.name": "xcbench 0.1.0",
         "mlflow.source.type": "LOCAL",
         "started": repr(STARTED),
+        "best_by": "train_log_loss",
     }
     assert first["params"] == {
         "method.name": "ove",

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from xcbench.errors import UserError
 from xcbench.report import curves as drawing
 from xcbench.report import style, variants
+from xcbench.run import checkpoints
 
 __all__ = ["curves"]
 
@@ -43,7 +44,7 @@ def curves(frame: pd.DataFrame, dataset: str | None = None) -> Figure:
     if chosen not in names:
         raise UserError(f"choose one dataset of the frame: {', '.join(names) or 'it is empty'}")
     part = frame[frame["dataset"] == chosen]
-    rows = variants.label(part.groupby("cell", sort=False).tail(1), [])
+    rows = variants.label(_one_a_cell(part), [])
     with style.look():
         figure = drawing.draw_curves(rows, part, style.line_styles(rows))
     if figure is None:
@@ -52,6 +53,13 @@ def curves(frame: pd.DataFrame, dataset: str | None = None) -> Figure:
         )
     figure._repr_png_ = partial(_png, figure)  # type: ignore[attr-defined]
     return figure
+
+
+def _one_a_cell(part: pd.DataFrame) -> pd.DataFrame:
+    """The checkpoint that stands for each cell, by which its rate is chosen."""
+    if checkpoints.COLUMN in part:
+        return part[part[checkpoints.COLUMN].fillna("") != ""]
+    return part.groupby("cell", sort=False).tail(1)
 
 
 def _png(figure: Figure) -> bytes:

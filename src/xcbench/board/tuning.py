@@ -17,11 +17,11 @@ from xcbench.board.protocol import OWN, Protocol
 from xcbench.core.dataset import Info
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions
+from xcbench.run.cell import ENDED as ENDED
 from xcbench.run.ordering import best_first, best_of_each
 from xcbench.run.settings import Config
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in OWN))
-ENDED = ("done", "timeout")
 
 
 def tuned(method: Method, settings: MethodOptions) -> list[str]:

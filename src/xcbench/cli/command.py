@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xcbench.errors import UserError
+from xcbench.options import EMPTY
 
 
 def flag(name: str, text: str) -> bool:
@@ -46,6 +47,25 @@ class Request:
     def runs_dir(self) -> Path:
         """Remove and return the folder of the cells."""
         return Path(self.settings.pop("runs_dir", "runs"))
+
+    def checkpoint(self) -> str:
+        """Remove and return the rule for the checkpoint that stands for a cell."""
+        from xcbench.run import checkpoints
+
+        return checkpoints.check(self.settings.pop(checkpoints.COLUMN, checkpoints.BEST))
+
+    def out(self) -> str:
+        """Remove and return the file that a table goes to; "" for standard output.
+
+        Raises
+        ------
+        UserError
+            If its name is empty.
+        """
+        name = self.settings.pop("out", None)
+        if name is not None and not name.strip():
+            raise UserError(f"out={name} is not possible: {EMPTY}")
+        return name or ""
 
     def page(self, folder: Path) -> Path:
         """Path of a report's page, as one self-contained file on request."""

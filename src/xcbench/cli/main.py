@@ -11,15 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-import pandas as pd
-
-from xcbench.cli import clean, show, usage
+from xcbench.cli import clean, show, tables, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
 from xcbench.options import EMPTY, check_name
-from xcbench.run import cells, profile, results, stored
+from xcbench.run import cells, checkpoints, profile, results, stored
 from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
 from xcbench.terminal import RED, styled
@@ -73,7 +71,7 @@ def _command(words: list[str]) -> int:
     parser.add_argument("--curves", action="store_true")
     parser.add_argument("--yes", "-y", action="store_true")
     parser.add_argument("--self-contained", action="store_true")
-    parser.add_argument("--format", choices=("csv", "md", "json"), default="csv")
+    parser.add_argument("--format", choices=tuple(tables.FORMATS), default="csv")
     arguments, rest = parser.parse_known_intermixed_args(_as_pairs(words))
     if arguments.command == "help":
         print(f"usage: {usage.OVERVIEW}", end="")
@@ -83,8 +81,9 @@ def _command(words: list[str]) -> int:
         "results": (_results, ()),
         "launches": (_launches, ()),
         "show": (show.show, ("CELL",)),
-        "compare": (show.compare, ("CELL", "CELL")),
+        "compare": (_beside("compare.compare"), ("CELL…",)),
         "clean": (clean.clean, ()),
+        "merge": (_beside("merge.merge"), ("FOLDER",)),
         "verify": (_beside("verify.verify"), ("PAPER…",)),
         "train": (_beside("train.train"), ("FILE",)),
         "predict": (_beside("predict.predict"), ("MODEL|CELL", "FILE")),
@@ -142,11 +141,12 @@ def _beside(name: str) -> Command:
 def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
     """Words, at most so many, and settings."""
     plain: list[str] = []
-    settings = {}
+    settings: dict[str, str] = {}
     for word in rest:
         name, sign, value = word.partition("=")
         if sign and not name.startswith("-"):
-            settings[name] = value
+            several = name == "grid" and name in settings  # grid=a grid=b is grid=a,b
+            settings[name] = f"{settings[name]},{value}" if several else value
         elif len(plain) < most and not word.startswith("-"):
             plain.append(word)
         else:
@@ -155,28 +155,20 @@ def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
 
 
 def _results(request: Request) -> int:
+    checkpoint, out = request.checkpoint(), request.out()
     selected = results.select(request.runs_dir(), request.settings)
-    frame = stored.frame(selected, request.curves)
-    shown = [*results.COLUMNS, stored.STALE] if request.format == "md" else list(frame)
-    _print(frame[shown], request.format, ".5g")
+    frame = stored.frame(selected, request.curves, checkpoint)
+    narrow = [*results.COLUMNS, checkpoints.COLUMN, stored.STALE]
+    tables.write(frame, request.format, ".5g", out, narrow)
     return 0
 
 
 def _launches(request: Request) -> int:
     runs_dir, grid = request.runs_dir(), request.settings.pop("grid", "")
-    request.refuse_others("runs_dir=… and grid=NAME")
-    _print(profile.read(runs_dir, grid), request.format, ".2f")
+    out = request.out()
+    request.refuse_others("runs_dir=…, grid=NAME and out=FILE")
+    tables.write(profile.read(runs_dir, grid), request.format, ".2f", out)
     return 0
-
-
-def _print(frame: pd.DataFrame, form: str, digits: str) -> None:
-    if form == "csv":
-        frame.to_csv(sys.stdout, index=False)
-    elif form == "json":
-        frame.to_json(sys.stdout, orient="records", indent=1)
-        print()
-    else:
-        print(frame.to_markdown(index=False, floatfmt=digits))
 
 
 def _report(request: Request) -> int:
@@ -186,10 +178,11 @@ def _report(request: Request) -> int:
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
     check_name("name", name)
     out = Path(request.settings.pop("reports_dir", "reports")) / name
+    checkpoint = request.checkpoint()
     selected = results.select(request.runs_dir(), request.settings)
     changes = stored.changes(selected)
     stale = ". ".join(stored.said(it for it in changes.values() if it))
-    table = folder.build(selected, out, title=name, stale=stale)
+    table = folder.build(selected, out, title=name, stale=stale, checkpoint=checkpoint)
     print(formats.terminal_table(table))
     print(f"report: {request.page(out)}")
     return 0

@@ -1,4 +1,4 @@
-"""Show one cell in full, or compare two."""
+"""Show one cell in full."""
 
 from __future__ import annotations
 
@@ -22,47 +22,26 @@ def show(request: Request) -> int:
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
     cell = cells.find(runs_dir, request.words[0])
-    _say(f"{cell.cell}  {cell.label}\n")
+    say(f"{cell.cell}  {cell.label}\n")
     _print_table(_head(runs_dir, cell))
-    _say("\nsettings")
+    say("\nsettings")
     _print_table(
         {name: value for name, value in results.flatten(cell.config).items() if value is not None}
     )
-    _say("\nenvironment")
+    say("\nenvironment")
     _print_table({name: value for name, value in cell.environment.items() if value is not None})
-    _say("\ncurve")
+    say("\ncurve")
     curve = cell.curve.dropna(axis="columns", how="all")
-    _say(_indented(_markdown(curve) if len(curve) else "(none)"))
+    say(indented(markdown(curve) if len(curve) else "(none)"))
     if cell.traceback:
-        _say(f"\ntraceback\n{_indented(cell.traceback.rstrip())}")
-    _say(f"\nrun it again\n  {rerun.command(cell, runs_dir)}")
+        say(f"\ntraceback\n{indented(cell.traceback.rstrip())}")
+    say(f"\nrun it again\n  {rerun.command(cell, runs_dir)}")
     return 0
 
 
-def compare(request: Request) -> int:
-    """Print the settings in which two cells differ, and their last checkpoints side by side."""
-    runs_dir = request.runs_dir()
-    request.refuse_others("runs_dir=…")
-    pair = [cells.find(runs_dir, word) for word in request.words]
-    for mark, cell in zip("ab", pair, strict=True):
-        _say(f"{mark}  {cell.cell}  {cell.label}: {cell.status}")
-    sides = [_compared(cell) for cell in pair]
-    differing = [
-        [name, *(side.get(name) for side in sides)]
-        for name in dict.fromkeys([*sides[0], *sides[1]])
-        if sides[0].get(name) != sides[1].get(name)
-    ]
-    _say("\nsettings that differ")
-    table = pd.DataFrame(differing, columns=["setting", "a", "b"])
-    _say(_indented(_markdown(table) if differing else "(none)"))
-    _say("\nlast checkpoint")
-    _say(_indented(_markdown(_outcomes(*pair))))
-    return 0
-
-
-def _say(text: str) -> None:
+def say(text: str, end: str = "\n") -> None:
     """Print what may stem from a cell's text: nothing in it steers the terminal."""
-    print(printable(text))
+    print(printable(text), end=end)
 
 
 def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
@@ -98,34 +77,14 @@ def _weights(where: Path) -> str:
     return cells.WEIGHTS if (where / cells.WEIGHTS).exists() else "not saved"
 
 
-def _compared(cell: Cell) -> dict[str, Any]:
-    """Whatever may explain that two cells came out differently."""
-    return {
-        **results.completed(cell),
-        "engine": cell.engine,
-        "method version": cell.method_version,
-        "dataset digest": cell.dataset_digest,
-        **{f"environment.{name}": value for name, value in cell.environment.items()},
-    }
-
-
-def _outcomes(a: Cell, b: Cell) -> pd.DataFrame:
-    """Last checkpoints of two cells: a, b and b - a."""
-    last = [cell.curve.tail(1).reset_index(drop=True) for cell in (a, b)]
-    names = list(dict.fromkeys([*last[0].columns, *last[1].columns]))
-    both = pd.concat(last, keys=("a", "b")).droplevel(1).reindex(["a", "b"], columns=names)
-    table = both.astype(float).T
-    table["b - a"] = table["b"] - table["a"]
-    return table.dropna(how="all").rename_axis("metric").reset_index()
-
-
 def _print_table(lines: dict[str, Any]) -> None:
     width = max((len(name) for name in lines), default=0)
     for name, value in lines.items():
-        _say(f"  {name:{width}}  {rerun.text(value)}")
+        say(f"  {name:{width}}  {rerun.text(value)}")
 
 
-def _markdown(table: pd.DataFrame) -> str:
+def markdown(table: pd.DataFrame) -> str:
+    """Lay a table out for the terminal."""
     return (
         table.astype(object)
         .where(table.notna(), None)
@@ -133,5 +92,6 @@ def _markdown(table: pd.DataFrame) -> str:
     )
 
 
-def _indented(text: str) -> str:
+def indented(text: str) -> str:
+    """Indent every line by two blanks."""
     return textwrap.indent(text, "  ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xcbench.report import formats, summary, variants
-from xcbench.run import results
+from xcbench.run import checkpoints, results
 from xcbench.run.cell import Cell
 
 LINES = 40  # a longer table is a report's
@@ -15,7 +15,7 @@ def show(cells: Sequence[Cell]) -> None:
     """Print the final table of these cells, if any ended."""
     if not any(cell.status in summary.ENDED for cell in cells):
         return
-    rows = variants.label(results.frame(cells), cells)
+    rows = variants.label(results.frame(cells, checkpoint=checkpoints.BEST), cells)
     table = summary.beside(summary.summarise(rows), summary.priors(rows, cells))
     if len(table) <= LINES:
         print(f"\n{formats.terminal_table(table)}\n* the best mean of a dataset\n")

@@ -9,10 +9,10 @@ xcbench COMMAND [name=value ...]
 
 train methods and compare them
   run          train: one cell, or with -m every combination; the same as `python run.py`
-  results      print one row a cell, or with --curves one a checkpoint; --format csv|md|json
+  results      print one row a cell, or with --curves one a checkpoint; --format NAME
   report       write tables, figures and a page; --self-contained: the page as one file, to send
   show         print everything about a cell, with the command that runs it again
-  compare      print where two cells differ
+  compare      print where two cells differ, or two grids
   ui           serve the curves in MLflow on localhost
   options      list every option of a run
 
@@ -36,6 +36,7 @@ get data, add your own method
 look after the results
   launches     print where the wall time of every launch went
   clean        remove the cells that meet every filter; asks first, --yes does not
+  merge        bring the cells of another runs folder, as of another machine, into this one
   verify       find damaged files; asks before it moves them away, --yes does not
   track        rebuild the MLflow store from the cells
   digests      print digests of the code and settings that every stage of dvc.yaml uses
@@ -64,13 +65,17 @@ missing cells.
 Example: python run.py -m method=ove,umax,implicit dataset=digits method.lr=0.01,0.1
 """,
     "results": """\
-[--curves] [--format csv|md|json] [column=value ...]
+[--curves] [--format csv|md|json|latex|parquet] [out=FILE] [checkpoint=best|last]
+[column=value ...]
 
-Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter.
+Print one row a cell, or with --curves one a checkpoint, of the cells that meet every filter. The
+row of a cell with validation rows is its checkpoint with the lowest validation loss, else the last
+one; checkpoint=last always takes the last. The column checkpoint says which.
+md and latex have the first columns alone. parquet needs pyarrow, and is not printed to a terminal.
 Example: xcbench results dataset=bibtex method=umax,implicit status=done
 """,
     "launches": """\
-[grid=NAME] [--format csv|md|json] [runs_dir=runs]
+[grid=NAME] [--format csv|md|json|latex|parquet] [out=FILE] [runs_dir=runs]
 
 Print one row a launch: its wall time, and the seconds of every phase. Load, compile, train and
 evaluate are sums over the workers; idle is the time that workers waited.
@@ -83,16 +88,28 @@ Print all of a cell: settings, curve, clocks, its folder, and the command that r
 Example: xcbench show 1d8a      (the first digits of its id are enough)
 """,
     "compare": """\
-CELL CELL [runs_dir=runs]
+CELL CELL [runs_dir=runs]   or
+grid=NAME grid=NAME [metric=NAME,NAME] [checkpoint=best|last] [column=value ...] [runs_dir=runs]
 
-Print the settings in which two cells differ, and their last checkpoints side by side.
-Example: xcbench compare 1d8a 77f0
+Print the settings in which two cells differ, and their last checkpoints side by side. Or pair the
+cells of two grids whose settings are the same but for those in which the grids differ, and print
+only what changed: settings, statuses, and the effect b - a over the common seeds with its 95 %
+interval, those that exclude 0 first. metric= names other columns than the test measures.
+Example: xcbench compare grid=before grid=after dataset=bibtex
 """,
     "clean": """\
 column=value ... [--yes] [runs_dir=runs]
 
 List the cells that meet every filter, ask, and remove them; --yes does not ask.
 Example: xcbench clean status=failed
+""",
+    "merge": """\
+FOLDER [keep=ours|theirs] [plan=true] [runs_dir=runs]
+
+Bring the cells, grids and launches of another runs folder into this one. Damaged cells are refused
+and listed. A cell that both folders have stays ours; it is listed if its numbers differ, and
+keep=theirs takes those of FOLDER. plan=true changes nothing. FOLDER stays as it is.
+Example: xcbench merge /mnt/other/runs plan=true
 """,
     "verify": """\
 [--yes] [runs_dir=runs]   or   [PAPER…] [sample=40] [seed=0] [reports_dir=reports]
@@ -137,7 +154,8 @@ List the datasets and where their files come from, download them, or check them.
 Example: xcbench data fetch bibtex
 """,
     "report": """\
-[--self-contained] [grid=NAME] [name=NAME] [column=value ...] [reports_dir=reports] [runs_dir=runs]
+[--self-contained] [grid=NAME] [name=NAME] [checkpoint=best|last] [column=value ...]
+[reports_dir=reports] [runs_dir=runs]
 
 Write tables, figures and a page of the cells that meet every filter to reports/NAME/.
 The page links to its figures; --self-contained also writes self-contained.html, one file to send.

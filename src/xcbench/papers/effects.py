@@ -86,11 +86,15 @@ def numbers(results: pd.DataFrame, words: str, column: str) -> pd.Series:
 
 
 def between(results: pd.DataFrame, one: str, other: str, column: str, by: str = "") -> list[float]:
-    """Differences of two sets of rows in a column, or with ``by=ratio`` ratios, seed by seed.
+    """Differences of two sets of rows in a column, or with ``by=ratio`` ratios, seed by seed."""
+    return differences(numbers(results, one, column), numbers(results, other, column), by)
+
+
+def differences(first: pd.Series, second: pd.Series, by: str = "") -> list[float]:
+    """Differences of two columns by seed, or with ``by=ratio`` ratios, of the common seeds.
 
     What was run once, as no random number is in it, stands beside every seed.
     """
-    first, second = numbers(results, one, column), numbers(results, other, column)
     if len(second) == 1 and len(first) > 1:
         second = pd.Series(second.iloc[0], first.index)
     if len(first) == 1 and len(second) > 1:

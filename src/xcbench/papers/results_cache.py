@@ -24,7 +24,7 @@ from xcbench.data import Missing
 from xcbench.errors import UserError, one_line, writing
 from xcbench.papers import checksums, code_table, csv_tables
 from xcbench.papers.code_table import Codes
-from xcbench.run import code, identity, results
+from xcbench.run import checkpoints, code, identity, results
 from xcbench.run.cell import CURVE_COLUMNS, FINAL, Cell
 from xcbench.run.code import Change, Code
 from xcbench.run.plan import Job
@@ -300,7 +300,7 @@ def _pending(folder: Path, part: str) -> Path:
 
 def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
     """Rows of a grid from its cells: the tidy frame, with what makes a cell hold."""
-    frame = results.frame(cells)
+    frame = results.frame(cells, checkpoint=checkpoints.LAST)  # `stopped` grids choose another
     if not cells:
         return ResultsCache.empty().rows
     absent = frame["status"] == "skipped"  # a message may name folders of this machine

@@ -14,7 +14,7 @@ import pandas as pd
 from xcbench.data import Missing
 from xcbench.papers import Paper
 from xcbench.papers.run import Runner, tables
-from xcbench.run import cells, plan, results
+from xcbench.run import cells, checkpoints, plan, results
 from xcbench.run.execute import execute_jobs
 from xcbench.run.plan import Job
 from xcbench.units import count
@@ -77,7 +77,9 @@ def compare(drawn: Sequence[Drawn]) -> pd.DataFrame:
     lines = []
     for item in drawn:
         cell = cells.usable(Path(item.job.settings.runs_dir), item.job.cell.cell)
-        now = results.frame([cell]).iloc[0] if cell else pd.Series(dtype=object)
+        now = pd.Series(dtype=object)
+        if cell:
+            now = results.frame([cell], checkpoint=checkpoints.LAST).iloc[0]  # as rows are saved
         head = {name: item.row[name] for name in HEAD}
         lines.append({"paper": item.paper, **head, **_worst(item.row, now)})
     return pd.DataFrame(lines)

@@ -36,7 +36,7 @@ CURVES = (
     "dashed horizontal line with a diamond is a method of which only the end is known."
 )
 RATES = (
-    "Value at the last checkpoint against the learning rate. Points are means over seeds, bars "
+    "Values of the table against the learning rate. Points are means over seeds, bars "
     "reach from the lowest to the highest seed, rings are the best rates, triangles lie above the "
     "axis. Crosses above the panels: a seed diverged at this rate. Dashed horizontal lines: "
     "methods without a rate."

@@ -13,7 +13,7 @@ from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
 from xcbench.report import commits, figures, page, summary, templates, variants
 from xcbench.report.formats import markdown
-from xcbench.run import results
+from xcbench.run import checkpoints, results
 from xcbench.run.cell import Cell
 
 INPUTS = "inputs.sha256"
@@ -21,7 +21,13 @@ CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "
 OPTIONAL = {templates.SELF_CONTAINED}
 
 
-def build(cells: list[Cell], out: Path, title: str, stale: str = "") -> pd.DataFrame:
+def build(
+    cells: list[Cell],
+    out: Path,
+    title: str,
+    stale: str = "",
+    checkpoint: str = checkpoints.BEST,
+) -> pd.DataFrame:
     """Write a report folder.
 
     The folder holds the page ``index.html``, its ``figures/``, and the final table as ``table.csv``
@@ -35,6 +41,7 @@ def build(cells: list[Cell], out: Path, title: str, stale: str = "") -> pd.DataF
     out : folder of the report.
     title : heading of the report.
     stale : a sentence on cells that other code than today's measured, or nothing.
+    checkpoint : rule for the checkpoint that stands for a cell, see `checkpoints.of`.
 
     Returns
     -------
@@ -51,12 +58,12 @@ def build(cells: list[Cell], out: Path, title: str, stale: str = "") -> pd.DataF
     _check_replaceable(out)
     lock = out.parent / f".{out.name}.lock"
     with writing(out, "reports_dir"), locks.alone(lock, f"writes {out}"):
-        return _build(cells, out, title, stale)
+        return _build(cells, out, title, stale, checkpoint)
 
 
-def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame:
+def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str) -> pd.DataFrame:
     cells = sorted(cells, key=lambda cell: cell.cell)
-    rows = results.frame(cells)
+    rows = results.frame(cells, checkpoint=checkpoint)
     labelled = variants.label(rows, cells)
     trained, priors = summary.summarise(labelled), summary.priors(labelled, cells)
     table = summary.beside(trained, priors)
@@ -65,7 +72,7 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame
     texts = {
         name: frame.to_csv(index=False, float_format="%.10g")
         for name, frame in (
-            ("results.csv", commits.with_commits(rows, cells)),
+            ("results.csv", _described(rows, cells, checkpoint)),
             ("curves.csv", curves),
             ("table.csv", table),
         )
@@ -74,7 +81,9 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame
         f"{name} {metric.direction} {metric.range} {metric.digits} {metric.axis}"
         for name, metric in in_tables().items()
     )
-    inputs = _digest(title, stale, *texts.values(), *(str(cell.shape) for cell in cells), *shown)
+    inputs = _digest(
+        title, stale, checkpoint, *texts.values(), *(str(cell.shape) for cell in cells), *shown
+    )
     durable.tidy([out])
     if _is_of(out, inputs):
         print(f"nothing changed since {out} was written")
@@ -85,9 +94,11 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame
         scratch.mkdir()
         by_label = page.by_label(labelled, cells)
         twins = [label for label, its in by_label.items() if page.is_twin(its)]
-        texts["table.md"] = markdown(table, title, twins)
+        texts["table.md"] = markdown(table, title, twins, checkpoint)
         drawn = figures.draw(labelled, curves, trained, scratch / "figures")
-        texts["index.html"] = page.render(title, by_label, labelled, table, drawn, stale)
+        texts["index.html"] = page.render(
+            title, by_label, labelled, table, drawn, stale, checkpoint
+        )
         texts[INPUTS] = inputs + "\n"
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
@@ -95,6 +106,11 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str) -> pd.DataFrame
     finally:
         durable.remove(scratch)
     return table
+
+
+def _described(rows: pd.DataFrame, cells: list[Cell], checkpoint: str) -> pd.DataFrame:
+    """Rows of cells with their checkpoint and the commit of their code."""
+    return commits.with_commits(checkpoints.marked(rows, cells, checkpoint), cells)
 
 
 def _digest(*inputs: str) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from xcbench.core.metrics import in_tables
+from xcbench.run import checkpoints
 from xcbench.units import printable
 
 NONE = "–"
@@ -26,9 +27,15 @@ CONVENTIONS = [
     "most seeds ended.",
     "Class prior: test log loss of the frequencies of the classes among the training rows, and "
     "test error of the most frequent class; a method that is worse has learned nothing.",
-    "A ± b is the mean and the standard deviation over seeds (n - 1 in the denominator) of the "
-    "last checkpoint; cells that diverged, failed or were skipped have no part in it.",
+    "A ± b is the mean and the standard deviation over seeds (n - 1 in the denominator); cells "
+    "that diverged, failed or were skipped have no part in it.",
 ]
+CHECKPOINT = {
+    checkpoints.LAST: "Numbers are those of the last checkpoint of a cell.",
+    checkpoints.BEST: "Numbers are those of the last checkpoint of a cell. Where validation rows "
+    "were set aside, they are those of the checkpoint with the lowest validation log loss (of "
+    "methods without probabilities: validation error).",
+}
 EDGE = (
     "A rate marked as lower or upper edge is the lowest or highest that was run: a better one may "
     "lie outside the grid."
@@ -121,11 +128,16 @@ def terminal_table(table: pd.DataFrame) -> str:
     return _grid(words, "simple")
 
 
-def markdown(table: pd.DataFrame, title: str, twins: list[str]) -> str:
+def conventions(checkpoint: str) -> list[str]:
+    """What the numbers of a report are, with this rule for the checkpoint of a cell."""
+    return [*CONVENTIONS, CHECKPOINT[checkpoint]]
+
+
+def markdown(table: pd.DataFrame, title: str, twins: list[str], checkpoint: str) -> str:
     """Write the final table as a Markdown document, best values in bold."""
     words = in_words(table, lambda value: f"**{value}**", plain)
     notes = [f"**{name}**: {TWIN}" for name in twins]
-    notes += [*CONVENTIONS, *([EDGE] if table["edge"].any() else [])]
+    notes += [*conventions(checkpoint), *([EDGE] if table["edge"].any() else [])]
     bullets = "\n".join(f"- {note}" for note in notes)
     grid = _grid(words, "pipe")
     return f"# {title}\n\n{grid}\n\nBold: the best mean of a dataset.\n\n{bullets}\n"

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from xcbench.report import commits, formats, templates
 from xcbench.report.figures import DATASETS, Picture, slug
 from xcbench.report.variants import pairs, split, text
+from xcbench.run import checkpoints
 from xcbench.run.cell import STATUSES, Cell
 
 UNDRAWN = f"figures are drawn for the first {DATASETS} datasets"
@@ -23,6 +24,7 @@ def render(
     table: pd.DataFrame,
     figures: dict[str, list[Picture]],
     stale: str = "",
+    checkpoint: str = checkpoints.BEST,
 ) -> str:
     """Render a report as HTML.
 
@@ -34,6 +36,7 @@ def render(
     table : the final table.
     figures : what `figures.draw` returned.
     stale : a sentence on cells that other code than today's measured, or nothing.
+    checkpoint : rule for the checkpoint that stands for a cell.
     """
     counts = rows["status"].value_counts()
     measured = [cell for its in cells.values() for cell in its]
@@ -57,7 +60,7 @@ def render(
             twin=formats.TWIN,
             not_done=_not_done(rows),
             settings=_settings_of_methods(rows),
-            conventions=formats.CONVENTIONS,
+            conventions=formats.conventions(checkpoint),
         )
     )
 

@@ -9,9 +9,9 @@ import pandas as pd
 
 from xcbench.core.metrics import in_tables, of_column
 from xcbench.report.variants import natural
+from xcbench.run.cell import ENDED as ENDED
 from xcbench.run.cell import FINAL, STATUSES, Cell
 
-ENDED = ("done", "timeout")
 TRAINING, VALIDATION = "train_log_loss", "validation_log_loss"  # by which rates are chosen
 PRIOR, REFERENCE = "class prior", "reference"  # method and status of a row that was not trained
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
+ENDED = ("done", "timeout")  # with numbers to compare
 DIGITS = 12  # of a commit, where it is shown
 RECORDED, HISTORY = "recorded", "history"  # where a commit is from: the run, or git log
 UNKNOWN, UNRUN = "not recorded", "nothing was measured"  # why a cell has no commit

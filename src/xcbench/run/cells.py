@@ -99,8 +99,12 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
         ) from None
 
 
-def read(where: Path) -> Cell:
+def read(where: Path, name: str = "") -> Cell:
     """Read the cell of a folder and verify its checksums.
+
+    Parameters
+    ----------
+    name : identity of the cell, if the folder has another name.
 
     Raises
     ------
@@ -112,7 +116,7 @@ def read(where: Path) -> Cell:
     if sealed.digest(text) != digests[CURVE]:
         raise ValueError(f"{CURVE} is cut off or changed")
     cell = Cell(**content, curve=curve_file.parse(text))
-    if cell.cell != where.name:
+    if cell.cell != (name or where.name):
         raise ValueError(f"these are the files of cell {cell.cell}")
     if cell.content and not of_its_settings(cell):
         raise ValueError("its settings are not those of its identity")

@@ -82,14 +82,25 @@ def read(path: Path) -> list[str]:
         If it is damaged.
     """
     try:
-        names = sealed.loads(path.read_bytes())["cells"]
-        if not all(isinstance(name, str) and re.fullmatch(r"[0-9a-f]{16}", name) for name in names):
-            raise ValueError("it is not a list of cells")
+        return parse(path.read_bytes())
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(
             f"{path} cannot be read ({one_line(error)}); "
             "launch the grid again, finished cells stay finished"
         ) from None
+
+
+def parse(content: bytes) -> list[str]:
+    """Identities of the cells in the content of a grid's file.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If it is damaged.
+    """
+    names: list[str] = sealed.loads(content)["cells"]
+    if not all(isinstance(name, str) and re.fullmatch(r"[0-9a-f]{16}", name) for name in names):
+        raise ValueError("it is not a list of cells")
     return names
 
 

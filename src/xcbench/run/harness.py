@@ -17,7 +17,7 @@ from xcbench import data
 from xcbench.core.dataset import Dataset
 from xcbench.data import Missing
 from xcbench.errors import UserError
-from xcbench.run import cells, overrides, plan, stored, sweeps
+from xcbench.run import cells, checkpoints, overrides, plan, stored, sweeps
 from xcbench.run import results as frames
 from xcbench.run.execute import execute_jobs, planned
 from xcbench.run.processes import INTERRUPTED
@@ -139,13 +139,22 @@ def run(
     return stored.frame(ran, curves)
 
 
-def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> pd.DataFrame:
+def results(
+    *,
+    curves: bool = False,
+    checkpoint: str = checkpoints.BEST,
+    runs_dir: str = "runs",
+    **filters: Any,
+) -> pd.DataFrame:
     """Return the tidy frame of stored cells, as ``xcbench results`` prints it.
 
     Parameters
     ----------
     curves : bool
-        One row a checkpoint instead of one a cell (its last).
+        One row a checkpoint instead of one a cell.
+    checkpoint : str
+        ``"best"``: the row of a cell with validation rows is its checkpoint with the lowest
+        validation loss. ``"last"``: always the last one. The column ``checkpoint`` says which.
     runs_dir : str
         Folder of the cells.
     **filters
@@ -163,7 +172,7 @@ def results(*, curves: bool = False, runs_dir: str = "runs", **filters: Any) -> 
         for name, value in filters.items()
     }
     selected = frames.select(Path(runs_dir), wanted)
-    return stored.frame(selected, curves)
+    return stored.frame(selected, curves, checkpoints.check(checkpoint))
 
 
 def _words(options: dict[str, Any]) -> list[str]:

@@ -7,20 +7,14 @@ from pathlib import Path
 
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError
-from xcbench.run import cells, plan
+from xcbench.run import cells, checkpoints, plan
 from xcbench.run.settings import Config
-
-# Without `evaluation.validation` there are no rows to choose by but those of training.
-COLUMNS = (
-    "validation_log_loss", "validation_error",
-    "train_log_loss", "train_error",
-)  # fmt: skip
 
 
 def of_point(settings: Config) -> float:
-    """Objective of a point with a finished cell: the last value of the first column in `COLUMNS`.
+    """Objective of a point with a finished cell: a last value.
 
-    Infinity if it diverged.
+    It is that of the first column in `checkpoints.CHOOSING`, and infinity if the cell diverged.
 
     Raises
     ------
@@ -38,7 +32,7 @@ def of_point(settings: Config) -> float:
     return next(
         (
             of_column(name).key(float(last[name]))
-            for name in COLUMNS
+            for name in checkpoints.CHOOSING
             if name in last and math.isfinite(last[name])
         ),
         math.inf,

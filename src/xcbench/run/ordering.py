@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from xcbench.core.metrics import of_column
@@ -20,6 +21,12 @@ def best_of_each(rows: pd.DataFrame, column: str, by: str) -> pd.DataFrame:
     valued = rows.dropna(subset=[column])
     key = of_column(column).key(valued[column])
     return valued.loc[key.groupby(valued[by], sort=False).idxmin()]
+
+
+def place_of_best(values: pd.Series, column: str) -> int | None:
+    """Place of the best value of a column, the first among equals; None without a value."""
+    keys = np.asarray(of_column(column).key(values), dtype=float)
+    return None if np.isnan(keys).all() else int(np.nanargmin(keys))
 
 
 def best_value(values: pd.Series, column: str) -> float:

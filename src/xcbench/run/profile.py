@@ -119,11 +119,23 @@ def read(runs_dir: Path, grid: str = "") -> pd.DataFrame:
     rows = []
     for path in sorted((runs_dir / "launches").glob("*.json")):
         try:
-            row = sealed.loads(path.read_bytes())
-            if not row.keys() >= {*COLUMNS}:
-                raise ValueError("it is no row of a launch")
+            row = parse(path.read_bytes())
         except (OSError, ValueError) as error:
             print(f"warning: {path} is left out: {one_line(error)}", file=sys.stderr)
         else:
             rows += [row] if grid in ("", row["grid"]) else []
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def parse(content: bytes) -> dict[str, object]:
+    """The row in the content of a launch's file.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    row = sealed.loads(content)
+    if not row.keys() >= {*COLUMNS}:
+        raise ValueError("it is no row of a launch")
+    return row

@@ -13,7 +13,7 @@ import pandas as pd
 
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, suggestion
-from xcbench.run import cells, grids
+from xcbench.run import cells, checkpoints, grids
 from xcbench.run.cell import CURVE_COLUMNS, Cell
 from xcbench.run.settings import Budget, Evaluation
 
@@ -21,13 +21,16 @@ HEAD = ["cell", "status", "dataset", "method", "lr", "seed", "engine"]
 COLUMNS = [*HEAD, *CURVE_COLUMNS]
 
 
-def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
+def frame(
+    cells: Iterable[Cell], curves: bool = False, checkpoint: str = checkpoints.LAST
+) -> pd.DataFrame:
     """Tidy frame of cells.
 
     Parameters
     ----------
     cells : the cells.
-    curves : one row a checkpoint instead of one row a cell (its last checkpoint).
+    curves : one row a checkpoint instead of one row a cell.
+    checkpoint : rule for the checkpoint of a cell's row, see `checkpoints.of`.
 
     Returns
     -------
@@ -43,7 +46,8 @@ def frame(cells: Iterable[Cell], curves: bool = False) -> pd.DataFrame:
         tail = {**settings(cell), "message": cell.message}
         points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
         names = list(map(str, cell.curve.columns))
-        for point in (points if curves else points[-1:]) or [[]]:
+        at = checkpoints.of(cell, checkpoint).place
+        for point in (points if curves else points[at : at + 1]) or [[]]:
             rows.append({**head, **dict(zip(names, point, strict=False)), **tail})
     if not rows:
         return pd.DataFrame(columns=COLUMNS)

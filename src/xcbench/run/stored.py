@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench import memory, sources
-from xcbench.run import cells, code, results
+from xcbench.run import cells, checkpoints, code, results
 from xcbench.run.cell import Cell
 from xcbench.run.code import Change, Code
 from xcbench.run.plan import Job
@@ -72,10 +72,13 @@ def changes(stored: Iterable[Cell]) -> dict[str, Change]:
         }
 
 
-def frame(stored: Sequence[Cell], curves: bool = False) -> pd.DataFrame:
-    """`results.frame` with a last column: why a cell is stale, or nothing."""
+def frame(
+    stored: Sequence[Cell], curves: bool = False, checkpoint: str = checkpoints.BEST
+) -> pd.DataFrame:
+    """`results.frame` with two more columns: the checkpoint, and why a cell is stale."""
     reasons = {cell: it.reason for cell, it in changes(stored).items() if it}
-    rows = results.frame(stored, curves)
+    rows = results.frame(stored, curves, checkpoint)
+    rows = checkpoints.marked(rows, stored, checkpoint)
     return rows.assign(**{STALE: [reasons.get(cell, "") for cell in rows["cell"]]})
 
 

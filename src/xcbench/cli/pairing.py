@@ -1,0 +1,200 @@
+"""Cells of two grids in pairs: the same settings, seed by seed, but for what the grids differ in.
+
+A setting differs between two groups of cells if no value of one occurs in the other. Groups are the
+cells of one dataset and method, as far as the grids have these in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from xcbench.core.metrics import of_column
+from xcbench.papers.effects import Effect, differences, effect
+from xcbench.report.variants import text
+from xcbench.run import results
+from xcbench.run.cell import ENDED, Cell
+
+Key = tuple[tuple[str, str], ...]  # names of settings with their values in words
+Members = dict[Key, dict[int, list[Cell]]]  # cells by settings, then by seed
+GROUPS = ("dataset", "method")
+OF_IDENTITY = ("dataset.protocol.", "method.", "budget.", "evaluation.", "dtype")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Cells of two grids with these settings in common, by seed."""
+
+    settings: dict[str, str]
+    a: dict[int, Cell]
+    b: dict[int, Cell]
+
+
+@dataclass
+class Pairing:
+    """The cells of two grids in pairs.
+
+    Attributes
+    ----------
+    differing : settings in which the grids differ, with their values on either side.
+    alone : cells of either side without a partner.
+    several : cells of either side that share settings and seed with others of their side.
+    """
+
+    pairs: list[Pair] = field(default_factory=list)
+    differing: dict[str, tuple[set[str], set[str]]] = field(default_factory=dict)
+    alone: tuple[list[Cell], list[Cell]] = field(default_factory=lambda: ([], []))
+    several: tuple[list[Cell], list[Cell]] = field(default_factory=lambda: ([], []))
+
+
+def pair(a: Sequence[Cell], b: Sequence[Cell]) -> Pairing:
+    """Pair the cells of two grids."""
+    known = {cell.cell: _identity(cell) for cell in (*a, *b)}
+    apart = _differing(a, b, known)
+    heads = [name for name in GROUPS if name not in apart]
+    groups = [_grouped(side, heads, known) for side in (a, b)]
+    pairing = Pairing()
+    for head in dict.fromkeys([*groups[0], *groups[1]]):
+        _pair_group(pairing, groups[0].get(head, []), groups[1].get(head, []), known)
+    return pairing
+
+
+def _pair_group(
+    pairing: Pairing, a: list[Cell], b: list[Cell], known: Mapping[str, dict[str, str]]
+) -> None:
+    """Add the pairs of a group, and what has no partner in it."""
+    apart = _differing(a, b, known) if a and b else {}
+    for name, values in apart.items():
+        union = pairing.differing.setdefault(name, (set(), set()))
+        for known_values, more in zip(union, values, strict=True):
+            known_values.update(more)
+    in_a, in_b = (_members(side, apart, known) for side in (a, b))
+    for key in dict.fromkeys([*in_a, *in_b]):
+        one, other = in_a.get(key, {}), in_b.get(key, {})
+        if one and other and not _several(one) and not _several(other):
+            pairing.pairs.append(Pair(dict(key), _single(one), _single(other)))
+            continue
+        left_out = pairing.several if one and other else pairing.alone
+        for cells, seeds in zip(left_out, (one, other), strict=True):
+            cells.extend(cell for its in seeds.values() for cell in its)
+
+
+def _several(seeds: Mapping[int, list[Cell]]) -> bool:
+    return any(len(cells) > 1 for cells in seeds.values())
+
+
+def _single(seeds: Mapping[int, list[Cell]]) -> dict[int, Cell]:
+    return {seed: cell for seed, (cell,) in seeds.items()}
+
+
+def _identity(cell: Cell) -> dict[str, str]:
+    """What identifies a cell besides its seed, in words."""
+    settings = results.completed(cell)
+    del settings["method.name"]
+    of_identity = {name: settings[name] for name in settings if name.startswith(OF_IDENTITY)}
+    whole = {"dataset": cell.dataset, "method": cell.method, **of_identity, "engine": cell.engine}
+    whole |= {"method version": cell.method_version, "dataset digest": cell.dataset_digest[:8]}
+    return {name: text(value) for name, value in whole.items()}
+
+
+def _differing(
+    a: Iterable[Cell], b: Iterable[Cell], known: Mapping[str, dict[str, str]]
+) -> dict[str, tuple[set[str], set[str]]]:
+    """Settings of which no value of one side occurs on the other."""
+    sides = [[known[cell.cell] for cell in side] for side in (a, b)]
+    names = dict.fromkeys(name for side in sides for settings in side for name in settings)
+    values = {
+        name: tuple({settings.get(name, "none") for settings in side} for side in sides)
+        for name in names
+    }
+    return {name: (one, other) for name, (one, other) in values.items() if not one & other}
+
+
+def _grouped(
+    cells: Iterable[Cell], heads: Sequence[str], known: Mapping[str, dict[str, str]]
+) -> dict[tuple[str, ...], list[Cell]]:
+    groups: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(tuple(known[cell.cell][name] for name in heads), []).append(cell)
+    return groups
+
+
+def _members(
+    cells: Iterable[Cell], apart: Iterable[str], known: Mapping[str, dict[str, str]]
+) -> Members:
+    members: Members = {}
+    for cell in cells:
+        shared = {n: v for n, v in known[cell.cell].items() if n not in apart and v != "none"}
+        members.setdefault(tuple(shared.items()), {}).setdefault(cell.seed, []).append(cell)
+    return members
+
+
+# ---------------------------------------------------------------- what became of the pairs
+def changes(pairs: Sequence[Pair], rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """A line a pair and metric with a difference b - a in any seed; intervals without 0 first.
+
+    Parameters
+    ----------
+    rows : frame of the cells, one row a cell.
+    """
+    by_cell = rows.set_index("cell")
+    shown = _labels(pairs)
+    lines = [
+        {**{name: pair.settings.get(name, "") for name in shown}, **line}
+        for pair in pairs
+        for metric in metrics
+        if (line := _line(pair, by_cell, metric))
+    ]
+    table = pd.DataFrame(lines)
+    return table.sort_values("b is", key=lambda it: it == "", kind="stable") if lines else table
+
+
+def statuses(pairs: Sequence[Pair]) -> pd.DataFrame:
+    """A line for each pair of cells of which one status is not the other's."""
+    shown = _labels(pairs)
+    return pd.DataFrame(
+        {
+            **{name: pair.settings.get(name, "") for name in shown},
+            **{"seed": seed, "a": pair.a[seed].status, "b": pair.b[seed].status},
+        }
+        for pair in pairs
+        for seed in pair.a.keys() & pair.b.keys()
+        if pair.a[seed].status != pair.b[seed].status
+    )
+
+
+def _labels(pairs: Sequence[Pair]) -> list[str]:
+    """Dataset, method, and the settings that tell pairs of one dataset and method apart."""
+    table = pd.DataFrame([pair.settings for pair in pairs]).fillna("none")
+    heads = [name for name in GROUPS if name in table]
+    groups = table.groupby(heads) if heads else table.groupby(lambda _: 0)
+    several = groups.nunique().gt(1).any() if len(table) else pd.Series(dtype=bool)
+    return [*heads, *(str(name) for name, varies in several.items() if varies)]
+
+
+def _line(pair: Pair, by_cell: pd.DataFrame, metric: str) -> dict[str, Any]:
+    """Means and effect of a metric; nothing where no seed has a difference."""
+    a, b = (_values(side, by_cell, metric) for side in (pair.a, pair.b))
+    numbers = differences(b, a)
+    if not any(numbers):
+        return {}
+    it = effect(numbers)
+    means = {"metric": metric, "a": a.mean(), "b": b.mean(), "b - a": it.mean}
+    return {**means, "low": it.low, "high": it.high, "seeds": it.seeds, "b is": _word(it, metric)}
+
+
+def _values(side: Mapping[int, Cell], by_cell: pd.DataFrame, metric: str) -> pd.Series:
+    """A metric by seed, of the cells that ended."""
+    ended = {seed: cell.cell for seed, cell in side.items() if cell.status in ENDED}
+    values = {seed: by_cell.at[name, metric] for seed, name in ended.items()}
+    return pd.Series(values, dtype=float).dropna()
+
+
+def _word(it: Effect, metric: str) -> str:
+    """Whether b is better, where the interval excludes 0."""
+    if not (it.low > 0 or it.high < 0):
+        return ""
+    return "worse" if it.mean * of_column(metric).direction > 0 else "better"
