@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcbench.errors import UserError, one_line
 from xcbench.run import code
-from xcbench.run.cell import Cell
+from xcbench.run.cell import FINAL, Cell
 from xcbench.run.code import Code
 from xcbench.units import count
 
@@ -59,7 +59,7 @@ def renewed(codes: Codes) -> dict[str, Code]:
 
 def stale(rows: pd.DataFrame, codes: Codes) -> str:
     """A sentence on rows whose code has changed since they were measured; empty without any."""
-    names = rows.loc[rows["status"] != "skipped"].reindex(columns=[COLUMN])[COLUMN]
+    names = rows.loc[rows["status"].isin(FINAL)].reindex(columns=[COLUMN])[COLUMN]
     names = names.astype(object).fillna("")
     changes = {name: code.change(codes.get(name)) for name in names.unique()}
     reasons = Counter(changes[name].reason for name in names if changes[name])

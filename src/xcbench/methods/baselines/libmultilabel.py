@@ -97,6 +97,7 @@ lml_ovr = baselines.method(
     lacks=baselines.needs("libmultilabel", "libmultilabel"),
     memory=weights,
     needs_features=True,
+    seeded=False,  # its threads draw from one generator
     ranks=baselines.RANKED,
 )
 lml_tree = baselines.method(
@@ -107,5 +108,6 @@ lml_tree = baselines.method(
     ),
     lacks=baselines.needs("libmultilabel", "libmultilabel"),
     needs_features=True,
+    seeded=False,  # its threads draw from one generator
     ranks=baselines.RANKED,
 )
