@@ -180,6 +180,9 @@ def test_advice_takes_the_fastest_of_those_about_as_good() -> None:
         result = advice.choice(table, needs)
         assert result is not None and result["method"] == name
     assert advice.choice(table, Needs(mib=0.1)) is None
+    equal = table.assign(accuracy=0.9, test_log_loss=[np.nan, 0.5, 0.3, 0.4], train_seconds=1.0)
+    best = advice.choice(equal, Needs())
+    assert best is not None and best["method"] == "bad"  # of the lowest log loss
 
 
 def test_rows_of_one_article_stay_together_when_some_are_set_aside() -> None:

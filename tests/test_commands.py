@@ -389,3 +389,14 @@ def test_predict_refuses_in_one_sentence(xcbench: Command, here: Path, tmp_path:
     cell.config["dataset"]["protocol"] |= {"split": "random", "rows": 9}  # nothing about features
     cells.save(here, cell)
     assert xcbench("predict", cell.cell, str(path)).code == 0
+
+
+def test_a_warning_of_a_library_is_one_line_however_often_it_comes(workspace: Workspace) -> None:
+    """LIBLINEAR ends at its limit for many of the 10 classes."""
+    words = ("dataset=digits", "method=svm_ovr", "method.C=1e6", "mlflow=false")
+    done = workspace.run(*words)
+    assert done.code == 0
+    assert len(re.findall("Liblinear failed to converge", done.err)) == 1, done.err
+    assert (
+        re.search(r"warning, \d+ times?: Liblinear", done.err) and "warnings.warn" not in done.err
+    )

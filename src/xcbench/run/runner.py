@@ -6,7 +6,10 @@ import math
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +28,7 @@ from xcbench.run.cells import identity
 from xcbench.run.course import Trace
 from xcbench.run.plan import Job, cache_dir, memory_estimate
 from xcbench.run.processes import interrupted
-from xcbench.units import GIB
+from xcbench.units import GIB, count
 
 APART = "; lockstep=false trains each cell by itself"
 WARM: set[str] = set()  # kinds of cells for which this process has all code compiled
@@ -45,13 +48,29 @@ def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
     try:
         with threads.one():
             cell.environment = {**environment.of(cell.engine), **job.origins}
-            return _evaluated(job) or _run(job, cell, watch)
+            with _warnings_once(cell.label):
+                return _evaluated(job) or _run(job, cell, watch)
     except MemoryError:
         return replace(
             cell, status="failed", message="out of memory", traceback=traceback.format_exc()
         )
     except Exception as error:  # one cell's failure must not cost the others
         return _failed(cell, error)
+
+
+@contextmanager
+def _warnings_once(label: str) -> Iterator[None]:
+    """Context that prints each warning of a library in one line, however often it is given."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    texts = Counter(
+        " ".join(str(entry.message).split())
+        for entry in caught
+        if not issubclass(entry.category, DeprecationWarning | PendingDeprecationWarning)
+    )
+    for text, times in texts.items():
+        print(f"{label}: warning, {count(times, 'time')}: {text}", file=sys.stderr)
 
 
 def _failed(cell: Cell, error: Exception, remedy: str = "") -> Cell:
