@@ -150,7 +150,7 @@ def test_what_is_damaged_or_newer_is_refused(
     [
         ("", (), "has no rows"),
         (" 1:1\n 2:1\n", (), "no row with a label"),
-            ("1:1\n2:1\n", (), "line 1: '1:1' does not begin with a label"),
+        ("1:1\n2:1\n", (), "line 1: '1:1' does not begin with a label"),
         ("a 1:1\n", (), "at least two are needed"),
         ("a 1:1\nb 1;1\n", (), "line 2: '1;1' is not a pair"),
         (

@@ -6,6 +6,7 @@ Sparse weights are stored by feature, so the cost of a row depends on its featur
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import xcbench
-from xcbench import durable, sealed
+from xcbench import durable, plugins, sealed
 from xcbench.core.dataset import Info
 from xcbench.core.solvers import Streams
 from xcbench.data import protocol as protocols
@@ -120,13 +121,19 @@ def save(folder: Path, trained: Trained) -> None:
             raise
 
 
-def load(folder: Path) -> Trained:
+def load(folder: Path, trust: Iterable[str] = ()) -> Trained:
     """Read a model.
+
+    Parameters
+    ----------
+    trust : modules that it may import; methods and samplers of xcbench and of installed packages
+        need none.
 
     Raises
     ------
     UserError
-        If there is no model, it is damaged, or its version is not supported.
+        If there is no model, it is damaged, its version is not supported, or it names a module
+        that is not trusted.
     """
     try:
         content = sealed.loads((folder / MODEL).read_bytes())
@@ -142,7 +149,8 @@ def load(folder: Path) -> Trained:
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(f"{folder} holds no model, or a damaged one ({error})") from None
     try:
-        return _restored(folder, content, arrays)
+        with plugins.reading(trust):
+            return _restored(folder, content, arrays)
     except UserError as error:  # which may quote what stands in the file
         raise UserError(printable(one_line(error))) from None
     except MISFITS as error:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import pandas as pd
 
+from xcbench import plugins
 from xcbench.cli import clean, show, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
@@ -26,6 +27,8 @@ from xcbench.terminal import RED, styled
 from xcbench.units import printable
 
 Command = Callable[[Request], int]
+LAUNCHING = ("train", "paper", "board", "advise")  # what they name is on the command line
+TRUSTING = ("predict", "evaluate")  # with trust=MODULE,…
 FOLDERS = ("runs_dir", "data_dir", "reports_dir")  # settings of many commands
 
 
@@ -114,8 +117,13 @@ def _command(words: list[str]) -> int:
     for name in FOLDERS:
         if not settings.get(name, name).strip():
             raise UserError(f"{name}={settings[name]} is not possible: {EMPTY}")
+    trust = settings.pop("trust", "").split(",") if arguments.command in TRUSTING else []
     flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
-    return command(Request(arguments.command, plain, settings, *flags))
+    request = Request(arguments.command, plain, settings, *flags)
+    if arguments.command in LAUNCHING:
+        return command(request)
+    with plugins.reading(trust):
+        return command(request)
 
 
 def _as_pairs(words: list[str]) -> list[str]:
