@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from xcbench import arrays as checked
 from xcbench import durable, sealed
 from xcbench.errors import UserError, one_line, writing
 from xcbench.run import curve_file
@@ -223,9 +224,8 @@ def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, n
         _, digests = described(where)
         if digests and sealed.file_digest(path) != digests.get(name):
             raise ValueError("the file has changed since it was written")
-        with np.load(path, allow_pickle=False) as content:
-            arrays = dict(content)
-    except Exception as error:  # there are many ways to damage an archive
+        arrays = checked.load(path)
+    except (OSError, ValueError, LookupError) as error:
         raise _unreadable(path, str(error) or type(error).__name__) from None
     for key, array in arrays.items():
         texts = array.dtype.kind == "U" and (name, key) == (INPUTS, "labels")
