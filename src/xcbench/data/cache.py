@@ -27,8 +27,7 @@ def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any
     The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
     """
     where.parent.mkdir(parents=True, exist_ok=True)
-    for left in where.parent.glob(f".{where.name}-*"):
-        durable.remove(left)
+    durable.tidy([where])
     scratch = durable.sibling(where)
     try:
         scratch.mkdir()

@@ -17,6 +17,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 import xcbench
+from xcbench import durable
 from xcbench.errors import UserError, reason
 from xcbench.units import duration, readable
 
@@ -57,7 +58,7 @@ class Downloader:
             blocks = _blocks(answer, url)
             first = next(blocks, b"")
             _refuse_page(answer, b"" if goes_on else first, url)
-            with self.part.open("ab" if goes_on else "wb") as out:
+            with open(self.part, "ab" if goes_on else "wb", opener=durable.no_link) as out:
                 progress = _Progress(self.label, out.tell(), total)
                 out.write(first)
                 for block in blocks:

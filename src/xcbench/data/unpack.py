@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from xcbench import durable
 from xcbench.data import files
 from xcbench.errors import UserError
 
@@ -74,7 +75,7 @@ def _copy_all(
         source = opened(entry) if is_file(entry) else None
         if source is None:
             raise UserError(f"the archive's {member} is a link or a folder, not a file")
-        with source, target.open("wb") as out:
+        with source, open(target, "wb", opener=durable.no_link) as out:
             while block := source.read(BLOCK):
                 left -= len(block)
                 if left < 0:

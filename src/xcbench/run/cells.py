@@ -7,6 +7,7 @@ A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -28,10 +29,13 @@ from xcbench.run.cell import identity as identity
 
 CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
 INPUTS = "inputs.npz"
+MARKER = ".xcbench"  # in the folder of the cells: what it is, and that we may delete in it
+MARK = "xcbench keeps its cells in this folder: one folder each, of 16 digits.\n"
 FILES = "files"  # in `CELL`: digests of the other files
 MISSING = "is missing; run again with save_weights=true force=true"
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
 
+OURS = re.compile(f"[0-9a-f]{{16}}|{durable.LEFT.pattern}")
 APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
 
 
@@ -295,6 +299,27 @@ def remove(runs_dir: Path, cell: str) -> None:
     with suppress(FileNotFoundError):
         where.rename(scratch)
     durable.remove(scratch)
+
+
+def mark(runs_dir: Path) -> None:
+    """Mark the folder of the cells as ours, if it is empty, or has cells of an earlier version.
+
+    Raises
+    ------
+    UserError
+        If it holds something else.
+    """
+    where = runs_dir / "cells"
+    if (where / MARKER).is_file():
+        return
+    there = os.listdir(where) if where.is_dir() else []
+    if there and not any(OURS.fullmatch(name) for name in there):
+        raise UserError(
+            f"{where} holds files that xcbench did not write, such as {min(there)}; "
+            "set another runs_dir"
+        )
+    with suppress(OSError):  # where nothing can be written, nothing can be deleted
+        durable.write(where / MARKER, MARK)
 
 
 def sweep_leftovers(runs_dir: Path) -> None:
