@@ -23,7 +23,7 @@ from xcbench.run import composing, objective, overrides, profile
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
-from xcbench.terminal import RED, styled
+from xcbench.terminal import RED, guard, styled
 
 MODE = Hydra.get_mode
 NAME = "config"
@@ -48,6 +48,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal has "…"
+    guard()
     end_at_once()
     profile.LAUNCH.import_until_now()
     profile.LAUNCH.enter("compose")

@@ -23,7 +23,7 @@ from xcbench.options import EMPTY, check_name
 from xcbench.run import cells, profile, results, stored
 from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
-from xcbench.terminal import RED, styled
+from xcbench.terminal import RED, guard, styled
 from xcbench.units import printable
 
 Command = Callable[[Request], int]
@@ -43,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         launch.main()
         return
     end_at_once()
+    guard()
     profile.LAUNCH.import_until_now()
     try:
         code = _command(words)

