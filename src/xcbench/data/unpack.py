@@ -69,6 +69,21 @@ def _copy_all(
     is_file: Callable[[Any], bool],
     targets: dict[str, Path],
 ) -> None:
+    try:
+        _copy_each(archive, entries, opened, is_file, targets)
+    except BaseException:  # what is half unpacked would keep the disk full
+        for target in targets.values():
+            target.unlink(missing_ok=True)
+        raise
+
+
+def _copy_each(
+    archive: Path,
+    entries: list[tuple[str, Any]],
+    opened: Callable[[Any], IO[bytes] | None],
+    is_file: Callable[[Any], bool],
+    targets: dict[str, Path],
+) -> None:
     left = _most(archive)
     for member, target in targets.items():
         entry = _only(entries, member)
