@@ -15,6 +15,7 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from xcbench import options
 from xcbench.cli.output import UNREAD, end_unread
@@ -27,6 +28,7 @@ from xcbench.terminal import RED, guard, styled
 
 MODE = Hydra.get_mode
 NAME = "config"
+MISTAKES = (UserError, HydraException, OmegaConfBaseException, YAMLError, OSError)
 
 
 def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
@@ -60,7 +62,7 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         end_unread(UNREAD)
-    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+    except MISTAKES as error:
         if own_choice:
             raise
         print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
@@ -110,6 +112,6 @@ def _single(composed: DictConfig) -> int:
         return run([composing.read(composed)])
     except BrokenPipeError:
         raise
-    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+    except MISTAKES as error:
         print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
         return 2

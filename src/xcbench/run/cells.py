@@ -19,12 +19,13 @@ import numpy as np
 
 from xcbench import arrays as checked
 from xcbench import durable, sealed
+from xcbench.data.inputs import Inputs
 from xcbench.errors import UserError, one_line, writing
 from xcbench.run import curve_file
 from xcbench.run.cell import CURVE_COLUMNS as CURVE_COLUMNS
 from xcbench.run.cell import FINAL as FINAL
 from xcbench.run.cell import STATUSES as STATUSES
-from xcbench.run.cell import Cell, of_its_settings
+from xcbench.run.cell import Cell, check_settings, of_its_settings
 from xcbench.run.cell import identity as identity
 
 CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
@@ -116,7 +117,8 @@ def read(where: Path) -> Cell:
     text = (where / CURVE).read_bytes()
     if sealed.digest(text) != digests[CURVE]:
         raise ValueError(f"{CURVE} is cut off or changed")
-    cell = Cell(**content, curve=curve_file.parse(text))
+    cell = sealed.record(Cell, {**content, "curve": curve_file.parse(text)})
+    check_settings(cell)
     if cell.cell != where.name:
         raise ValueError(f"these are the files of cell {cell.cell}")
     if cell.content and not of_its_settings(cell):
@@ -236,6 +238,23 @@ def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, n
         if not texts and (array.dtype.kind not in "fiu" or not np.isfinite(array).all()):
             raise _unreadable(path, f"{key} is not of finite real numbers")
     return arrays
+
+
+def inputs(runs_dir: Path, cell: Cell) -> Inputs:
+    """Saved transformation of new rows for the weights of a cell.
+
+    Raises
+    ------
+    UserError
+        If it was not saved, or the file is damaged.
+    """
+    arrays = saved_arrays(runs_dir, cell, INPUTS)
+    try:
+        made = Inputs.of(arrays)
+        checked.distinct("labels", made.labels, cell.shape["classes"])
+    except (LookupError, ValueError) as error:
+        raise _unreadable(folder(runs_dir, cell.cell) / INPUTS, one_line(error)) from None
+    return made
 
 
 def _unreadable(path: Path, reason: str) -> UserError:
