@@ -17,7 +17,7 @@ from bad_case import Case, NotPossible
 def cell_files(folder: Path, runs: str) -> Path:
     """Folder of the one cell that is under a copy of the finished run."""
     shutil.copytree(folder / "runs", folder / runs)
-    (cell,) = (folder / runs / "cells").iterdir()
+    (cell,) = (folder / runs / "cells").glob("[!.]*")
     return cell
 
 

@@ -196,7 +196,7 @@ def test_interrupted_overwrite_keeps_the_old_cell(
 
 def test_sweep_keeps_finished_cells(tmp_path: Path) -> None:
     cells.save(tmp_path, make("aa"))
-    for name in (".bb-x1y2", ".aa-x1y2-old"):
+    for name in (".bb.xcbench-0123456789ab", ".aa.xcbench-0123456789ab-old"):
         leftover = tmp_path / "cells" / name
         leftover.mkdir()
         (leftover / "cell.json").write_text('{"cell": ')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 pytest.importorskip("numba")
 
 import numba
+import numpy as np
 from numba import types
 
-from xcbench.core.kernels import compiling, keeping
+from workspace import ROOT
+from xcbench.core.kernels import compiling, evaluation, keeping, minibatch, rows
 
 
 def formula(x: float) -> float:
@@ -82,3 +85,57 @@ def test_without_a_private_place_nothing_is_kept(where: Path, monkeypatch) -> No
     monkeypatch.setattr(compiling, "FOLDER", None)
     assert hits(compiled()) == 0 and hits(compiled()) == 0
     assert not list(where.rglob("*.nb*"))
+
+
+def own(where: Path, values: np.ndarray) -> float:
+    """A sum by the kernel of products, compiled anew, with what is kept of it in a folder."""
+    again = compiling.kernel(rows.dot.py_func, fastmath=rows.dot.targetoptions["fastmath"])
+    return float(again(values, None, values, 0, len(values)))
+
+
+def test_every_compiled_function_is_kept_in_the_checked_cache() -> None:
+    """Numba's own cache would run any pickle that somebody puts there."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        if path.name != "compiling.py":
+            assert "njit" not in path.read_text("utf-8"), path
+    for function in (rows.dot, rows._short_dot, minibatch._adapt_row, evaluation._sum):
+        assert isinstance(function._cache, keeping.Cache)
+
+
+@pytest.mark.parametrize("damaged", [b"", b"x" * 99, b"cos\nsystem\n(S'touch executed'\ntR."])
+def test_what_is_put_in_the_place_of_a_kernel_is_not_run(
+    where: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes
+) -> None:
+    monkeypatch.chdir(where)
+    assert own(where, np.ones(3)) == 3.0
+    files = list(where.rglob("*.nb*"))
+    assert {path.suffix for path in files} == {".nbi", ".nbc"}
+    for path in files:
+        path.write_bytes(damaged)
+        assert own(where, np.ones(3)) == 3.0
+    assert not (where / "executed").exists() and all(keeping.intact(str(path)) for path in files)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
+def test_without_room_all_is_compiled_in_memory_with_one_warning(
+    where: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], number: int
+) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(number, os.strerror(number))
+
+    keeping.warn.cache_clear()
+    monkeypatch.setattr("xcbench.durable.write", full)
+    assert own(where, np.ones(3)) == 3.0 and own(where, np.ones(4)) == 4.0
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.startswith("warning: compiled code is not kept in ")
+    assert os.strerror(number) in said and "NUMBA_CACHE_DIR" in said
+
+
+def test_a_folder_that_cannot_be_made_is_one_warning_too(
+    where: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keeping.warn.cache_clear()
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(where / "file" / "below"))
+    (where / "file").write_text("no folder")
+    assert own(where, np.ones(3)) == 3.0 and own(where, np.ones(3)) == 3.0
+    assert capsys.readouterr().err.count("warning: compiled code is not kept") == 1

@@ -62,7 +62,7 @@ def test_archives_that_mean_harm(server: Server, tmp_path: Path, name: str) -> N
     assert re.search(mention, refusal(settings, tmp_path))
     (left,) = [path for path in tmp_path.iterdir() if path.is_dir() and path != before]
     assert left.name == "toy"
-    assert not list((left / ".fetching").glob("*.download"))
+    assert not list((left / ".fetching").iterdir())
 
 
 def test_a_link_in_a_zip(server: Server, tmp_path: Path) -> None:
@@ -83,6 +83,7 @@ def test_a_bomb_is_not_unpacked(
     members: dict[str, bytes | str] = {"Toy/a.txt": bytes(1 << 24), "Toy/b.txt": TEST}
     settings = toy(Download([server.put("toy.zip", zipped(members))], dict(BOTH)))
     assert "more than 100 times the size" in refusal(settings, tmp_path)
+    assert not list((tmp_path / "toy" / ".fetching").iterdir())
     beside: dict[str, bytes | str] = {"other": bytes(1 << 24), **MEMBERS}
     for mode in ("w:gz", "w:xz", "w:bz2"):  # what is not asked for is not read through
         settings = toy(Download([server.put("toy.tar", tarred(beside, mode))], dict(BOTH)))
@@ -95,3 +96,14 @@ def test_data_that_shrink_less_are_unpacked(
     monkeypatch.setattr(unpack, "SLACK", 0)
     fetch.fetch(toy(Download([server.put("toy.tar", tarred(MEMBERS))], dict(BOTH))), tmp_path)
     assert_in_place(tmp_path)
+
+
+def test_a_link_is_no_folder_for_what_is_fetched(server: Server, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "a.txt").write_text("of the user")
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / ".fetching").symlink_to(home)
+    settings = toy(Download([server.put("toy", zipped(MEMBERS))], dict(BOTH)))
+    assert "is a link, which is not followed" in refusal(settings, tmp_path)
+    assert [path.read_text() for path in home.iterdir()] == ["of the user"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pandas as pd
@@ -11,6 +12,7 @@ from file_faults import KILLED, in_child, kill
 from made_cells import grid, make
 from xcbench.core import metrics
 from xcbench.errors import UserError
+from xcbench.report import folder
 from xcbench.report.folder import build
 
 
@@ -171,3 +173,29 @@ def test_no_cells(tmp_path):
     with pytest.raises(UserError, match="no cell to report"):
         build([], tmp_path / "out", "Title")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("damage", ["emptied", "edited", "figure gone", "figures gone", "bytes"])
+def test_a_report_that_was_damaged_is_written_again(tmp_path, capsys, damage: str) -> None:
+    cells, out = [make(lr=lr) for lr in (0.1, 1.0)], tmp_path / "report"
+    folder.build(cells, out, "demo")
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    figure = sorted((out / "figures").iterdir())[0]
+    match damage:
+        case "emptied":
+            (out / "index.html").write_text("")
+        case "edited":
+            path = out / "table.csv"
+            path.write_text(path.read_text().replace("0.1", "0.2"))
+        case "figure gone":
+            figure.unlink()
+        case "figures gone":
+            shutil.rmtree(out / "figures")
+        case "bytes":
+            (out / folder.INPUTS).write_bytes(b"\xff\0")
+    capsys.readouterr()
+    folder.build(cells, out, "demo")
+    assert "nothing changed" not in capsys.readouterr().out
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    folder.build(cells, out, "demo")
+    assert "nothing changed" in capsys.readouterr().out

@@ -75,7 +75,7 @@ def test_killed_sweep_goes_on(
     assert process.returncode == -signal.SIGKILL
     survived = workspace.cells()
     # What a process leaves behind that dies while it writes.
-    half = workspace.path / "runs" / "cells" / ".0123456789abcdef-half"
+    half = workspace.path / "runs" / "cells" / ".0123456789abcdef.xcbench-0123456789ab"
     half.mkdir()
     whole = workspace.path / "runs" / "cells" / next(iter(survived)) / "cell.json"
     (half / "cell.json").write_text(whole.read_text()[:500])

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import io
 import re
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from made_cells import make
-from xcbench.cli import summary, usage
+from xcbench import SampledSoftmaxClassifier, model_files
+from xcbench.cli import main, summary, usage
+from xcbench.data.inputs import Inputs
+from xcbench.data.settings import Protocol
+from xcbench.model_files import Trained
+from xcbench.run import cells
 from xcbench.run.progress import Progress
-from xcbench.terminal import RED, filled, styled
+from xcbench.terminal import RED, afresh, filled, guard, styled
 
 
 class Terminal(io.StringIO):
@@ -71,3 +80,51 @@ def test_the_table_of_a_sweep_has_a_method_at_its_best_rate(
 def test_every_command_is_in_a_group_of_the_help() -> None:
     listed = re.findall(r"^  ([a-z]+) {2,}", usage.OVERVIEW, re.M)
     assert sorted(listed) == sorted(usage.COMMANDS) and len(set(listed)) == len(listed)
+
+
+def test_a_terminal_gets_no_codes_but_our_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    out, pipe = Terminal(), io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", pipe)
+    guard()
+    guard()
+    print(f"{styled('done', RED, sys.stdout)} \033]0;title\a\033[2Jcafé\u202e\r\n\tlast")
+    print(afresh(sys.stdout), end="")
+    assert out.getvalue() == "\033[31mdone\033[0m �]0;title��[2Jcafé��\n\tlast\n\r\033[K"
+    assert sys.stderr is pipe and sys.stdout.isatty()
+
+
+EVIL = "\033]0;title\a\033[2J"
+
+
+@pytest.mark.parametrize("kind", [Terminal, io.StringIO])
+def test_labels_and_names_reach_a_terminal_without_codes(
+    kind: type[io.StringIO], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a command prints of a file of somebody else; a pipe gets it exactly."""
+    monkeypatch.chdir(tmp_path)
+    Path("rows.svm").write_text("1:1\n2:1\n3:1\n")
+    X, labels = sp.csr_array(np.eye(3, dtype=np.float32)), [f"a{EVIL}", "b", f"c{EVIL}"]
+    estimator = SampledSoftmaxClassifier(random_state=0).fit(X, labels)
+    inputs = Inputs(1, 3, np.ones(3), np.ones((3, 0)), estimator.classes_)
+    model_files.save(Path("model"), Trained(estimator, inputs, Protocol(), np.ones(3, int)))
+    cell = make(dataset=f"a{EVIL}", message=f"m{EVIL}")
+    cells.save(Path("runs"), cell)
+    for words in (
+        ["predict", "model", "rows.svm", "k=3"],
+        ["results"],
+        ["results", "--format", "md"],
+        ["results", "--format", "json"],
+        ["show", cell.cell],
+        ["clean", "status=done", "--yes"],
+    ):
+        out = kind()
+        with monkeypatch.context() as patch:
+            patch.setattr("sys.stdout", out)
+            with pytest.raises(SystemExit):
+                main.main(words)
+        codes = [sign for sign in out.getvalue() if not sign.isprintable() and sign not in "\n\t"]
+        assert out.getvalue() and (not codes or kind is io.StringIO), words
+        assert codes or words[0] not in ("predict",) or kind is Terminal

@@ -12,6 +12,7 @@ import pytest
 
 from tracked_cells import STARTED, a_cell, client, curve, some_cells, stored
 from workspace import Workspace
+from xcbench import durable
 from xcbench.run import cells, mlflow_ui, tracking
 
 
@@ -242,7 +243,7 @@ def test_a_run_that_was_cut_off_is_logged_again(runs_dir: Path) -> None:
 def test_rebuild_gives_the_same_store_and_holds_these_cells_alone(runs_dir: Path) -> None:
     before = stored(runs_dir)
     tracking.track(runs_dir, [a_cell(9)])
-    (runs_dir / ".mlflow-killed").mkdir()
+    durable.sibling(runs_dir / "mlflow.db").mkdir()
     (runs_dir / "mlflow.db-journal").write_bytes(b"of the old store")
     assert tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True) == 4
     assert stored(runs_dir) == before

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
@@ -159,8 +160,15 @@ class Sweeper(BasicSweeper):
             self.launcher.setup(**context)
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Launch all batches; then end with the exit code of the worst."""
-        returned = super().sweep(arguments)
+        """Launch all batches; then end with the exit code of the worst.
+
+        Hydra's record of the sweep goes to a folder that is removed: the cells have their settings,
+        and a folder of cells that cannot be written is no reason to end.
+        """
+        assert self.config is not None
+        with TemporaryDirectory() as scratch:
+            self.config.hydra.sweep.dir = scratch
+            returned = super().sweep(arguments)
         assert isinstance(self.launcher, SweepLauncher)
         if self.launcher.code:
             sys.exit(self.launcher.code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from xcbench.terminal import filled
+from xcbench.terminal import control, filled
 from xcbench.units import duration
 
 
@@ -31,7 +31,8 @@ class Bar:
         left = spent / number * (self.total - number)
         line = f"{self.unit} {number}/{self.total} {filled(number / self.total)} {told}"
         line += f", {duration(spent)}" + (f", about {duration(left)} left" if left else "")
-        print(f"\r{line.ljust(self.length)}", end="", file=sys.stderr, flush=True)
+        start = control("\r", sys.stderr)
+        print(f"{start}{line.ljust(self.length)}", end="", file=sys.stderr, flush=True)
         self.length = len(line)
 
     def end(self) -> None:

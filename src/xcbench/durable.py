@@ -2,24 +2,25 @@
 
 New content goes to a hidden name beside its target, is synced and renamed. A killed process leaves
 hidden names behind: `recover` restores content that exists only there, `sweep` deletes the rest.
+These names are ours alone, see `sibling`; no other file is touched, and no link is followed.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import glob
 import os
 import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 LEFTOVER_SECONDS = 600.0  # a younger one may be that of a process that is writing now
 OLD = "-old"
+LEFT = re.compile(rf"\.(.+)\.xcbench-[0-9a-f]{{12}}({OLD})?")  # target, and whether it is old
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 
@@ -48,7 +49,22 @@ def write(path: Path, content: bytes | str) -> None:
 
 def sibling(path: Path) -> Path:
     """Unique hidden name beside a path."""
-    return path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+    return path.with_name(f".{path.name}.xcbench-{secrets.token_hex(6)}")
+
+
+def no_link(path: str, flags: int) -> int:
+    """Open a file that is no link, and has no second name; as ``opener`` of `open`.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, or is one of these.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666)
+    if os.fstat(descriptor).st_nlink > 1:
+        os.close(descriptor)
+        raise OSError(errno.EMLINK, "it is a link: the file has another name", path)
+    return descriptor
 
 
 def sync_folder(path: Path) -> None:
@@ -173,17 +189,16 @@ def _exchange(a: Path, b: Path) -> bool:
 
 def recover(folder: Path) -> None:
     """Restore an old folder whose replacement never arrived."""
-    for old in folder.glob(f".*{OLD}"):
-        target = old.with_name(old.name[1:].removesuffix(OLD).rpartition("-")[0])
-        if not target.exists():
+    for path, target, old in _left(folder):
+        if old and not target.exists():
             with suppress(OSError):  # another process did it
-                old.rename(target)
+                path.rename(target)
 
 
 def sweep(folder: Path) -> None:
     """Recover, then delete the leftovers of killed processes."""
     recover(folder)
-    for path in folder.glob(".*"):
+    for path, _, _ in _left(folder):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > LEFTOVER_SECONDS:
                 remove(path)
@@ -191,11 +206,23 @@ def sweep(folder: Path) -> None:
 
 def tidy(targets: Iterable[Path]) -> None:
     """Recover, then delete all leftovers of these paths; the caller holds their lock."""
-    for target in targets:
-        recover(target.parent)
-        for path in target.parent.glob(f".{glob.escape(target.name)}-*"):
-            if re.fullmatch(f"[0-9a-f]{{12}}({OLD})?", path.name[len(target.name) + 2 :]):
+    for wanted in targets:
+        recover(wanted.parent)
+        for path, target, _ in _left(wanted.parent):
+            if target == wanted:
                 remove(path)
+
+
+def _left(folder: Path) -> Iterator[tuple[Path, Path, str | None]]:
+    """Leftovers in a folder, the target of each, and whether it is the old one."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        if match := LEFT.fullmatch(name):
+            yield folder / name, folder / match[1], match[2]
 
 
 def remove(path: Path) -> None:

@@ -1,6 +1,7 @@
 """`UserError`, the exception shown to users, and conversion of disk errors to it."""
 
 import difflib
+import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,8 @@ def one_line(error: BaseException) -> str:
 
 def reason(error: BaseException) -> str:
     """What went wrong, in the operating system's words if it has any; without the file name."""
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return "it is a link, which is not followed"
     return (isinstance(error, OSError) and error.strerror) or one_line(error)
 
 
@@ -45,7 +48,8 @@ def writing(path: Path, setting: str = "runs_dir") -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        remedy = "remove it" if error.errno in (errno.ELOOP, errno.EMLINK) else "make room there"
         raise UserError(
-            f"{path} cannot be written ({reason(error)}); make room there, "
+            f"{path} cannot be written ({reason(error)}); {remedy}, "
             f"or set another {setting}; what is finished stays"
         ) from None

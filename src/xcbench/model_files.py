@@ -6,6 +6,7 @@ Sparse weights are stored by feature, so the cost of a row depends on its featur
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import xcbench
-from xcbench import durable, sealed
+from xcbench import arrays as checked
+from xcbench import durable, memory, options, plugins, sealed
 from xcbench.core.dataset import Info
 from xcbench.core.solvers import Streams
 from xcbench.data import protocol as protocols
@@ -42,7 +44,16 @@ FAMILIES: dict[str, type[LinearClassifier]] = {
 }
 # Of a model that another program wrote, with checksums that fit.
 MISFITS = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError)
-FITTED = ("lr_", "n_iter_", "loss_curve_", "n_features_in_")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What an estimator learnt besides arrays; the names are its own."""
+
+    lr_: float | None
+    n_iter_: int
+    loss_curve_: list[float | None]
+    n_features_in_: int
 
 
 @dataclass
@@ -103,7 +114,7 @@ def save(folder: Path, trained: Trained) -> None:
         "settings": asdict(estimator._settings),
         "info": asdict(estimator._info),
         "protocol": asdict(trained.protocol) if trained.protocol else None,
-        "fitted": {name: getattr(estimator, name) for name in FITTED},
+        "fitted": asdict(_fitted(estimator)),
         "names": [str(name) for name in getattr(estimator, "feature_names_in_", [])],
     }
     scratch = durable.sibling(folder.absolute())
@@ -120,13 +131,19 @@ def save(folder: Path, trained: Trained) -> None:
             raise
 
 
-def load(folder: Path) -> Trained:
+def load(folder: Path, trust: Iterable[str] = ()) -> Trained:
     """Read a model.
+
+    Parameters
+    ----------
+    trust : modules that it may import; methods and samplers of xcbench and of installed packages
+        need none.
 
     Raises
     ------
     UserError
-        If there is no model, it is damaged, or its version is not supported.
+        If there is no model, it is damaged, its version is not supported, or it names a module
+        that is not trusted.
     """
     try:
         content = sealed.loads((folder / MODEL).read_bytes())
@@ -137,12 +154,12 @@ def load(folder: Path) -> Trained:
             )
         if sealed.file_digest(folder / ARRAYS) != content["files"][ARRAYS]:
             raise ValueError(f"{ARRAYS} has changed since it was written")
-        with np.load(folder / ARRAYS, allow_pickle=False) as stored:
-            arrays = dict(stored)
+        arrays = checked.load(folder / ARRAYS)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UserError(f"{folder} holds no model, or a damaged one ({error})") from None
     try:
-        return _restored(folder, content, arrays)
+        with plugins.reading(trust):
+            return _restored(folder, content, arrays)
     except UserError as error:  # which may quote what stands in the file
         raise UserError(printable(one_line(error))) from None
     except MISFITS as error:
@@ -151,33 +168,66 @@ def load(folder: Path) -> Trained:
 
 
 def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trained:
-    version = registry.find(content["method"]).thing.version
+    method, parameters = content["method"], content["parameters"]
+    version = registry.find(method).thing.version
     if version != content["method_version"]:
         raise UserError(
             f"{folder} was trained by version {content['method_version']} of method "
-            f"{content['method']}, this is version {version}; train it again"
+            f"{method}, this is version {version}; train it again"
         )
-    estimator: LinearClassifier = FAMILIES[content["family"]](**content["parameters"])
-    for name, value in content["fitted"].items():
+    estimator: LinearClassifier = FAMILIES[content["family"]](**parameters)
+    if estimator.method != method or estimator.dtype not in ("float32", "float64"):
+        raise ValueError(f"method {estimator.method!r}, dtype {estimator.dtype!r}")
+    fitted, info = sealed.record(Fitted, content["fitted"]), _info(content["info"])
+    for name, value in vars(fitted).items():
         setattr(estimator, name, value)
-    if content["names"]:
-        estimator.feature_names_in_ = np.array(content["names"], object)
-    estimator.classes_ = arrays["classes"]
-    estimator.state_ = _under("state.", arrays)
-    estimator._memory, estimator._streams = {}, Streams.of(0)
-    kinds = {entry.name for entry in fields(Info)}
-    info = Info(**{name: value for name, value in content["info"].items() if name in kinds})
+    estimator.loss_curve_ = [math.nan if loss is None else loss for loss in fitted.loss_curve_]
     if estimator.n_features_in_ != info.features:
         raise ValueError(f"{estimator.n_features_in_} features beside {info.features}")
-    if estimator.dtype not in ("float32", "float64"):
-        raise ValueError(f"dtype {estimator.dtype!r}")
+    if content["names"]:
+        names = np.array(content["names"])
+        checked.distinct("names", names, info.features)
+        estimator.feature_names_in_ = names.astype(object)
+    estimator.classes_ = checked.distinct("classes", arrays["classes"], info.classes, True)
+    estimator.state_ = _under("state.", arrays)
+    checked.state(estimator.state_, info.classes, info.features, estimator.dtype)
+    estimator._memory, estimator._streams = {}, Streams.of(0)
     estimator._restore(info, content["settings"], need=(), engine="numpy")
-    next(estimator._model.passes(sp.csr_array((1, info.features), dtype=estimator.dtype)))
-    parts, protocol = _under("inputs.", arrays), content["protocol"]
-    if protocol is None:
+    trained = _with_inputs(estimator, content["protocol"], arrays)
+    width = info.features if trained.inputs is None else trained.inputs.width
+    X = trained.features(sp.csr_array((1, width), dtype=np.float32))
+    if np.isnan(estimator.predict_top_k(X, 1)[1]).any():
+        raise ValueError("its scores are not numbers")
+    return trained
+
+
+def _info(content: dict[str, Any]) -> Info:
+    """Statistics of the training rows; those that this version does not know are left out."""
+    names = {entry.name for entry in fields(Info)}
+    return sealed.record(Info, {name: content[name] for name in content if name in names})
+
+
+def _with_inputs(
+    estimator: LinearClassifier, protocol: Any, arrays: dict[str, np.ndarray]
+) -> Trained:
+    """The estimator with the transformation of its rows, if it was trained on a file."""
+    if protocol is None:  # else their number is that of the factors in the file
+        features = estimator.n_features_in_
+        memory.check_features(features, f"a model of {features:,} features")
         return Trained(estimator)
-    inputs = Inputs.of({**parts, "labels": estimator.classes_})
-    return Trained(estimator, inputs, Protocol(**protocol), arrays["counts"])
+    chosen = sealed.record(Protocol, protocol)
+    options.check(chosen, "protocol.")
+    labels = estimator.classes_
+    inputs = Inputs.of({**_under("inputs.", arrays), "labels": labels})
+    protocols.check_inputs(inputs, chosen)
+    counts = checked.whole("counts", arrays["counts"], labels.shape, 0, np.iinfo(np.int64).max)
+    return Trained(estimator, inputs, chosen, counts)
+
+
+def _fitted(estimator: LinearClassifier) -> Fitted:
+    """What was learnt; a loss that is not a number has none in JSON."""
+    losses = [loss if math.isfinite(loss) else None for loss in estimator.loss_curve_]
+    return Fitted(estimator.lr_, estimator.n_iter_, losses, int(estimator.n_features_in_))
 
 
 def _under(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

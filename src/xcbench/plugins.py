@@ -2,13 +2,17 @@
 
 A plugin is named by an entry point of an installed package, or by a *target* ``module.name``. The
 module is on the Python path or in the working directory. Plugins are imported on demand, so a
-broken package fails only the runs that use it.
+broken package fails only the runs that use it. Where a file names a target, `reading` keeps it from
+being imported.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -18,6 +22,8 @@ from typing import Any
 from xcbench.errors import UserError, one_line, suggestion
 
 _loaded: set[tuple[str, str]] = set()  # targets that somebody asked this process for, by kind
+# Modules that may be imported while files are read; None where the names are the user's own.
+_trusted: ContextVar[frozenset[str] | None] = ContextVar("trusted", default=None)
 GROUPS = {"method": "xcbench.methods", "sampler": "xcbench.samplers", "dataset": "xcbench.datasets"}
 
 
@@ -70,15 +76,43 @@ def refuse_clash(kind: str, name: str) -> None:
         )
 
 
-@cache
+@contextmanager
+def reading(trust: Iterable[str] = ()) -> Iterator[None]:
+    """Context in which names come from files: no target is imported.
+
+    Parameters
+    ----------
+    trust : modules that may be imported all the same, besides those of an outer context.
+    """
+    token = _trusted.set((_trusted.get() or frozenset()) | frozenset(trust))
+    try:
+        yield
+    finally:
+        _trusted.reset(token)
+
+
 def find(kind: str, reference: str, ours: tuple[str, ...] = ()) -> PluginRef:
     """Load the plugin of a name or target; a misspelt name gets a suggestion from ``ours``.
 
     Raises
     ------
     UserError
-        If there is no such plugin, more than one, or it cannot be imported.
+        If there is no such plugin, more than one, it cannot be imported, or a file names a target
+        that is not trusted.
     """
+    trusted, target = _trusted.get(), is_target(reference)
+    if target and trusted is not None and (kind, reference) not in _loaded:
+        where = module(kind, reference)
+        if where not in trusted:
+            raise UserError(
+                f"a file names the {kind} {reference}, which is neither xcbench's own nor an "
+                f"installed package's, and may be any code; if you trust it, add trust={where}"
+            )
+    return _find(kind, reference, ours)
+
+
+@cache
+def _find(kind: str, reference: str, ours: tuple[str, ...]) -> PluginRef:
     if is_target(reference):
         return _target(kind, reference)
     entries = announced(kind).get(reference, [])

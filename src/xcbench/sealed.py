@@ -1,13 +1,18 @@
-"""JSON with a checksum of its content."""
+"""JSON with a checksum of its content, and records of it whose fields have their types."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections.abc import Hashable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 CHECKSUM = "checksum"
+Record = TypeVar("Record")
 
 
 def dumps(content: dict[str, Any]) -> str:
@@ -48,3 +53,38 @@ def file_digest(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def record(kind: type[Record], content: Any) -> Record:
+    """Make a dataclass of JSON content.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a field is missing, unknown, or not of its type; of numbers, if they are not finite.
+    """
+    if not isinstance(content, Mapping):
+        raise TypeError(f"{kind.__name__} is {type(content).__name__}")
+    for name, hint in _hints(cast(Hashable, kind)).items():
+        if name in content and not _is(content[name], hint):
+            raise TypeError(f"{name} of {kind.__name__} is not of its type")
+    return kind(**content)
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is(value: Any, hint: Any) -> bool:
+    """Whether JSON content is of a type."""
+    kind, parts = get_origin(hint) or hint, get_args(hint)
+    if kind is UnionType:
+        return any(_is(value, part) for part in parts)
+    if kind is float:
+        return type(value) is int or (type(value) is float and math.isfinite(value))
+    if kind is list:
+        return type(value) is list and all(_is(item, parts[0]) for item in value)
+    if kind is dict:
+        return type(value) is dict and all(_is(item, parts[1]) for item in value.values())
+    return hint is Any or type(value) is (type(None) if hint is None else kind)

@@ -9,6 +9,7 @@ import json
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,11 +24,15 @@ import reading
 from good_files import ARFF, ARFF_ROWS, DIGITS, DRAWINGS, IMAGES, SVMLIGHT, TEST, TRAIN, npz_bytes
 from tracked_cells import a_cell
 from xcbench import model_files, sealed
-from xcbench.core.dataset import Raw
+from xcbench.core import statistics
+from xcbench.core.dataset import LabelSets, Raw, Split
+from xcbench.core.models.compiled import CompiledModel
+from xcbench.data import cache as cached
 from xcbench.data import dense_text, labelled_rows, new_rows, unpack
 from xcbench.data.inputs import Inputs
+from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
-from xcbench.estimators import SampledSoftmaxClassifier
+from xcbench.estimators import MarginClassifier, SampledSoftmaxClassifier
 from xcbench.run import cells, composing, curve_file, grids, overrides, profile, sweeps
 
 CUT = b"\n====\n"  # between files
@@ -152,6 +157,121 @@ def good_model() -> bytes:
     return (FOLDER / "model" / "model.json").read_bytes()
 
 
+NUMBERS = (0, 1, -1, -5, 2**30, 2**62, -(2**63), np.nan, np.inf, 1e18, 0.5, 3)
+KINDS = (
+    "float32",
+    "float64",
+    "float16",
+    "int32",
+    "int64",
+    "uint8",
+    "bool",
+    "U3",
+    "complex128",
+    "S2",
+)
+
+
+def changed(content: bytes, good: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Arrays with edits: four bytes each choose an array, what to do with it, where and by what."""
+    arrays = dict(good)
+    for first in range(0, len(content) - 3, 4):
+        which, what, where, value = content[first : first + 4]
+        name = sorted(good)[which % len(good)]
+        array = arrays.get(name, good[name])
+        if what < 128 and array.size:  # a number in a place
+            array = array.copy()
+            edit = np.errstate(all="ignore")
+            with suppress(OverflowError, ValueError, TypeError), edit:
+                array.ravel()[where % array.size] = NUMBERS[value % len(NUMBERS)]
+        elif what < 160:
+            array = array.ravel()[: where % (array.size + 1)]
+        elif what < 180:
+            array = np.resize(array, [(0, 1, 2, 7)[value % 4]] * (where % 4))
+        elif what < 220:
+            with suppress(ValueError, TypeError), np.errstate(all="ignore"):
+                array = array.astype(KINDS[value % len(KINDS)])
+        elif what < 240:
+            array = np.flip(array) if array.ndim else np.array(value)
+        else:
+            arrays.pop(name, None)
+            continue
+        arrays[name] = array
+    return arrays
+
+
+@cache
+def good_arrays() -> dict[str, tuple[Path, dict[str, np.ndarray], dict[str, Any]]]:
+    """Models of every kind of weights: their folder, arrays, and description."""
+    X = np.eye(12, 5, dtype=np.float32) + np.eye(12, 5, -5, np.float32)
+    raw, y = sp.csr_array(X), np.arange(12) % 4
+    kinds = {
+        "linear": SampledSoftmaxClassifier("umax", random_state=0, epochs=2),
+        "tree": SampledSoftmaxClassifier("negative_sampling", random_state=0, epochs=2),
+        "memoir": MarginClassifier("memoir_l2", random_state=0, epochs=2),
+        "pd_sparse": MarginClassifier("pd_sparse", random_state=0),
+        "margins": MarginClassifier("svm_ovr", random_state=0),
+    }
+    good = {}
+    for name, estimator in kinds.items():
+        inputs = Inputs(1, 5, np.ones(5), np.ones((5, 0)), np.arange(4))
+        trained = model_files.Trained(estimator.fit(raw, y), inputs, Protocol(), np.full(4, 3))
+        where = FOLDER / f"model-{name}"
+        model_files.save(where, trained)
+        described = json.loads((where / "model.json").read_bytes())
+        good[name] = (where, dict(np.load(where / "arrays.npz")), described)
+    return good
+
+
+def model_arrays(content: bytes) -> None:
+    """A first byte that says which model, then edits of its arrays; checksums fit."""
+    where, good, described = [*good_arrays().values()][content[0] % 5 if content else 0]
+    np.savez(where / "arrays.npz", **changed(content[1:], good))  # type: ignore[arg-type]
+    digest = sealed.file_digest(where / "arrays.npz")
+    written(
+        f"{where.name}/model.json", resealed(b"", {**described, "files": {"arrays.npz": digest}})
+    )
+    trained = model_files.load(where)
+    best, values = trained.estimator.predict_top_k(trained.features(sp.csr_array(np.eye(5))), 2)
+    assert len(best) == 5 and not np.isnan(values).any()
+
+
+@cache
+def good_dataset() -> tuple[Path, dict[str, np.ndarray], dict[str, Any]]:
+    """A prepared dataset, sparse and of several labels: its folder, arrays, and description."""
+    X = sp.csr_array(np.eye(9, 4, dtype=np.float32) + np.eye(9, 4, -4, np.float32))
+    sets = LabelSets(np.arange(0, 19, 2), np.tile([0, 1, 2], 6), np.ones(9))
+    split = Split(X, np.arange(9) % 3, sets)
+    info = statistics.describe("data", "0" * 16, False, split, split, 3)
+    where = FOLDER / "cache" / info.digest
+    cached.save(where, info, split, split, {"digest": "", "numbers": None})
+    arrays = {path.stem: np.load(path) for path in where.glob("*.npy")}
+    return where, arrays, json.loads((where / "info.json").read_bytes())
+
+
+def dataset(content: bytes) -> None:
+    """Edits of the arrays of a prepared dataset, whose checksums fit: taken, or prepared anew."""
+    where, good, described = good_dataset()
+    for path in where.glob("*.npy"):
+        path.unlink()
+    for name, array in changed(content, good).items():
+        np.save(where / f"{name}.npy", array)
+    checksums = {path.name: zlib.crc32(path.read_bytes()) for path in where.glob("*.npy")}
+    written(f"cache/{where.name}/info.json", resealed(b"", {**described, "checksums": checksums}))
+    info = cached.info(where)
+    if info is None:
+        raise UserError("it is prepared anew")
+    problem = cached.load(where, info)
+    for split in (problem.train, problem.test):
+        assert isinstance(split.X, sp.csr_array) and split.sets is not None
+        split.X.check_format(full_check=True)
+        assert np.isfinite(split.X.data).all() and 0 <= split.y.min() <= split.y.max() < 3
+        split.labels(3).check_format(full_check=True)
+        model = CompiledModel(3, 4, True, "float32")
+        model.add(model.take(split.X, np.arange(9)), split.y[:, None], np.ones((9, 1)))
+        model.summarise(split)
+
+
 def parsed(text: bytes) -> object:
     try:
         return json.loads(text)
@@ -271,6 +391,8 @@ def all_of_them() -> dict[str, Target]:
         "cell": Target(cell, (CUT + b"iteration,train_seconds\n0,0.5\n", good_cell())),
         "curve": Target(curve, (b"iteration,train_seconds\n0,0.5\n1,\n",)),
         "model": Target(model, (b"\0\0\0", good_model())),
+        "model_arrays": Target(model_arrays, tuple(bytes([k]) for k in range(5))),
+        "dataset": Target(dataset, (b"", b"\0\0\0\4")),
         "grid": Target(grid, (grid_text,)),
         "launches": Target(launches, (sealed.dumps(launch).encode(),)),
         "command_line": Target(

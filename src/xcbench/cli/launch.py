@@ -15,6 +15,7 @@ from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig
 from omegaconf.errors import OmegaConfBaseException
+from yaml import YAMLError  # type: ignore[import-untyped]
 
 from xcbench import options
 from xcbench.cli.output import UNREAD, end_unread
@@ -23,10 +24,11 @@ from xcbench.run import composing, objective, overrides, profile
 from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
 from xcbench.run.execute import run
 from xcbench.run.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
-from xcbench.terminal import RED, styled
+from xcbench.terminal import RED, guard, styled
 
 MODE = Hydra.get_mode
 NAME = "config"
+MISTAKES = (UserError, HydraException, OmegaConfBaseException, YAMLError, OSError)
 
 
 def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
@@ -48,6 +50,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal has "…"
+    guard()
     end_at_once()
     profile.LAUNCH.import_until_now()
     profile.LAUNCH.enter("compose")
@@ -59,7 +62,7 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         end_unread(UNREAD)
-    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+    except MISTAKES as error:
         if own_choice:
             raise
         print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
@@ -109,6 +112,6 @@ def _single(composed: DictConfig) -> int:
         return run([composing.read(composed)])
     except BrokenPipeError:
         raise
-    except (UserError, HydraException, OmegaConfBaseException, OSError) as error:
+    except MISTAKES as error:
         print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
         return 2

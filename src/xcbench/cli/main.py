@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from xcbench import plugins
 from xcbench.cli import clean, show, tables, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
@@ -20,10 +21,12 @@ from xcbench.options import EMPTY, check_name
 from xcbench.run import cells, checkpoints, profile, results, stored
 from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
 from xcbench.run.settings import Config
-from xcbench.terminal import RED, styled
+from xcbench.terminal import RED, guard, styled
 from xcbench.units import printable
 
 Command = Callable[[Request], int]
+LAUNCHING = ("train", "paper", "board", "advise")  # what they name is on the command line
+TRUSTING = ("predict", "evaluate")  # with trust=MODULE,…
 FOLDERS = ("runs_dir", "data_dir", "reports_dir")  # settings of many commands
 
 
@@ -38,6 +41,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         launch.main()
         return
     end_at_once()
+    guard()
     profile.LAUNCH.import_until_now()
     try:
         code = _command(words)
@@ -113,8 +117,13 @@ def _command(words: list[str]) -> int:
     for name in FOLDERS:
         if not settings.get(name, name).strip():
             raise UserError(f"{name}={settings[name]} is not possible: {EMPTY}")
+    trust = settings.pop("trust", "").split(",") if arguments.command in TRUSTING else []
     flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
-    return command(Request(arguments.command, plain, settings, *flags))
+    request = Request(arguments.command, plain, settings, *flags)
+    if arguments.command in LAUNCHING:
+        return command(request)
+    with plugins.reading(trust):
+        return command(request)
 
 
 def _as_pairs(words: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xcbench import durable, model_files
+from xcbench import durable, model_files, sealed
 from xcbench.cli import train
 from xcbench.cli.command import Request
 from xcbench.core.dataset import Rows
@@ -24,7 +24,6 @@ from xcbench.errors import UserError, writing
 from xcbench.methods import registry
 from xcbench.run import cells
 from xcbench.run.cell import Cell
-from xcbench.units import printable
 
 
 def predict(request: Request) -> int:
@@ -38,12 +37,12 @@ def predict(request: Request) -> int:
     cell = cells.find(runs_dir, request.words[0])
     weights = cells.weights(runs_dir, cell)
     link = _link(cell)
-    inputs = Inputs.of(cells.saved_arrays(runs_dir, cell, cells.INPUTS))
+    inputs = cells.inputs(runs_dir, cell)
     model = LinearModel.of(weights["W"], weights.get("b"), link)
     n_classes = len(inputs.labels)
     if not re.fullmatch("[0-9]+", k) or not 1 <= int(k) <= n_classes:
         raise UserError(f"k={k} is not possible: it must lie between 1 and {n_classes}")
-    reader = "" if cell.shape["twin"] else cell.config["dataset"]["reader"]
+    reader = "" if cell.shape.get("twin") else str(cell.config["dataset"].get("reader", ""))
     X = new_rows.read(Path(request.words[1]), inputs, reader, encoding)
     lines = _lines(model, X, cell, inputs, int(k))
     if out is None:
@@ -87,9 +86,7 @@ def _with_model(request: Request) -> int:
 
 
 def _print(lines: Iterable[str]) -> None:
-    """Print lines, at a terminal without control characters of labels; exact in a pipe or file."""
-    if sys.stdout.isatty():
-        lines = map(printable, lines)
+    """Print lines, exactly into a pipe or a file; a terminal gets no control characters."""
     sys.stdout.writelines(lines)
     sys.stdout.flush()
 
@@ -109,13 +106,16 @@ def _lines(model: LinearModel, X: Rows, cell: Cell, inputs: Inputs, k: int) -> I
 
 
 def _protocol(cell: Cell) -> Protocol:
-    settings = cell.config["dataset"]["protocol"]
+    settings = cell.config["dataset"].get("protocol", {})
     for name in settings.keys() - {entry.name for entry in fields(Protocol)}:
         raise UserError(
             f"cell {cell.cell} was trained with dataset.protocol.{name}={settings[name]}, which "
             "this version does not know; predict with the version that ran it"
         )
-    return Protocol(**settings)
+    try:
+        return sealed.record(Protocol, settings)
+    except TypeError as error:
+        raise UserError(f"cell {cell.cell} is damaged: {error}") from None
 
 
 def _link(cell: Cell) -> str:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from xcbench.cli import rerun
 from xcbench.cli.command import Request
+from xcbench.errors import one_line
 from xcbench.run import cells, results
 from xcbench.run.cell import Cell
 from xcbench.units import printable, readable
@@ -22,6 +23,13 @@ def show(request: Request) -> int:
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
     cell = cells.find(runs_dir, request.words[0])
+    try:
+        again = rerun.command(cell, runs_dir)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise cells.Damaged(
+            f"{cells.folder(runs_dir, cell.cell)} is damaged: its settings are not those of a cell "
+            f"({type(error).__name__}: {one_line(error)})"
+        ) from None
     say(f"{cell.cell}  {cell.label}\n")
     _print_table(_head(runs_dir, cell))
     say("\nsettings")
@@ -35,7 +43,7 @@ def show(request: Request) -> int:
     say(indented(markdown(curve) if len(curve) else "(none)"))
     if cell.traceback:
         say(f"\ntraceback\n{indented(cell.traceback.rstrip())}")
-    say(f"\nrun it again\n  {rerun.command(cell, runs_dir)}")
+    say(f"\nrun it again\n  {again}")
     return 0
 
 

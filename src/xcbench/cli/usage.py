@@ -133,15 +133,16 @@ of the Extreme Classification Repository.
 Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
 """,
     "predict": """\
-MODEL|CELL FILE [k=1] [out=FILE] [encoding=utf-8] [runs_dir=runs]
+MODEL|CELL FILE [k=1] [out=FILE] [encoding=utf-8] [trust=MODULE] [runs_dir=runs]
 
 Print label:log-probability of the best k classes of every row of a file (label:score for a method
 without probabilities). MODEL is a folder that `xcbench train` wrote. A CELL must have run with
-save_weights=true; the file has the format of the files that it was trained on.
+save_weights=true; the file has the format of the files that it was trained on. A method or sampler
+of a module of your own, module.thing, is imported with trust=module alone.
 Example: xcbench predict news/ rows.svm k=5 out=predictions.txt
 """,
     "evaluate": """\
-MODEL FILE [k=1] [encoding=utf-8]
+MODEL FILE [k=1] [encoding=utf-8] [trust=MODULE]
 
 Print the error, the log loss in nats and the precision at k of a model on labelled rows. A label
 that the training rows lack counts as an error, and has no log loss.

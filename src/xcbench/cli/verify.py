@@ -116,6 +116,9 @@ def _datasets(runs_dir: Path) -> Iterator[tuple[Path, str]]:
 
 def _put_aside(path: Path, quarantine: Path) -> None:
     target = quarantine / path.parent.name / path.name
+    for folder in (quarantine, target.parent):
+        if folder.is_symlink():
+            raise UserError(f"{folder} is a link, which is not followed; remove it")
     with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():  # of an earlier time

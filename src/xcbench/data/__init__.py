@@ -17,7 +17,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import durable, locks, plugins, sources
+from xcbench import durable, locks, plugins, sealed, sources
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
@@ -341,8 +341,11 @@ def _cached(source: _Source, cache_dir: Path) -> Info | None:
     info = cache.info(where)
     if info is None:
         return None
+    try:
+        stamp = sealed.record(Stamp, cache.code(where))
+    except TypeError:
+        return None
     with sources.remembered():
-        stamp = Stamp(**cache.code(where))
         if not stamp.holds(source.settings, source.twin):
             return None
         today = sources.digest(*modules(source.settings.reader, source.twin))

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench import durable, sealed
+from xcbench import arrays, durable, sealed
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.errors import UserError
 
 INFO, CODE = "info.json", "code"
+ROLES = ("train", "test")
+SPARSE = ("data", "indices", "indptr")  # of rows
+SETS = ("sets_start", "sets_classes", "sets_weight")  # of labels
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a damaged cache
 
 
@@ -24,8 +27,7 @@ def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any
     The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
     """
     where.parent.mkdir(parents=True, exist_ok=True)
-    for left in where.parent.glob(f".{where.name}-*"):
-        durable.remove(left)
+    durable.tidy([where])
     scratch = durable.sibling(where)
     try:
         scratch.mkdir()
@@ -38,20 +40,20 @@ def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any
 
 def _write(scratch: Path, info: Info, train: Split, test: Split, code: dict[str, Any]) -> None:
     checksums = {}
-    for role, split in (("train", train), ("test", test)):
-        arrays: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
+    for role, split in zip(ROLES, (train, test), strict=True):
+        parts: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
         if isinstance(split.X, np.ndarray):
-            arrays["X"] = split.X
+            parts["X"] = split.X
         else:
             kind = np.int32 if max(split.X.nnz, *split.X.shape) < 2**31 else np.int64
-            arrays |= {
+            parts |= {
                 "data": split.X.data,
                 "indices": split.X.indices.astype(kind),
                 "indptr": split.X.indptr.astype(kind),
             }
         if split.sets is not None:
-            arrays |= {f"sets_{name}": array for name, array in vars(split.sets).items()}
-        for name, array in arrays.items():
+            parts |= {f"sets_{name}": array for name, array in vars(split.sets).items()}
+        for name, array in parts.items():
             path = scratch / f"{role}.{name}.npy"
             np.save(path, array)
             checksums[path.name] = _checksum(path)
@@ -68,7 +70,7 @@ def info(where: Path) -> Info | None:
 
 
 def read(where: Path) -> Info:
-    """Statistics of a cached dataset, after comparing all of it with its checksums.
+    """Statistics of a cached dataset, after a check of its checksums and of all its arrays.
 
     Raises
     ------
@@ -76,7 +78,7 @@ def read(where: Path) -> Info:
         If it is missing or damaged.
     """
     content = sealed.loads((where / INFO).read_bytes())
-    info = Info(**content["info"])
+    info = sealed.record(Info, content["info"])
     if info.digest != where.name:
         raise ValueError(f"these are the files of {info.digest}")
     if CODE not in content:
@@ -84,6 +86,8 @@ def read(where: Path) -> Info:
     for name, checksum in content["checksums"].items():
         if _checksum(where / name) != checksum:
             raise ValueError(f"{name} is not what was written")
+    for role in ROLES:
+        _check(_arrays(where, role, info), role, info)
     return info
 
 
@@ -124,24 +128,37 @@ def load(where: Path, info: Info) -> Dataset:
 
 
 def _load(where: Path, info: Info) -> Dataset:
-    splits = {}
-    for role in ("train", "test"):
-        rows = info.train if role == "train" else info.test
-        shape = (rows, info.features)
-        y = np.load(where / f"{role}.y.npy")
-        sets = _sets(where, role) if info.multi_label else None
-        if info.sparse:
-            parts = tuple(
-                np.load(where / f"{role}.{part}.npy", mmap_mode="r")
-                for part in ("data", "indices", "indptr")
-            )
-            splits[role] = Split(sp.csr_array(parts, shape=shape), y, sets)
-        else:
-            splits[role] = Split(np.load(where / f"{role}.X.npy", mmap_mode="r"), y, sets)
-    counts = np.bincount(splits["train"].y, minlength=info.classes)
-    return Dataset(info, splits["train"], splits["test"], counts)
+    train, test = (_split(_arrays(where, role, info), role, info) for role in ROLES)
+    return Dataset(info, train, test, np.bincount(train.y, minlength=info.classes))
 
 
-def _sets(where: Path, role: str) -> LabelSets:
-    parts = ("start", "classes", "weight")
-    return LabelSets(*(np.load(where / f"{role}.sets_{part}.npy", mmap_mode="r") for part in parts))
+def _arrays(where: Path, role: str, info: Info) -> dict[str, np.ndarray]:
+    """Arrays of a split by name, mapped into memory."""
+    names = ["y", *(SPARSE if info.sparse else ("X",)), *(SETS if info.multi_label else ())]
+    return {name: np.load(where / f"{role}.{name}.npy", mmap_mode="r") for name in names}
+
+
+def _split(parts: dict[str, np.ndarray], role: str, info: Info) -> Split:
+    y = np.array(parts["y"])
+    sets = LabelSets(*(parts[name] for name in SETS)) if info.multi_label else None
+    if not info.sparse:
+        return Split(parts["X"], y, sets)
+    data, indices, indptr = (parts[name] for name in SPARSE)
+    return Split(
+        sp.csr_array((data, indices, indptr), shape=(getattr(info, role), info.features)), y, sets
+    )
+
+
+def _check(parts: dict[str, np.ndarray], role: str, info: Info) -> None:
+    """Check that compiled loops can index by these arrays."""
+    rows: int = getattr(info, role)
+    arrays.whole("y", parts["y"], (rows,), 0, info.classes)
+    if info.sparse:
+        arrays.sparse(SPARSE, parts, (rows, info.features), "float32")
+    else:
+        arrays.real("X", parts["X"], (rows, info.features), "float32")
+    if info.multi_label:
+        start, classes, weight = (parts[name] for name in SETS)
+        arrays.whole("sets_classes", classes, (None,), 0, info.classes)
+        arrays.starts("sets_start", start, rows, len(classes))
+        arrays.real("sets_weight", weight, (rows,))

@@ -17,7 +17,9 @@ import requests
 from urllib3.exceptions import HTTPError
 
 import xcbench
+from xcbench import durable
 from xcbench.errors import UserError, reason
+from xcbench.terminal import afresh
 from xcbench.units import duration, readable
 
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and without an answer
@@ -57,7 +59,7 @@ class Downloader:
             blocks = _blocks(answer, url)
             first = next(blocks, b"")
             _refuse_page(answer, b"" if goes_on else first, url)
-            with self.part.open("ab" if goes_on else "wb") as out:
+            with open(self.part, "ab" if goes_on else "wb", opener=durable.no_link) as out:
                 progress = _Progress(self.label, out.tell(), total)
                 out.write(first)
                 for block in blocks:
@@ -218,9 +220,9 @@ class _Progress:
         if self.total:
             left = (self.total - done) * (now - self.began) / max(1, done - self.start)
             text += f" of {readable(self.total)}, about {duration(left)} left"
-        print(f"\r\033[K{text}", end="", flush=True)
+        print(f"{afresh(sys.stdout)}{text}", end="", flush=True)
 
     def close(self) -> None:
         """Leave the line empty."""
         if self.live:
-            print("\r\033[K", end="", flush=True)
+            print(afresh(sys.stdout), end="", flush=True)

@@ -152,6 +152,8 @@ def _fetch(
 ) -> list[Path]:
     folder = destination(settings, data_dir)
     work = folder / WORK
+    if work.is_symlink():
+        raise UserError(f"{work} is a link, which is not followed; remove it")
     work.mkdir(exist_ok=True)
     fetched: list[Path] = []
     unchecked: dict[str, Path] = {}  # until all are there

@@ -7,12 +7,12 @@ weights, so that new rows are transformed as the training rows were.
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from xcbench import arrays as checked
 from xcbench import durable
 
 FILE = "inputs.npz"
@@ -42,10 +42,26 @@ class Inputs:
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Inputs:
-        """Inverse of `arrays`."""
-        first, width = (int(arrays[name]) for name in ("first", "width"))
+        """Inverse of `arrays`.
+
+        Raises
+        ------
+        LookupError, ValueError
+            If one is missing, or they do not fit together.
+        """
+        first, width = (
+            int(checked.whole(name, arrays[name], (), -1, np.iinfo(np.int32).max))
+            for name in ("first", "width")
+        )
+        axes, labels = arrays["axes"], arrays["labels"]
+        factors = checked.real("factors", arrays["factors"], (None,))
+        if len(factors) > width:
+            raise ValueError(f"there are {len(factors)} factors, width is {width}")
+        checked.real("axes", axes, (None, None))
+        checked.distinct("labels", labels, labels.size)
         centre = arrays.get("centre", np.zeros(0))  # files of earlier versions have none
-        return cls(first, width, arrays["factors"], arrays["axes"], arrays["labels"], centre)
+        checked.real("centre", centre, (axes.shape[1] if centre.size else 0,))
+        return cls(first, width, factors, axes, labels, centre)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays to store."""
@@ -62,7 +78,6 @@ def save(where: Path, inputs: Inputs) -> None:
 def load(where: Path) -> Inputs | None:
     """Read them; None if they are missing or damaged."""
     try:
-        with np.load(where / FILE, allow_pickle=False) as content:
-            return Inputs.of(dict(content))
-    except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
+        return Inputs.of(checked.load(where / FILE))
+    except (OSError, ValueError, LookupError):
         return None

@@ -277,6 +277,28 @@ def centred_axes(X: Rows, mean: np.ndarray, k: int) -> np.ndarray:
     return np.asarray(along_features @ turn[:, ::-1][:, :k] / lengths)
 
 
+def check_inputs(inputs: Inputs, protocol: Protocol) -> None:
+    """Check that stored inputs are such as this protocol makes.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+    """
+    kept = min(protocol.features or inputs.width, inputs.width)
+    rows, axes = inputs.axes.shape
+    fits = {
+        "factors": len(inputs.factors) == kept,
+        "axes": rows == kept + bool(protocol.constant)
+        and bool(axes) == bool(protocol.svd)
+        and axes <= protocol.svd,
+        "centre": bool(inputs.centre.size) == bool(axes and protocol.svd_centred),
+    }
+    for name, fit in fits.items():
+        if not fit:
+            raise ValueError(f"{name} of the inputs are not those of the protocol")
+
+
 def applied(X: Rows, inputs: Inputs, protocol: Protocol) -> Rows:
     """Transform further rows as the training rows were transformed."""
     X = scaled(X[:, : len(inputs.factors)], inputs.factors, protocol)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from xcbench import durable
 from xcbench.data import files
 from xcbench.errors import UserError
 
@@ -68,13 +69,28 @@ def _copy_all(
     is_file: Callable[[Any], bool],
     targets: dict[str, Path],
 ) -> None:
+    try:
+        _copy_each(archive, entries, opened, is_file, targets)
+    except BaseException:  # what is half unpacked would keep the disk full
+        for target in targets.values():
+            target.unlink(missing_ok=True)
+        raise
+
+
+def _copy_each(
+    archive: Path,
+    entries: list[tuple[str, Any]],
+    opened: Callable[[Any], IO[bytes] | None],
+    is_file: Callable[[Any], bool],
+    targets: dict[str, Path],
+) -> None:
     left = _most(archive)
     for member, target in targets.items():
         entry = _only(entries, member)
         source = opened(entry) if is_file(entry) else None
         if source is None:
             raise UserError(f"the archive's {member} is a link or a folder, not a file")
-        with source, target.open("wb") as out:
+        with source, open(target, "wb", opener=durable.no_link) as out:
             while block := source.read(BLOCK):
                 left -= len(block)
                 if left < 0:

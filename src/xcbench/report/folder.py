@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
-from xcbench import durable, locks
+from xcbench import durable, locks, sealed
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
 from xcbench.report import commits, figures, page, summary, templates, variants
@@ -32,8 +32,8 @@ def build(
 
     The folder holds the page ``index.html``, its ``figures/``, and the final table as ``table.csv``
     and ``table.md``. ``results.csv`` has one row a cell, ``curves.csv`` one row a checkpoint. The
-    same cells give the same bytes; a report of the same cells is not rebuilt (``inputs.sha256``). A
-    new report replaces an earlier one atomically.
+    same cells give the same bytes; a report of the same cells whose files are as they were written
+    is not rebuilt (``inputs.sha256``). A new report replaces an earlier one atomically.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
         texts["index.html"] = page.render(
             title, by_label, labelled, table, drawn, stale, checkpoint
         )
-        texts[INPUTS] = inputs + "\n"
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
+        (scratch / INPUTS).write_text(_checksums(scratch, inputs), encoding="utf-8")
         durable.replace_folder(scratch, out)
     finally:
         durable.remove(scratch)
@@ -125,9 +125,20 @@ def _digest(*inputs: str) -> str:
 
 
 def _is_of(out: Path, inputs: str) -> bool:
-    """Whether a whole report of these inputs is there."""
-    whole = all((out / name).exists() for name in CONTENT)
-    return whole and (out / INPUTS).read_text(encoding="utf-8").strip() == inputs
+    """Whether a report of these inputs is there, with all files as they were written."""
+    try:
+        return (out / INPUTS).read_bytes() == _checksums(out, inputs).encode()
+    except OSError:
+        return False
+
+
+def _checksums(folder: Path, inputs: str) -> str:
+    """The digest of the inputs, then that of every file, as sha256sum writes them."""
+    own = {INPUTS, *OPTIONAL}
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    names = [path.as_posix() for path in files if path.name not in own]
+    lines = [f"{sealed.file_digest(folder / name)}  {name}" for name in names]
+    return "\n".join([inputs, *lines, ""])
 
 
 def _check_replaceable(out: Path) -> None:

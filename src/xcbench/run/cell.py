@@ -106,6 +106,25 @@ def identity(content: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def check_settings(cell: Cell) -> None:
+    """Check the parts of a cell that tables and messages take apart.
+
+    Raises
+    ------
+    ValueError
+        If one is of another type.
+    """
+    parts = ("dataset", "method", "budget", "evaluation")
+    nested = [*(cell.config.get(name, {}) for name in parts), cell.launch.get("dataset", {})]
+    numbers = [*cell.shape.values()]
+    if not all(isinstance(part, dict) for part in nested):
+        raise ValueError("its settings are not those of a cell")
+    if cell.lr is not None:
+        numbers.append(cell.lr)
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise ValueError("its shape or its rate is no number")
+
+
 def of_its_settings(cell: Cell) -> bool:
     """Whether the identity matches the content, and the content the settings."""
     settings = {

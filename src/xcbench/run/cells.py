@@ -7,6 +7,7 @@ A cell is one point of a grid. Its folder ``runs/cells/<id>/`` holds ``cell.json
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -16,21 +17,26 @@ from typing import Any
 
 import numpy as np
 
+from xcbench import arrays as checked
 from xcbench import durable, sealed
+from xcbench.data.inputs import Inputs
 from xcbench.errors import UserError, one_line, writing
 from xcbench.run import curve_file
 from xcbench.run.cell import CURVE_COLUMNS as CURVE_COLUMNS
 from xcbench.run.cell import FINAL as FINAL
 from xcbench.run.cell import STATUSES as STATUSES
-from xcbench.run.cell import Cell, of_its_settings
+from xcbench.run.cell import Cell, check_settings, of_its_settings
 from xcbench.run.cell import identity as identity
 
 CELL, CURVE, WEIGHTS = "cell.json", "curve.csv", "weights.npz"
 INPUTS = "inputs.npz"
+MARKER = ".xcbench"  # in the folder of the cells: what it is, and that we may delete in it
+MARK = "xcbench keeps its cells in this folder: one folder each, of 16 digits.\n"
 FILES = "files"  # in `CELL`: digests of the other files
 MISSING = "is missing; run again with save_weights=true force=true"
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
 
+OURS = re.compile(f"[0-9a-f]{{16}}|{durable.LEFT.pattern}")
 APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
 
 
@@ -115,7 +121,8 @@ def read(where: Path, name: str = "") -> Cell:
     text = (where / CURVE).read_bytes()
     if sealed.digest(text) != digests[CURVE]:
         raise ValueError(f"{CURVE} is cut off or changed")
-    cell = Cell(**content, curve=curve_file.parse(text))
+    cell = sealed.record(Cell, {**content, "curve": curve_file.parse(text)})
+    check_settings(cell)
     if cell.cell != (name or where.name):
         raise ValueError(f"these are the files of cell {cell.cell}")
     if cell.content and not of_its_settings(cell):
@@ -227,15 +234,31 @@ def saved_arrays(runs_dir: Path, cell: Cell, name: str = WEIGHTS) -> dict[str, n
         _, digests = described(where)
         if digests and sealed.file_digest(path) != digests.get(name):
             raise ValueError("the file has changed since it was written")
-        with np.load(path, allow_pickle=False) as content:
-            arrays = dict(content)
-    except Exception as error:  # there are many ways to damage an archive
+        arrays = checked.load(path)
+    except (OSError, ValueError, LookupError) as error:
         raise _unreadable(path, str(error) or type(error).__name__) from None
     for key, array in arrays.items():
         texts = array.dtype.kind == "U" and (name, key) == (INPUTS, "labels")
         if not texts and (array.dtype.kind not in "fiu" or not np.isfinite(array).all()):
             raise _unreadable(path, f"{key} is not of finite real numbers")
     return arrays
+
+
+def inputs(runs_dir: Path, cell: Cell) -> Inputs:
+    """Saved transformation of new rows for the weights of a cell.
+
+    Raises
+    ------
+    UserError
+        If it was not saved, or the file is damaged.
+    """
+    arrays = saved_arrays(runs_dir, cell, INPUTS)
+    try:
+        made = Inputs.of(arrays)
+        checked.distinct("labels", made.labels, cell.shape["classes"])
+    except (LookupError, ValueError) as error:
+        raise _unreadable(folder(runs_dir, cell.cell) / INPUTS, one_line(error)) from None
+    return made
 
 
 def _unreadable(path: Path, reason: str) -> UserError:
@@ -299,6 +322,27 @@ def remove(runs_dir: Path, cell: str) -> None:
     with suppress(FileNotFoundError):
         where.rename(scratch)
     durable.remove(scratch)
+
+
+def mark(runs_dir: Path) -> None:
+    """Mark the folder of the cells as ours, if it is empty, or has cells of an earlier version.
+
+    Raises
+    ------
+    UserError
+        If it holds something else.
+    """
+    where = runs_dir / "cells"
+    if (where / MARKER).is_file():
+        return
+    there = os.listdir(where) if where.is_dir() else []
+    if there and not any(OURS.fullmatch(name) for name in there):
+        raise UserError(
+            f"{where} holds files that xcbench did not write, such as {min(there)}; "
+            "set another runs_dir"
+        )
+    with suppress(OSError):  # where nothing can be written, nothing can be deleted
+        durable.write(where / MARKER, MARK)
 
 
 def sweep_leftovers(runs_dir: Path) -> None:

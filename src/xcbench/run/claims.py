@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from xcbench import memory
+from xcbench import durable, memory
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.errors import writing
 from xcbench.run import cells
@@ -44,7 +44,8 @@ class Claims:
         with writing(path):
             self.folder.mkdir(parents=True, exist_ok=True)
             while True:
-                handle = path.open("a+")
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+                handle = os.fdopen(durable.no_link(str(path), flags), "a+")
                 try:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:

@@ -118,6 +118,7 @@ def execute_jobs(
     if launch.plan:
         _print_plan(launched, runs_dir)
         return 0
+    cells.mark(runs_dir)
     cells.sweep_leftovers(runs_dir)
     if whole:
         grids.add(runs_dir, launch.grid, [job.cell.cell for job in launched])

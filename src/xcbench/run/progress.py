@@ -13,10 +13,9 @@ import pandas as pd
 from xcbench.bar import Bar
 from xcbench.run.cell import Cell
 from xcbench.run.plan import Job
-from xcbench.terminal import RED, YELLOW, filled, styled
+from xcbench.terminal import RED, YELLOW, afresh, filled, styled
 from xcbench.units import duration
 
-AFRESH = "\r\033[K"  # back to the start of a terminal's line, and clears it
 COLOURS = {"failed": RED, "diverged": YELLOW, "timeout": YELLOW}
 Kind = tuple[str, str]
 
@@ -65,7 +64,7 @@ class Progress:
         """Write the last line of a terminal anew: how far the launch is, and a few words."""
         line = f"{filled((self.number + share) / self.total)} {text}"
         width = shutil.get_terminal_size().columns - 1
-        print(f"{AFRESH}{line[:width]}", end="", flush=True)
+        print(f"{afresh(sys.stdout)}{line[:width]}", end="", flush=True)
 
     def end(self, job: Job, cell: Cell, spent: float | None) -> None:
         """Print the result of a cell, and the estimated time left.
@@ -94,7 +93,7 @@ class Progress:
         said = ", ".join(part for part in (outcome, took, rest) if part)
         begun = self.begun and spent is not None and not self.live
         head = "" if begun else f"[{self.number}/{self.total}] {job.label} …"
-        print(f"{AFRESH if self.live else ''}{head} {said}", flush=True)
+        print(f"{afresh(sys.stdout) if self.live else ''}{head} {said}", flush=True)
         if self.live and self.number < self.total:
             self._bar(f"{self.number}/{self.total} {rest}")
 

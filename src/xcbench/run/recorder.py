@@ -17,6 +17,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from xcbench import durable
 from xcbench.errors import UserError, one_line
 from xcbench.run import cells, tracking
 from xcbench.run.cell import Cell
@@ -49,7 +50,8 @@ class Outbox:
     def add(self, cell: str) -> None:
         """Add a cell."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / cell).touch()
+        with open(self.folder / cell, "a", opener=durable.no_link):
+            pass
 
     def names(self) -> list[str]:
         """Names of the waiting cells."""

@@ -6,13 +6,12 @@ A store can be rebuilt from the cells at any time.
 from __future__ import annotations
 
 import itertools
-import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from xcbench import durable
 from xcbench.run import grids, mlflow_runs, mlflow_tables
 from xcbench.run.cell import Cell
 from xcbench.run.mlflow_runs import ENDINGS, Entry, Store
@@ -56,14 +55,17 @@ def track(
             with closing(sqlite3.connect(target.file, BUSY_SECONDS, isolation_level=None)) as probe:
                 probe.execute("BEGIN IMMEDIATE")  # fails sooner than MLflow, which retries
             return _log_missing(target.opened(), ended, grid_of)
-        for leftover in target.home.glob(".mlflow-*"):  # of a process that was killed
-            shutil.rmtree(leftover, ignore_errors=True)
-        with TemporaryDirectory(prefix=".mlflow-", dir=target.home) as scratch:
-            fresh = Path(scratch) / target.file.name
+        durable.tidy([target.file])  # of a process that was killed
+        scratch = durable.sibling(target.file)
+        scratch.mkdir()
+        try:
+            fresh = scratch / target.file.name
             logged = _log_missing(target.opened(fresh), ended, grid_of)
             for suffix in ("-journal", "-wal", "-shm"):  # SQLite would apply them to the new store
                 Path(f"{target.file}{suffix}").unlink(missing_ok=True)
             fresh.replace(target.file)
+        finally:
+            durable.remove(scratch)
         return logged
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -93,11 +93,18 @@ def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> No
             register_jitable(error_model="numpy")(called)
 
 
-def kernel(function: Any) -> Any:
-    """Compile a function on its first call; it releases the GIL."""
-    dispatcher = njit(error_model="numpy", nogil=True)(function)
+def kernel(function: Any = None, **options: Any) -> Any:
+    """Compile a function on its first call; it releases the GIL, and is kept in our cache.
+
+    Parameters
+    ----------
+    options : further ones of `numba.njit`; without a function, this gives a decorator.
+    """
+    if function is None:
+        return partial(kernel, **options)
+    dispatcher = njit(error_model="numpy", nogil=True, **options)(function)
     if FOLDER and isinstance(dispatcher, Dispatcher):  # else NUMBA_DISABLE_JIT is set
-        dispatcher._cache = keeping.Cache(function)  # type: ignore[attr-defined]
+        keeping.keep(dispatcher, FOLDER)
     return dispatcher
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from xcbench.core.kernels.compiling import (
     SIGNATURES,
@@ -88,7 +87,7 @@ def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, grad: Any) 
     return total
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@kernel(forceinline=True)
 def _evaluate(
     i: int,
     scores: Any,

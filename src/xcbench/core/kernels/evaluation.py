@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from xcbench.core.kernels.compiling import kernel
 
 
-@njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz", "reassoc"})
+@kernel(fastmath={"nnan", "nsz", "reassoc"})
 def _largest(scores: Any, a: int, z: int) -> Any:
     top = scores[a]
     for j in range(a + 1, z):
@@ -18,7 +17,7 @@ def _largest(scores: Any, a: int, z: int) -> Any:
     return top
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _exponentials(scores: Any, room: Any) -> None:
     """Into ``power``: e^{score - top} for float32 scores <= top.
 
@@ -43,7 +42,7 @@ def _exponentials(scores: Any, room: Any) -> None:
         mantissa[j] *= scale[j]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _sum(numbers: Any, a: int, z: int) -> float:
     total = 0.0
     for j in range(a, z):
@@ -86,7 +85,7 @@ def absorb_block(scores: Any, first_row: int, running: Any) -> None:
         absorb(scores[i], K, 0, first_row + i, running, room)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def _panel_scores(panel: Any, features: Any, values: Any, a: int, b: int, scores: Any) -> None:
     """Add a row's scores against a panel (D, P) of transposed weights.
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
 from xcbench.core.kernels.compiling import kernel
 
 LANES = 4  # float64 numbers of a register of 256 bits
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@kernel(fastmath={"contract", "nsz"})
 def _gather(total: Any, by_feature: Any, features: Any, values: Any) -> None:
     """Add to a total (P,) the values times their features' weights; four features at a time."""
     whole = features.size // 4 * 4
@@ -31,7 +29,7 @@ def _gather(total: Any, by_feature: Any, features: Any, values: Any) -> None:
             total[k] += values[j] * a[k]
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@kernel(fastmath={"contract", "nsz"})
 def _scatter(grad: Any, by_feature: Any, features: Any, values: Any) -> None:
     """Add to the features' gradients the values times that of the scores (P,)."""
     for j in range(features.size):

@@ -1,15 +1,18 @@
 """Cache of compiled code on disk: loaded only if it belongs to this user and is undamaged.
 
 Numba unpickles and runs any file in its cache. So the folders belong to this user alone, and every
-file ends with the SHA-256 of its content. A file that does not match is ignored.
+file ends with the SHA-256 of its content. A file that does not match is ignored. What cannot be
+read or written is compiled in memory, with one warning.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from xcbench import durable, private
+from xcbench.errors import reason
 
 SIZE = hashlib.sha256().digest_size
 
@@ -68,6 +72,29 @@ def intact(path: str) -> bool:
     return hashlib.sha256(content[:-SIZE]).digest() == content[-SIZE:]
 
 
+def keep(dispatcher: Any, folder: Path) -> None:
+    """Give a function its cache below a folder, if there can be one."""
+    try:
+        kept = Cache(dispatcher.py_func)
+    except (OSError, RuntimeError):  # the latter where Numba finds no place
+        kept = None
+    if kept is not None and Path(kept.cache_path).is_relative_to(folder):
+        dispatcher._cache = kept
+    else:  # Numba would take a folder beside the source, which may be anybody's
+        warn(folder, "it cannot be written")
+
+
+@cache
+def warn(folder: Path, why: str) -> None:
+    """Say once that compiled code is not kept."""
+    print(
+        f"warning: compiled code is not kept in {folder} ({why}): every launch compiles it anew; "
+        "make room there, or set NUMBA_CACHE_DIR",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
 class Cache(FunctionCache):
     """Cache of one function's compiled code, in files with checksums."""
 
@@ -75,3 +102,17 @@ class Cache(FunctionCache):
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = Files(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load a compiled function; None if there is none that can be used."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # of another machine, or of Numba's own reading
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled function, if there is room."""
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            warn(Path(self._cache_path).parent, reason(error))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from xcbench.core.adaptive import adapted
 from xcbench.core.kernels.compiling import inlined, kernel
@@ -73,7 +72,7 @@ def scatter(weights: Any, rows: Any, pairs: Any) -> None:
 _adapted = inlined(adapted)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract", "nsz"})
+@kernel(fastmath={"contract", "nsz"})
 def _adapt_row(w: Any, s: Any, g: Any, pace: Any) -> None:
     """Step of all weights of a class; without a branch, so that it is done many at a time."""
     for j in range(w.size):

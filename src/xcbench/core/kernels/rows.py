@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from xcbench.core.kernels.compiling import kernel
 
@@ -33,7 +32,7 @@ def nonzeros(X: Any) -> tuple[Any, Any, Any]:
     return values, features, begin
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
     """w·x, summed in float64."""
     total = 0.0
@@ -58,7 +57,7 @@ def dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
     return (total + second) + (third + fourth)
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def _short_dot(w: Any, x: Any) -> float:
     """w·x of a dense row, in as many sums as a register holds."""
     total = w.dtype.type(0)

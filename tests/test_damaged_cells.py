@@ -1,0 +1,81 @@
+"""Cells of somebody else whose fields are of other types are one sentence."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fuzz import targets
+from test_damage import planned, sealed_again
+from test_models import command
+from xcbench import sealed
+from xcbench.cli import show
+from xcbench.cli.command import Request
+from xcbench.errors import UserError
+from xcbench.run import cells
+
+EDITS = 25
+
+
+def test_show_of_damaged_fields_is_the_cell_or_one_sentence(tmp_path: Path, capsys) -> None:
+    """Drawn edits of ``cell.json``, its checksum right."""
+    name, draw, refused = planned().cell, random.Random(0), 0
+    cells.save(tmp_path, planned(content={}))
+    path = cells.folder(tmp_path, name) / "cell.json"
+    good = path.read_bytes()
+    for _ in range(EDITS):
+        said = targets.parsed(targets.edited(good, draw.randbytes(3)))
+        path.write_bytes(targets.resealed(good, said))
+        try:
+            assert show.show(Request("show", [name], {"runs_dir": str(tmp_path)})) == 0
+        except UserError as error:
+            assert len(str(error).splitlines()) == 1
+            refused += 1
+    assert refused > EDITS // 10
+
+
+INPUTS: dict[str, dict[str, Any]] = {
+    "labels cut": {"labels": np.arange(2)},
+    "labels twice": {"labels": np.zeros(3, int)},
+    "factors not finite": {"factors": np.array([1, np.inf])},
+    "no axes": {"axes": np.ones(2)},
+}
+
+
+@pytest.mark.parametrize("edit", INPUTS)
+def test_predict_of_damaged_inputs_is_one_sentence(tmp_path: Path, capsys, edit: str) -> None:
+    inputs = {"first": np.array(1), "width": np.array(2), "factors": np.ones(2)}
+    inputs |= {"axes": np.ones((2, 0)), "labels": np.arange(3)}
+    cells.save(tmp_path, planned(inputs=inputs))
+    where = cells.folder(tmp_path, planned().cell)
+    (tmp_path / "rows.svm").write_text("1:1\n")
+    words = ("predict", planned().cell, tmp_path / "rows.svm", f"runs_dir={tmp_path}")
+    assert command(capsys, *words)
+    np.savez(where / cells.INPUTS, **{**inputs, **INPUTS[edit]})
+    sealed_again(where)
+    said = command(capsys, *words, code=2)
+    assert "inputs.npz cannot be read" in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("tag", ["!!python/object/apply:os.system [touch executed]", "!mine 3"])
+def test_a_tag_in_a_configuration_is_one_sentence(workspace, tag: str) -> None:
+    folder = workspace.path / "mine" / "experiment"
+    folder.mkdir(parents=True)
+    (folder / "tag.yaml").write_text(f"# @package _global_\nseed: {tag}\n")
+    done = workspace.run("--config-dir", "mine", "experiment=tag", "mlflow=false")
+    assert done.code == 2 and done.err.count("\n") == 1 and "tag.yaml" in done.err, done.text
+    assert not (workspace.path / "executed").exists()
+
+
+def test_a_checksum_that_fits_makes_no_cell(tmp_path: Path) -> None:
+    cells.save(tmp_path, planned())
+    path = cells.folder(tmp_path, planned().cell) / "cell.json"
+    content = sealed.loads(path.read_bytes())
+    for name, value in (("seed", "0"), ("shape", {"classes": None}), ("seconds", []), ("lr", 1)):
+        path.write_text(sealed.dumps({**content, name: value}))
+        with pytest.raises(cells.Damaged):
+            cells.load(tmp_path, planned().cell)
