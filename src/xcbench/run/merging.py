@@ -64,6 +64,8 @@ def bring_cells(other: Path, runs_dir: Path, keep: str, plan: bool) -> Iterator[
     plan : change nothing.
     """
     claims = Claims(runs_dir)
+    if not plan:
+        cells.mark(runs_dir)
     for entry in _entries(other / "cells"):
         where = Path(entry.path)
         try:
