@@ -24,6 +24,7 @@ GRID = (
     *(f"dataset.synthetic.{name}={size}" for name, size in SIZES.items()),
     "method=ove,bouchard,umax,implicit,ar_softmax,negative_sampling",
     "only.negative_sampling.sampler=tree",
+    "only.umax.l2=0.001",
     "method.lr=0.01,0.02,0.04",  # three rates of a method train in lockstep
     "budget.epochs=1",
     "mlflow=false",
@@ -76,10 +77,10 @@ EDITS = [
         "np.log((self.n_classes - 1) / self.negatives)",
     ),
     Edit(
-        "sampler (tree: Newton step)",
+        "sampler (tree: its l2)",
         f"{CORE}/samplers/tree.py",
-        "return weights + step, stepped",
-        "return weights + 0.9 * step, stepped",
+        "return newton(segments, z, sign, weights, self.how.l2)",
+        "return newton(segments, z, sign, weights, 2 * self.how.l2)",
     ),
     Edit(
         "optimizer (decay of the rate)",
@@ -112,10 +113,10 @@ EDITS = [
         "return 0.5 * float((~rows.hit[:, 0]).mean())",
     ),
     Edit(
-        "model (shrinkage of weights)",
+        "model (norm of the weights)",
         f"{CORE}/models/weights.py",
-        "self.scale *= factor\n",
-        "self.scale *= factor**2\n",
+        "return self.scale**2 * total",
+        "return 2 * self.scale**2 * total",
     ),
     Edit(
         "data protocol (idf)",
@@ -147,8 +148,10 @@ EDITS = [
     Edit(
         "comment and name of a local variable (one-vs-each)",
         f"{CORE}/objectives/one_vs_each.py",
-        "weight",
-        "weights_of_draws",
+        "weight = np.exp(log_weight)\n    grad = weight * sigmoid(drawn - true)\n"
+        "    return weight *",
+        "factor = np.exp(log_weight)  # of a draw\n    grad = factor * sigmoid(drawn - true)\n"
+        "    return factor *",
         changes=False,
         stages=(),
     ),
