@@ -148,7 +148,7 @@ def execute_jobs(
                 clock.add(cell, seconds)
                 with clock.during("save"):
                     if not saved:
-                        _save(runs_dir, job, cell, progress)
+                        _save(runs_dir, job, cell, seconds, progress)
                     if not cell.shape["twin"]:
                         cells.remove(runs_dir, job.as_skipped)
             queue.claims.release(job.cell.cell)
@@ -195,11 +195,13 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)
 
 
-def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
+def _save(runs_dir: Path, job: Job, cell: Cell, seconds: float, progress: Progress) -> None:
+    """Save a cell that took so long; where that fails, its line says so before the launch ends."""
     try:
         cells.save(runs_dir, cell)
     except UserError:
-        progress.end(job, replace(cell, status="failed", message="not saved"), None)
+        unsaved = replace(cell, status="failed", message="its files cannot be written")
+        progress.end(job, unsaved, seconds)
         raise
 
 
