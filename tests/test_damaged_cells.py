@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,43 @@ def test_a_tag_in_a_configuration_is_one_sentence(workspace, tag: str) -> None:
     done = workspace.run("--config-dir", "mine", "experiment=tag", "mlflow=false")
     assert done.code == 2 and done.err.count("\n") == 1 and "tag.yaml" in done.err, done.text
     assert not (workspace.path / "executed").exists()
+
+
+def bomb(step: str) -> str:
+    """Thirty lines, each twice the one before."""
+    lines = [f"a{number}: &a{number} {step.format(f'*a{number - 1}')}" for number in range(1, 30)]
+    return "\n".join(["a0: &a0 {x: 1}", *lines, "seed: 0"])
+
+
+BOMBS = {
+    "lists": bomb("[{0}, {0}]"),
+    "maps": bomb("{{x: {0}, y: {0}}}"),
+    "merged": bomb("{{<<: [{0}, {0}], y: {0}}}"),
+    "itself": "a: &a [*a]",
+    "deep": f"a: {'[' * 5000}{']' * 5000}",
+    "not so deep": f"a: {'[' * 90}{']' * 90}",
+    "long": f"a: [{'1, ' * 400_000}]",
+}
+# A process that does expand one of these ends soon, and takes no memory from others.
+MEASURED = ((resource.RLIMIT_AS, 4 << 30), (resource.RLIMIT_CPU, 15))
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_configuration_without_measure_is_one_sentence(workspace, name: str) -> None:
+    folder = workspace.path / "mine" / "experiment"
+    folder.mkdir(parents=True)
+    (folder / "large.yaml").write_text(f"# @package _global_\n{BOMBS[name]}\n")
+    words = ("--config-dir", "mine", "experiment=large", "mlflow=false")
+    done = workspace.run(*words, limits=MEASURED)
+    assert done.code == 2 and done.err.count("\n") == 1 and "large.yaml" in done.err, done.text
+
+
+def test_aliases_within_measure_are_read(workspace) -> None:
+    folder = workspace.path / "mine" / "experiment"
+    folder.mkdir(parents=True)
+    (folder / "few.yaml").write_text("# @package _global_\nseed: &s 1\nbudget: {epochs: *s}\n")
+    done = workspace.run("--config-dir", "mine", "experiment=few", "mlflow=false", "plan=true")
+    assert done.code == 0 and "seed=1" in done.out, done.text
 
 
 def test_a_checksum_that_fits_makes_no_cell(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
-import shutil
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from workspace import ROOT, Workspace
 from xcbench import papers
 from xcbench.cli import usage
 from xcbench.methods import registry
-from xcbench.papers import NAMES, front
+from xcbench.papers import NAMES, committed, front
 from xcbench.run import composing, overrides, sweeps
 
 FRONT = ROOT / "README.md"
@@ -64,13 +63,12 @@ def test_the_front_page_is_short_and_leads_to_every_page() -> None:
 
 def test_the_front_page_has_the_results_of_the_tables(tmp_path: Path) -> None:
     (tmp_path / "reports").mkdir()
-    shutil.copy(ROOT / "reports" / "replication.csv", tmp_path / "reports")
     for name in NAMES:
         (tmp_path / "reports" / name).symlink_to(ROOT / "reports" / name)
     (tmp_path / "README.md").write_text(
         "Before.\n<!-- results -->\n<!-- end of results -->\nAfter.\n"
     )
-    front.write(tmp_path / "reports")
+    front.write(tmp_path / "reports", committed.collect(tmp_path / "reports"))
     made = (tmp_path / "README.md").read_text("utf-8")
     assert made.startswith("Before.") and made.endswith("After.\n")
     (last,) = [line for line in made.splitlines() if line.startswith("| all")]

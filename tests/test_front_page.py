@@ -12,7 +12,7 @@ import pytest
 
 from test_paper_page import Page
 from workspace import ROOT
-from xcbench.papers import front, stated
+from xcbench.papers import committed, front, metrics, replication, stated
 
 REPORTS = ROOT / "reports"
 CLASSES = {  # as a reader would sort the words
@@ -37,12 +37,15 @@ CLAIMS = [
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
     """The committed tables, with a paper's claims, and the page of that paper alone."""
-    shutil.copy(REPORTS / "replication.csv", tmp_path)
     (tmp_path / "ove").mkdir()
-    shutil.copy(REPORTS / "ove" / "index.html", tmp_path / "ove")
+    for name in ("index.html", "replication.csv"):
+        shutil.copy(REPORTS / "ove" / name, tmp_path / "ove")
     with open(tmp_path / "ove" / "claims.csv", "w", newline="") as file:
         csv.writer(file).writerows([stated.COLUMNS, *CLAIMS])
-    front.write(tmp_path)
+    numbers = replication.read(tmp_path / "ove" / "replication.csv", "ove")
+    summary = metrics.text(numbers, stated.read(tmp_path / "ove"))
+    (tmp_path / "ove" / metrics.NAME).write_text(summary)
+    front.write(tmp_path, committed.collect(tmp_path))
     return tmp_path
 
 
@@ -115,5 +118,5 @@ def test_claims_are_shown_with_their_effects(reports: Path) -> None:
 
 def test_a_readme_of_other_hands_stays(reports: Path) -> None:
     (reports / "README.md").write_text("mine")
-    front.write(reports)
+    front.write(reports, committed.collect(reports))
     assert (reports / "README.md").read_text() == "mine"

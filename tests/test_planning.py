@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import multiprocessing
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,8 +57,24 @@ def test_a_dataset_that_cannot_be_used_costs_its_points_alone(read: Read) -> Non
 
 
 def test_a_launch_of_impossible_points_is_refused(read: Read) -> None:
-    with pytest.raises(UserError, match=r"method\.negatives=600.*1 other reasons"):
+    with pytest.raises(UserError, match=r"method\.negatives=600.*; and 1 other reason$"):
         plan.jobs(read(method="ove", method__negatives="600,700"))
+    with pytest.raises(UserError, match=r"; and 2 other reasons$"):
+        plan.jobs(read(method="ove", method__negatives="600,700,800"))
+
+
+def test_a_cell_that_finds_no_room_is_said_to_be_of_this_launch(
+    read: Read, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(cells, "_write", full)
+    with pytest.raises(UserError, match=r"cells/.* cannot be written \(No space left on device\)"):
+        execute(read(method="ove"))
+    line = capsys.readouterr().out
+    assert re.search(r"failed: its files cannot be written, [\d.]+ m?s$", line, re.M), line
+    assert "another launch" not in line
 
 
 def test_labels_show_what_differs(read: Read) -> None:

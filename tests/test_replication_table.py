@@ -11,7 +11,16 @@ import pytest
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
 from xcbench.errors import UserError
-from xcbench.papers import LOSS, claims, published, replication, verdict_changes, verdicts
+from xcbench.papers import (
+    LOSS,
+    claims,
+    committed,
+    metrics,
+    published,
+    replication,
+    verdict_changes,
+    verdicts,
+)
 from xcbench.papers.replication import KEY
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
@@ -87,9 +96,15 @@ def test_sizes_of_the_files_are_those_that_are_read(rows: pd.DataFrame) -> None:
     assert sizes.loc[("Wiki-small", "examples_original"), "verdict"] == verdicts.NOT_YET
 
 
+def write(folder: Path, rows: pd.DataFrame) -> None:
+    """The rows of a report, and its summary."""
+    replication.write(folder, rows)
+    (folder / metrics.NAME).write_text(metrics.text(replication.as_text(rows), []))
+
+
 def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:
-    replication.write(tmp_path / "umax", rows)
-    replication.collect(tmp_path)
+    write(tmp_path / "umax", rows)
+    committed.collect(tmp_path)
     table = pd.read_csv(tmp_path / "replication.csv", dtype=str, keep_default_na=False)
     assert list(table) == replication.COLUMNS
     assert set(table["verdict"]) <= set(verdicts.ALL)
@@ -113,16 +128,16 @@ def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:
 def test_rows_of_other_papers_are_those_in_their_folders(
     tmp_path: Path, rows: pd.DataFrame
 ) -> None:
-    replication.write(tmp_path / "umax", rows)
-    replication.write(tmp_path / "ove", replication.rows("ove", {}))
-    path = tmp_path / "ove" / "replication.csv"
-    theirs = pd.read_csv(path, dtype=str, keep_default_na=False)
-    theirs.loc[0, ["measured", "verdict", "reason"]] = ["0.0740", "deviates", 'a "b", c']
-    theirs.to_csv(path, index=False)
-    replication.collect(tmp_path)
+    write(tmp_path / "umax", rows)
+    theirs = replication.rows("ove", {}).astype(object)
+    measured = {"measured": 0.074, "difference": -783.926, "seeds": 1, "variant": "paper"}
+    measured |= {"verdict": "deviates", "reason": 'a "b", c'}
+    theirs.loc[0, list(measured)] = list(measured.values())
+    write(tmp_path / "ove", theirs)
+    committed.collect(tmp_path)
     table = pd.read_csv(tmp_path / "replication.csv", dtype=str, keep_default_na=False)
     found = table[table["paper"] == "ove"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(found, theirs)
+    pd.testing.assert_frame_equal(found, replication.as_text(theirs))
     assert set(table.loc[table["paper"] == "memoir", "measured"]) == {""}
 
 
@@ -132,7 +147,7 @@ def test_a_damaged_replication_table_is_one_sentence(tmp_path: Path) -> None:
     for text in ("", "paper,verdict\nove,fine\n", "\x00\n"):
         path.write_text(text)
         with pytest.raises(UserError, match=r"replication\.csv cannot be read"):
-            replication.collect(tmp_path)
+            committed.collect(tmp_path)
 
 
 # ---------------------------------------------------------------- twins

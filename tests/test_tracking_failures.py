@@ -1,9 +1,12 @@
 """MLflow's store when it is damaged, locked, interrupted, or wanted by two processes at once."""
 
+import errno
+import os
 import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -87,3 +90,66 @@ def test_two_processes_at_once_on_a_cold_store(tmp_path: Path) -> None:
     assert sorted(out for out, _ in said) == ["0\n", "4\n"]
     assert all("waiting for another process" in err for _, err in said if err)
     assert len(stored(tmp_path)) == 4
+
+
+def half_made(store: Path, kibibytes: int) -> None:
+    """A database as MLflow leaves it where there is no more room than this."""
+    limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({kibibytes << 10}, {kibibytes << 10}))"
+    program = (
+        "import resource, signal, sys; from xcbench.run.mlflow_target import client; "
+        f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}; "
+        "client(f'sqlite:///{sys.argv[1]}').get_experiment_by_name('x')"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(store)], capture_output=True)
+    assert done.returncode and store.stat().st_size <= kibibytes << 10
+
+
+@pytest.mark.parametrize("kibibytes", [8, 100, 184, 400, 800])
+@pytest.mark.parametrize("own", [True, False])
+def test_a_store_that_was_half_made_is_made_anew(tmp_path: Path, kibibytes: int, own: bool) -> None:
+    store = tmp_path / ("mlflow.db" if own else "elsewhere.db")
+    half_made(store, kibibytes)
+    for cell in some_cells():
+        cells.save(tmp_path, cell)
+    uri = None if own else f"sqlite:///{store}"
+    assert tracking.track(tmp_path, cells.load_all(tmp_path), uri=uri) == 4
+    assert tracking.track(tmp_path, cells.load_all(tmp_path), uri=uri) == 0
+    assert [path.name for path in tmp_path.iterdir() if "xcbench" in path.name] == []
+
+
+def test_a_store_elsewhere_is_made_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    store = tmp_path / "elsewhere.db"
+    with monkeypatch.context() as patched:
+        patched.setattr(mlflow.MlflowClient, "get_experiment_by_name", full)
+        with pytest.raises(UserError, match="No space left"):
+            tracking.track(tmp_path, [], uri=f"sqlite:///{store}")
+    assert [path.name for path in tmp_path.iterdir()] == ["mlflow.lock"]
+    assert tracking.track(tmp_path, [], uri=f"sqlite:///{store}") == 0
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('a'); "
+        "CREATE TABLE letters (text); INSERT INTO letters VALUES ('dear')",
+        "CREATE TABLE experiments (name); INSERT INTO experiments VALUES ('mine'), ('too')",
+        "CREATE TABLE letters (text)",
+    ],
+)
+def test_a_database_that_holds_anything_is_left_alone(tmp_path: Path, foreign: str) -> None:
+    store = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(store)) as made:
+        made.executescript(f"{foreign}; CREATE TABLE registered_models (mine)")
+        before = list(made.iterdump())
+    for _ in range(2):
+        with pytest.raises(UserError, match=r"theirs\.db cannot be used"):
+            tracking.track(tmp_path, [], uri=f"sqlite:///{store}")
+    with closing(sqlite3.connect(store)) as now:
+        assert set(before) <= set(now.iterdump())

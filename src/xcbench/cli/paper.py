@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from xcbench import papers
 from xcbench.cli.command import Request, flag
 from xcbench.errors import UserError
-from xcbench.papers import PARTS, Paper, front, replication, report, run, verdict_changes
+from xcbench.papers import PARTS, Paper, committed, front, replication, report, run, verdict_changes
 from xcbench.papers.totals import Totals
 from xcbench.run import composing, sweeps
 from xcbench.run.processes import INTERRUPTED
@@ -124,6 +124,6 @@ def collect(request: Request) -> int:
 
 def _collected(reports: Path) -> pd.DataFrame:
     """Write what is about all papers; gives the rows of their printed numbers."""
-    rows = replication.collect(reports)
-    front.write(reports)
+    rows = committed.collect(reports)
+    front.write(reports, rows)
     return rows

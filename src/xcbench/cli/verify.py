@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from xcbench import durable
 from xcbench.cli.clean import confirmed
 from xcbench.cli.command import Request
 from xcbench.data import cache
-from xcbench.errors import UserError, one_line, writing
+from xcbench.errors import UserError, one_line, reason, writing
 from xcbench.run import cells, grids
 from xcbench.units import printable
 
@@ -32,24 +33,26 @@ def verify(request: Request) -> int:
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
     checks = {"cells": _cells, "grids": _grids, "cache": _datasets}
-    damaged = []
-    for place, reasons in checks.items():
-        checked = list(reasons(runs_dir))
-        damaged += [path for path, reason in checked if reason]
-        for reason in filter(None, (reason for _, reason in checked)):
-            print(printable(reason))
+    damaged, kept = [], 0
+    for place, findings in checks.items():
+        checked = list(findings(runs_dir))
+        damaged += [found.path for found in checked if found.reason and not found.kept]
+        kept += sum(found.kept for found in checked)
+        for found in checked:
+            if found.reason:
+                print(printable(found.reason))
         print(f"{runs_dir / place}: {len(checked)} read")
     if not damaged:
-        print("nothing is damaged")
-        return 0
+        print("nothing else is damaged" if kept else "nothing is damaged")
+        return 1 if kept else 0
     what = f"{len(damaged)} damaged"
     if not request.yes and not (sys.stdin.isatty() and confirmed(f"move {what} away? [y/N] ")):
         print(f"{what}; --yes moves them to {runs_dir / 'quarantine'}")
         return 1
-    for path in damaged:
-        _put_aside(path, runs_dir / "quarantine")
+    moved = sum(_put_aside(path, runs_dir / "quarantine") for path in damaged)
     print(
-        f"{what}, moved to {runs_dir / 'quarantine'}; the same launch or command writes them again"
+        f"{moved} damaged, moved to {runs_dir / 'quarantine'}; "
+        "the same launch or command writes them again"
     )
     return 1
 
@@ -81,40 +84,51 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-def _cells(runs_dir: Path) -> Iterator[tuple[Path, str]]:
+class Found(NamedTuple):
+    """A file or folder that was read; why it cannot be used, and whether its owner keeps it."""
+
+    path: Path
+    reason: str
+    kept: bool = False
+
+
+def _cells(runs_dir: Path) -> Iterator[Found]:
     for name in cells.names(runs_dir):
-        where, reason = cells.folder(runs_dir, name), ""
+        where, why, kept = cells.folder(runs_dir, name), "", False
         try:
             cell = cells.read(where)
             for file in cells.described(where)[1].keys() - {cells.CURVE}:
                 cells.saved_arrays(runs_dir, cell, file)
+        except PermissionError as error:
+            why, kept = cells.unreadable(where, error), True
         except cells.ERRORS as error:
-            reason = f"{where} is damaged ({one_line(error)})"
-        yield where, reason
+            why = f"{where} is damaged ({one_line(error)})"
+        yield Found(where, why, kept)
 
 
-def _grids(runs_dir: Path) -> Iterator[tuple[Path, str]]:
+def _grids(runs_dir: Path) -> Iterator[Found]:
     for path in sorted((runs_dir / "grids").glob("*.json")):
-        reason = ""
+        why = ""
         try:
             grids.read(path)
         except UserError as error:
-            reason = str(error)
-        yield path, reason
+            why = str(error)
+        yield Found(path, why)
 
 
-def _datasets(runs_dir: Path) -> Iterator[tuple[Path, str]]:
+def _datasets(runs_dir: Path) -> Iterator[Found]:
     folders = (runs_dir / "cache").glob("[!.]*")
     for path in sorted(path for path in folders if path.is_dir()):
-        reason = ""
+        why = ""
         try:
             cache.read(path)
         except cache.ERRORS as error:
-            reason = f"{path} is damaged ({one_line(error)})"
-        yield path, reason
+            why = f"{path} is damaged ({one_line(error)})"
+        yield Found(path, why)
 
 
-def _put_aside(path: Path, quarantine: Path) -> None:
+def _put_aside(path: Path, quarantine: Path) -> bool:
+    """Move what is damaged away; False, and a line, where its owner alone can."""
     target = quarantine / path.parent.name / path.name
     for folder in (quarantine, target.parent):
         if folder.is_symlink():
@@ -123,4 +137,9 @@ def _put_aside(path: Path, quarantine: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():  # of an earlier time
             target = target.with_name(durable.sibling(target).name[1:])
-        path.rename(target)
+        try:
+            path.rename(target)
+        except PermissionError as error:
+            print(printable(f"{path} stays ({reason(error)}); its owner can move it"))
+            return False
+    return True

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -318,6 +318,8 @@ def _prepared(source: _Source, cache_dir: Path) -> Info:
     """Cached dataset of this content, read and brought into its protocol if it is not there yet."""
     name, digest = source.name, source.digest
     where = cache_dir / digest
+    if info := _cached(source, cache_dir):  # no lock is needed, which a folder to read cannot have
+        return info
     with locks.alone(cache_dir / f"{digest}.lock", f"prepares {name}"):
         info = _cached(source, cache_dir)
         if info is None:
@@ -350,5 +352,6 @@ def _cached(source: _Source, cache_dir: Path) -> Info | None:
             return None
         today = sources.digest(*modules(source.settings.reader, source.twin))
     if today != stamp.digest:
-        cache.renew(where, asdict(replace(stamp, digest=today)))
+        with suppress(OSError):  # of a folder that can only be read; it is compared again
+            cache.renew(where, asdict(replace(stamp, digest=today)))
     return info

@@ -70,6 +70,20 @@ def text(path: Path) -> str:
     return content
 
 
+def texts(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """A table of texts with exactly these columns.
+
+    Raises
+    ------
+    OSError, ValueError
+        If it cannot be read, is cut off, or has others.
+    """
+    table = _fields(text(path))
+    if list(table) != list(columns):
+        raise ValueError(f"its columns are not those of {path.name}")
+    return table
+
+
 def _fields(content: str) -> pd.DataFrame:
     """A table as it is written."""
     return pd.read_csv(io.StringIO(content), dtype=str, keep_default_na=False)

@@ -16,7 +16,7 @@ from tabulate import tabulate
 
 from xcbench import durable
 from xcbench.errors import writing
-from xcbench.papers import NAMES, stated
+from xcbench.papers import NAMES, committed, stated
 from xcbench.papers.claims import described
 from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim
@@ -105,34 +105,21 @@ def standings(rows: pd.DataFrame, reports: Path) -> list[Standing]:
             described(name)["title"],
             {kind: int(((rows["paper"] == name) & (kinds == kind)).sum()) for kind in used},
             page if (reports / (page := f"{name}/index.html")).exists() else "",
-            hours(reports / name),
+            committed.hours(reports / name),
         )
         for name in NAMES
         if (rows["paper"] == name).any()
     ]
 
 
-def hours(folder: Path) -> float:
-    """Of training, by the rows that a paper's grids left."""
-    tables = [folder / f"{part}.csv" for part in ("runs", "tuning")]
-    seconds = (
-        pd.read_csv(path, usecols=["train_seconds"])["train_seconds"].sum()
-        for path in tables
-        if path.exists()
-    )
-    return sum(seconds) / 3600
-
-
-def write(reports: Path) -> None:
-    """Write the page and its Markdown twin from ``replication.csv`` and the papers' folders.
+def write(reports: Path, rows: pd.DataFrame) -> None:
+    """Write the page and its Markdown twin from all printed numbers and the papers' folders.
 
     A ``README.md`` that was written by hand is left alone.
     """
-    rows = pd.read_csv(reports / "replication.csv", dtype=str, keep_default_na=False)
     papers = standings(rows, reports)
-    claims = [
-        claim for name in NAMES for claim in stated.grouped(stated.read(reports / name))[:CLAIMS]
-    ]
+    in_prose = (stated.grouped(committed.read(reports / name)[1]) for name in NAMES)
+    claims = [claim for claims in in_prose for claim in claims[:CLAIMS]]
     links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
     environment = templates.environment()
     text = environment.get_template("papers/front.html").render(

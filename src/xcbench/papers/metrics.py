@@ -19,7 +19,7 @@ def text(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
 
     Parameters
     ----------
-    rows : of the replication table.
+    rows : of the replication table, as texts.
     claims : in prose.
     """
     results = rows[rows["kind"] == RESULT]
@@ -48,7 +48,7 @@ def _counted(verdicts: pd.Series) -> dict[str, int]:
 
 def _differences(results: pd.DataFrame) -> dict[str, float]:
     """Of every table, the median of |measured - printed| / |printed|."""
-    measured = results.dropna(subset=["difference"])
+    measured = results[results["difference"] != ""]
     printed = measured["published"].astype(float).abs()
     relative = measured["difference"].astype(float).abs() / printed.where(printed > 0)
     medians = relative.groupby(measured["table"], sort=False).median().dropna()

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from xcbench import durable
-from xcbench.errors import UserError, one_line, writing
-from xcbench.papers import published, verdicts
+from xcbench.errors import writing
+from xcbench.papers import csv_tables, published, verdicts
 
+NAME = "replication.csv"
 COLUMNS = [
     "paper",
     "table",
@@ -145,48 +146,45 @@ def rows(paper: str, claims: Mapping[Key, Claim]) -> pd.DataFrame:
     return pd.DataFrame(lines).reindex(columns=COLUMNS)
 
 
-def write(folder: Path, rows: pd.DataFrame) -> None:
-    """Write the rows of a paper into its folder."""
-    _write(folder / "replication.csv", _as_text(rows))
-
-
-def collect(reports: Path) -> pd.DataFrame:
-    """Write ``replication.csv`` of all papers from those in their folders; gives its rows.
-
-    Of a paper that has none every printed number stands as not run yet.
+def read(path: Path, paper: str) -> pd.DataFrame:
+    """Rows of a paper, as texts.
 
     Raises
     ------
-    UserError
-        If a paper's rows cannot be read.
+    OSError, ValueError
+        If they are not the printed numbers of the paper, each with a verdict that it can have.
     """
-    parts = []
-    for name in published.numbers()["paper"].unique():
-        path = reports / str(name) / "replication.csv"
-        if not path.exists():
-            parts.append(_as_text(rows(str(name), {})))
-            continue
-        try:
-            table = pd.read_csv(path, dtype=str, keep_default_na=False)
-            if list(table) != COLUMNS:
-                raise ValueError("its columns are not those of a replication table")
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"{path} cannot be read ({one_line(error)}); "
-                f"`xcbench paper {name} part=report` writes it"
-            ) from None
-        parts.append(table)
-    whole = pd.concat(parts, ignore_index=True)
-    _write(reports / "replication.csv", whole)
-    return whole
+    table = csv_tables.texts(path, COLUMNS)
+    printed = published.numbers()
+    printed = printed[printed["paper"] == paper]
+    names = [*KEY, "published"]
+    if table[names].to_numpy().tolist() != printed[[*KEY, "value"]].to_numpy().tolist():
+        raise ValueError("its rows are not the printed numbers: some are missing or changed")
+    for record, unit in zip(table.to_dict("records"), printed["unit"], strict=True):
+        if not _follows({str(name): str(value) for name, value in record.items()}, str(unit)):
+            what = " ".join(record[name] for name in KEY if record[name])
+            raise ValueError(f"'{record['verdict']}' is no verdict of {what} as it was measured")
+    return table
 
 
-def _write(target: Path, frame: pd.DataFrame) -> None:
+def _follows(row: Mapping[str, str], unit: str) -> bool:
+    """Whether the verdict of a row is one that its numbers can have."""
+    if not row["measured"]:
+        return row["kind"] in verdicts.KINDS and row["verdict"] in verdicts.UNMEASURED
+    others = published.others(*(row[name] for name in KEY))
+    number = verdicts.Printed(row["published"], row["metric"], unit, row["kind"], others)
+    measured, seeds = float(row["measured"]), int(row["seeds"])
+    return row["verdict"] in verdicts.possible(number, measured, seeds, row["variant"])
+
+
+def write(folder: Path, rows: pd.DataFrame) -> None:
+    """Write the rows of a paper into its folder."""
+    target = folder / NAME
     with writing(target, "reports_dir"):
-        durable.write(target, frame.to_csv(index=False))
+        durable.write(target, as_text(rows).to_csv(index=False))
 
 
-def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Numbers in the digits of the file."""
     texts = frame.copy()
     for name in ("measured", "spread", "difference"):

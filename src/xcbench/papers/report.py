@@ -76,7 +76,7 @@ def write(
             drawn.rename(new)
             durable.replace_folder(new, figures)
             durable.write(folder / "tables.md", text)
-            durable.write(folder / metrics.NAME, metrics.text(rows, in_prose))
+            durable.write(folder / metrics.NAME, metrics.text(replication.as_text(rows), in_prose))
             durable.write(folder / "index.html", page)
         finally:
             durable.remove(scratch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.errors import UserError, one_line
+from xcbench.papers import csv_tables
 from xcbench.papers.section import verdict_class
 
 NAME = "claims.csv"
@@ -43,6 +44,11 @@ class Stated:
     seeds: str
     reason: str
     command: str
+
+    @property
+    def numbers(self) -> tuple[str, str, str]:
+        """What was measured, with its interval."""
+        return self.effect, self.low, self.high
 
     @property
     def kind(self) -> str:
@@ -116,17 +122,18 @@ def read(folder: Path) -> list[Stated]:
 
     Raises
     ------
-    UserError
-        If they cannot be read.
+    OSError, ValueError
+        If they cannot be read, or are not those of a paper.
     """
     path = folder / NAME
-    if not path.exists():
-        return []
-    try:
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        return [Stated(*record) for record in table[list(COLUMNS)].itertuples(index=False)]
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"{path} cannot be read: {one_line(error)}") from None
+    table = csv_tables.texts(path, COLUMNS) if path.exists() else pd.DataFrame(columns=COLUMNS)
+    if table.duplicated().any():
+        raise ValueError("a row is there twice")
+    claims = [Stated(*record) for record in table.itertuples(index=False)]
+    for claim in claims:
+        if claim.verdict not in VERDICTS or not all(map(_is_number, claim.numbers)):
+            raise ValueError(f"a verdict or a number of '{claim.place}' is damaged")
+    return claims
 
 
 def counted(claims: Iterable[Stated | Claim]) -> str:
@@ -142,6 +149,14 @@ def counted(claims: Iterable[Stated | Claim]) -> str:
 def _verb(verdict: str, number: int) -> str:
     several = verdict.replace("holds", "hold").replace("does not", "do not")
     return verdict.replace("hold in", "holds in") if number == 1 else several
+
+
+def _is_number(word: str) -> bool:
+    """Whether a text is a finite number, or empty."""
+    try:
+        return not word or math.isfinite(float(word))
+    except ValueError:
+        return False
 
 
 def _short(number: str) -> str:

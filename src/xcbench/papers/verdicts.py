@@ -59,10 +59,13 @@ ALL = (
     TIME,
 )
 
+UNMEASURED = (NO_DATA, NO_PACKAGE, NOT_YET, NOT_PRINTED, SETTING, TIME)
+
 KINDS = ("result", "fitted", "size", "rate", "definition", "setting", "time")
 RESULT, OF_FIT, SIZE, RATE, BY_DEFINITION, OF_SETTING, OF_TIME = KINDS
 RELATIVE = 0.03
 SEEDS = 5
+DIGITS = 5e-6  # of a mean in a table, relative
 SETTINGS = (
     "epochs",
     "hyperparameter",
@@ -167,6 +170,21 @@ def verdict(kind: str, text: str, code: str) -> str:
     if text:
         return REPRODUCED_WITH_CODE if code == REPRODUCED else CLOSE_WITH_CODE
     return REPRODUCED if kind == SIZE else CODE_ALONE  # files have a size without settings
+
+
+def possible(printed: Printed, mean: float, seeds: int, variant: str) -> set[str]:
+    """Verdicts that a row of a table can have: it holds no more than the mean of the seeds.
+
+    Whether the print lies between the lowest and the highest of them, it does not tell, nor
+    whether the text's settings were run where the code's are shown.
+    """
+    ends = [mean * (1 - DIGITS), mean * (1 + DIGITS)]
+    seen = {agreement(printed, values) for values in ([mean], ends, *([end] for end in ends))}
+    if seeds >= SEEDS or (seeds > 1 and printed.kind in (SIZE, RATE)):
+        seen.add(REPRODUCED)
+    if variant == "paper":
+        return {verdict(printed.kind, found, "") for found in seen}
+    return {verdict(printed.kind, text, found) for found in seen for text in ("", DEVIATES)}
 
 
 def is_bound(printed: str) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from xcbench import arrays as checked
 from xcbench import durable, sealed
 from xcbench.data.inputs import Inputs
-from xcbench.errors import UserError, one_line, writing
+from xcbench.errors import UserError, one_line, reason, writing
 from xcbench.run import curve_file
 from xcbench.run.cell import CURVE_COLUMNS as CURVE_COLUMNS
 from xcbench.run.cell import FINAL as FINAL
@@ -98,11 +98,20 @@ def load(runs_dir: Path, cell: str) -> Cell | None:
             return read(where)
         except ERRORS:
             return read(where)  # another launch may have exchanged the folder between two reads
+    except PermissionError as error:
+        raise Damaged(unreadable(where, error)) from None
     except ERRORS as error:
         raise Damaged(
             f"{where} is damaged ({one_line(error)}); `xcbench verify` moves it away, "
             "and its launch runs it again"
         ) from None
+
+
+def unreadable(where: Path, error: PermissionError) -> str:
+    """What to do about a cell that another user keeps for himself."""
+    return (
+        f"{where} cannot be read ({reason(error)}); let its owner allow it, or set another runs_dir"
+    )
 
 
 def read(where: Path, name: str = "") -> Cell:

@@ -11,11 +11,13 @@ from omegaconf import DictConfig, OmegaConf
 
 from xcbench.data.settings import DatasetSettings
 from xcbench.options import check_value
+from xcbench.run import yaml_limits
 from xcbench.run.settings import Config
 
 
 def register() -> None:
-    """Make the schemas known to Hydra; the files under ``conf/`` refer to them."""
+    """Make the schemas known to Hydra; the files under ``conf/`` refer to them, within limits."""
+    yaml_limits.register()
     store = ConfigStore.instance()
     store.store(group="schema", name="config", node=Config, package="_global_")
     store.store(group="schema/dataset", name="dataset", node=DatasetSettings)

@@ -120,8 +120,7 @@ def execute_jobs(
         return 0
     cells.mark(runs_dir)
     cells.sweep_leftovers(runs_dir)
-    if whole:
-        grids.add(runs_dir, launch.grid, [job.cell.cell for job in launched])
+    unwritten = _add_grid(launched) if whole else None
     old = stored.look_up(runs_dir, launched)
     finished = {} if launch.force else {name: it.status for name, it in old.items() if it.status}
     for sentence in () if launch.force else stored.said(it.change for it in old.values()):
@@ -129,6 +128,10 @@ def execute_jobs(
     absent = {job.cell.cell: job.info.reason for job in launched if isinstance(job.info, Missing)}
     runnable = [job for job in launched if job.cell.cell not in absent]
     todo = [job for job in runnable if job.cell.cell not in finished]
+    if unwritten and todo:
+        raise unwritten
+    if unwritten:
+        print(f"warning: {unwritten}", file=sys.stderr)
     progress = shown(
         len(launched) - len(absent),
         todo,
@@ -139,7 +142,7 @@ def execute_jobs(
     statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
     for reason, number in Counter(absent.values()).items():
         print(f"{count(number, 'cell')} skipped: {reason}")
-    recorder = Recorder(runs_dir, launch.mlflow, launch.tracking_uri)
+    recorder = Recorder(runs_dir, launch.mlflow and not unwritten, launch.tracking_uri)
     queue = Queue(runs_dir, todo, {name: it.started for name, it in old.items()})
     clock.enter("idle")
     try:
@@ -148,7 +151,7 @@ def execute_jobs(
                 clock.add(cell, seconds)
                 with clock.during("save"):
                     if not saved:
-                        _save(runs_dir, job, cell, progress)
+                        _save(runs_dir, job, cell, seconds, progress)
                     if not cell.shape["twin"]:
                         cells.remove(runs_dir, job.as_skipped)
             queue.claims.release(job.cell.cell)
@@ -168,12 +171,22 @@ def execute_jobs(
             {name: old[name].started for name in finished}
         )  # what was cut off earlier, too
     number = max(1, min(launch.workers, len(todo)))
-    if whole:
+    if whole and not unwritten:
         profile.write(runs_dir, clock.taken(launch.grid, number))
     if any(status == "failed" for status in finished.values()):
         print("cells that ran out of memory are not run again (force=true runs them)")
     _summarise(len(launched), len(runnable) - len(todo), statuses)
     return code
+
+
+def _add_grid(launched: Sequence[Job]) -> UserError | None:
+    """Add the cells to their grid; gives why not, which matters little if every cell is there."""
+    settings = launched[0].settings
+    try:
+        grids.add(Path(settings.runs_dir), settings.grid, [job.cell.cell for job in launched])
+    except UserError as error:
+        return error
+    return None
 
 
 def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
@@ -195,11 +208,13 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)
 
 
-def _save(runs_dir: Path, job: Job, cell: Cell, progress: Progress) -> None:
+def _save(runs_dir: Path, job: Job, cell: Cell, seconds: float, progress: Progress) -> None:
+    """Save a cell that took so long; where that fails, its line says so before the launch ends."""
     try:
         cells.save(runs_dir, cell)
     except UserError:
-        progress.end(job, replace(cell, status="failed", message="not saved"), None)
+        unsaved = replace(cell, status="failed", message="its files cannot be written")
+        progress.end(job, unsaved, seconds)
         raise
 
 

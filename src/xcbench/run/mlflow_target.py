@@ -20,6 +20,7 @@ from filelock import Timeout
 
 from xcbench import durable, locks
 from xcbench.errors import UserError
+from xcbench.run import mlflow_files
 from xcbench.run.mlflow_api import Api
 from xcbench.run.mlflow_runs import Store
 from xcbench.run.mlflow_tables import Tables
@@ -110,6 +111,8 @@ class Target:
         file : used instead of the folder's store.
         """
         uri = _uri(file) if file else self.store
+        if not file:
+            self._make_whole()
         mlflow = client(uri)
         if self.is_local and mlflow.get_experiment_by_name(EXPERIMENT) is None:
             mlflow.delete_experiment("0")  # the empty one that MLflow creates
@@ -118,6 +121,18 @@ class Target:
         if uri.startswith(DATABASES):
             return Tables(uri, EXPERIMENT, identity, self.artifacts or "", folder)
         return Api(mlflow, identity, folder)
+
+    def _make_whole(self) -> None:
+        """Make the store if it is a file that is missing or was left half made."""
+        file = mlflow_files.path(self.store)
+        if file is None or (
+            file.exists() and (not mlflow_files.is_hollow(file) or _opens(self.store))
+        ):
+            return
+        durable.sweep(file.parent)
+        with mlflow_files.anew(file, replacing=False) as fresh:
+            client(_uri(fresh)).get_experiment_by_name(EXPERIMENT)
+            mlflow_files.remove_hollow(file, fresh)
 
     @property
     def folder(self) -> str:
@@ -165,6 +180,15 @@ def client(uri: str) -> Any:
     for name in ("mlflow", "alembic", "urllib3"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is raised
     return MlflowClient(tracking_uri=uri)
+
+
+def _opens(uri: str) -> bool:
+    """Whether MLflow can use a store."""
+    try:
+        client(uri).get_experiment_by_name(EXPERIMENT)
+    except Exception:  # each layer of MLflow has its own
+        return False
+    return True
 
 
 def experiment(mlflow: Any, name: str, artifacts: str | None) -> str:

@@ -26,6 +26,7 @@ from xcbench.run.fingerprint import Case
 from xcbench.run.identity import Shared, content_of, versions_of
 from xcbench.run.profile import LAUNCH
 from xcbench.run.settings import Config
+from xcbench.units import count
 
 IN_LABEL = ("dataset.name", "method.lr", "seed")  # of every cell
 NO_CURVE = pd.DataFrame(columns=cells.CURVE_COLUMNS)  # to make one takes a millisecond
@@ -283,7 +284,7 @@ def _refuse_impossible(planned: Sequence[Job]) -> None:
     ]
     if refused and len(refused) == len(planned):
         reasons = list(dict.fromkeys(refused))
-        more = f"; and {len(reasons) - 1} other reasons" if len(reasons) > 1 else ""
+        more = f"; and {count(len(reasons) - 1, 'other reason')}" if len(reasons) > 1 else ""
         raise UserError(reasons[0] + more)
 
 

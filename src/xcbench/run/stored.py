@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from xcbench import memory, sources
+from xcbench.errors import UserError
 from xcbench.run import cells, checkpoints, code, results
 from xcbench.run.cell import Cell
 from xcbench.run.code import Change, Code
@@ -58,7 +60,8 @@ def _stored(runs_dir: Path, job: Job, cell: Cell) -> Stored:
     change = code.change(record)
     holds = not change and not change.unchecked
     if record and holds and not job.settings.plan and record.digest != job.source:
-        cells.renew_code(runs_dir, cell, code.renewed(record).content)
+        with suppress(UserError):  # of a folder that can only be read; it is compared again
+            cells.renew_code(runs_dir, cell, code.renewed(record).content)
     return Stored(cell.started, None if change else cell.status, change)
 
 

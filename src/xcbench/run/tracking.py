@@ -12,14 +12,14 @@ from contextlib import closing
 from pathlib import Path
 
 from xcbench import durable
-from xcbench.run import grids, mlflow_runs, mlflow_tables
+from xcbench.run import grids, mlflow_files, mlflow_runs, mlflow_tables
 from xcbench.run.cell import Cell
+from xcbench.run.mlflow_files import BUSY_SECONDS
 from xcbench.run.mlflow_runs import ENDINGS, Entry, Store
 from xcbench.run.mlflow_target import EXPERIMENT, Target
 
 BATCH = 500  # runs that are written together
 FEW = 100  # runs of which a server is asked one by one
-BUSY_SECONDS = 5.0  # wait for any other program that holds the store
 
 
 def track(
@@ -56,17 +56,8 @@ def track(
                 probe.execute("BEGIN IMMEDIATE")  # fails sooner than MLflow, which retries
             return _log_missing(target.opened(), ended, grid_of)
         durable.tidy([target.file])  # of a process that was killed
-        scratch = durable.sibling(target.file)
-        scratch.mkdir()
-        try:
-            fresh = scratch / target.file.name
-            logged = _log_missing(target.opened(fresh), ended, grid_of)
-            for suffix in ("-journal", "-wal", "-shm"):  # SQLite would apply them to the new store
-                Path(f"{target.file}{suffix}").unlink(missing_ok=True)
-            fresh.replace(target.file)
-        finally:
-            durable.remove(scratch)
-        return logged
+        with mlflow_files.anew(target.file) as fresh:
+            return _log_missing(target.opened(fresh), ended, grid_of)
 
 
 def behind(runs_dir: Path, started: Mapping[str, float], uri: str | None = None) -> list[str]:
@@ -78,7 +69,7 @@ def behind(runs_dir: Path, started: Mapping[str, float], uri: str | None = None)
         As `track` does.
     """
     target = Target.of(runs_dir, uri)
-    if target.is_local and not target.file.exists():
+    if target.is_local and (not target.file.exists() or mlflow_files.is_hollow(target.file)):
         return list(started)
     grid_of = grids.by_cell(runs_dir)
     with target.alone():

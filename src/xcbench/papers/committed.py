@@ -1,0 +1,101 @@
+"""The tables that a paper's report left, as all that is about several papers reads them.
+
+None is believed by itself. The rows of ``replication.csv`` are the printed numbers, each with a
+verdict that can follow from it; with ``claims.csv`` they give ``summary.json`` once more, which the
+same report wrote. Of the measured rows every one fits its checksum, and none is gone whose curve
+is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench import durable
+from xcbench.errors import UserError, reason, writing
+from xcbench.papers import PARTS, metrics, published, replication, stated
+from xcbench.papers.results_cache import ResultsCache
+from xcbench.papers.stated import Stated
+from xcbench.units import count
+
+
+def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
+    """Printed numbers and claims of the paper whose report is in a folder.
+
+    Where there is no report, no number stands as measured, and there are no claims.
+
+    Raises
+    ------
+    UserError
+        If a table is not as the report wrote it.
+    """
+    summary = folder / metrics.NAME
+    files = [folder / replication.NAME, folder / stated.NAME, summary]
+    if not any(path.exists() for path in files):
+        return replication.as_text(replication.rows(folder.name, {})), []
+    with _refusing(files[0]):
+        numbers = replication.read(files[0], folder.name)
+    with _refusing(files[1]):
+        claims = stated.read(folder)
+    with _refusing(summary):
+        if metrics.text(numbers, claims) != summary.read_text("utf-8"):
+            raise ValueError(
+                f"it does not count what {replication.NAME} and {stated.NAME} hold: one of the "
+                "three is damaged"
+            )
+    return numbers, claims
+
+
+def hours(folder: Path) -> float:
+    """Hours of training that the measured rows of a paper recorded.
+
+    Raises
+    ------
+    UserError
+        If rows are damaged, missing, or there twice.
+    """
+    return sum(_seconds(folder, part) for part in PARTS) / 3600
+
+
+def collect(reports: Path) -> pd.DataFrame:
+    """Write ``replication.csv`` of all papers from those in their folders; gives its rows.
+
+    Of a paper that has none every printed number stands as not run yet.
+
+    Raises
+    ------
+    UserError
+        If a paper's tables are not as they were written.
+    """
+    names = published.numbers()["paper"].unique()
+    whole = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
+    target = reports / replication.NAME
+    with writing(target, "reports_dir"):
+        durable.write(target, whole.to_csv(index=False))
+    return whole
+
+
+def _seconds(folder: Path, part: str) -> float:
+    tables = ResultsCache.read(folder, part)
+    twice = int(tables.rows.duplicated(["grid", "cell"]).sum())
+    if lost := tables.lost or twice:
+        raise UserError(
+            f"{folder / part}.csv cannot be counted: {count(lost, 'row')} damaged, missing or "
+            f"there twice; restore it, or `xcbench paper {folder.name}` runs their cells again"
+        )
+    return float(tables.rows.get("train_seconds", pd.Series(dtype=float)).sum())
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn what is wrong with a table into a sentence that names it and what writes it."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"{path} cannot be read ({reason(error)}); "
+            f"`xcbench paper {path.parent.name} part=report` writes it"
+        ) from None
