@@ -87,7 +87,7 @@ def test_the_first_page(workspace: Workspace) -> None:
         for name in ("umax", "ove", "ar", "adv", "memoir"):
             to = workspace.path / f"reports-{number}" / name
             to.mkdir(parents=True)
-            for file in ("replication.csv", "claims.csv", "index.html"):
+            for file in ("replication.csv", "claims.csv", "summary.json", "index.html"):
                 shutil.copy(ROOT / "reports" / name / file, to)
     first, second = written(workspace, "replication")
     assert {"index.html", "README.md", "scoreboard.svg", "replication.csv"} < set(first)
