@@ -24,12 +24,12 @@ __all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted
 
 def distinct(rng: np.random.Generator, rows: int, size: int, count: int) -> np.ndarray:
     """Draw distinct numbers from 0..size-1 for each row, uniformly (Floyd, all rows at once)."""
-    chosen = np.empty((count, rows), np.int64)
+    chosen = np.empty((count, rows), np.min_scalar_type(size))  # few bytes: all are compared
     for i, top in enumerate(range(size - count, size)):
-        candidate = rng.integers(0, top + 1, size=rows)
+        candidate = rng.integers(0, top + 1, size=rows).astype(chosen.dtype)
         seen = (chosen[:i] == candidate).any(axis=0)
         chosen[i] = np.where(seen, top, candidate)
-    return np.ascontiguousarray(chosen.T)
+    return np.ascontiguousarray(chosen.T, np.int64)
 
 
 def outside(
