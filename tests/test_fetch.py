@@ -98,7 +98,7 @@ def test_what_is_cut_off_goes_on_where_it_stopped(server: Server, tmp_path: Path
     fetch.fetch(toy(item), tmp_path)
     assert_in_place(tmp_path)
     assert server.asked[-1] == ("/toy.zip", "bytes=100-")
-    assert server.sent[-1] == ("/toy.zip", size - 100)
+    assert ("/toy.zip", size - 100) in server.sent  # its threads may note it in another order
 
 
 @pytest.mark.parametrize("how", [{"ranges": False}, {"shift": 3}, {"body": b""}])
