@@ -27,6 +27,7 @@ VERDICTS = {
     "agrees with the code's settings": "code-settings",
     "fitted": "fitted",
     "by definition": "neutral",
+    "not decided": "not-decided",
     "deviates": "deviates",
     "not run": "not-run",
     "not printed": "neutral",

@@ -18,7 +18,9 @@ def by_class(classes: Any, head: Any, tail: Any) -> Any:
     ``head`` and ``tail`` are buffers of K numbers. ``head`` is -1 everywhere before and after the
     call, so the work of few pairs does not depend on K.
     """
-    return _counted(classes, head.size) if classes.size >= head.size else _linked(classes, head, tail)
+    return (
+        _counted(classes, head.size) if classes.size >= head.size else _linked(classes, head, tail)
+    )
 
 
 @kernel
