@@ -239,7 +239,7 @@ def _few(results: pd.DataFrame, one: str, other: str, seeds: int) -> str:
 def _judged(said: Statement, effect: Effect, few: str) -> dict[str, str]:
     unclear = "the interval goes both ways" if said.goes_both_ways(effect) else ""
     verdict = INCONCLUSIVE if unclear else HOLDS if said.fits(effect) else NOT
-    once = ONCE if said.exact and effect.seeds == 1 else ""
+    once = ONCE if said.exact and effect.seeds == 1 and not said.function else ""
     few = "" if said.exact or effect.seeds >= SEEDS else few
     reason = "; ".join(part for part in (unclear, once, few, said.reason) if part)
     return {"verdict": verdict, "reason": reason}
