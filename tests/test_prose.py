@@ -196,6 +196,19 @@ def test_an_untrained_method_wins_and_loses_nothing(monkeypatch: pytest.MonkeyPa
     )
 
 
+def test_equal_sides_test_nothing_and_an_untrained_rate_is_no_good_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nce = rows("g", "a", [4.990, 4.991, 4.989], **{"shape.classes": 148})
+    same = measured(nce, [{**row, "method": "b"} for row in nce])
+    equal = judged({"rows": "g toy a", **LOWER}, same, monkeypatch)
+    assert (equal["verdict"], equal["reason"]) == ("not tested", prose.SAME)
+    best = [{**row, "method": "b", LOSS: 0.9} for row in nce]
+    ratio = {"rows": "g toy a", **LOWER, "by": "ratio", "holds": {"below": 1.1}}
+    assert judged(ratio, measured(nce, best), monkeypatch)["verdict"] == "does not hold"
+    assert prose.SAME in judged(ratio, same, monkeypatch)["reason"]
+
+
 def test_where_nothing_can_happen_nothing_is_tested() -> None:
     from xcbench.papers.umax import sensitivity
 

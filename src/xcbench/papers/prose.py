@@ -54,6 +54,7 @@ HOLDS, WITH_CODE, NOT, UNTESTED = (
 INCONCLUSIVE, EMPTY = "inconclusive", "not tested"
 UNTRAINED = 0.01  # how near a loss is to that of equal probabilities, relative
 SEEDS = 5  # fewer need a reason
+SAME = "both sides are the same, to all digits"
 ONCE = "one run, in which nothing is random"
 CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 
@@ -216,8 +217,9 @@ def _measurement(
             why = "no run of it ended" if there.any() else absent(data)
             return fields | {"reason": why}
         few = few or _few(measured.results, one, other, len(numbers))
-        if why := _untrained(measured.results, said.of, one, other):
+        if why := "" if said.by else _empty(measured.results, said.of, one, other, numbers):
             return fields | {"verdict": EMPTY, "reason": why}
+        few = "; ".join(filter(None, (SAME if said.by and set(numbers) == {1.0} else "", few)))
     effect = effects.effect(numbers)
     judged = fields | asdict(effect) | {"p": effects.p_value(numbers, said.bounds)}
     judged["effect"] = judged.pop("mean")
@@ -245,11 +247,15 @@ def _judged(said: Statement, effect: Effect, few: str) -> dict[str, str]:
     return {"verdict": verdict, "reason": reason}
 
 
-def _untrained(results: pd.DataFrame, column: str, *sides: str) -> str:
-    """Which side of a comparison of losses is at the loss of equal probabilities, if any is."""
+def _empty(
+    results: pd.DataFrame, column: str, one: str, other: str, differences: Sequence[float]
+) -> str:
+    """Why a comparison tests nothing: equal sides, or one at the loss of equal probabilities."""
+    if other and not any(differences) and len(differences) > 1:
+        return SAME
     if column.removeprefix("-") not in (LOSS, "test_log_loss"):
         return ""
-    for words in filter(None, sides):
+    for words in filter(None, (one, other)):
         rows = effects.rows(results, words)
         losses, classes = rows[column.removeprefix("-")], rows.get("shape.classes")
         if classes is None or losses.empty:
