@@ -103,7 +103,7 @@ def test_what_is_close_is_within_three_standard_errors() -> None:
         ("size", "", R, R),
         ("size", D, R, verdicts.REPRODUCED_WITH_CODE),
         ("rate", D, verdicts.NOT_DECIDED, verdicts.NOT_DECIDED),
-        ("rate", verdicts.NOT_DECIDED, R, verdicts.REPRODUCED_WITH_CODE),
+        ("rate", verdicts.NOT_DECIDED, R, verdicts.NOT_DECIDED),
         ("fitted", R, "", verdicts.FITTED),
         ("fitted", D, "", D),
         ("definition", R, R, verdicts.DEFINITION),

@@ -183,10 +183,10 @@ def verdict(kind: str, text: str, code: str) -> str:
         return TIME if kind == OF_TIME else DEFINITION
     if kind == OF_FIT:
         return FITTED if text in agrees else DEVIATES
-    if text in agrees:
+    if text in (*agrees, NOT_DECIDED):
         return text
     if code not in agrees:
-        return NOT_DECIDED if NOT_DECIDED in (text, code) else DEVIATES
+        return NOT_DECIDED if code == NOT_DECIDED else DEVIATES
     if text:
         return REPRODUCED_WITH_CODE if code == REPRODUCED else CLOSE_WITH_CODE
     return REPRODUCED if kind == SIZE else CODE_ALONE  # files have a size without settings
