@@ -141,6 +141,21 @@ def test_the_order_of_the_pairs_changes_no_digit(small, monkeypatch):
         np.testing.assert_array_equal(weights[1][part], values)
 
 
+@pytest.mark.parametrize("n_classes", [3, 50, 5000], ids=["few", "as many", "more than pairs"])
+def test_pairs_class_after_class_keep_their_order(n_classes):
+    """A stable sort, whichever way it is done; the classes themselves come in any order."""
+    from xcbench.core import kernels
+
+    classes = np.random.default_rng(0).integers(0, n_classes, (31, 7))
+    head, tail = np.full(n_classes, -1), np.empty(n_classes, np.int64)
+    flat, order = classes.ravel(), kernels.by_class(classes, head, tail)
+    assert (head == -1).all()
+    _, first = np.unique(flat[order], return_index=True)
+    assert len(np.flatnonzero(np.diff(flat[order]))) == len(first) - 1  # each in one piece
+    stable = np.argsort(flat, kind="stable")
+    np.testing.assert_array_equal(order[np.argsort(flat[order], kind="stable")], stable)
+
+
 @pytest.mark.usefixtures("alone")
 def test_weight_decay_that_folds_its_scale(small):
     """The weights shrink by 1 / (1 + 7 rate l2) each time, the scale far below 1e-6."""

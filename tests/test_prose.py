@@ -97,7 +97,7 @@ def test_a_claim_holds_where_its_whole_interval_does(monkeypatch: pytest.MonkeyP
     b = rows("g", "b", [1.0, 1.0, 1.0])
     for losses, verdict, reason in (
         ([0.5, 0.6, 0.55], "holds", ""),
-        ([0.5, 1.6, 0.55], "does not hold", "the interval goes both ways"),
+        ([0.5, 1.6, 0.55], "inconclusive", "the interval goes both ways"),
         ([1.5, 1.6, 1.55], "does not hold", ""),
     ):
         result = judged(
@@ -128,6 +128,96 @@ def test_a_row_with_few_seeds_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {**said, "few": "hours"}
     assert judged(few, measured(lower[:3], higher), monkeypatch)["reason"] == "hours"
     assert judged(few, result, monkeypatch)["reason"] == ""
+
+
+def test_holms_method_against_its_definition() -> None:
+    """Holm (1979): the tests from the least p on, as long as p is below 0.05 / (tests left)."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        p = rng.uniform(0, 0.1, 6) ** 2 * 10
+        passing, order = set(), np.argsort(p)
+        for left, i in zip(range(6, 0, -1), order, strict=True):
+            if p[i] > 0.05 / left:
+                break
+            passing.add(int(i))
+        adjusted = effects.holm([*p, np.nan])
+        assert {i for i in range(6) if adjusted[i] <= 0.05} == passing
+        assert math.isnan(adjusted[6])
+
+
+def test_the_p_value_is_that_of_a_t_test() -> None:
+    apart = [0.3, 0.1, 0.2, 0.25, 0.05]
+    assert effects.p_value(apart, [0.0]) == pytest.approx(stats.ttest_1samp(apart, 0).pvalue)
+    nearest = stats.ttest_1samp(apart, 0.3).pvalue
+    assert effects.p_value(apart, [-1, 0.3]) == pytest.approx(nearest)
+    assert math.isnan(effects.p_value([1.0], [0.0]))
+
+
+def test_a_family_of_tests_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten datasets, of which one passes by a little: with ten tests it does not."""
+    differences = [-0.5, -0.1, -0.4, -0.2, -0.9]
+    p = stats.ttest_1samp(differences, 0).pvalue
+    assert 0.01 < p < 0.05
+    result = measured(
+        *(
+            [{**row, "dataset": f"d{i}"} for row in rows("g", "a", [1 + x for x in differences])]
+            + [{**row, "dataset": f"d{i}"} for row in rows("g", "b", [1.0] * 5)]
+            for i in range(10)
+        )
+    )
+    said = prose.Statement(
+        "1",
+        "A",
+        rows="g {data} a",
+        than="… b",
+        of=LOSS,
+        holds={"below": 0},
+        datasets=[f"d{i}" for i in range(10)],
+    )
+    monkeypatch.setattr(prose, "statements", lambda paper: [said])
+    table = prose.table("umax", result)
+    assert set(table["verdict"]) == {"inconclusive"}
+    assert table["reason"].str.contains("Holm's correction for 10 tests").all()
+    monkeypatch.setattr(prose, "statements", lambda paper: [replace(said, datasets=["d0"])])
+    assert list(prose.table("umax", result)["verdict"]) == ["holds"]
+
+
+def test_an_untrained_method_wins_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NCE on Bibtex: 4.990, where equal probabilities of 148 classes have 4.997."""
+    nce = rows("g", "b", [4.990, 4.991, 4.989], **{"shape.classes": 148})
+    low = rows("g", "a", [0.5, 0.6, 0.55], **{"shape.classes": 148})
+    result = judged({"rows": "g toy a", **LOWER}, measured(low, nce), monkeypatch)
+    assert result["verdict"] == "not tested"
+    assert "untrained" in result["reason"] and "4.997" in result["reason"]
+    trained = [{**row, LOSS: 4.5} for row in nce]
+    assert (
+        judged({"rows": "g toy a", **LOWER}, measured(low, trained), monkeypatch)["verdict"]
+        == "holds"
+    )
+
+
+def test_equal_sides_test_nothing_and_an_untrained_rate_is_no_good_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nce = rows("g", "a", [4.990, 4.991, 4.989], **{"shape.classes": 148})
+    same = measured(nce, [{**row, "method": "b"} for row in nce])
+    equal = judged({"rows": "g toy a", **LOWER}, same, monkeypatch)
+    assert (equal["verdict"], equal["reason"]) == ("not tested", prose.SAME)
+    best = [{**row, "method": "b", LOSS: 0.9} for row in nce]
+    ratio = {"rows": "g toy a", **LOWER, "by": "ratio", "holds": {"below": 1.1}}
+    assert judged(ratio, measured(nce, best), monkeypatch)["verdict"] == "does not hold"
+    assert prose.SAME in judged(ratio, same, monkeypatch)["reason"]
+
+
+def test_where_nothing_can_happen_nothing_is_tested() -> None:
+    from xcbench.papers.umax import sensitivity
+
+    def of(umax: float, vanilla: float) -> Measured:
+        pair = rows("figure3", "umax", [umax] * 2), rows("figure3", "vanilla", [vanilla] * 2)
+        return measured(*pair)
+
+    assert "no reset acted" in str(sensitivity.umax_ended(of(3.394341, 3.394341), "toy"))
+    assert sensitivity.umax_ended(of(3.394341, 3.5), "toy") == [1.0, 1.0]
 
 
 def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.MonkeyPatch) -> None:

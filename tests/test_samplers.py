@@ -1,5 +1,7 @@
 """Samplers: what is drawn, and that estimates are unbiased."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,51 @@ def test_a_kept_hit_is_what_is_published_not_unbiased():
     classes, log_weight = samplers.make("any", K, 1).draw(rng, None, y, batch_size=1)
     assert abs((classes == 0).mean() - 1 / K) < 0.02
     assert log_weight == pytest.approx(np.log(K - 1))
+
+
+class Listed:
+    """A generator whose draws are listed: row i has the i-th possible one."""
+
+    def integers(self, low, high, size):
+        rows, m = size
+        every = np.stack(np.unravel_index(np.arange(high**m), (high,) * m), axis=1)
+        assert rows == len(every)
+        return every
+
+
+@pytest.mark.parametrize("labels", [1, 2, 4])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_the_bias_of_absent_is_its_formula(labels, m):
+    """All K^m draws are as likely: their mean is 1 - (P/K)^m times the sum, over P."""
+    from xcbench.core.samplers.absent import Absent
+
+    rows, g = K**m, np.random.default_rng(5).normal(size=K)
+    keys = (np.arange(rows)[:, None] * K + np.arange(labels)).ravel()
+    sampler = Absent(K, m, keys, np.full(rows, labels))
+    classes, log_weight = sampler.draw(Listed(), np.arange(rows), np.zeros(rows, int), 1)
+    mean = (np.exp(log_weight) * g[classes]).sum(axis=1).mean()
+    assert mean == pytest.approx((1 - (labels / K) ** m) * g[labels:].sum() / labels, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name, m, factor",
+    [
+        ("drop_hits", 1, 1 - 1 / K),
+        ("drop_hits", 2, 1.0),
+        ("drop_hits", 3, 1.0),
+        ("any", 1, 1 - 1 / K),
+        ("any", 3, 1 - 1 / K),
+    ],
+)
+def test_the_bias_of_kept_and_dropped_hits_is_its_formula(name, m, factor, monkeypatch):
+    """All subsets of m classes are as likely; terms vanish at the true class, 0."""
+    every = np.array(list(itertools.combinations(range(K), m)))
+    monkeypatch.setattr(samplers, "distinct", lambda *_: every)
+    g = np.random.default_rng(6).normal(size=K) * (np.arange(K) > 0)
+    y = np.zeros(len(every), int)
+    classes, log_weight = samplers.make(name, K, m).draw(None, None, y, 1)
+    mean = (np.exp(log_weight) * g[classes]).sum(axis=1).mean()
+    assert mean == pytest.approx(factor * g.sum(), rel=1e-12)
 
 
 def test_all_draws_leave_out_everything_when_all_are_hits():

@@ -74,6 +74,21 @@ def test_what_is_as_near_to_another_method_is_not_close() -> None:
     assert agreement(0.1004, value=0.1004) == R  # rounds to it, whatever the others print
 
 
+def test_what_is_close_is_within_three_standard_errors() -> None:
+    printed = verdicts.Printed("0.1000", "test_error")
+    wide = [0.1006, 0.1016, 0.1026, 0.1036, 0.1046]  # all above it
+    z = (np.mean(wide) - 0.1) / (np.std(wide, ddof=1) / np.sqrt(5))
+    assert 3 < z < 4
+    assert verdicts.distance(printed, wide) == pytest.approx(z)
+    assert verdicts.agreement(printed, wide) == D
+    wider = [0.1001, 0.1002, 0.1026, 0.1050, 0.1051]  # the same mean, z of 2.4
+    assert verdicts.agreement(printed, wider) == C
+    near = [0.1020, 0.1021, 0.1022, 0.1023, 0.1024]  # 2.2 %, and 31 standard errors
+    assert verdicts.agreement(printed, near) == D
+    assert verdicts.agreement(printed, near[:4]) == C  # too few to have a standard error
+    assert np.isnan(verdicts.distance(printed, near[:4]))
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "code", "verdict"),
     [
@@ -87,6 +102,8 @@ def test_what_is_as_near_to_another_method_is_not_close() -> None:
         ("result", D, D, D),
         ("size", "", R, R),
         ("size", D, R, verdicts.REPRODUCED_WITH_CODE),
+        ("rate", D, verdicts.NOT_DECIDED, verdicts.NOT_DECIDED),
+        ("rate", verdicts.NOT_DECIDED, R, verdicts.NOT_DECIDED),
         ("fitted", R, "", verdicts.FITTED),
         ("fitted", D, "", D),
         ("definition", R, R, verdicts.DEFINITION),
@@ -145,6 +162,32 @@ def test_the_text_comes_first() -> None:
         assert made["spread"] == pytest.approx(np.std(values, ddof=1))
         assert made["difference"] == pytest.approx(np.mean(values) - 2)
         assert made["seeds"] == 2
+
+
+def test_what_only_the_code_reproduces_says_how_far_the_text_is() -> None:
+    text = [1.96, 1.961, 1.962, 1.963, 1.964]  # 2 % and 54 standard errors below
+    made = row(Variant("paper", text, "a"), Variant("code", [2.0] * 5, "b"))
+    assert made["verdict"] == verdicts.REPRODUCED_WITH_CODE
+    error = np.std(text, ddof=1) / np.sqrt(5)
+    far = f"{(2 - np.mean(text)) / error:.1f} standard errors away"
+    assert far in str(made["reason"]) and "text's settings" in str(made["reason"])
+
+
+def test_a_rate_beside_equal_ones_is_not_decided() -> None:
+    def verdict(rate: float, *tied: float) -> object:
+        printed = dict.fromkeys(KEY, "x") | {"value": "1e1", "unit": "power of ten"}
+        printed["metric"] = "tuned_initial_learning_rate"
+        return replication.row(printed, Claim([Variant("paper", [rate], "", tied=tied)]))["verdict"]
+
+    assert verdict(10.0) == verdicts.REPRODUCED
+    assert verdict(10.0, 100.0) == verdicts.NOT_DECIDED
+    assert verdict(1.0, 10.0) == verdicts.NOT_DECIDED
+    assert verdict(1.0, 0.1) == D
+
+
+def test_a_mean_over_surviving_seeds_says_of_how_many() -> None:
+    made = row(Variant("paper", [2.0] * 4, "", lost=1))
+    assert made["seeds"] == "4 of 5"
 
 
 def test_without_a_reading_and_without_a_reason() -> None:

@@ -201,7 +201,8 @@ class Claims:
             if measurements.values:
                 note = _text(self.paper, number, entry.note.get(variant, ""), number, variant, rows)
                 run = self._command(number, entry, variant)
-                variants.append(Variant(variant, measurements.values, run, note))
+                lost, tied = len(measurements.diverged), measurements.tied
+                variants.append(Variant(variant, measurements.values, run, note, lost, tied))
         if variants or unmeasured(number) == verdicts.TIME:
             return Claim(variants, reason, unmeasured(number), last, kind)
         if why == verdicts.NO_DATA:

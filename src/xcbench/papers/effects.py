@@ -49,6 +49,27 @@ def effect(values: Sequence[float]) -> Effect:
     return Effect(mean, mean - half, mean + half, len(numbers))
 
 
+def p_value(values: Sequence[float], bounds: Sequence[float]) -> float:
+    """Largest p of two-sided t-tests of a mean against bounds; nan of one value."""
+    if len(values) < 2:
+        return np.nan
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    if not error:
+        return float(any(bound == np.mean(values) for bound in bounds))
+    t = min(abs(np.mean(values) - bound) for bound in bounds) / error
+    return float(2 * stats.t.sf(t, len(values) - 1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's adjusted p of a family of tests; nan, where nothing was tested, does not count."""
+    adjusted, largest = np.full(len(p_values), np.nan), 0.0
+    tested = [i for i in np.argsort(p_values) if not np.isnan(p_values[i])]
+    for rank, i in enumerate(tested):
+        largest = max(largest, min(1.0, (len(tested) - rank) * p_values[i]))
+        adjusted[i] = largest
+    return [float(p) for p in adjusted]
+
+
 def rows(results: pd.DataFrame, words: str) -> pd.DataFrame:
     """Rows that ended, as the head of this file has it."""
     return ended(selection(results, words))

@@ -25,11 +25,13 @@ class Values:
     Attributes
     ----------
     skipped : why cells were not run, such as ``not run: data``; empty where all were.
+    tied : other rates whose losses are within the spread of that of a chosen rate.
     """
 
     values: tuple[float, ...]
     diverged: tuple[int, ...] = ()
     skipped: str = ""
+    tied: tuple[float, ...] = ()
 
     @property
     def mean(self) -> float:

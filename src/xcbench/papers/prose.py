@@ -19,8 +19,11 @@ A paper's ``claims.yaml`` is a list of
   rate.
 - ``reason``: what a reader should know beside the effect.
 
-A claim holds if the whole 95 % interval over the seeds does as it says. One whose interval goes
-both ways does not hold.
+A claim holds if the whole 95 % interval over the seeds does as it says, and does not hold if none
+of it does. Between them it is inconclusive. The rows of one claim, a dataset each, are a family:
+each of their tests has to pass at the level that Holm's method gives it. Nothing is tested where
+nothing can happen (a function gives the reason in the place of numbers), or where a method is at
+its untrained loss, the logarithm of the number of classes.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from omegaconf import OmegaConf
 
 from xcbench import durable
 from xcbench.errors import writing
-from xcbench.papers import Measured, effects
+from xcbench.papers import LOSS, Measured, effects
 from xcbench.papers.claims import declared, function
 from xcbench.papers.effects import Effect
 from xcbench.papers.replication import absent, command
@@ -48,7 +51,10 @@ HOLDS, WITH_CODE, NOT, UNTESTED = (
     "does not hold",
     "not testable here",
 )
+INCONCLUSIVE, EMPTY = "inconclusive", "not tested"
+UNTRAINED = 0.01  # how near a loss is to that of equal probabilities, relative
 SEEDS = 5  # fewer need a reason
+SAME = "both sides are the same, to all digits"
 ONCE = "one run, in which nothing is random"
 CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 
@@ -84,8 +90,17 @@ class Statement:
 
     def goes_both_ways(self, effect: Effect) -> bool:
         """Whether an interval holds what is claimed and what is not."""
-        ends = [Effect(end, end, end, effect.seeds) for end in (effect.low, effect.high)]
-        return not np.isnan(effect.low) and any(self.fits(end) for end in ends)
+        return any(effect.low < bound < effect.high for bound in self.bounds)
+
+    @property
+    def bounds(self) -> list[float]:
+        """What an effect is compared with."""
+        ends = self.holds.get("between", ())
+        return [
+            float(end)
+            for end in (*ends, *map(self.holds.get, ("above", "below")))
+            if end is not None
+        ]
 
 
 @dataclass(frozen=True)
@@ -103,6 +118,7 @@ class Row:
     seeds: int = 0
     reason: str = ""
     command: str = ""
+    p: float = np.nan  # of its test, without correction
 
 
 def statements(paper: str) -> list[Statement]:
@@ -119,12 +135,24 @@ def statements(paper: str) -> list[Statement]:
 
 def table(paper: str, measured: Measured) -> pd.DataFrame:
     """All claims of a paper with their verdicts."""
-    lines = [
-        asdict(_row(paper, measured, statement, dataset))
-        for statement in statements(paper)
-        for dataset in statement.datasets or ("",)
-    ]
-    return pd.DataFrame(lines, columns=list(COLUMNS))
+    said = [(it, dataset) for it in statements(paper) for dataset in it.datasets or ("",)]
+    lines = [_row(paper, measured, statement, dataset) for statement, dataset in said]
+    families: dict[str, list[int]] = {}
+    for i, line in enumerate(lines):
+        families.setdefault(line.claim, []).append(i)
+    for places in families.values():
+        adjusted = effects.holm([lines[i].p for i in places])
+        for i, p in zip(places, adjusted, strict=True):
+            lines[i] = _corrected(lines[i], p, int(np.isfinite(adjusted).sum()))
+    return pd.DataFrame(map(asdict, lines), columns=list(COLUMNS))
+
+
+def _corrected(row: Row, p: float, tests: int) -> Row:
+    """A row by its p after Holm's correction: what no longer passes is inconclusive."""
+    if row.verdict not in (HOLDS, WITH_CODE, NOT) or not p > 1 - effects.CONFIDENCE:
+        return row
+    why = f"p = {p:.2g} after Holm's correction for {tests} tests"
+    return replace(row, verdict=INCONCLUSIVE, reason="; ".join(filter(None, (why, row.reason))))
 
 
 def write(folder: Path, frame: pd.DataFrame) -> None:
@@ -168,6 +196,8 @@ def _measurement(
         arguments = [measured, dataset] if dataset else [measured]
         numbers = function(paper, said.function)(*arguments)
         fields = {"measured": f"{dataset}: {said.measured}" if dataset else said.measured}
+        if isinstance(numbers, str):
+            return fields | {"verdict": EMPTY, "reason": numbers}
     else:
         one = words.format(data=dataset)
         other = effects.continued(one, said.than.format(data=dataset))
@@ -187,8 +217,11 @@ def _measurement(
             why = "no run of it ended" if there.any() else absent(data)
             return fields | {"reason": why}
         few = few or _few(measured.results, one, other, len(numbers))
+        if why := "" if said.by else _empty(measured.results, said.of, one, other, numbers):
+            return fields | {"verdict": EMPTY, "reason": why}
+        few = "; ".join(filter(None, (SAME if said.by and set(numbers) == {1.0} else "", few)))
     effect = effects.effect(numbers)
-    judged = fields | asdict(effect)
+    judged = fields | asdict(effect) | {"p": effects.p_value(numbers, said.bounds)}
     judged["effect"] = judged.pop("mean")
     if effect.seeds < 2 and not said.exact:
         return judged | {"reason": "one seed, no interval"}
@@ -206,12 +239,31 @@ def _few(results: pd.DataFrame, one: str, other: str, seeds: int) -> str:
 
 
 def _judged(said: Statement, effect: Effect, few: str) -> dict[str, str]:
-    holds = said.fits(effect)
-    unclear = "the interval goes both ways" if not holds and said.goes_both_ways(effect) else ""
-    once = ONCE if said.exact and effect.seeds == 1 else ""
+    unclear = "the interval goes both ways" if said.goes_both_ways(effect) else ""
+    verdict = INCONCLUSIVE if unclear else HOLDS if said.fits(effect) else NOT
+    once = ONCE if said.exact and effect.seeds == 1 and not said.function else ""
     few = "" if said.exact or effect.seeds >= SEEDS else few
     reason = "; ".join(part for part in (unclear, once, few, said.reason) if part)
-    return {"verdict": HOLDS if holds else NOT, "reason": reason}
+    return {"verdict": verdict, "reason": reason}
+
+
+def _empty(
+    results: pd.DataFrame, column: str, one: str, other: str, differences: Sequence[float]
+) -> str:
+    """Why a comparison tests nothing: equal sides, or one at the loss of equal probabilities."""
+    if other and not any(differences) and len(differences) > 1:
+        return SAME
+    if column.removeprefix("-") not in (LOSS, "test_log_loss"):
+        return ""
+    for words in filter(None, (one, other)):
+        rows = effects.rows(results, words)
+        losses, classes = rows[column.removeprefix("-")], rows.get("shape.classes")
+        if classes is None or losses.empty:
+            continue
+        equal = float(np.log(classes.astype(float)).mean())
+        if abs(losses.mean() - equal) <= UNTRAINED * equal:
+            return f"'{words}' is untrained: its loss is {losses.mean():.4g}, log K is {equal:.4g}"
+    return ""
 
 
 def _words(said: Statement, one: str, other: str) -> str:

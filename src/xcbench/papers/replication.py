@@ -26,6 +26,7 @@ COLUMNS = [
     "spread",
     "seeds",
     "difference",
+    "z",
     "verdict",
     "reason",
     "command",
@@ -45,12 +46,25 @@ class Variant:
     name : ``paper`` or ``code``.
     command : what measures it.
     note : what should be known of it, such as seeds that diverged.
+    lost : how many more seeds ran and diverged.
+    tied : other rates whose losses are within the spread of that of a chosen rate.
     """
 
     name: str
     values: Sequence[float]
     command: str
     note: str = ""
+    lost: int = 0
+    tied: Sequence[float] = ()
+
+    def agreement(self, printed: verdicts.Printed) -> str:
+        """As `verdicts.agreement`; of rates that cannot be told apart, `verdicts.NOT_DECIDED`."""
+        rates = [*self.values, *self.tied]
+        if self.tied and any(
+            verdicts.agreement(printed, [rate]) == verdicts.REPRODUCED for rate in rates
+        ):
+            return verdicts.NOT_DECIDED
+        return verdicts.agreement(printed, self.values)
 
 
 @dataclass(frozen=True)
@@ -108,27 +122,42 @@ def row(
             "kind": kind,
         }
     number = verdicts.Printed(value, metric, unit, kind, others)
-    agreement = {variant.name: verdicts.agreement(number, variant.values) for variant in run}
+    agreement = {variant.name: variant.agreement(number) for variant in run}
     verdict = verdicts.verdict(kind, agreement.get("paper", ""), agreement.get("code", ""))
     good = [variant for variant in run if agreement[variant.name] != verdicts.DEVIATES]
     preferred = "paper" if good else "code"
     shown = min(good or run, key=lambda variant: variant.name != preferred)
-    reason = "; ".join(part for part in (claim.reason, shown.note) if part)
-    mean = float(np.mean(shown.values))
+    mean, z = float(np.mean(shown.values)), verdicts.distance(number, shown.values)
+    text = next((it for it in run if it.name == "paper" and it is not shown), None)
+    parts = [_beyond(number, text, "with the text's settings ") if text else "", claim.reason]
     if verdict == verdicts.DEVIATES:
         as_near = verdicts.AS_NEAR if verdicts.as_near(number, mean) else ""
-        reason = "; ".join(part for part in (as_near, reason) if part) or "no reason is known"
+        parts = [as_near or _beyond(number, shown), *parts[1:]]
+    reason = "; ".join(part for part in (*parts, shown.note) if part)
+    if verdict == verdicts.DEVIATES:
+        reason = reason or "no reason is known"
     several = len(shown.values) > 1
     return common | {
         "measured": mean,
         "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
-        "seeds": len(shown.values),
+        "seeds": f"{len(shown.values)} of {len(shown.values) + shown.lost}"
+        if shown.lost
+        else len(shown.values),
         "difference": float("nan") if verdicts.is_bound(value) else mean - float(value),
+        "z": z,
         "verdict": verdict,
         "reason": reason,
         "command": shown.command,
         "variant": shown.name,
     }
+
+
+def _beyond(number: verdicts.Printed, variant: Variant, of: str = "") -> str:
+    """How far a mean within 3 % of the print is from it, in standard errors."""
+    z = verdicts.distance(number, variant.values)
+    if not abs(z) > verdicts.ERRORS or not verdicts.near(number, float(np.mean(variant.values))):
+        return ""
+    return f"{of}within 3 %, but {abs(z):.1f} standard errors away"
 
 
 def rows(paper: str, claims: Mapping[Key, Claim]) -> pd.DataFrame:
@@ -173,7 +202,7 @@ def _follows(row: Mapping[str, str], unit: str) -> bool:
         return row["kind"] in verdicts.KINDS and row["verdict"] in verdicts.UNMEASURED
     others = published.others(*(row[name] for name in KEY))
     number = verdicts.Printed(row["published"], row["metric"], unit, row["kind"], others)
-    measured, seeds = float(row["measured"]), int(row["seeds"])
+    measured, seeds = float(row["measured"]), int(row["seeds"].split()[0])
     return row["verdict"] in verdicts.possible(number, measured, seeds, row["variant"])
 
 
@@ -189,5 +218,11 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     texts = frame.copy()
     for name in ("measured", "spread", "difference"):
         texts[name] = texts[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
-    texts["seeds"] = texts["seeds"].map(lambda value: "" if pd.isna(value) else f"{value:.0f}")
+    texts["z"] = texts["z"].map(lambda value: "" if pd.isna(value) else f"{value:.1f}")
+    texts["seeds"] = texts["seeds"].map(seeds)
     return texts.astype(object).where(texts.notna(), "").astype(str)
+
+
+def seeds(count: float | str) -> str:
+    """A number of seeds; ``4 of 5`` where one diverged."""
+    return count if isinstance(count, str) else "" if pd.isna(count) else f"{count:.0f}"

@@ -151,8 +151,9 @@ def of_rows(
             "published": selected["published"],
             "measured": selected["measured"].map(_number),
             "± over seeds": selected["spread"].map(_number),
-            "seeds": selected["seeds"].map(_number),
+            "seeds": selected["seeds"].map(replication.seeds).replace("", NONE),
             "difference": selected["difference"].map(_number),
+            "z": selected["z"].map(lambda z: NONE if pd.isna(z) else f"{z:.1f}"),
             "variant": selected["variant"].astype(object).fillna(NONE),
             "verdict": selected["verdict"],
             "why": selected["reason"].astype(object).fillna(""),
@@ -162,13 +163,12 @@ def of_rows(
     shape = None
     if columns:
         entries = [
-            Entry(
-                printed, measured if spread == NONE else f"{measured} ± {spread}", verdict, anchor
-            )
-            for printed, measured, spread, verdict, anchor in zip(
+            Entry(printed, _measured(measured, spread, seeds), verdict, anchor)
+            for printed, measured, spread, seeds, verdict, anchor in zip(
                 frame["published"],
                 frame["measured"],
                 selected["spread"].map(partial(_number, digits=2)),
+                frame["seeds"],
                 frame["verdict"],
                 anchors,
                 strict=True,
@@ -179,8 +179,14 @@ def of_rows(
     for name in ("metric", "method"):
         if frame[name].nunique() == 1:
             frame = frame.drop(columns=name)
-    right = ("published", "measured", "± over seeds", "seeds", "difference")
+    right = ("published", "measured", "± over seeds", "seeds", "difference", "z")
     return Table(caption, frame, right, "verdict", shape, anchors, sources)
+
+
+def _measured(mean: str, spread: str, seeds: str) -> str:
+    """A mean with its spread, and of how many seeds where some diverged."""
+    lost = f" ({seeds} seeds)" if " of " in seeds else ""
+    return mean + ("" if spread == NONE else f" ± {spread}") + lost
 
 
 def _number(value: float, digits: int = 4) -> str:

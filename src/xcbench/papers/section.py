@@ -27,6 +27,7 @@ VERDICTS = {
     "agrees with the code's settings": "code-settings",
     "fitted": "fitted",
     "by definition": "neutral",
+    "not decided": "neutral",
     "deviates": "deviates",
     "not run": "not-run",
     "not printed": "neutral",
@@ -35,6 +36,8 @@ VERDICTS = {
     "holds": "reproduced",
     "holds with the code's settings": "code-settings",
     "does not hold": "deviates",
+    "inconclusive": "neutral",
+    "not tested": "neutral",
     "not testable": "not-run",
 }
 

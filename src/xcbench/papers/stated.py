@@ -18,7 +18,14 @@ COLUMNS = (
     *("paper", "place", "claim", "measured", "effect", "low", "high"),
     *("verdict", "seeds", "reason", "command"),
 )
-VERDICTS = ("holds", "holds with the code's settings", "does not hold", "not testable here")
+VERDICTS = (
+    "holds",
+    "holds with the code's settings",
+    "does not hold",
+    "inconclusive",
+    "not tested",
+    "not testable here",
+)
 HALF = 56.0  # width of either half of the picture of an effect, in its own units
 
 

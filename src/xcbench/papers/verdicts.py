@@ -5,8 +5,8 @@ accuracy is 1 (or 100 %) minus it; the loss of a log likelihood is minus it.
 
 - ``reproduced``: the mean over seeds (or splits) rounds to the print, or the print lies between the
   lowest and the highest of at least five. A printed bound, ``<1``, holds a mean inside it.
-- ``close``: the mean is within 3 % of the print, and no other method's print in the same table,
-  dataset and metric is as near.
+- ``close``: the mean is within 3 % of the print, no other method's print in the same table, dataset
+  and metric is as near, and over at least five seeds it is within 3 standard errors.
 - ``... with the code's settings``: the same, where the text's settings were run and are neither.
 - ``agrees with the code's settings, the text's were not run``.
 - ``deviates``: none of these; the row has a reason.
@@ -14,15 +14,18 @@ accuracy is 1 (or 100 %) minus it; the loss of a log likelihood is minus it.
 Other kinds of numbers are counted apart from results:
 
 - sizes: equal, or between the lowest and the highest where seeds draw the split
-- learning rates and other tuned settings: equal
+- learning rates and other tuned settings: equal; ``not decided`` where a neighbour of the best one
+  is within the spread of the seeds
 - definitions: 1 by definition
-- ``fitted``: numbers that a setting of ours was chosen to hit
+- ``fitted``: all numbers of a trajectory one of whose settings was chosen to hit a print
 - settings
 - times: for orientation, never judged
 """
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,6 +35,7 @@ CLOSE = "close"
 REPRODUCED_WITH_CODE = "reproduced with the code's settings"
 CLOSE_WITH_CODE = "close with the code's settings"
 CODE_ALONE = "agrees with the code's settings, the text's were not run"
+NOT_DECIDED = "not decided"
 DEVIATES = "deviates"
 AS_NEAR = "within 3 %, but as near to what is printed of another method"
 FITTED = "fitted"
@@ -48,6 +52,7 @@ ALL = (
     REPRODUCED_WITH_CODE,
     CLOSE_WITH_CODE,
     CODE_ALONE,
+    NOT_DECIDED,
     DEVIATES,
     FITTED,
     DEFINITION,
@@ -65,6 +70,7 @@ KINDS = ("result", "fitted", "size", "rate", "definition", "setting", "time")
 RESULT, OF_FIT, SIZE, RATE, BY_DEFINITION, OF_SETTING, OF_TIME = KINDS
 RELATIVE = 0.03
 SEEDS = 5
+ERRORS = 3.0  # standard errors within which a mean is close
 DIGITS = 5e-6  # of a mean in a table, relative
 SETTINGS = (
     "epochs",
@@ -101,6 +107,11 @@ class Printed:
     kind: str = RESULT
     others: Sequence[float] = ()
 
+    @property
+    def judged(self) -> bool:
+        """Whether it is a result."""
+        return self.kind in (RESULT, OF_FIT)
+
     def loss(self, value: float) -> float:
         """A value as an error or a loss."""
         if self.metric.endswith(SHARES):
@@ -133,7 +144,16 @@ def agreement(printed: Printed, values: Sequence[float]) -> str:
     inside = len(values) >= SEEDS and min(values) <= value <= max(values)
     if inside or abs(mean - value) <= half_digit * (1 + 1e-9):
         return REPRODUCED
-    return CLOSE if near(printed, mean) and not as_near(printed, mean) else DEVIATES
+    far = as_near(printed, mean) or abs(distance(printed, values)) > ERRORS
+    return CLOSE if near(printed, mean) and not far else DEVIATES
+
+
+def distance(printed: Printed, values: Sequence[float]) -> float:
+    """Distance z of the mean from the print in standard errors; nan of fewer than five seeds."""
+    if len(values) < SEEDS or is_bound(printed.value) or not printed.judged:
+        return math.nan
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    return (statistics.fmean(values) - float(printed.value)) / error if error else math.nan
 
 
 def near(printed: Printed, mean: float) -> bool:
@@ -163,10 +183,10 @@ def verdict(kind: str, text: str, code: str) -> str:
         return TIME if kind == OF_TIME else DEFINITION
     if kind == OF_FIT:
         return FITTED if text in agrees else DEVIATES
-    if text in agrees:
+    if text in (*agrees, NOT_DECIDED):
         return text
     if code not in agrees:
-        return DEVIATES
+        return NOT_DECIDED if code == NOT_DECIDED else DEVIATES
     if text:
         return REPRODUCED_WITH_CODE if code == REPRODUCED else CLOSE_WITH_CODE
     return REPRODUCED if kind == SIZE else CODE_ALONE  # files have a size without settings
@@ -182,6 +202,10 @@ def possible(printed: Printed, mean: float, seeds: int, variant: str) -> set[str
     seen = {agreement(printed, values) for values in ([mean], ends, *([end] for end in ends))}
     if seeds >= SEEDS or (seeds > 1 and printed.kind in (SIZE, RATE)):
         seen.add(REPRODUCED)
+    if seeds >= SEEDS:
+        seen.add(DEVIATES)  # by its distance in standard errors
+    if printed.kind == RATE:
+        seen.add(NOT_DECIDED)
     if variant == "paper":
         return {verdict(printed.kind, found, "") for found in seen}
     return {verdict(printed.kind, text, found) for found in seen for text in ("", DEVIATES)}

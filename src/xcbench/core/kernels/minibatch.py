@@ -16,30 +16,57 @@ def by_class(classes: Any, head: Any, tail: Any) -> Any:
     """Positions of all pairs in ``classes`` (B, C), sorted by class; a stable sort.
 
     ``head`` and ``tail`` are buffers of K numbers. ``head`` is -1 everywhere before and after the
-    call, so the work depends on the pairs alone.
+    call, so the work of few pairs does not depend on K.
     """
-    width, pairs = classes.shape[1], classes.size
+    return (
+        _counted(classes, head.size) if classes.size >= head.size else _linked(classes, head, tail)
+    )
+
+
+@kernel
+def _counted(classes: Any, n_classes: int) -> Any:
+    """Sort by counting, where there are as many pairs as classes."""
+    place, order = np.zeros(n_classes + 1, np.int64), np.empty(classes.size, np.int64)
+    for i in range(classes.shape[0]):
+        for c in range(classes.shape[1]):
+            place[classes[i, c] + 1] += 1
+    for k in range(n_classes):
+        place[k + 1] += place[k]
+    pair = 0
+    for i in range(classes.shape[0]):
+        for c in range(classes.shape[1]):
+            order[place[classes[i, c]]] = pair
+            place[classes[i, c]] += 1
+            pair += 1
+    return order
+
+
+@kernel
+def _linked(classes: Any, head: Any, tail: Any) -> Any:
+    """Sort by a linked list of the pairs of each class that occurs."""
+    pairs, pair, count = classes.size, 0, 0
     following, distinct = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
-    count = 0
-    for p in range(pairs):
-        k = classes[p // width, p % width]
-        following[p] = -1
-        if head[k] < 0:
-            head[k] = p
-            distinct[count] = k
-            count += 1
-        else:
-            following[tail[k]] = p
-        tail[k] = p
+    for i in range(classes.shape[0]):
+        for c in range(classes.shape[1]):
+            k = classes[i, c]
+            following[pair] = -1
+            if head[k] < 0:
+                head[k] = pair
+                distinct[count] = k
+                count += 1
+            else:
+                following[tail[k]] = pair
+            tail[k] = pair
+            pair += 1
     order = np.empty(pairs, np.int64)
     place = 0
     for k in distinct[:count]:
-        p = head[k]
+        pair = head[k]
         head[k] = -1
-        while p >= 0:
-            order[place] = p
+        while pair >= 0:
+            order[place] = pair
             place += 1
-            p = following[p]
+            pair = following[pair]
     return order
 
 
@@ -49,6 +76,9 @@ def scores_at(V: Any, rows: Any, pairs: Any) -> None:
     """Scores of the pairs, without scale and bias; summed as `short_dot` does."""
     begin, end, features, values = rows
     classes, order, numbers = pairs
+    if V.shape[1] == 0:
+        numbers[:] = 0
+        return
     for p in order:
         i, c = p // classes.shape[1], p % classes.shape[1]
         numbers[i, c] = short_dot(V[classes[i, c]], features, values, begin[i], end[i])
@@ -114,13 +144,14 @@ def adapt(weights: Any, squares: Any, rows: Any, pairs: Any, g: Any, pace: Any) 
             i, c = order[last] // width, order[last] % width
             if classes[i, c] != k:
                 break
-            add(g, numbers[i, c], features, values, begin[i], end[i])
+            if g.size:
+                add(g, numbers[i, c], features, values, begin[i], end[i])
+                visits += end[i] - begin[i]
             of_bias += numbers[i, c]
-            visits += end[i] - begin[i]
             last += 1
-        if features is None or 4 * visits >= g.size:
+        if g.size and (features is None or 4 * visits >= g.size):
             _adapt_row(V[k], of_V[k], g, pace)
-        else:
+        elif g.size:
             for pair in order[first:last]:
                 i = pair // width
                 _adapt_features(V[k], of_V[k], g, pace, features, begin[i], end[i])

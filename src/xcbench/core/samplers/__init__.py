@@ -2,9 +2,10 @@
 
 ``draw(rng, rows, y, batch_size)`` gives classes (B, S) and their log-weights for consecutive
 minibatches. ``rows`` (B,) are row numbers and y (B,) their true classes. By contract the weighted
-sum over drawn classes is an unbiased estimate of the sum over all other classes. This holds for
-terms that vanish, or are constant, at the true class. Only `Negatives`, for methods that
-discriminate data from noise, gives log-probabilities instead. Formulas write m for ``negatives``.
+sum over drawn classes is an unbiased estimate of the sum over all other classes, for terms that
+vanish, or are constant, at the true class, or the sampler states its bias as a formula. Only
+`Negatives`, for methods that discriminate data from noise, gives log-probabilities instead.
+Formulas write m for ``negatives``.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ __all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted
 
 def distinct(rng: np.random.Generator, rows: int, size: int, count: int) -> np.ndarray:
     """Draw distinct numbers from 0..size-1 for each row, uniformly (Floyd, all rows at once)."""
-    chosen = np.empty((count, rows), np.int64)
+    chosen = np.empty((count, rows), np.min_scalar_type(size))  # few bytes: all are compared
     for i, top in enumerate(range(size - count, size)):
-        candidate = rng.integers(0, top + 1, size=rows)
+        candidate = rng.integers(0, top + 1, size=rows).astype(chosen.dtype)
         seen = (chosen[:i] == candidate).any(axis=0)
         chosen[i] = np.where(seen, top, candidate)
-    return np.ascontiguousarray(chosen.T)
+    return np.ascontiguousarray(chosen.T, np.int64)
 
 
 def outside(
@@ -80,8 +81,8 @@ class Others(Sampler):
 class AnyClass(Sampler):
     """m distinct classes of all K for each sample, the true class kept; weight (K-1)/m.
 
-    As in the published code of Implicit SGD. It is biased: drawing the true class puts e^{-u} in
-    place of another class.
+    As in the published code of Implicit SGD. It is biased: the sum over the other classes is
+    estimated as 1 - 1/K times itself, and drawing the true class adds (K-1)/m terms of it.
     """
 
     n_classes: int
@@ -97,7 +98,10 @@ class AnyClass(Sampler):
 
 @dataclass(frozen=True)
 class DropHits(Sampler):
-    """As `AnyClass`, but the true class is dropped; the others have weight (K-1)/(number left)."""
+    """As `AnyClass`, but the true class is dropped; the others have weight (K-1)/(number left).
+
+    Unbiased for m > 1. With m = 1 a hit leaves nothing: the estimate is 1 - 1/K times the sum.
+    """
 
     n_classes: int
     negatives: int

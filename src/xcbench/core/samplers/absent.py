@@ -16,7 +16,8 @@ class Absent(Sampler):
 
     The remaining draws have weight (K - P) / (P · their number), where P is the number of labels of
     the row. A row gives one sample for each label, and its samples share the classes that it lacks.
-    If a row has all classes, nothing is drawn.
+    If a row has all classes, nothing is drawn. Where all m draws are labels of the row, nothing is
+    left: the estimate is 1 - (P/K)^m times the sum over the classes that the row lacks, over P.
 
     Attributes
     ----------

@@ -44,9 +44,27 @@ def chosen_rate(rows: pd.DataFrame, column: str) -> float:
 
 
 def chosen(number: Number, variant: str, rows: pd.DataFrame) -> Values:
-    """The chosen rate of a method."""
-    rate = chosen_rate(rows, recorded(METHODS[number.method], variant))
-    return replace(values(rows, LOSS), values=(rate,) if np.isfinite(rate) else ())
+    """The chosen rate of a method, and those beside it that the seeds do not tell from it."""
+    column = recorded(METHODS[number.method], variant)
+    rate = chosen_rate(rows, column)
+    if not np.isfinite(rate):
+        return Values((), skipped=values(rows, LOSS).skipped)
+    return Values((rate,), tied=_tied(rows, column, rate))
+
+
+def _tied(rows: pd.DataFrame, column: str, best: float) -> tuple[float, ...]:
+    """Neighbours of a rate whose mean loss is within the larger of the two spreads."""
+    lowest, tied = values(_at(rows, best), column), []
+    for rate in (best / 10, best * 10):
+        losses = values(_at(rows, rate), column)
+        spread = np.nanmax([lowest.spread, losses.spread, 0.0])
+        if losses.values and not losses.diverged and losses.mean - lowest.mean <= spread:
+            tied.append(rate)
+    return tuple(tied)
+
+
+def _at(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
+    return rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
 
 
 def beside(number: Number, variant: str, rows: pd.DataFrame) -> str:
@@ -54,7 +72,7 @@ def beside(number: Number, variant: str, rows: pd.DataFrame) -> str:
     column = recorded(METHODS[number.method], variant)
     best, shown = chosen_rate(rows, column), []
     for rate in (best / 10, best, best * 10):
-        at_rate = rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
+        at_rate = _at(rows, rate)
         if len(at_rate):
             shown.append(f"{rate:g}: {values(at_rate, column).text(3)}")
     return "losses of the search: " + ", ".join(shown)
