@@ -55,6 +55,7 @@ INCONCLUSIVE, EMPTY = "inconclusive", "not tested"
 UNTRAINED = 0.01  # how near a loss is to that of equal probabilities, relative
 SEEDS = 5  # fewer need a reason
 SAME = "both sides are the same, to all digits"
+OVER = "one number over the problems or data that it names"
 ONCE = "one run, in which nothing is random"
 CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 
@@ -241,7 +242,7 @@ def _few(results: pd.DataFrame, one: str, other: str, seeds: int) -> str:
 def _judged(said: Statement, effect: Effect, few: str) -> dict[str, str]:
     unclear = "the interval goes both ways" if said.goes_both_ways(effect) else ""
     verdict = INCONCLUSIVE if unclear else HOLDS if said.fits(effect) else NOT
-    once = ONCE if said.exact and effect.seeds == 1 and not said.function else ""
+    once = (OVER if said.function else ONCE) if said.exact and effect.seeds == 1 else ""
     few = "" if said.exact or effect.seeds >= SEEDS else few
     reason = "; ".join(part for part in (unclear, once, few, said.reason) if part)
     return {"verdict": verdict, "reason": reason}
