@@ -27,10 +27,36 @@ CLASSES = {  # as a reader would sort the words
     "deviates": ["deviates"],
 }
 CLAIMS = [
-    ("ove", "Table 2", "A bound < another", "0.1", "-0.2", "-0.3", "-0.1", "holds", "5", "", "x"),
-    ("ove", "Table 2", "A bound < another", "0.2", "0.1", "", "", "does not hold", "5", "", "x"),
-    ("ove", "3.1", "A second", "", "2", "", "", "does not hold", "1", "why", ""),
-    ("ove", "3.2", "A third", "", "", "", "", "not testable here", "", "no data", ""),
+    (
+        "ove",
+        "Table 2",
+        "A bound < another",
+        "",
+        "0.1",
+        "-0.2",
+        "-0.3",
+        "-0.1",
+        "holds",
+        "5",
+        "",
+        "x",
+    ),
+    (
+        "ove",
+        "Table 2",
+        "A bound < another",
+        "",
+        "0.2",
+        "0.1",
+        "",
+        "",
+        "does not hold",
+        "5",
+        "",
+        "x",
+    ),
+    ("ove", "3.1", "A second", "", "", "2", "", "", "does not hold", "1", "why", ""),
+    ("ove", "3.2", "A third", "", "", "", "", "", "not testable here", "", "no data", ""),
 ]
 
 

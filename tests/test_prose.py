@@ -234,6 +234,122 @@ def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.Monke
         assert judged(said, result, monkeypatch)["verdict"] == verdict
 
 
+def test_a_resource_counts_with_the_quality_of_the_same_variant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The text's settings have the memory at a fifth of the accuracy, the code's may have both."""
+    seeds = range(3)
+
+    def of(grid: str, method: str, mib: float, error: float) -> list[dict]:
+        cells = rows(grid, method, [1.0] * 3)
+        return [
+            {**cell, "model_mib": mib, "test_error": error + 0.001 * seed}
+            for cell, seed in zip(cells, seeds, strict=True)
+        ]
+
+    said = {
+        "rows": {"paper": "text toy a", "code": "code toy a"},
+        "than": "rival toy b",
+        "by": "ratio",
+        "of": "model_mib",
+        "holds": {"below": 1},
+    }
+    quality = {"of": "1 - test_error", "by": "ratio", "holds": {"above": 0.67}}
+    rival = of("rival", "b", 10.0, 0.2)
+    small_and_bad = of("text", "a", 2.0, 0.84)
+    for code, alone, together in (
+        (of("code", "a", 3.0, 0.2), "holds", "holds with the code's settings"),
+        (of("code", "a", 3.0, 0.8), "holds", "does not hold"),
+        (of("code", "a", 30.0, 0.2), "holds", "does not hold"),
+    ):
+        result = measured(small_and_bad, code, rival)
+        assert judged(said, result, monkeypatch)["verdict"] == alone
+        row = judged({**said, "together": quality}, result, monkeypatch)
+        assert row["verdict"] == together
+        if together == "does not hold":
+            assert "1 - test_error (ratio) is 0.2, not above 0.67" in row["reason"]
+
+
+def test_readings_of_a_claim_stand_side_by_side() -> None:
+    def row(reading: str, dataset: str, verdict: str, effect: str) -> stated.Stated:
+        numbers = (effect, "", "") if effect else ("", "", "")
+        said = ("umax", "4.3", "A is below B", reading, f"loss, g {dataset}: a less b")
+        return stated.Stated(*said, *numbers, verdict, "5", "", f"run.py dataset={dataset}")
+
+    table = stated.readings(
+        [
+            row("at tuned rates", "mnist", "holds", "-0.5"),
+            row("at tuned rates", "bibtex", "not tested", ""),
+            row("at best rates", "mnist", "does not hold", "0.25"),
+            row("", "mnist", "holds", "1"),
+        ]
+    )
+    assert table.fillna("").to_dict("records") == [
+        {
+            "claim": "A is below B",
+            "dataset": "mnist",
+            "at tuned rates": "holds, -0.5",
+            "at best rates": "does not hold, 0.25",
+        },
+        {
+            "claim": "A is below B",
+            "dataset": "bibtex",
+            "at tuned rates": "not tested",
+            "at best rates": "",
+        },
+    ]
+
+
+def test_a_finding_that_contradicts_a_claim_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows_of = [
+        {"claim": "A wins", "reading": "", "verdict": verdict, "command": f"x dataset={name}",
+         "measured": ""}
+        for name, verdict in (("mnist", "holds"), ("bibtex", "does not hold"))
+    ]  # fmt: skip
+    template = tmp_path / "findings.md"
+    monkeypatch.setattr(findings, "path", lambda paper: template)
+
+    def text(call: str) -> str:
+        template.write_text("A wins. {{ claimed(" + call + ") }}")
+        empty = pd.DataFrame({"kind": [], "verdict": []})
+        made = Measured(pd.DataFrame(), pd.DataFrame())
+        return findings.paragraphs("umax", made, empty, pd.DataFrame(rows_of))[0]
+
+    assert text('"A wins", holds="mnist", fails="bibtex"') == "A wins."
+    assert "bibtex: does not hold" in text('"A wins", holds="mnist bibtex"')
+    assert "mnist: no such claim" in text('"B wins", holds="mnist"')
+
+
+@pytest.mark.parametrize("paper", NAMES)
+def test_findings_ledger_and_page_of_what_holds_agree(paper: str) -> None:
+    """The committed pages: no finding contradicts a claim, and each headline has its verdicts."""
+    reports = ROOT / "reports"
+    text = (reports / paper / "tables.md").read_text("utf-8")
+    assert findings.DISAGREES not in text
+    said = (reports / "what-holds.md").read_text("utf-8")
+    rows_of = stated.read(reports / paper)
+    wanted = [it for it in prose.statements(paper) if it.headline]
+    assert wanted
+    for it in wanted:
+        answers = [row for row in rows_of if (row.claim, row.reading) == (it.claim, it.reading)]
+        (line,) = {row.sentence for row in answers}
+        written = next(part for part in said.splitlines() if part.startswith(f"- {line}:"))
+        for row in answers:
+            if row.effect and row.verdict in ("holds", "does not hold", "inconclusive"):
+                at, after = written.index(row.dataset), written.index(f"({float(row.effect):.3g})")
+                assert at < after
+                before = written[: written.index(row.dataset)]
+                last = max(("does not hold", "inconclusive", "holds"), key=before.rfind)
+                assert last == row.verdict
+
+
+def test_what_holds_is_read_in_two_minutes() -> None:
+    text = (ROOT / "reports" / "what-holds.md").read_text("utf-8")
+    assert 200 < len(text.split()) <= 500
+
+
 def test_what_was_not_run_is_not_testable(monkeypatch: pytest.MonkeyPatch) -> None:
     result = judged({"rows": "g mnist a", **LOWER}, measured(rows("g", "a", [1.0])), monkeypatch)
     assert result["verdict"] == "not testable here" and "mnist" in result["reason"]

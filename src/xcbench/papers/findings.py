@@ -9,6 +9,8 @@ column (or an expression) with its format, ``test_error .4f``:
 - ``printed(table, dataset, method, metric)``: as the paper has it.
 - ``verdicts(kind, word)``: how many printed numbers have a verdict that begins so.
 - ``claims(verdict)``: how many claims in prose.
+- ``claimed(claim, reading, holds=…, fails=…)``: nothing, where the claim holds on these datasets
+  and does not on those; else a note that the sentence and the claim disagree.
 - ``told(function, …)``: a function of the paper's, of what was measured.
 
 What was not measured is a dash.
@@ -23,13 +25,14 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from xcbench.papers import Measured, effects, published
+from xcbench.papers import Measured, effects, published, stated
 from xcbench.papers.claims import function
 from xcbench.papers.frames import Values
 from xcbench.papers.pivots import formed
 from xcbench.report.formats import NONE
 
 NAME = "findings.md"
+DISAGREES = "the claim below says otherwise"
 
 
 def path(paper: str) -> Path:
@@ -52,12 +55,30 @@ def paragraphs(
             ((rows["kind"] == kind) & rows["verdict"].str.startswith(word)).sum()
         ),
         "claims": lambda verdict: int((claims["verdict"] == verdict).sum()),
+        "claimed": lambda claim, reading="", holds="", fails="": _disagreement(
+            claims[(claims["claim"] == claim) & (claims["reading"] == reading)], holds, fails
+        ),
     }
     text = Environment(undefined=StrictUndefined, autoescape=False).from_string(
         path(paper).read_text(encoding="utf-8")
     )
     parts = text.render(words).split("\n\n")
     return [" ".join(part.split()) for part in parts if part.strip()]
+
+
+def _disagreement(rows: pd.DataFrame, holds: str, fails: str) -> str:
+    """A note where what a sentence says of datasets is not the verdict of the claim's rows."""
+    said = {name: True for name in holds.split()} | {name: False for name in fails.split()}
+    verdicts = {
+        stated.dataset_of(str(row["command"]), str(row["measured"])): str(row["verdict"])
+        for _, row in rows.iterrows()
+    }
+    wrong = [
+        f"{name or 'it'}: {verdicts.get(name, 'no such claim')}"
+        for name, so in said.items()
+        if not verdicts.get(name, "").startswith("holds" if so else "does not hold")
+    ]
+    return f"({DISAGREES}: {'; '.join(wrong)})" if wrong else ""
 
 
 def _numbers(paper: str, measured: Measured) -> dict[str, Callable[..., Any]]:

@@ -16,7 +16,7 @@ from tabulate import tabulate
 
 from xcbench import durable
 from xcbench.errors import writing
-from xcbench.papers import NAMES, committed, stated
+from xcbench.papers import NAMES, committed, holds, stated
 from xcbench.papers.claims import described
 from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim
@@ -40,6 +40,7 @@ HEADINGS = {
     UNJUDGED: "no results",
 }
 NEXT = {  # from the folder of reports
+    "what-holds.html": "What holds of the papers, in two minutes",
     "../README.md": "Install it and train your first model",
     "../docs/papers.md": "Run a paper, or one table of it",
     "../docs/extending.md": "Add a method or a dataset in one file",
@@ -117,6 +118,8 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
 
     A ``README.md`` that was written by hand is left alone.
     """
+    with writing(reports, "reports_dir"):
+        holds.write(reports)
     papers = standings(rows, reports)
     in_prose = (stated.grouped(committed.read(reports / name)[1]) for name in NAMES)
     claims = [claim for claims in in_prose for claim in claims[:CLAIMS]]
@@ -199,7 +202,7 @@ def markdown(
         told = [
             [
                 claim.first.paper,
-                plain(claim.first.claim),
+                plain(claim.first.sentence),
                 f"**{claim.verdict}**",
                 "; ".join(f"{row.interval} {row.dataset}" for row in claim.rows if row.interval),
             ]

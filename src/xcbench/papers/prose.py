@@ -17,6 +17,10 @@ A paper's ``claims.yaml`` is a list of
 - ``untested``: instead of all these, why it is not testable here.
 - ``few``: why there are fewer than five seeds, where it is not that some did not end, or chose the
   rate.
+- ``reading``: under which of several conditions the rows answer the claim, ``at best rates``.
+- ``headline``: whether it stands on the page of what holds (`holds`).
+- ``together``: another ``of``, ``by`` and ``holds`` that the same variant has to show, as a quality
+  beside a resource.
 - ``reason``: what a reader should know beside the effect.
 
 A claim holds if the whole 95 % interval over the seeds does as it says, and does not hold if none
@@ -78,6 +82,9 @@ class Statement:
     command: str = ""
     untested: str = ""
     few: str = ""
+    reading: str = ""
+    headline: bool = False
+    together: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
 
     def fits(self, effect: Effect) -> bool:
@@ -111,6 +118,7 @@ class Row:
     paper: str
     place: str
     claim: str
+    reading: str = ""
     measured: str = ""
     effect: float = np.nan
     low: float = np.nan
@@ -138,9 +146,9 @@ def table(paper: str, measured: Measured) -> pd.DataFrame:
     """All claims of a paper with their verdicts."""
     said = [(it, dataset) for it in statements(paper) for dataset in it.datasets or ("",)]
     lines = [_row(paper, measured, statement, dataset) for statement, dataset in said]
-    families: dict[str, list[int]] = {}
+    families: dict[tuple[str, str], list[int]] = {}
     for i, line in enumerate(lines):
-        families.setdefault(line.claim, []).append(i)
+        families.setdefault((line.claim, line.reading), []).append(i)
     for places in families.values():
         adjusted = effects.holm([lines[i].p for i in places])
         for i, p in zip(places, adjusted, strict=True):
@@ -168,11 +176,13 @@ def write(folder: Path, frame: pd.DataFrame) -> None:
 
 
 def _row(paper: str, measured: Measured, said: Statement, dataset: str) -> Row:
-    row = Row(paper, said.place, said.claim, command=said.command, reason=said.untested)
+    row = Row(
+        paper, said.place, said.claim, said.reading, command=said.command, reason=said.untested
+    )
     if said.untested:
         return row
     entries = {
-        variant: replace(row, **_measurement(paper, measured, said, dataset, words))
+        variant: _together(paper, measured, said, dataset, words, row)
         for variant, words in _variants(said).items()
     }
     for variant, verdict in (("paper", HOLDS), ("code", WITH_CODE)):
@@ -182,6 +192,22 @@ def _row(paper: str, measured: Measured, said: Statement, dataset: str) -> Row:
             return replace(entries[variant], verdict=verdict, reason=reason)
     run = [it for it in entries.values() if it.verdict != UNTESTED]
     return (run or list(entries.values()))[0]
+
+
+def _together(
+    paper: str, measured: Measured, said: Statement, dataset: str, words: str, row: Row
+) -> Row:
+    """A row of one variant, which holds only with the quality that is asked for beside it."""
+    alone = replace(row, **_measurement(paper, measured, said, dataset, words))
+    if not said.together or alone.verdict != HOLDS:
+        return alone
+    asked = replace(said, measured="", together={}, **said.together)
+    quality = replace(row, **_measurement(paper, measured, asked, dataset, words))
+    if quality.verdict == HOLDS:
+        return alone
+    bounds = " to ".join(f"{bound:g}" for bound in asked.bounds)
+    found = f"{asked.of} ({asked.by or 'difference'}) is {quality.effect:.2g}, not above {bounds}"
+    return replace(alone, verdict=NOT, reason="; ".join(filter(None, (found, alone.reason))))
 
 
 def _variants(said: Statement) -> Mapping[str, str]:

@@ -66,8 +66,8 @@ def write(
         drawn = scratch / figures.name  # whose name is in the links
         drawn.mkdir(parents=True)
         try:
-            sections = [*draw(rows, drawn), *priors.section(folder)]
             in_prose = stated.read(folder)
+            sections = [*draw(rows, drawn), *by_reading(in_prose), *priors.section(folder)]
             summary = [*filter(None, [stale]), *summed(name, rows, in_prose)]
             page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
             told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
@@ -111,12 +111,22 @@ def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
     return [*lines, f"`xcbench paper {paper}` runs what is missing or out of date."]
 
 
+def by_reading(claims: list[Stated]) -> list[Section]:
+    """Claims that were answered in several ways, if any."""
+    frame = stated.readings(claims)
+    caption = (
+        "Does the claim hold? The verdict and the effect with its interval, reading by reading"
+    )
+    table = [Table(caption, frame.fillna("not measured"))]
+    return [] if frame.empty else [Section("Claims, reading by reading", tables=table)]
+
+
 def of_claims(claims: list[Stated]) -> Table:
     """Claims in prose, as a table."""
     lines = [
         {
             "where": claim.place,
-            "claim": claim.claim,
+            "claim": claim.sentence,
             "verdict": claim.verdict,
             "effect [interval]": claim.interval,
             "measured": claim.measured,

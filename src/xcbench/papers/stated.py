@@ -15,7 +15,7 @@ from xcbench.papers.section import verdict_class
 
 NAME = "claims.csv"
 COLUMNS = (
-    *("paper", "place", "claim", "measured", "effect", "low", "high"),
+    *("paper", "place", "claim", "reading", "measured", "effect", "low", "high"),
     *("verdict", "seeds", "reason", "command"),
 )
 VERDICTS = (
@@ -36,6 +36,7 @@ class Stated:
     Attributes
     ----------
     place : where the paper makes it.
+    reading : under which of several conditions the row answers it, or empty.
     effect, low, high : what was measured, with its interval, in the metric's units; texts, empty
         where there is none.
     """
@@ -43,6 +44,7 @@ class Stated:
     paper: str
     place: str
     claim: str
+    reading: str
     measured: str
     effect: str
     low: str
@@ -51,6 +53,11 @@ class Stated:
     seeds: str
     reason: str
     command: str
+
+    @property
+    def sentence(self) -> str:
+        """The claim with its reading."""
+        return f"{self.claim} ({self.reading})" if self.reading else self.claim
 
     @property
     def numbers(self) -> tuple[str, str, str]:
@@ -65,10 +72,7 @@ class Stated:
     @property
     def dataset(self) -> str:
         """The dataset, where the command or the words of the measurement name one."""
-        names = re.findall(r"\bdataset=(\S+)", self.command) or re.findall(
-            r"^([\w-]+): ", self.measured
-        )
-        return names[0] if names else ""
+        return dataset_of(self.command, self.measured)
 
     @property
     def interval(self) -> str:
@@ -116,12 +120,29 @@ class Claim:
         return "code-settings"
 
 
+def dataset_of(command: str, measured: str) -> str:
+    """The dataset that a command or the words of a measurement name, or nothing."""
+    names = re.findall(r"\bdataset=(\S+)", command) or re.findall(r"^([\w-]+): ", measured)
+    return names[0] if names else ""
+
+
 def grouped(rows: Iterable[Stated]) -> list[Claim]:
     """The rows by claim, in the order in which the claims come first."""
-    claims: dict[tuple[str, str, str], list[Stated]] = {}
+    claims: dict[tuple[str, ...], list[Stated]] = {}
     for row in rows:
-        claims.setdefault((row.paper, row.place, row.claim), []).append(row)
+        claims.setdefault((row.paper, row.place, row.claim, row.reading), []).append(row)
     return [Claim(tuple(rows)) for rows in claims.values()]
+
+
+def readings(rows: Iterable[Stated]) -> pd.DataFrame:
+    """Claims that were answered in several ways: a row a dataset, a column each way."""
+    lines: dict[tuple[str, str], dict[str, str]] = {}
+    for row in rows:
+        if row.reading:
+            answer = f"{row.verdict}, {row.interval}" if row.effect else row.verdict
+            lines.setdefault((row.claim, row.dataset), {})[row.reading] = answer
+    table = [{"claim": claim, "dataset": data, **said} for (claim, data), said in lines.items()]
+    return pd.DataFrame(table)
 
 
 def read(folder: Path) -> list[Stated]:
