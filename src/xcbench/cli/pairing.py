@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 
 from xcbench.core.metrics import of_column
-from xcbench.papers.effects import Effect, differences, effect
+from xcbench.papers.effects import Effect, effect
+from xcbench.papers.rows import differences
 from xcbench.report.variants import text
 from xcbench.run import results
 from xcbench.run.cell import ENDED, Cell

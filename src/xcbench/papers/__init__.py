@@ -17,7 +17,7 @@ import pandas as pd
 from xcbench import threads
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError, suggestion
-from xcbench.run import presets
+from xcbench.papers.rows import Conditions, Rows
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 PARTS = ("tuning", "runs")
@@ -38,7 +38,7 @@ Measure = Callable[[pd.DataFrame, Place], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Grid:
-    """An experiment of a paper, an entry below ``grids`` in ``conf/paper/<paper>.yaml``.
+    """An experiment of a paper, ``experiment=<paper>/<name>``; called, some of its rows.
 
     Attributes
     ----------
@@ -75,6 +75,16 @@ class Grid:
         for column in self.criterion.values():
             of_column(column)  # a wrong name, before anything runs
 
+    def __call__(
+        self,
+        dataset: str = "",
+        method: str = "",
+        where: Conditions | None = None,
+        best: bool = False,
+    ) -> Rows:
+        """Rows of this grid, as `Rows` has it."""
+        return Rows(self.name, dataset, method, where or {}, best)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -110,18 +120,8 @@ class Paper:
     report: Callable[[Measured, Path], pd.DataFrame]
 
 
-def declared(name: str, measures: Mapping[str, Measure] | None = None) -> Paper:
-    """A paper as its files declare it.
-
-    Parameters
-    ----------
-    measures : by grid, what fills columns that need the weights of cells.
-    """
-    by_grid = measures or {}
-    grids = (
-        Grid(grid, **attributes, measure=by_grid.get(grid))
-        for grid, attributes in presets.grids(name).items()
-    )
+def paper(name: str, grids: Sequence[Grid]) -> Paper:
+    """A paper whose report is that of its description (`description.Description`)."""
 
     def report(measured: Measured, folder: Path) -> pd.DataFrame:
         page = import_module(f"{__name__}.page")  # drawing takes a second to import
@@ -144,5 +144,5 @@ def find(name: str) -> Paper:
         raise UserError(
             f"there is no paper '{name}'{suggestion(name, NAMES)}; papers: {', '.join(NAMES)}"
         )
-    paper: Paper = import_module(f"{__name__}.{name}").paper
-    return paper
+    found: Paper = import_module(f"{__name__}.{name}.experiments").PAPER
+    return found

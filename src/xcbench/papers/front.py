@@ -16,8 +16,7 @@ from tabulate import tabulate
 
 from xcbench import durable
 from xcbench.errors import writing
-from xcbench.papers import NAMES, committed, holds, stated
-from xcbench.papers.claims import described
+from xcbench.papers import NAMES, committed, description, holds, stated
 from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim
 from xcbench.report import templates
@@ -103,7 +102,7 @@ def standings(rows: pd.DataFrame, reports: Path) -> list[Standing]:
     return [
         Standing(
             name,
-            described(name)["title"],
+            description.of(name).title,
             {kind: int(((rows["paper"] == name) & (kinds == kind)).sum()) for kind in used},
             page if (reports / (page := f"{name}/index.html")).exists() else "",
             committed.hours(reports / name),

@@ -13,8 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench import durable
-from xcbench.papers import NAMES, committed, prose, stated, verdicts
-from xcbench.papers.claims import described
+from xcbench.papers import NAMES, committed, description, stated, verdicts
 from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim, Stated
 from xcbench.report import templates
@@ -48,13 +47,14 @@ def summaries(reports: Path) -> list[Summary]:
 
 
 def _summary(paper: str, numbers: pd.DataFrame, rows: Sequence[Stated]) -> Summary:
-    wanted = {(it.claim, it.reading) for it in prose.statements(paper) if it.headline}
+    described = description.of(paper)
+    wanted = {(it.claim, it.reading) for it in described.statements if it.headline}
     headline = [
         claim
         for claim in stated.grouped(rows)
         if (claim.first.claim, claim.first.reading) in wanted
     ]
-    title = described(paper)["title"].split(":")[0].split(" (")[0]
+    title = described.title.split(":")[0].split(" (")[0]
     return Summary(paper, title, results(numbers), tuple(map(sentence, headline)))
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from xcbench import durable, locks
 from xcbench.errors import writing
 from xcbench.papers import metrics, priors, replication, section, shapes, stated
-from xcbench.papers.claims import described
+from xcbench.papers.description import Description
 from xcbench.papers.replication import Claim, Key
 from xcbench.papers.section import Section, Source, Table
 from xcbench.papers.shapes import Entry
@@ -34,9 +34,7 @@ Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
 def write(
-    name: str,
-    title: str,
-    intro: str,
+    paper: Description,
     claims: Mapping[Key, Claim],
     folder: Path,
     draw: Draw,
@@ -46,7 +44,7 @@ def write(
 
     Parameters
     ----------
-    name, title, intro : of the paper; what the report begins with.
+    paper : whose name, title and introduction the report begins with.
     claims : what is known of its printed numbers.
     folder : where ``index.html``, ``tables.md``, ``summary.json`` and ``figures/`` go.
     draw : makes the sections of the replication rows, their figures in the folder it is given.
@@ -57,6 +55,7 @@ def write(
     DataFrame
         The replication rows.
     """
+    name, title, intro = paper.name, paper.title, paper.intro
     rows = replication.rows(name, claims)
     lock = folder / ".report.lock"
     with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
@@ -68,7 +67,7 @@ def write(
         try:
             in_prose = stated.read(folder)
             sections = [*draw(rows, drawn), *by_reading(in_prose), *priors.section(folder)]
-            summary = [*filter(None, [stale]), *summed(name, rows, in_prose)]
+            summary = [*filter(None, [stale]), *summed(paper, rows, in_prose)]
             page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
             told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
             lines = "\n".join(f"- {line}" for line in [*summary, intro])
@@ -95,20 +94,19 @@ def counted(rows: pd.DataFrame) -> str:
     return " ".join([f"The paper prints {len(rows)} numbers.", *parts])
 
 
-def summed(paper: str, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
+def summed(paper: Description, rows: pd.DataFrame, claims: list[Stated]) -> list[str]:
     """What a reader should know first, a line each."""
     measured = rows.loc[rows["measured"].notna(), "dataset"].unique()
     here = [name for name in measured if name]
     absent = rows.loc[rows["verdict"] == NO_DATA, "dataset"].unique()
     data = [f"Measured on {', '.join(here)}" if here else "None of the printed datasets is here"]
-    names = described(paper)["datasets"]
-    missing = [name for name in absent if name in names and name not in here]
+    missing = [name for name in absent if name in paper.datasets and name not in here]
     data += [f"no data for {', '.join(missing)}"] if missing and here else []
     lines = [counted(rows), "; ".join(data) + "."]
     if claims:
         whole = stated.grouped(claims)
         lines.insert(0, f"Of {len(whole)} claims in prose, {stated.counted(whole)}.")
-    return [*lines, f"`xcbench paper {paper}` runs what is missing or out of date."]
+    return [*lines, f"`xcbench paper {paper.name}` runs what is missing or out of date."]
 
 
 def by_reading(claims: list[Stated]) -> list[Section]:

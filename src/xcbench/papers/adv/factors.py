@@ -5,18 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from xcbench.papers import Measured, effects
+from xcbench.papers import columns as c
 from xcbench.papers.adv import race
+from xcbench.papers.adv.experiments import FIGURE1, SCALE, TREE
 from xcbench.papers.adv.frames import LIKELIHOOD, at_start
 from xcbench.papers.frames import having, values
+from xcbench.papers.rows import Rows
 from xcbench.report.formats import NONE
 
-TREE = (  # as the text has it
-    "method.tree.l2=0.1 method.tree.pca=plain method.tree.discrete_step=paper "
-    "method.tree.initial_split=scores method.tree.newton_steps=0"
-)
+TREE_OF_TEXT = {
+    c.TREE_L2: 0.1,
+    c.TREE_PCA: "plain",
+    c.TREE_DISCRETE_STEP: "paper",
+    c.TREE_INITIAL_SPLIT: "scores",
+    c.TREE_NEWTON_STEPS: 0,
+}
 OF_TREE = "method.tree."
 OF_TEXT = {f"{OF_TREE}l2": 0.1, f"{OF_TREE}pca": "plain", f"{OF_TREE}discrete_step": "paper"}
-NOISE, SCALE = "negative_sampling method.sampler=", "negative_sampling method.tree.pca="
 SCALES = ("plain", "unit_variance", "whitened")
 ORDINALS = {1: "first", 2: "second", 3: "last"}
 LEVEL = 0.9  # of the highest accuracy
@@ -51,10 +56,9 @@ def above_the_tree(measured: Measured, dataset: str) -> list[float]:
 
     From weights 0 the first checkpoint predicts by the tree alone.
     """
-    words = f"figure1 {dataset} negative_sampling method.sampler=tree"
-    whole = effects.numbers(measured.results, words, "-test_log_loss")
-    tree = f"tree {dataset} negative_sampling {TREE}"
-    cells = effects.rows(measured.results, tree)["cell"]
+    classifier = FIGURE1(dataset, "negative_sampling", {c.SAMPLER: "tree"})
+    whole = classifier.numbers(measured.results, -c.TEST_LOG_LOSS)
+    cells = TREE(dataset, "negative_sampling", TREE_OF_TEXT).of(measured.results)["cell"]
     points = measured.curves[measured.curves["cell"].isin(cells)].sort_values("epoch")
     return [float(it) for it in whole + points["test_log_loss"].iloc[0]] if len(points) else []
 
@@ -89,7 +93,7 @@ def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -
 
 def lambdas(measured: Measured) -> str:
     """lambda_n of each scale of the components, as validation rows chose it."""
-    fits = [effects.rows(measured.results, f"scale citeulike {SCALE}{name}") for name in SCALES]
+    fits = [_scaled(name).of(measured.results) for name in SCALES]
     shown = [f"{rows[f'{OF_TREE}l2'].iloc[0]:g}" if len(rows) else NONE for rows in fits]
     return f"{shown[0]}, {shown[1]} and {shown[2]}"
 
@@ -97,13 +101,12 @@ def lambdas(measured: Measured) -> str:
 def ranking(measured: Measured) -> str:
     """Whether the place of the tree among the three noises depends on the scale, in a sentence."""
     noises = [
-        effects.numbers(measured.results, f"figure1 citeulike {NOISE}{name}", LIKELIHOOD).mean()
+        FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: name})
+        .numbers(measured.results, -c.TEST_LOG_LOSS)
+        .mean()
         for name in ("uniform", "frequency")
     ]
-    trees = [
-        effects.numbers(measured.results, f"scale citeulike {SCALE}{name}", LIKELIHOOD).mean()
-        for name in SCALES
-    ]
+    trees = [_scaled(name).numbers(measured.results, -c.TEST_LOG_LOSS).mean() for name in SCALES]
     if np.isnan([*noises, *trees]).any():
         return ""
     places = [1 + sum(other > tree for other in noises) for tree in trees]
@@ -111,6 +114,11 @@ def ranking(measured: Measured) -> str:
         return f"The tree is the {ORDINALS[places[0]]} of the three samplers on each scale."
     told = ", ".join(ORDINALS[place] for place in places)
     return f"The ranking changes: the tree is the {told} of the three, in this order of scales."
+
+
+def _scaled(name: str) -> Rows:
+    """Runs with the tree on components of a scale."""
+    return SCALE("citeulike", "negative_sampling", {c.TREE_PCA: name})
 
 
 def _shown(numbers: list[float]) -> str:

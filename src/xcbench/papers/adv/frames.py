@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from xcbench.papers import Measured, frames, published
-from xcbench.papers.adv.names import METHODS
+from xcbench.papers.adv.names import DRAWS
 from xcbench.papers.frames import ended, having, part, stopped
 
 VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
@@ -55,6 +55,6 @@ def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
     rows = ended(part(results, "figure1", dataset=dataset))
     every = {
         name: having(rows, {"method": method, SAMPLING: sampler})
-        for name, (method, sampler) in METHODS.items()
+        for name, (method, sampler) in DRAWS.items()
     }
     return {name: frame for name, frame in every.items() if len(frame)}

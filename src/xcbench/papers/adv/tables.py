@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.adv import paper
+from xcbench.papers.adv.experiments import TABLE1
 from xcbench.papers.adv.frames import (
     ACCURACY,
     BARE,
@@ -19,9 +19,9 @@ from xcbench.papers.adv.frames import (
 )
 from xcbench.papers.adv.names import (
     DATASETS,
+    DRAWS,
     EURLEX,
     HERE,
-    METHODS,
     OBJECTIVES,
     PRIORS,
     SAMPLERS,
@@ -39,7 +39,7 @@ def table1(measured: Measured) -> pd.DataFrame:
     lines = []
     for dataset in HERE:
         rows = part(measured.results, "table1", dataset=dataset)
-        for (_, *key), search in searches(paper.grids[0], rows):
+        for (_, *key), search in searches(TABLE1, rows):
             if len(ended(search)):
                 line = {"dataset": SHOWN[dataset], "method": _label(*key)}
                 lines.append(line | _tuned(search) | _printed(key[0], key[1]))
@@ -79,7 +79,7 @@ def _strength(row: pd.Series) -> str:
 
 
 def _printed(method: str, sampling: str) -> dict[str, str]:
-    names = [name for name, pair in METHODS.items() if pair == (method, sampling)]
+    names = [name for name, pair in DRAWS.items() if pair == (method, sampling)]
     kind = "prior_variance_sigma0_sq" if method in PRIORS else "regulariser_lambda"
     texts = {}
     for dataset in DATASETS if names else ():

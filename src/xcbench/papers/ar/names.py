@@ -6,11 +6,33 @@ from functools import partial
 
 import pandas as pd
 
-from xcbench.papers import claims, published
-from xcbench.papers.frames import Values
+from xcbench.papers import columns as c
+from xcbench.papers import published
+from xcbench.papers.ar.experiments import (
+    TABLE2,
+    TABLE3_CODE,
+    TABLE3_CODE_EXACT,
+    TABLE3_LARGE,
+    TABLE3_OMNIGLOT,
+    TABLE3_PAPER,
+    TABLE3_PAPER_EXACT,
+)
+from xcbench.papers.frames import Values, values
 
-CLAIMS = claims.of("ar")
-DATASETS, METHODS = CLAIMS.datasets, CLAIMS.methods
+DATASETS = {
+    "MNIST": "mnist",
+    "Bibtex": "bibtex",
+    "Omniglot": "omniglot",
+    "EURLex-4K": "eurlex",
+    "AmazonCat-13K": "amazoncat",
+}
+METHODS = {
+    "exact softmax": "softmax",
+    "OVE": "ove",
+    "A&R softmax": "ar_softmax",
+    "A&R multinomial probit": "ar_probit",
+    "A&R multinomial logistic": "ar_logistic",
+}
 NAME = {ours: name for name, ours in METHODS.items()}
 VARIANTS = ("paper", "code")
 METRICS = {"test_log_likelihood": "log lik", "test_accuracy": "acc"}
@@ -22,10 +44,17 @@ printed = partial(published.number, "ar")  # by table, dataset, method, metric
 
 def cells(results: pd.DataFrame, dataset: str, method: str, variant: str = "code") -> pd.DataFrame:
     """Rows of Table 3, dataset and method as printed; large datasets have one variant alone."""
-    rows = CLAIMS.rows(results, "Table 3", dataset, method, "test_accuracy")
-    return rows.get(variant, results[:0])
+    data, own = DATASETS[dataset], METHODS[method]
+    small = {
+        "paper": TABLE3_PAPER_EXACT if own == "softmax" else TABLE3_PAPER,
+        "code": TABLE3_CODE_EXACT if own == "softmax" else TABLE3_CODE,
+    }
+    large = {"code": TABLE3_OMNIGLOT if data == "omniglot" else TABLE3_LARGE}
+    grid = (small if data in ("mnist", "bibtex") else large).get(variant)
+    return grid(data, own).all_of(results) if grid else results[:0]
 
 
 def seconds(results: pd.DataFrame, dataset: str, method: str) -> Values:
     """Training seconds an epoch, dataset and method as printed."""
-    return CLAIMS.values(results, "Table 2", dataset, method, "time_per_epoch")["code"]
+    rows = TABLE2(DATASETS[dataset], METHODS[method]).all_of(results)
+    return values(rows, str(c.TRAIN_SECONDS / c.EPOCH))

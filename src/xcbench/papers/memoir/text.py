@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xcbench.papers import Measured, effects
-from xcbench.papers.claims import function
+from xcbench.papers import columns as c
+from xcbench.papers.columns import Column
 from xcbench.papers.memoir import lsh, theory
+from xcbench.papers.memoir.experiments import TABLE2
+from xcbench.papers.rows import Rows
 from xcbench.report.formats import NONE
 
 
-def once(measured: Measured, words: str, column: str) -> str:
+def once(measured: Measured, rows: Rows, column: Column) -> str:
     """What all rows have, as a whole number."""
-    rows = effects.rows(measured.results, words)
-    return f"{rows[column].iloc[0]:,.0f}" if len(rows) else NONE
+    found = rows.of(measured.results)
+    return f"{found[str(column)].iloc[0]:,.0f}" if len(found) else NONE
 
 
 def batch(measured: Measured, size: int) -> str:
     """Accuracy on citeulike with batches of a size (Table 2)."""
-    words = f"table2 citeulike memoir_l2 method.batch_size={size}"
-    accuracies = effects.numbers(measured.results, words, "1 - test_error")
+    rows = TABLE2("citeulike", "memoir_l2", {c.BATCH_SIZE: size})
+    accuracies = rows.numbers(measured.results, 1 - c.TEST_ERROR)
     return f"{100 * accuracies.mean():.2f} %" if len(accuracies) else NONE
 
 
@@ -32,6 +37,6 @@ def failing(measured: Measured) -> str:
     return f"{1 - theory.as_printed(measured)[0]:.0%}"
 
 
-def of(measured: Measured, name: str) -> str:
+def of(measured: Measured, number: Callable[[Measured], list[float]]) -> str:
     """A number of the theory."""
-    return f"{function('memoir', name)(measured)[0]:.2g}"
+    return f"{number(measured)[0]:.2g}"

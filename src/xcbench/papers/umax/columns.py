@@ -10,8 +10,8 @@ from omegaconf import OmegaConf
 
 from xcbench import options
 from xcbench.papers import LOSS
-from xcbench.papers.claims import Number
 from xcbench.papers.frames import Values, ended, values
+from xcbench.papers.measures import Number
 from xcbench.papers.umax.names import DATASETS, METHODS, recorded
 from xcbench.report.summary import at_best_rate
 

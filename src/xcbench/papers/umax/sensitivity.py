@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import LOSS, Measured, effects
+from xcbench.papers import Measured
+from xcbench.papers import columns as c
 from xcbench.papers.frames import part
+from xcbench.papers.prose import Numbers
+from xcbench.papers.umax.experiments import FIGURE3
 
 HIGH = 1.0
 
@@ -24,10 +27,10 @@ def diverged_more(measured: Measured, dataset: str) -> list[float]:
     return [float(share) for share in apart[apart.index >= HIGH].mean()]
 
 
-def umax_ended(measured: Measured, dataset: str) -> list[float] | str:
+def umax_ended(measured: Measured, dataset: str) -> Numbers:
     """Whether U-max ends at a rate of 0.1, seed by seed; no test where its reset never acts."""
     losses = [
-        effects.numbers(measured.results, f"figure3 {dataset} {method} lr=0.1", LOSS)
+        FIGURE3(dataset, method, {c.LR: 0.1}).numbers(measured.results, c.TRAIN_LOG_LOSS)
         for method in ("umax", "vanilla")
     ]
     if len(losses[0]) and losses[0].equals(losses[1]):

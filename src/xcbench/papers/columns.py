@@ -1,0 +1,143 @@
+"""Columns of the measured rows by name, and expressions of them.
+
+``1 - TEST_ERROR`` and ``TRAIN_SECONDS / EPOCH`` are columns too. A name that is not here is found
+by the type checker, before anything runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NAME, PRODUCT, SUM = range(3)  # what an expression is made of last, as brackets depend on it
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the measured rows, or an expression of columns.
+
+    Attributes
+    ----------
+    text : a name, or an expression as pandas evaluates it, where names with a dot are quoted.
+    made_of : `NAME`, `PRODUCT` or `SUM`.
+    """
+
+    text: str
+    made_of: int = NAME
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def dotted(self) -> bool:
+        """Whether it is a name with a dot, such as that of a setting."""
+        return "." in self.text and "`" not in self.text and self.made_of == NAME
+
+    def __neg__(self) -> Column:
+        return Column(f"-{self._inside(PRODUCT)}", PRODUCT)
+
+    def __add__(self, other: Column | float) -> Column:
+        return Column(f"{self._inside(SUM)} + {_operand(other, SUM)}", SUM)
+
+    def __sub__(self, other: Column | float) -> Column:
+        return Column(f"{self._inside(SUM)} - {_operand(other, PRODUCT)}", SUM)
+
+    def __rsub__(self, number: float) -> Column:
+        return Column(f"{_number(number)} - {self._inside(PRODUCT)}", SUM)
+
+    def __mul__(self, other: Column | float) -> Column:
+        return Column(f"{self._inside(PRODUCT)} * {_operand(other, PRODUCT)}", PRODUCT)
+
+    def __rmul__(self, number: float) -> Column:
+        return Column(f"{_number(number)} * {self._inside(PRODUCT)}", PRODUCT)
+
+    def __truediv__(self, other: Column | float) -> Column:
+        return Column(f"{self._inside(PRODUCT)} / {_operand(other, NAME)}", PRODUCT)
+
+    def fillna(self, other: Column | float) -> Column:
+        """Values of another where there are none."""
+        return Column(f"`{self.text}`.fillna({_operand(other, SUM)})")
+
+    def _inside(self, weakest: int) -> str:
+        """The text as an operand, in brackets where it is made of something weaker."""
+        if self.made_of > weakest:
+            return f"({self.text})"
+        return f"`{self.text}`" if self.dotted else self.text
+
+
+def _operand(other: Column | float, weakest: int) -> str:
+    return other._inside(weakest) if isinstance(other, Column) else _number(other)
+
+
+def _number(value: float) -> str:
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+# ---------------------------------------------------------------- what a row is of
+GRID = Column("grid")
+DATASET = Column("dataset")
+METHOD = Column("method")
+SEED = Column("seed")
+LR = Column("lr")
+CLASSES = Column("shape.classes")
+FEATURES = Column("shape.features")
+TRAIN_ROWS = Column("shape.train")
+TEST_ROWS = Column("shape.test")
+TEST_DROPPED = Column("shape.test_dropped")
+ACCURACY_CEILING = Column("shape.accuracy_ceiling")
+
+# ---------------------------------------------------------------- settings
+CATEGORIES = Column("dataset.categories.classes")
+CONSTANT = Column("dataset.protocol.constant")
+MIN_ROWS = Column("dataset.protocol.min_rows")
+BATCH_SIZE = Column("method.batch_size")
+DOUBLE_SUM = Column("method.double_sum")
+GROUP = Column("method.group")
+NEGATIVES = Column("method.negatives")
+ORACLE = Column("method.oracle")
+PREDICTION = Column("method.prediction")
+SAMPLER = Column("method.sampler")
+SCORE_L2 = Column("method.score_l2")
+STRENGTH = Column("method.strength")
+TREE_DISCRETE_STEP = Column("method.tree.discrete_step")
+TREE_INITIAL_SPLIT = Column("method.tree.initial_split")
+TREE_L2 = Column("method.tree.l2")
+TREE_NEWTON_STEPS = Column("method.tree.newton_steps")
+TREE_PCA = Column("method.tree.pca")
+TRUNCATION_LIMIT = Column("method.truncation_limit")
+
+# ---------------------------------------------------------------- cost
+EPOCH = Column("epoch")
+ITERATION = Column("iteration")
+TRAIN_SECONDS = Column("train_seconds")
+PREDICT_SECONDS = Column("predict_seconds")
+FIT_SECONDS = Column("fit_seconds")
+MODEL_MIB = Column("model_mib")
+TRAIN_MIB = Column("train_mib")
+NONZEROS = Column("nonzeros")
+
+# ---------------------------------------------------------------- quality
+BOUND = Column("bound")
+OBJECTIVE = Column("objective")
+L2_TERM = Column("l2_term")
+PARAM_NORM = Column("param_norm")
+PARAM_NORM_WITHOUT_BIASES = Column("param_norm_without_biases")
+TRAIN_LOG_LOSS = Column("train_log_loss")
+TRAIN_LOG_LOSS_SOFTMAX_TWICE = Column("train_log_loss_softmax_twice")
+TRAIN_ERROR = Column("train_error")
+TRAIN_L1_ERROR = Column("train_l1_error")
+VALIDATION_LOG_LOSS = Column("validation_log_loss")
+TEST_LOG_LOSS = Column("test_log_loss")
+TEST_LOG_LOSS_CLIPPED = Column("test_log_loss_clipped")
+TEST_LOG_LOSS_IMPORTANCE = Column("test_log_loss_importance")
+TEST_LOG_LOSS_UNCORRECTED = Column("test_log_loss_uncorrected")
+TEST_ERROR = Column("test_error")
+TEST_ERROR_UNCORRECTED = Column("test_error_uncorrected")
+ERROR_EPOCH = Column("error_epoch")
+TEST_PRECISION_AT_1 = Column("test_precision_at_1")
+TEST_PRECISION_AT_1_UNCORRECTED = Column("test_precision_at_1_uncorrected")
+TEST_MACRO_F1 = Column("test_macro_f1")
+TEST_MACRO_F1_OF_MEANS = Column("test_macro_f1_of_means")
+TREE_NODES_FELL = Column("tree_nodes_fell")
+
+IMPLICIT = Column("implicit")  # training log loss of Implicit SGD in the same grid and seed

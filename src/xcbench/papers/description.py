@@ -1,0 +1,125 @@
+"""What a paper is made of, besides its grids: ``PAPER`` in the file ``paper.py`` of its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import Measured
+from xcbench.papers.findings import Findings
+from xcbench.papers.measures import Measure
+from xcbench.papers.pivots import Pivot
+from xcbench.papers.prose import Statement
+from xcbench.papers.replication import Claim, Key
+from xcbench.papers.section import Section
+from xcbench.report.figures import Picture
+
+Claims = dict[Key, Claim]
+Sections = Callable[[Measured, Path], list[Section]]  # of what was measured, and a folder
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page.
+
+    Attributes
+    ----------
+    caption : what it shows, or a function that says it.
+    cells : a pivot of the measured rows, or a function that gives them.
+    words : columns of words, aligned to the left; all, where there are none.
+    rows, above : rows for a pivot, where not all count; and lines above it.
+    """
+
+    caption: str | Callable[[Measured], str]
+    cells: Pivot | Callable[[Measured], pd.DataFrame]
+    words: Sequence[str] = ()
+    rows: Callable[[Measured], pd.DataFrame] | None = None
+    above: Callable[[Measured], pd.DataFrame] | None = None
+
+    def frame(self, measured: Measured) -> pd.DataFrame:
+        """The cells."""
+        if not isinstance(self.cells, Pivot):
+            return self.cells(measured)
+        frame = self.cells.table(self.rows(measured) if self.rows else measured.results)
+        return pd.concat([self.above(measured), frame]) if self.above else frame
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """A printed table, number by number.
+
+    Attributes
+    ----------
+    columns : what stands above its columns in the paper; nothing, where it has no such table.
+    """
+
+    table: str
+    caption: str
+    columns: Sequence[str] = ("method", "metric")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A section of the page.
+
+    Attributes
+    ----------
+    figures : pattern of their names; ``run`` is the command, where none was drawn.
+    text : gives its paragraphs.
+    """
+
+    title: str
+    tables: Sequence[Table | Verdicts] = ()
+    figures: str = ""
+    run: str = ""
+    text: Callable[[Measured], list[str]] | None = None
+
+
+def _as_it_is(results: pd.DataFrame) -> pd.DataFrame:
+    return results
+
+
+def _no_more(results: pd.DataFrame, claims: Claims) -> Claims:
+    return claims
+
+
+@dataclass(frozen=True)
+class Description:
+    """A paper in our words.
+
+    Attributes
+    ----------
+    title, intro : what its report begins with.
+    datasets, methods : our names by the printed ones.
+    measures : of printed numbers; the first that speaks of one counts.
+    statements : claims in prose.
+    sections : of the page, or functions that make some.
+    figures : functions that draw, of what was measured and a folder.
+    findings : paragraphs of what was found.
+    prepared : adds columns to the rows; ``more`` adds claims on printed numbers.
+    rows : selects rows, where tables show others than the last ones.
+    """
+
+    name: str
+    title: str
+    intro: str
+    datasets: Mapping[str, str]
+    methods: Mapping[str, str]
+    measures: Sequence[Measure]
+    statements: Sequence[Statement]
+    sections: Sequence[Part | Sections]
+    figures: Sequence[Callable[[Measured, Path], dict[str, Picture]]]
+    findings: Callable[[Findings], list[str]]
+    prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
+    more: Callable[[pd.DataFrame, Claims], Claims] = _no_more
+    rows: Callable[[Measured], pd.DataFrame] | None = None
+
+
+def of(paper: str) -> Description:
+    """Description of a paper by its name."""
+    found: Description = import_module(f"xcbench.papers.{paper}.paper").PAPER
+    return found
