@@ -79,6 +79,13 @@ def docstrings() -> Iterator[str]:
                 yield re.sub(r"::\n\n(?:(?: +.*)?\n)+", ".\n\n", text + "\n")
 
 
+def findings(module: str) -> Iterator[str]:
+    """Paragraphs of the findings of a paper, from the text of their module."""
+    for node in ast.walk(ast.parse(module)):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.List):
+            yield from map(_message, node.value.elts)
+
+
 def _message(node: ast.expr) -> str:
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_message, node.values))
@@ -89,8 +96,8 @@ def texts() -> Iterator[tuple[str, str]]:
     """Everything that people read, by name."""
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/*.md"))):
         yield page.name, page.read_text("utf-8")
-    for page in sorted(SOURCE.rglob("findings.md")):
-        yield f"{page.parent.name}/{page.name}", page.read_text("utf-8")
+    for page in sorted(SOURCE.glob("papers/*/findings.py")):
+        yield f"{page.parent.name}/{page.name}", "\n\n".join(findings(page.read_text("utf-8")))
     for page in sorted(SOURCE.rglob("*page.html")):
         yield f"{page.parent.name}/{page.name}", template(page.read_text("utf-8"))
     yield "papers/front.html", template((SOURCE / "papers" / "front.html").read_text("utf-8"))

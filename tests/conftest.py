@@ -180,7 +180,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(options, "folder", lambda: conf)
         patch.setattr(papers, "NAMES", (*papers.NAMES, "tiny"))
-        patch.setitem(sys.modules, "xcbench.papers.tiny", tiny_paper.module())
+        patch.setitem(sys.modules, "xcbench.papers.tiny.experiments", tiny_paper.module())
         yield folder
 
 

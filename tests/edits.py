@@ -133,9 +133,9 @@ EDITS = [
     ),
     Edit(
         "claim",
-        f"{PAPERS}/ove/claims.yaml",
-        "holds: &above {above: 0}",
-        "holds: &above {above: 1}",
+        f"{PAPERS}/ove/claims.py",
+        "ABOVE = above(0)",
+        "ABOVE = above(1)",
         stages=("reports",),
     ),
     Edit(

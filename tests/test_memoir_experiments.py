@@ -10,13 +10,14 @@ import pytest
 from hydra import compose
 
 from workspace import Workspace
+from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.data import Missing
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import baselines
 from xcbench.methods.memoir import MemoirOptions
-from xcbench.papers import memoir, published, verdicts
+from xcbench.papers import published, verdicts
 from xcbench.papers.memoir import margins
 from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS, printed
 from xcbench.papers.results_cache import ResultsCache
@@ -30,12 +31,6 @@ FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros
 def read(*words: str) -> Config:
     with sweeps.hydra({}):
         return composing.read(compose("config", overrides=list(words)))
-
-
-def test_every_grid_has_its_experiment() -> None:
-    files = presets.names("experiment", "memoir")
-    grids = [name for grid in memoir.paper.grids for name in (grid.name, *grid.also)]
-    assert sorted(grids) == files
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -235,7 +230,7 @@ def shrunk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     runs = ResultsCache.read(shrunk, "runs").rows
     others = {"citeulike", "citeulike_baselines"}
-    assert set(runs["grid"]) == {grid.name for grid in memoir.paper.grids} - others
+    assert set(runs["grid"]) == {grid.name for grid in papers.find("memoir").grids} - others
     skipped = runs[runs["status"] == "skipped"]
     assert set(skipped["message"]) <= {verdicts.NO_PACKAGE}
     assert set(runs["status"]) <= {"done", "skipped"}

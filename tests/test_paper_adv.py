@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from declared_tables import table
-from xcbench.papers import Measured, claims, published, replication, run, verdicts
+from xcbench.papers import Measured, description, published, replication, run, verdicts
 from xcbench.papers.adv import figures, race, tables
 from xcbench.papers.adv.frames import (
     ACCURACY,
@@ -27,6 +27,7 @@ from xcbench.papers.adv.frames import (
 )
 from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PROPOSED
 from xcbench.papers.adv.race import SECONDS, reached
+from xcbench.papers.measures import Measures
 from xcbench.run import presets
 
 NONE = pd.DataFrame()
@@ -80,7 +81,7 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("adv", claims.of("adv").build(results))
+    rows = replication.rows("adv", Measures(description.of("adv")).claims(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -157,7 +158,13 @@ def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     assert own["epochs"] == "0.50 ± 0.00"
 
 
-TABLES = ("table1", "methods", "bias", "crossed", "variants", "pairs", "trees")
+BIAS = "Bias removal (Eq. 5)"
+CROSSED = "Every sampler with every objective"
+TREES = "The adversarial tree alone"
+TABLES = (
+    *("Table 1: rate", "Figure 1 in numbers", BIAS, CROSSED, TREES),
+    *("The text and the published code", "citeulike, a row per article and tag"),
+)
 
 
 def test_a_report_of_nothing(tmp_path: Path) -> None:
@@ -236,22 +243,20 @@ def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
             seconds = {"epoch": epoch, "train_seconds": 2.5 + epoch}
             curves.append({"cell": str(l2), **seconds, **known})
     measured = Measured(pd.DataFrame(rows), pd.DataFrame(curves))
-    (own,) = table("adv", "trees", measured).to_dict("records")
+    (own,) = table("adv", TREES, measured).to_dict("records")
     assert (own["log lik, 0.01"], own["log lik, 0.1"]) == ("-6.0000", "-5.0000")
     assert (own["acc"], own["nodes that fell"], own["fit, s"]) == ("0.2500", "7", "2.5")
 
 
 def test_what_the_tables_compute() -> None:
     results, _ = figure1(3.0)
-    removed = table("adv", "bias", Measured(results, NONE)).set_index("noise").loc["uniform"]
+    removed = table("adv", BIAS, Measured(results, NONE)).set_index("noise").loc["uniform"]
     assert removed["log lik, removed"] == "-3.0000 ± 0.0000"
     assert (removed["log lik, gain"], removed["acc, gain"]) == ("+2.0000", "+0.1000")
     more = pd.DataFrame(
         [line("crossed", "citeulike", "ove", "tree", 0, **{ERROR: 0.25, LOSS: 2.0})]
     )
-    both = table("adv", "crossed", Measured(pd.concat([results, more]), NONE)).set_index(
-        "objective"
-    )
+    both = table("adv", CROSSED, Measured(pd.concat([results, more]), NONE)).set_index("objective")
     assert both.loc["OVE", "acc, adversarial tree"] == "0.7500"
     assert both.loc["OVE", "acc, uniform"].startswith("0.4000")
     assert both.loc["OVE", "acc, frequency"] == tables.NONE

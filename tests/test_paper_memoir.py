@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from declared_tables import table
-from xcbench.papers import Measured, claims, memoir, published, replication, verdicts
+from xcbench import papers
+from xcbench.papers import Measured, description, published, replication, verdicts
 from xcbench.papers.frames import part, values
+from xcbench.papers.measures import Measures
 from xcbench.papers.memoir import figures, tables
 from xcbench.papers.memoir.names import (
     DATASETS,
@@ -28,6 +30,7 @@ from xcbench.run import presets
 BASELINES = ("OVR", "M-SVM", "RecallTree", *SYSTEMS)
 MIB = 1.048576  # MB
 NONE = pd.DataFrame()
+LARGE = "citeulike, a row per article and tag, by number of classes"
 CONSTANT = "dataset.protocol.constant"
 PAIRS = {  # of citeulike
     "shape.classes": 8310,
@@ -91,7 +94,7 @@ SIZES = {
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("memoir", claims.of("memoir").build(results))
+    rows = replication.rows("memoir", Measures(description.of("memoir")).claims(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -191,7 +194,7 @@ def at_hand() -> pd.DataFrame:
 
 def test_what_the_tables_compute() -> None:
     results = at_hand()
-    frame = table("memoir", "table3", Measured(results, NONE)).set_index(
+    frame = table("memoir", "Table 3 on the data at hand", Measured(results, NONE)).set_index(
         ["dataset", "method", "variant"]
     )
     line = frame.loc[("20news", "MEMOIR-l2", "code")]
@@ -218,7 +221,7 @@ def test_what_the_tables_compute() -> None:
     assert quality.loc[("MEMOIR-l2", "class sums by cosine"), pairs] == "1"
     assert quality.loc[("MEMOIR-l2", "OVR"), pairs] == tables.NONE  # over its time
     assert frame.xs("OVR", level="method").loc["citeulike", "remark"].tolist() == ["7 classes"]
-    many = table("memoir", "large", Measured(results, NONE)).set_index("method")
+    many = table("memoir", LARGE, Measured(results, NONE)).set_index("method")
     assert many.loc["MEMOIR-l2", "ceiling of accuracy %"] == "12.00"
     assert many.loc["MEMOIR-l2", "precision@1 %"] == "50.00"
     assert list(many["K"]) == ["8,310"] * 3 and many.loc["OVR", "remark"] == "7 classes"
@@ -231,11 +234,11 @@ def test_sizes_of_the_data_at_hand() -> None:
     lines.append(row("table1", "citeulike", "class_sums", **(PAIRS | few)))
     news = {"shape.classes": 20, "shape.train": 11269, **few}
     lines.append(row("table1", "20news", "class_sums", **news))
-    frame = table("memoir", "sizes", Measured(pd.DataFrame(lines), NONE))
+    frame = table("memoir", "Sizes of the data at hand", Measured(pd.DataFrame(lines), NONE))
     assert frame["K"].tolist() == ["20", "8,310", "13,851"]
     assert frame["test rows dropped"].tolist() == ["0", "0", "7"]
     assert frame["ceiling of accuracy %"].tolist() == ["100.00", "12.00", "12.00"]
-    assert table("memoir", "sizes", Measured(at_hand()[:0], NONE)).empty
+    assert table("memoir", "Sizes of the data at hand", Measured(at_hand()[:0], NONE)).empty
 
 
 def test_memory_of_liblinear_is_that_of_a_dense_matrix() -> None:
@@ -303,7 +306,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     f1 = 0.5 * (1 - 0.5 ** (steps / 5))  # half of what is missing every checkpoint
     curve = pd.DataFrame({"iteration": steps, "validation_macro_f1": f1, "test_error": steps / 100})
     curves = curve.assign(cell=results["cell"].iloc[-1])
-    rows = memoir.paper.report(Measured(results, curves), tmp_path)
+    rows = papers.find("memoir").report(Measured(results, curves), tmp_path)
     assert len(rows) == (published.numbers()["paper"] == "memoir").sum()
     text = (tmp_path / "tables.md").read_text()
     assert "50.00 to 60.00" in text and "not run: no package" in text
@@ -311,7 +314,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     # Two checkpoints later, 30 batches gain 1.2 % (1 - 0.5^8 over 1 - 0.5^6), 35 batches 0.6 %.
     assert (T["T"], T["held-out macro-F1 % at 25"], T["at"]) == ("35", "48.44", "50")
     assert (T["test accuracy % at T"], T["test accuracy % at 25"]) == ("65.00", "75.00")
-    pairs = table("memoir", "large", Measured(results, NONE)).set_index("method")
+    pairs = table("memoir", LARGE, Measured(results, NONE)).set_index("method")
     assert pairs.loc["MEMOIR-LSH", "variant"] == "paper"
     assert "Not measured: `xcbench paper memoir grid=margins`" in text
     assert sorted(path.name for path in (tmp_path / "figures").glob("*.png")) == [

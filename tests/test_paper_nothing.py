@@ -7,19 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from declared_tables import table
-from xcbench.papers import NAMES, run
-from xcbench.papers.claims import described, function
+from declared_tables import tables
+from xcbench.papers import NAMES, description, run
 
 
 @pytest.mark.parametrize("paper", NAMES)
 def test_tables_of_nothing(paper: str, tmp_path: Path) -> None:
-    measured, spec = run.measured(tmp_path), described(paper)
-    if "rows" in spec:
-        measured = replace(measured, results=function(paper, spec["rows"])(measured))
-    listed = [it for section in spec["sections"] for it in section.get("tables", ())]
-    frames = {it["table"]: table(paper, it["table"], measured) for it in listed if "table" in it}
+    measured, rows = run.measured(tmp_path), description.of(paper).rows
+    if rows:
+        measured = replace(measured, results=rows(measured))
+    frames = [(table, table.frame(measured)) for table in tables(paper)]
     assert len(frames) > 2
-    for entry in listed:
-        frame = frames.get(entry.get("table"))
-        assert frame is None or frame.empty or {*entry.get("words", ())} <= {*frame}
+    for table, frame in frames:
+        assert frame.empty or {*(table.words or ())} <= {*frame}

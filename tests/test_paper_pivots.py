@@ -1,16 +1,17 @@
-"""Tables that a ``paper.yaml`` declares, from a few rows, and wrong declarations."""
+"""Tables that a paper describes, from a few rows, and wrong descriptions."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from xcbench.errors import UserError
-from xcbench.papers import Measured, frames, page
-from xcbench.papers.pivots import Pivot
+from xcbench.papers import columns as c
+from xcbench.papers import frames
+from xcbench.papers.columns import Column
+from xcbench.papers.pivots import Cell, Cells, Labels, Once, Pivot, Printed, named
+from xcbench.papers.rows import Conditions
 
 ROWS = pd.DataFrame(
     [
@@ -27,49 +28,59 @@ ROWS = pd.DataFrame(
         *("loss", "clipped", "shape.classes"),
     ],
 )
-METHODS = {"OVE": "ove", "tree": {"method.sampler": "tree"}, "exact": "softmax", "NCE": "nce"}
+OVE: Conditions = {c.METHOD: "ove"}
+TREE: Conditions = {c.SAMPLER: "tree"}
+METHODS = {"OVE": OVE, "tree": TREE, **named(c.METHOD, {"exact": "softmax", "NCE": "nce"})}
+METHOD, RATE = Labels(c.METHOD), Labels(c.LR, "g")
+LOSS = Column("loss")
 
 
-def made(**spec: object) -> list[list[str]]:
-    return Pivot(**{"columns": {}, **spec}).table(ROWS).to_numpy().tolist()
+def made(
+    by: dict[str, Labels | dict[str, Conditions]],
+    columns: Cells | None = None,
+    where: Conditions | None = None,
+    order: tuple[str, ...] = (),
+) -> list[list[str]]:
+    return Pivot(by, columns or {}, where or {}, order).table(ROWS).to_numpy().tolist()
 
 
 def test_labels_are_in_their_order_and_lines_without_a_cell_are_left_out() -> None:
     assert made(by={"method": METHODS}) == [["OVE"], ["tree"]]
-    assert made(by={"method": "method"}) == [["ns"], ["ove"]]
-    assert made(by={"K": "shape.classes ,.0f", "rate": "lr g"}) == [
+    assert made(by={"method": METHOD}) == [["ns"], ["ove"]]
+    assert made(by={"K": Labels(c.CLASSES, ",.0f"), "rate": RATE}) == [
         ["20", "0.1"],
         ["20", "1"],
         ["1,500", "0.1"],
     ]
-    by = {"sampler": {it: {"method.sampler": it} for it in ("uniform", "tree")}, "rate": "lr g"}
+    samplers = named(c.SAMPLER, {it: it for it in ("uniform", "tree")})
+    by = {"sampler": samplers, "rate": RATE}
     assert made(by=by) == [["uniform", "0.1"], ["tree", "0.1"], ["tree", "1"]]
-    ordered = made(by=by, order=["rate", "sampler"])
+    ordered = made(by=by, order=("rate", "sampler"))
     assert ordered == [["uniform", "0.1"], ["tree", "0.1"], ["tree", "1"]]
-    ordered = made(by={"rate": "lr g", "method": "method"}, order=["method", "rate"])
+    ordered = made(by={"rate": RATE, "method": METHOD}, order=("method", "rate"))
     assert ordered == [["0.1", "ns"], ["1", "ns"], ["0.1", "ove"]]
 
 
 def test_rows_have_any_of_the_values_that_are_wanted() -> None:
-    where = {"grid": ["main", "more"], "lr": 0.1}
-    columns = {"seeds": "once seed + 1", "classes": "once shape.classes"}
-    assert made(where=where, by={"method": "method"}, columns=columns) == [
+    where: Conditions = {c.GRID: ["main", "more"], c.LR: 0.1}
+    columns: Cells = {"seeds": Once(c.SEED + 1), "classes": Once(c.CLASSES)}
+    assert made(where=where, by={"method": METHOD}, columns=columns) == [
         ["ns", "1", "20"],
         ["ove", "1", "20"],
     ]
-    assert made(where={"unknown": 1}, by={"method": "method"}) == []
+    assert made(where={Column("unknown"): 1}, by={"method": METHOD}) == []
     assert Pivot({"method": METHODS}, {}).table(pd.DataFrame()).empty
 
 
 def test_cells() -> None:
-    columns = {
-        "mean": "loss",
-        "expression": "1 - loss .1f",
-        "at a rate": {"of": "loss .2f", "lr": 1.0},
-        "clip": "loss less clipped .2f",
-        "absent": "nowhere",
+    columns: Cells = {
+        "mean": LOSS,
+        "expression": Cell(1 - LOSS, ".1f"),
+        "at a rate": Cell(LOSS, ".2f", where={c.LR: 1.0}),
+        "clip": Cell(LOSS, ".2f", less=Column("clipped")),
+        "absent": Column("nowhere"),
     }
-    tree, ove = made(by={"method": {"tree": METHODS["tree"], "OVE": "ove"}}, columns=columns)
+    tree, ove = made(by={"method": {"tree": TREE, "OVE": OVE}}, columns=columns)
     # of 1 and 2 the mean is 1.5, the deviation (n - 1) the root of a half
     lost = "(1 of 3 seeds diverged)"
     assert tree[1:3] == [f"1.5000 ± 0.7071 {lost}", f"-0.5 ± 0.7 {lost}"]
@@ -78,7 +89,7 @@ def test_cells() -> None:
 
 
 def test_with_a_remark_no_line_is_left_out() -> None:
-    columns = {"loss": "loss", "why": "remark"}
+    columns: Cells = {"loss": LOSS, "why": frames.remark}
     lines = made(by={"method": METHODS}, columns=columns)
     assert lines[0] == ["OVE", "4.0000", ""]
     assert lines[2] == ["exact", "–", "skipped"]
@@ -87,14 +98,15 @@ def test_with_a_remark_no_line_is_left_out() -> None:
 def test_what_is_printed_stands_beside_what_was_measured() -> None:
     """Table 2 of the one-vs-each paper: OVE on MNIST has an error of 0.082 and a norm of 0.50."""
     rows = pd.DataFrame({"dataset": ["mnist"], "method": "ove", "seed": 0, "status": "skipped"})
+    error = Printed("ove", "Table 2", "test_error")
     columns = {
-        "printed": "printed Table 2 test_error .3f",
-        "apart": "test_error less printed Table 2 test_error .3f",
-        "norm": "printed Table 2 param_norm .3f",
+        "printed": Cell(error, ".3f"),
+        "apart": Cell(c.TEST_ERROR, ".3f", less=error),
+        "norm": Cell(Printed("ove", "Table 2", "param_norm"), ".3f"),
     }
-    by = {"dataset": {"MNIST": "mnist"}, "method": {"OVE": "ove"}}
-    assert Pivot(by, columns, paper="ove").table(rows).empty
-    table = Pivot(by, columns, every=True, paper="ove").table
+    by = {"dataset": named(c.DATASET, {"MNIST": "mnist"}), "method": {"OVE": OVE}}
+    assert Pivot(by, columns).table(rows).empty
+    table = Pivot(by, columns, every=True).table
     assert table(rows).iloc[0].tolist() == ["MNIST", "OVE", "0.082", "–", "0.500"]
     run = rows.assign(status="done", test_error=0.08)
     assert table(run).loc[0, "apart"] == "-0.002"
@@ -116,28 +128,6 @@ def test_in_how_many_seeds_one_is_above_another() -> None:
     assert frames.compared(one[2:], other, "loss") == "–"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"column": {}}, "there is no 'column'; there are by, columns"),
-        ({"by": None}, "by"),
-        ({"columns": {"loss": {"lr": 1}}}, "the column 'loss' does not say what it is 'of'"),
-        ({"order": ["rate"]}, "'order' has other headings than 'by': rate"),
-        ({"columns": {"loss": "losses.mean()"}}, "names 'losses.mean()', which is not in losses"),
-    ],
-)
-def test_a_wrong_declaration_is_said_with_file_and_table(wrong: dict, said: str) -> None:
-    spec = {"by": {"method": "method"}, "columns": {}} | wrong
-    spec = {key: value for key, value in spec.items() if value is not None}
-    with pytest.raises(UserError) as error:
-        page.Content("bias", spec).frame("adv", Measured(ROWS, pd.DataFrame()))
-    text = str(error.value)
-    assert text.startswith("papers/adv/paper.yaml") and said in text and "\n" not in text
-
-
-def test_an_unknown_key_beside_a_pivot_is_said_with_file_and_table(tmp_path: Path) -> None:
-    whole = page.Page("adv", Measured(ROWS, pd.DataFrame()), ROWS, tmp_path, {})
-    with pytest.raises(UserError) as error:
-        whole.table("Losses", table="bias", pivto={"by": {}})
-    text = str(error.value)
-    assert text.startswith("papers/adv/paper.yaml, table 'bias': there is no 'pivto'")
+def test_an_order_of_other_headings_is_refused() -> None:
+    with pytest.raises(ValueError, match="'order' has other headings than 'by': rate"):
+        Pivot({"method": METHOD}, {}, order=["rate"])

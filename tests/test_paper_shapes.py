@@ -10,8 +10,8 @@ import pytest
 
 from test_paper_page import Page
 from workspace import ROOT
-from xcbench.papers import NAMES, published
-from xcbench.papers.claims import described
+from xcbench.papers import NAMES, description, published
+from xcbench.papers.description import Part
 from xcbench.papers.section import Section, Source, Table, render
 from xcbench.papers.shapes import Entry, shaped
 
@@ -86,6 +86,7 @@ def test_ten_numbers_of_a_page_lead_to_rows_of_the_tables(paper: str) -> None:
 
 @pytest.mark.parametrize("paper", NAMES)
 def test_every_printed_figure_is_described_beside_ours(paper: str) -> None:
-    titles = [section.get("title", "") for section in described(paper)["sections"]]
+    sections = description.of(paper).sections
+    titles = [section.title for section in sections if isinstance(section, Part)]
     numbers = {title.partition(":")[0] for title in titles if title.startswith("Figure")}
     assert numbers == set(published.figures(paper))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import runpy
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,11 @@ from scipy import stats
 
 from workspace import ROOT
 from xcbench.errors import UserError
-from xcbench.papers import LOSS, NAMES, Measured, effects, findings, prose, run, stated
-from xcbench.papers.claims import described, function
+from xcbench.papers import LOSS, NAMES, Measured, description, effects, prose, run, stated
+from xcbench.papers import columns as c
+from xcbench.papers.findings import DISAGREES, Findings, paragraphs
+from xcbench.papers.prose import Quality, Statement, above, below
+from xcbench.papers.rows import RATIO, Rows, between
 from xcbench.report.formats import NONE
 
 
@@ -42,6 +45,10 @@ def measured(*parts: list[dict]) -> Measured:
     return Measured(pd.DataFrame([row for part in parts for row in part]), pd.DataFrame())
 
 
+A, B = Rows("g", "toy", "a"), Rows("g", "toy", "b")
+OF = c.TRAIN_LOG_LOSS
+
+
 # ---------------------------------------------------------------- effects
 def test_the_interval_is_that_of_a_t_test() -> None:
     apart = [0.3, 0.1, 0.2, 0.25, 0.05]
@@ -54,80 +61,74 @@ def test_the_interval_is_that_of_a_t_test() -> None:
 
 def test_differences_are_of_the_same_seed() -> None:
     results = measured(rows("g", "a", [1.0, 2.0, 3.0]), rows("g", "b", [0.5, 1.0])).results
-    assert effects.between(results, "g toy a", "g toy b", LOSS) == [0.5, 1.0]
-    assert effects.between(results, "g toy a", "g toy b", LOSS, "ratio") == [2.0, 2.0]
-    assert effects.continued("g toy a", "… b lr=1") == "g toy b lr=1"
+    assert between(results, A, B, OF) == [0.5, 1.0]
+    assert between(results, A, B, OF, RATIO) == [2.0, 2.0]
 
 
 def test_what_was_run_once_stands_beside_every_seed() -> None:
     results = measured(rows("g", "a", [1.0, 2.0, 4.0]), rows("g", "b", [0.5])).results
-    assert effects.between(results, "g toy a", "g toy b", LOSS) == [0.5, 1.5, 3.5]
-    assert effects.between(results, "g toy b", "g toy a", LOSS) == [-0.5, -1.5, -3.5]
-    assert effects.between(results, "g toy b", "g toy a", LOSS, "ratio") == [0.5, 0.25, 0.125]
-    assert effects.between(results, "g toy b", "g toy b", LOSS) == [0.0]
+    assert between(results, A, B, OF) == [0.5, 1.5, 3.5]
+    assert between(results, B, A, OF) == [-0.5, -1.5, -3.5]
+    assert between(results, B, A, OF, RATIO) == [0.5, 0.25, 0.125]
+    assert between(results, B, B, OF) == [0.0]
 
 
 def test_the_best_rate_is_quoted_on_other_seeds() -> None:
     # Rate 1 is lower on seeds 0 and 1 alone: it is chosen on them, and quoted where it is worse.
     lucky, other = rows("g", "a", [0.1, 0.1, 9.0, 9.0, 9.0], lr=1), rows("g", "a", [1.0] * 5)
-    numbers = effects.numbers(measured(lucky, other).results, "g toy a best", LOSS)
+    numbers = replace(A, best=True).numbers(measured(lucky, other).results, OF)
     assert dict(numbers) == {2: 9.0, 3: 9.0, 4: 9.0}
     alone = measured(rows("g", "a", [1.0])).results  # no seed is left to choose a rate on
-    assert effects.numbers(alone, "g toy a best", LOSS).empty
+    assert replace(A, best=True).numbers(alone, OF).empty
 
 
 def test_several_rows_a_seed_are_refused() -> None:
     results = measured(rows("g", "a", [1.0]), rows("g", "a", [2.0], lr=1)).results
     with pytest.raises(UserError, match="several rows per seed"):
-        effects.numbers(results, "g toy a", LOSS)
-    assert list(effects.numbers(results, "g toy a lr=1", LOSS)) == [2.0]
+        A.numbers(results, OF)
+    assert list(replace(A, where={c.LR: 1}).numbers(results, OF)) == [2.0]
 
 
 # ---------------------------------------------------------------- verdicts
-def judged(said: dict[str, object], result: Measured, patch: pytest.MonkeyPatch) -> pd.Series:
-    statement = prose.Statement("Section 1", "A is below B", **said)
-    patch.setattr(prose, "statements", lambda paper: [statement])
-    return prose.table("umax", result).iloc[0]
+def judged(statement: Statement, result: Measured) -> pd.Series:
+    return prose.table("umax", [statement], result).iloc[0]
 
 
-LOWER = {"of": LOSS, "than": "… b", "holds": {"below": 0}}
+LOWER = Statement("Section 1", "A is below B", left=A, right=B, of=OF, holds=below(0))
 
 
-def test_a_claim_holds_where_its_whole_interval_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_holds_where_its_whole_interval_does() -> None:
     b = rows("g", "b", [1.0, 1.0, 1.0])
     for losses, verdict, reason in (
         ([0.5, 0.6, 0.55], "holds", ""),
         ([0.5, 1.6, 0.55], "inconclusive", "the interval goes both ways"),
         ([1.5, 1.6, 1.55], "does not hold", ""),
     ):
-        result = judged(
-            {"rows": "g toy a", **LOWER}, measured(rows("g", "a", losses), b), monkeypatch
-        )
+        result = judged(LOWER, measured(rows("g", "a", losses), b))
         assert (result["verdict"], result["reason"]) == (verdict, reason)
         assert result["effect"] == pytest.approx(np.mean(losses) - 1)
 
 
-def test_one_seed_tells_nothing_unless_nothing_is_random(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_seed_tells_nothing_unless_nothing_is_random() -> None:
     result = measured(rows("g", "a", [0.5]), rows("g", "b", [1.0]))
-    one = judged({"rows": "g toy a", **LOWER}, result, monkeypatch)
+    one = judged(LOWER, result)
     assert (one["verdict"], one["reason"]) == ("not testable here", "one seed, no interval")
-    exact = judged({"rows": "g toy a", "exact": True, **LOWER}, result, monkeypatch)
+    exact = judged(replace(LOWER, exact=True), result)
     assert exact["verdict"] == "holds" and math.isnan(exact["low"])
 
 
-def test_a_row_with_few_seeds_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_with_few_seeds_says_why() -> None:
     lower, higher = rows("g", "a", [0.5, 0.6, 0.5, 0.7, 0.6]), rows("g", "b", [1.0] * 5)
     result = measured(lower, higher)
-    said = {"rows": "g toy a", **LOWER}
-    assert judged(said, result, monkeypatch)["reason"] == ""
+    assert judged(LOWER, result)["reason"] == ""
     lost = [{**row, "status": "diverged"} if row["seed"] == 3 else row for row in lower]
-    ended = judged(said, measured(lost, higher), monkeypatch)
+    ended = judged(LOWER, measured(lost, higher))
     assert (ended["seeds"], ended["reason"]) == (4, "1 of 5 seeds did not end")
-    best = {**said, "rows": "g toy a best", "than": "… b best"}
-    assert judged(best, result, monkeypatch)["reason"] == prose.CHOSEN
-    few = {**said, "few": "hours"}
-    assert judged(few, measured(lower[:3], higher), monkeypatch)["reason"] == "hours"
-    assert judged(few, result, monkeypatch)["reason"] == ""
+    best = replace(LOWER, left=replace(A, best=True), right=replace(B, best=True))
+    assert judged(best, result)["reason"] == prose.CHOSEN
+    few = replace(LOWER, few="hours")
+    assert judged(few, measured(lower[:3], higher))["reason"] == "hours"
+    assert judged(few, result)["reason"] == ""
 
 
 def test_holms_method_against_its_definition() -> None:
@@ -153,7 +154,7 @@ def test_the_p_value_is_that_of_a_t_test() -> None:
     assert math.isnan(effects.p_value([1.0], [0.0]))
 
 
-def test_a_family_of_tests_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_family_of_tests_is_corrected() -> None:
     """Ten datasets, of which one passes by a little: with ten tests it does not."""
     differences = [-0.5, -0.1, -0.4, -0.2, -0.9]
     p = stats.ttest_1samp(differences, 0).pvalue
@@ -165,48 +166,34 @@ def test_a_family_of_tests_is_corrected(monkeypatch: pytest.MonkeyPatch) -> None
             for i in range(10)
         )
     )
-    said = prose.Statement(
-        "1",
-        "A",
-        rows="g {data} a",
-        than="… b",
-        of=LOSS,
-        holds={"below": 0},
-        datasets=[f"d{i}" for i in range(10)],
-    )
-    monkeypatch.setattr(prose, "statements", lambda paper: [said])
-    table = prose.table("umax", result)
+    sides = {"left": Rows("g", method="a"), "right": Rows("g", method="b")}
+    said = replace(LOWER, **sides, datasets=[f"d{i}" for i in range(10)])
+    table = prose.table("umax", [said], result)
     assert set(table["verdict"]) == {"inconclusive"}
     assert table["reason"].str.contains("Holm's correction for 10 tests").all()
-    monkeypatch.setattr(prose, "statements", lambda paper: [replace(said, datasets=["d0"])])
-    assert list(prose.table("umax", result)["verdict"]) == ["holds"]
+    assert judged(replace(said, datasets=["d0"]), result)["verdict"] == "holds"
 
 
-def test_an_untrained_method_wins_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_untrained_method_wins_and_loses_nothing() -> None:
     """NCE on Bibtex: 4.990, where equal probabilities of 148 classes have 4.997."""
     nce = rows("g", "b", [4.990, 4.991, 4.989], **{"shape.classes": 148})
     low = rows("g", "a", [0.5, 0.6, 0.55], **{"shape.classes": 148})
-    result = judged({"rows": "g toy a", **LOWER}, measured(low, nce), monkeypatch)
+    result = judged(LOWER, measured(low, nce))
     assert result["verdict"] == "not tested"
     assert "untrained" in result["reason"] and "4.997" in result["reason"]
     trained = [{**row, LOSS: 4.5} for row in nce]
-    assert (
-        judged({"rows": "g toy a", **LOWER}, measured(low, trained), monkeypatch)["verdict"]
-        == "holds"
-    )
+    assert judged(LOWER, measured(low, trained))["verdict"] == "holds"
 
 
-def test_equal_sides_test_nothing_and_an_untrained_rate_is_no_good_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_equal_sides_test_nothing_and_an_untrained_rate_is_no_good_one() -> None:
     nce = rows("g", "a", [4.990, 4.991, 4.989], **{"shape.classes": 148})
     same = measured(nce, [{**row, "method": "b"} for row in nce])
-    equal = judged({"rows": "g toy a", **LOWER}, same, monkeypatch)
+    equal = judged(LOWER, same)
     assert (equal["verdict"], equal["reason"]) == ("not tested", prose.SAME)
     best = [{**row, "method": "b", LOSS: 0.9} for row in nce]
-    ratio = {"rows": "g toy a", **LOWER, "by": "ratio", "holds": {"below": 1.1}}
-    assert judged(ratio, measured(nce, best), monkeypatch)["verdict"] == "does not hold"
-    assert prose.SAME in judged(ratio, same, monkeypatch)["reason"]
+    ratio = replace(LOWER, by=RATIO, holds=below(1.1))
+    assert judged(ratio, measured(nce, best))["verdict"] == "does not hold"
+    assert prose.SAME in judged(ratio, same)["reason"]
 
 
 def test_where_nothing_can_happen_nothing_is_tested() -> None:
@@ -220,10 +207,14 @@ def test_where_nothing_can_happen_nothing_is_tested() -> None:
     assert sensitivity.umax_ended(of(3.394341, 3.5), "toy") == [1.0, 1.0]
 
 
-def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_codes_settings_count_where_the_texts_fail() -> None:
     high, low = [2.0, 2.1, 2.2], [0.5, 0.6, 0.55]
     b = [*rows("text", "b", [1.0] * 3), *rows("code", "b", [1.0] * 3)]
-    said = {"rows": {"paper": "text toy a", "code": "code toy a"}, **LOWER}
+    said = replace(
+        LOWER,
+        left={"paper": Rows("text", "toy", "a"), "code": Rows("code", "toy", "a")},
+        right={"paper": Rows("text", "toy", "b"), "code": Rows("code", "toy", "b")},
+    )
     for text, code, verdict in (
         (low, high, "holds"),
         (high, low, "holds with the code's settings"),
@@ -231,12 +222,10 @@ def test_the_codes_settings_count_where_the_texts_fail(monkeypatch: pytest.Monke
         ([], low, "holds with the code's settings"),
     ):
         result = measured(rows("text", "a", text), rows("code", "a", code), b)
-        assert judged(said, result, monkeypatch)["verdict"] == verdict
+        assert judged(said, result)["verdict"] == verdict
 
 
-def test_a_resource_counts_with_the_quality_of_the_same_variant(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_resource_counts_with_the_quality_of_the_same_variant() -> None:
     """The text's settings have the memory at a fifth of the accuracy, the code's may have both."""
     seeds = range(3)
 
@@ -247,14 +236,16 @@ def test_a_resource_counts_with_the_quality_of_the_same_variant(
             for cell, seed in zip(cells, seeds, strict=True)
         ]
 
-    said = {
-        "rows": {"paper": "text toy a", "code": "code toy a"},
-        "than": "rival toy b",
-        "by": "ratio",
-        "of": "model_mib",
-        "holds": {"below": 1},
-    }
-    quality = {"of": "1 - test_error", "by": "ratio", "holds": {"above": 0.67}}
+    said = Statement(
+        "Section 1",
+        "A is smaller than B",
+        left={"paper": Rows("text", "toy", "a"), "code": Rows("code", "toy", "a")},
+        right=Rows("rival", "toy", "b"),
+        by=RATIO,
+        of=c.MODEL_MIB,
+        holds=below(1),
+    )
+    quality = Quality(1 - c.TEST_ERROR, RATIO, above(0.67))
     rival = of("rival", "b", 10.0, 0.2)
     small_and_bad = of("text", "a", 2.0, 0.84)
     for code, alone, together in (
@@ -263,8 +254,8 @@ def test_a_resource_counts_with_the_quality_of_the_same_variant(
         (of("code", "a", 30.0, 0.2), "holds", "does not hold"),
     ):
         result = measured(small_and_bad, code, rival)
-        assert judged(said, result, monkeypatch)["verdict"] == alone
-        row = judged({**said, "together": quality}, result, monkeypatch)
+        assert judged(said, result)["verdict"] == alone
+        row = judged(replace(said, together=quality), result)
         assert row["verdict"] == together
         if together == "does not hold":
             assert "1 - test_error (ratio) is 0.2, not above 0.67" in row["reason"]
@@ -300,26 +291,19 @@ def test_readings_of_a_claim_stand_side_by_side() -> None:
     ]
 
 
-def test_a_finding_that_contradicts_a_claim_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_finding_that_contradicts_a_claim_says_so() -> None:
     rows_of = [
         {"claim": "A wins", "reading": "", "verdict": verdict, "command": f"x dataset={name}",
          "measured": ""}
         for name, verdict in (("mnist", "holds"), ("bibtex", "does not hold"))
     ]  # fmt: skip
-    template = tmp_path / "findings.md"
-    monkeypatch.setattr(findings, "path", lambda paper: template)
-
-    def text(call: str) -> str:
-        template.write_text("A wins. {{ claimed(" + call + ") }}")
-        empty = pd.DataFrame({"kind": [], "verdict": []})
-        made = Measured(pd.DataFrame(), pd.DataFrame())
-        return findings.paragraphs("umax", made, empty, pd.DataFrame(rows_of))[0]
-
-    assert text('"A wins", holds="mnist", fails="bibtex"') == "A wins."
-    assert "bibtex: does not hold" in text('"A wins", holds="mnist bibtex"')
-    assert "mnist: no such claim" in text('"B wins", holds="mnist"')
+    empty = pd.DataFrame({"kind": [], "verdict": []})
+    made = Measured(pd.DataFrame(), pd.DataFrame())
+    say = Findings("umax", made, empty, pd.DataFrame(rows_of))
+    assert say.claimed("A wins", holds="mnist", fails="bibtex") == ""
+    assert "bibtex: does not hold" in say.claimed("A wins", holds="mnist bibtex")
+    assert "mnist: no such claim" in say.claimed("B wins", holds="mnist")
+    assert DISAGREES in say.claimed("A wins", fails="mnist")
 
 
 @pytest.mark.parametrize("paper", NAMES)
@@ -327,10 +311,10 @@ def test_findings_ledger_and_page_of_what_holds_agree(paper: str) -> None:
     """The committed pages: no finding contradicts a claim, and each headline has its verdicts."""
     reports = ROOT / "reports"
     text = (reports / paper / "tables.md").read_text("utf-8")
-    assert findings.DISAGREES not in text
+    assert DISAGREES not in text
     said = (reports / "what-holds.md").read_text("utf-8")
     rows_of = stated.read(reports / paper)
-    wanted = [it for it in prose.statements(paper) if it.headline]
+    wanted = [it for it in description.of(paper).statements if it.headline]
     assert wanted
     for it in wanted:
         answers = [row for row in rows_of if (row.claim, row.reading) == (it.claim, it.reading)]
@@ -350,8 +334,8 @@ def test_what_holds_is_read_in_two_minutes() -> None:
     assert 200 < len(text.split()) <= 500
 
 
-def test_what_was_not_run_is_not_testable(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = judged({"rows": "g mnist a", **LOWER}, measured(rows("g", "a", [1.0])), monkeypatch)
+def test_what_was_not_run_is_not_testable() -> None:
+    result = judged(replace(LOWER, left=Rows("g", "mnist", "a")), measured(rows("g", "a", [1.0])))
     assert result["verdict"] == "not testable here" and "mnist" in result["reason"]
 
 
@@ -359,7 +343,7 @@ def test_what_was_not_run_is_not_testable(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_papers_claims() -> None:
     count = 0
     for paper in NAMES:
-        said = prose.statements(paper)
+        said = description.of(paper).statements
         count += len(said)
         lines = stated.read(ROOT / "reports" / paper)
         assert len(lines) == sum(len(it.datasets) or 1 for it in said)
@@ -377,7 +361,7 @@ def test_the_papers_claims() -> None:
 # ---------------------------------------------------------------- findings
 TYPED = re.compile(r"\d*\.\d+")
 PLACES = re.compile(
-    r"`[^`]*`|\{\{.*?\}\}"
+    r"`[^`]*`"
     r"|(Section|Sec\.|Table|Figure|[Aa]ppendix|Eq\.) [A-Z\d]+(\.\d+)*"
 )
 
@@ -385,35 +369,43 @@ PLACES = re.compile(
 @pytest.mark.parametrize("paper", NAMES)
 def test_no_number_of_the_findings_is_typed(paper: str) -> None:
     """Settings in backticks apart."""
-    text = PLACES.sub("", findings.path(paper).read_text(encoding="utf-8"))
-    assert TYPED.findall(text) == []
+    path = ROOT / "src" / "xcbench" / "papers" / paper / "findings.py"
+    readability = runpy.run_path(str(ROOT / "docs" / "readability.py"))
+    texts = list(readability["findings"](path.read_text("utf-8")))
+    assert len(texts) > 4
+    assert [typed for text in texts for typed in TYPED.findall(PLACES.sub("", text))] == []
 
 
 @pytest.mark.parametrize("paper", NAMES)
 def test_the_findings_are_those_of_the_committed_tables(paper: str) -> None:
     folder = ROOT / "reports" / paper
-    results = replace(run.measured(folder), folder=folder)
-    if "rows" in described(paper):
-        results = replace(results, results=function(paper, described(paper)["rows"])(results))
-    read = {name: pd.read_csv(folder / f"{name}.csv") for name in ("replication", "claims")}
-    made = findings.paragraphs(paper, results, read["replication"], read["claims"])
+    results, described = replace(run.measured(folder), folder=folder), description.of(paper)
+    if described.rows:
+        results = replace(results, results=described.rows(results))
+    numbers = pd.read_csv(folder / "replication.csv")
+    claims = pd.read_csv(folder / "claims.csv", keep_default_na=False)
+    made = paragraphs(described.findings(Findings(paper, results, numbers, claims)))
     committed = (folder / "tables.md").read_text(encoding="utf-8")
     assert [part for part in made if part not in committed] == []
     assert not any(f" {NONE} " in part or "nan" in part.split() for part in made)
 
 
-def test_a_finding_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finding_by_hand() -> None:
     result = measured(rows("g", "a", [0.5, 0.7]), rows("g", "b", [1.0, 1.0]))
-    text = """
-a {{ mean("g toy a", "train_log_loss .1f") }},
-{{ spread("g toy a", "train_log_loss .2f") }}
-
-{{ apart("g toy a", "… b", "train_log_loss .2f") }}; {{ mean("g toy c", "x") }};
-{{ printed("Table 2", "MNIST", "SOFT", "test_error") }}; {{ claims("holds") }}
-"""
-    (tmp_path / "findings.md").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(findings, "path", lambda paper: tmp_path / "findings.md")
     claims = pd.DataFrame({"verdict": ["holds", "does not hold"]})
-    made = findings.paragraphs("ove", result, pd.DataFrame({"kind": [], "verdict": []}), claims)
+    say = Findings("ove", result, pd.DataFrame({"kind": [], "verdict": []}), claims)
+    made = paragraphs(
+        [
+            f"""
+a {say.mean(A, OF, ".1f")},
+{say.spread(A, OF, ".2f")}
+""",
+            f"""
+{say.apart(A, B, OF, ".2f")}; {say.mean(Rows("g", "toy", "c"), c.TEST_ERROR)};
+{say.printed("Table 2", "MNIST", "SOFT", "test_error")}; {say.claims("holds")}
+""",
+            "",
+        ]
+    )
     # Of -0.5 and -0.3: 12.706 (t of one degree of freedom) times 0.1414 over the root of 2.
     assert made == ["a 0.6, 0.60 ± 0.14", f"-0.40 [-1.67, +0.87]; {NONE}; 0.074; 1"]

@@ -13,14 +13,15 @@ from xcbench.cli.paper import paper
 from xcbench.errors import UserError
 from xcbench.papers import (
     LOSS,
-    claims,
     committed,
+    description,
     metrics,
     published,
     replication,
     verdict_changes,
     verdicts,
 )
+from xcbench.papers.measures import Measures
 from xcbench.papers.replication import KEY
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
@@ -56,7 +57,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers of the paper beside those."""
-    return replication.rows("umax", claims.of("umax").build(frame))
+    return replication.rows("umax", Measures(description.of("umax")).claims(frame))
 
 
 def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
@@ -68,7 +69,7 @@ def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
 
 
 def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
-    rows = replication.rows("umax", claims.of("umax").build(frame[:0]))
+    rows = replication.rows("umax", Measures(description.of("umax")).claims(frame[:0]))
     assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
     assert rows["measured"].isna().all()
     assert not rows["reason"].fillna("").str.contains("nan").any()

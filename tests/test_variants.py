@@ -15,8 +15,7 @@ from hydra import compose
 from workspace import ROOT, Workspace
 from xcbench.data import external
 from xcbench.methods import registry
-from xcbench.papers import published
-from xcbench.papers.umax import paper
+from xcbench.papers import NAMES, find, published
 from xcbench.papers.umax.names import DATASETS, METHODS
 from xcbench.run import composing, presets, sweeps
 from xcbench.run.execute import LISTED
@@ -95,13 +94,15 @@ def test_an_experiment_is_launched_by_the_command_in_its_comment(
     assert not (workspace.path / "runs" / "cells").exists()
 
 
-def test_every_grid_of_the_paper_has_its_experiment() -> None:
-    files = {name.removeprefix("umax/") for name in EXPERIMENTS if name.startswith("umax/")}
-    grids = [grid.name for grid in paper.grids]
-    assert sorted([*grids, *(name for grid in paper.grids for name in grid.also)]) == sorted(files)
-    for number, grid in enumerate(paper.grids):
+@pytest.mark.parametrize("paper", NAMES)
+def test_every_grid_of_a_paper_has_its_experiment(paper: str) -> None:
+    every = find(paper).grids
+    grids = [grid.name for grid in every]
+    experiments = sorted([*grids, *(name for grid in every for name in grid.also)])
+    assert experiments == presets.names("experiment", paper)
+    for number, grid in enumerate(every):
         if grid.rates_from:
-            source = next(it for it in paper.grids if it.name == grid.rates_from)
+            source = next(it for it in every if it.name == grid.rates_from)
             assert source.part == "tuning"
             assert grid.part == "runs" or grids.index(source.name) < number
 

@@ -105,8 +105,8 @@ def write(folder: Path) -> Path:
 
 def module() -> ModuleType:
     """What `papers.find` imports."""
-    made = ModuleType("xcbench.papers.tiny")
-    made.paper = PAPER  # type: ignore[attr-defined]
+    made = ModuleType("xcbench.papers.tiny.experiments")
+    made.PAPER = PAPER  # type: ignore[attr-defined]
     return made
 
 
@@ -162,7 +162,7 @@ def kill_at(number: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.modules["xcbench.papers.tiny"] = module()
+    sys.modules["xcbench.papers.tiny.experiments"] = module()
     papers.NAMES = (*papers.NAMES, "tiny")
     options.folder = lambda: Path(sys.argv[1])
     if "KILL_AT" in os.environ:
