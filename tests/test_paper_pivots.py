@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from xcbench.papers import columns as c
-from xcbench.papers import frames
+from xcbench.papers import Grid, frames
 from xcbench.papers.columns import Column
 from xcbench.papers.pivots import Cell, Cells, Labels, Once, Pivot, Printed, named
 from xcbench.papers.rows import Conditions
@@ -62,7 +62,7 @@ def test_labels_are_in_their_order_and_lines_without_a_cell_are_left_out() -> No
 
 
 def test_rows_have_any_of_the_values_that_are_wanted() -> None:
-    where: Conditions = {c.GRID: ["main", "more"], c.LR: 0.1}
+    where: Conditions = {c.GRID: [Grid("main"), Grid("more")], c.LR: 0.1}
     columns: Cells = {"seeds": Once(c.SEED + 1), "classes": Once(c.CLASSES)}
     assert made(where=where, by={"method": METHOD}, columns=columns) == [
         ["ns", "1", "20"],

@@ -30,13 +30,13 @@ class Table:
     ----------
     caption : what it shows, or a function that says it.
     cells : a pivot of the measured rows, or a function that gives them.
-    words : columns of words, aligned to the left; all, where there are none.
+    words : columns of words, aligned to the left; else all are.
     rows, above : rows for a pivot, where not all count; and lines above it.
     """
 
     caption: str | Callable[[Measured], str]
     cells: Pivot | Callable[[Measured], pd.DataFrame]
-    words: Sequence[str] = ()
+    words: Sequence[str] | None = None
     rows: Callable[[Measured], pd.DataFrame] | None = None
     above: Callable[[Measured], pd.DataFrame] | None = None
 

@@ -65,7 +65,7 @@ class Page:
             named = (self.rows, table.table, table.caption, table.columns)
             return report.of_rows(*named, self.source)
         frame, caption = table.frame(self.measured), table.caption
-        right = report.all_but(frame, *table.words) if table.words else ()
+        right = () if table.words is None else report.all_but(frame, *table.words)
         verdict = "verdict" if "verdict" in frame else None
         return Cells(
             caption if isinstance(caption, str) else caption(self.measured), frame, right, verdict

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import published
+from xcbench.papers import Grid, published
 from xcbench.papers.columns import Column
 from xcbench.papers.frames import Values, evaluated, having, number, remark, values
 from xcbench.papers.rows import Conditions
@@ -83,7 +83,7 @@ class Pivot:
     by : by heading, what distinguishes its lines, the slowest first: values of a column, or labels,
         each with what its rows have. A label without rows has no line.
     columns : by heading, what a line shows. `frames.remark` says why cells did not end.
-    where : what its rows have, a value or a list of values.
+    where : what its rows have, a value or a list of values; of `columns.GRID` a grid.
     order : headings of ``by``, if lines are in another order than their labels.
     every : whether lines without a cell are shown; else only where a remark says why.
 
@@ -147,7 +147,14 @@ def _values(of: Column | Printed, labels: Mapping[str, str], rows: pd.DataFrame)
 
 
 def _having(rows: pd.DataFrame, where: Conditions) -> pd.DataFrame:
-    return having(rows, {str(column): value for column, value in where.items()})
+    return having(rows, {str(column): _plain(value) for column, value in where.items()})
+
+
+def _plain(value: object) -> object:
+    """A value as the rows have it: of a grid its name."""
+    if isinstance(value, list):
+        return [_plain(it) for it in value]
+    return value.name if isinstance(value, Grid) else value
 
 
 def _split(

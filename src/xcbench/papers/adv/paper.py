@@ -9,10 +9,23 @@ from xcbench.papers.adv import figures, frames, race, tables, theory
 from xcbench.papers.adv.claims import STATEMENTS
 from xcbench.papers.adv.experiments import (
     APPENDIX_A2,
+    APPENDIX_A2_TEXT,
+    CROSSED,
+    FIGURE1,
     FIGURE1_LARGE,
     FIGURE1_LARGE_NCE,
     FIGURE1_LARGE_PRIOR,
     FIGURE1_LARGE_RAW,
+    FIGURE1_SPLITS,
+    NCE_NORMALISED,
+    PAIRS,
+    PAIRS_FREQUENCY,
+    SCALE,
+    SCALE_SEARCH,
+    SMOOTHED,
+    TABLE1_CODE,
+    TABLE1_CODE_FREQUENCY,
+    TREE,
 )
 from xcbench.papers.adv.findings import findings
 from xcbench.papers.adv.names import DATASETS, METHODS
@@ -163,7 +176,7 @@ SECTIONS: list[Part | Sections] = [
                         "acc": 1 - c.TEST_ERROR,
                         "its epoch": Cell(c.ERROR_EPOCH, ".1f"),
                     },
-                    where={c.GRID: "figure1"},
+                    where={c.GRID: FIGURE1},
                 ),
                 words=["dataset", "method"],
             ),
@@ -196,7 +209,7 @@ SECTIONS: list[Part | Sections] = [
                         "log lik, bare": -c.TEST_LOG_LOSS_UNCORRECTED,
                         "acc, bare": 1 - c.TEST_ERROR_UNCORRECTED,
                     },
-                    where={c.GRID: "figure1_splits"},
+                    where={c.GRID: FIGURE1_SPLITS},
                 ),
                 words=["dataset", "noise"],
             ),
@@ -224,7 +237,7 @@ SECTIONS: list[Part | Sections] = [
                         "acc, bare": 1 - c.TEST_ERROR_UNCORRECTED,
                         "acc, gain": Cell(1 - c.TEST_ERROR, less=1 - c.TEST_ERROR_UNCORRECTED),
                     },
-                    where={c.GRID: "figure1", c.METHOD: "negative_sampling"},
+                    where={c.GRID: FIGURE1, c.METHOD: "negative_sampling"},
                 ),
                 words=["dataset", "noise"],
             ),
@@ -263,20 +276,20 @@ SECTIONS: list[Part | Sections] = [
                     by={
                         "noise": {
                             "adversarial tree, plain components": {
-                                c.GRID: "scale",
+                                c.GRID: SCALE,
                                 c.TREE_PCA: "plain",
                             },
                             "adversarial tree, unit variance": {
-                                c.GRID: "scale",
+                                c.GRID: SCALE,
                                 c.TREE_PCA: "unit_variance",
                             },
                             "adversarial tree, standardised and whitened": {
-                                c.GRID: "scale",
+                                c.GRID: SCALE,
                                 c.TREE_PCA: "whitened",
                             },
-                            "frequency, empirical": {c.GRID: "figure1", c.SAMPLER: "frequency"},
-                            "frequency, 1 added to every count": {c.GRID: "smoothed"},
-                            "uniform": {c.GRID: "figure1", c.SAMPLER: "uniform"},
+                            "frequency, empirical": {c.GRID: FIGURE1, c.SAMPLER: "frequency"},
+                            "frequency, 1 added to every count": {c.GRID: SMOOTHED},
+                            "uniform": {c.GRID: FIGURE1, c.SAMPLER: "uniform"},
                         }
                     },
                     columns={
@@ -304,7 +317,7 @@ SECTIONS: list[Part | Sections] = [
                         "log lik": -c.TEST_LOG_LOSS,
                         "acc": 1 - c.TEST_ERROR,
                     },
-                    where={c.GRID: "scale_search", c.DATASET: "citeulike"},
+                    where={c.GRID: SCALE_SEARCH, c.DATASET: "citeulike"},
                 ),
                 words=["components"],
             ),
@@ -334,10 +347,10 @@ SECTIONS: list[Part | Sections] = [
                         "dataset": named(c.DATASET, {"20 Newsgroups": "20news"}),
                         "protocol": {
                             "validation rows of the test part, truncated SVD": {
-                                c.GRID: "appendix_a2"
+                                c.GRID: APPENDIX_A2
                             },
                             "a tenth of the training rows, principal components": {
-                                c.GRID: "appendix_a2_text"
+                                c.GRID: APPENDIX_A2_TEXT
                             },
                         },
                     },
@@ -394,12 +407,12 @@ SECTIONS: list[Part | Sections] = [
                             },
                         },
                         "settings": {
-                            "biases start near 0": {c.METHOD: "nce", c.GRID: "figure1"},
-                            "biases start at -log K": {c.METHOD: "nce", c.GRID: "nce_normalised"},
-                            "paper": {c.METHOD: "negative_sampling", c.GRID: "figure1"},
+                            "biases start near 0": {c.METHOD: "nce", c.GRID: FIGURE1},
+                            "biases start at -log K": {c.METHOD: "nce", c.GRID: NCE_NORMALISED},
+                            "paper": {c.METHOD: "negative_sampling", c.GRID: FIGURE1},
                             "code": {
                                 c.METHOD: "negative_sampling",
-                                c.GRID: ["table1_code", "table1_code_frequency"],
+                                c.GRID: [TABLE1_CODE, TABLE1_CODE_FREQUENCY],
                             },
                         },
                     },
@@ -443,7 +456,7 @@ SECTIONS: list[Part | Sections] = [
                         "acc, frequency": Cell(1 - c.TEST_ERROR, where={c.SAMPLER: "frequency"}),
                         "acc, adversarial tree": Cell(1 - c.TEST_ERROR, where={c.SAMPLER: "tree"}),
                     },
-                    where={c.GRID: ["figure1", "crossed"], c.DATASET: "citeulike"},
+                    where={c.GRID: [FIGURE1, CROSSED], c.DATASET: "citeulike"},
                 ),
                 words=["objective"],
             )
@@ -476,7 +489,7 @@ SECTIONS: list[Part | Sections] = [
                         "training seconds": Cell(c.TRAIN_SECONDS, ".0f"),
                     },
                     where={
-                        c.GRID: ["pairs", "pairs_frequency"],
+                        c.GRID: [PAIRS, PAIRS_FREQUENCY],
                         c.DATASET: "citeulike",
                         c.METHOD: "negative_sampling",
                     },
@@ -514,7 +527,7 @@ SECTIONS: list[Part | Sections] = [
                         "fit, s": Cell(c.TRAIN_SECONDS, ".1f", where={c.TREE_L2: 0.1}),
                     },
                     where={
-                        c.GRID: "tree",
+                        c.GRID: TREE,
                         c.TREE_INITIAL_SPLIT: ["halves", np.nan],
                         c.TREE_NEWTON_STEPS: [1, np.nan],
                     },
@@ -559,7 +572,7 @@ SECTIONS: list[Part | Sections] = [
                         "acc": 1 - c.TEST_ERROR,
                         "fit, s": Cell(c.TRAIN_SECONDS, ".1f"),
                     },
-                    where={c.GRID: "tree", c.TREE_L2: 0.1, c.TREE_DISCRETE_STEP: "paper"},
+                    where={c.GRID: TREE, c.TREE_L2: 0.1, c.TREE_DISCRETE_STEP: "paper"},
                 ),
                 words=["dataset", "components", "fit"],
                 rows=frames.at_start,

@@ -108,8 +108,8 @@ on MNIST by
 "The bound nearly reaches the likelihood of exact softmax" does not hold.
 {
             say.claimed(
-                "On two small datasets the bound of softmax A&R nearly reaches the log likelihood of "
-                "exact softmax; it is within 5 % of it",
+                "On two small datasets the bound of softmax A&R nearly reaches the log "
+                "likelihood of exact softmax; it is within 5 % of it",
                 fails="mnist bibtex",
             )
         }

@@ -6,12 +6,20 @@ from xcbench.papers import columns as c
 from xcbench.papers.ar import figures, tables
 from xcbench.papers.ar.claims import STATEMENTS
 from xcbench.papers.ar.experiments import (
+    BOUND_AFTER,
+    CITEULIKE,
+    COMPLEMENTARY,
+    STEPS_ACCUMULATOR,
+    STEPS_CLOCK,
+    STEPS_ENTROPY,
+    STEPS_LOCAL,
     SYNTHETIC,
     TABLE2,
     TABLE3_CODE,
     TABLE3_CODE_EXACT,
     TABLE3_LARGE,
     TABLE3_OMNIGLOT,
+    TABLE3_OMNIGLOT_DRAWERS,
     TABLE3_PAPER,
     TABLE3_PAPER_EXACT,
 )
@@ -77,9 +85,9 @@ DRAW = {
     ),
 }
 PRINTED = {"dataset": named(c.DATASET, DATASETS), "method": named(c.METHOD, METHODS)}
-OF_TEXT = ["table3_paper", "table3_paper_exact"]
+OF_TEXT = [TABLE3_PAPER, TABLE3_PAPER_EXACT]
 LIKELIHOOD = -c.TEST_LOG_LOSS_IMPORTANCE.fillna(c.TEST_LOG_LOSS_CLIPPED)
-OF_CODE = ["table3_code", "table3_code_exact", "table3_omniglot", "table3_large"]
+OF_CODE = [TABLE3_CODE, TABLE3_CODE_EXACT, TABLE3_OMNIGLOT, TABLE3_LARGE]
 EVALUATED: Cells = {
     "K": Once(c.CLASSES, ".0f"),
     "log lik": -c.TEST_LOG_LOSS,
@@ -239,12 +247,12 @@ SECTIONS: list[Part | Sections] = [
                     },
                     where={
                         c.GRID: [
-                            "table3_paper",
-                            "table3_paper_exact",
-                            "table3_code",
-                            "table3_code_exact",
-                            "table3_omniglot",
-                            "table3_large",
+                            TABLE3_PAPER,
+                            TABLE3_PAPER_EXACT,
+                            TABLE3_CODE,
+                            TABLE3_CODE_EXACT,
+                            TABLE3_OMNIGLOT,
+                            TABLE3_LARGE,
                         ]
                     },
                     every=True,
@@ -298,14 +306,14 @@ SECTIONS: list[Part | Sections] = [
                     columns={
                         "paper": Cell(-c.TEST_LOG_LOSS, where={c.GRID: OF_TEXT}),
                         "local step size by epochs": Cell(
-                            -c.TEST_LOG_LOSS, where={c.GRID: "steps_clock"}
+                            -c.TEST_LOG_LOSS, where={c.GRID: STEPS_CLOCK}
                         ),
-                        "a tenth of it": Cell(-c.TEST_LOG_LOSS, where={c.GRID: "steps_local"}),
+                        "a tenth of it": Cell(-c.TEST_LOG_LOSS, where={c.GRID: STEPS_LOCAL}),
                         "no entropy in the scale's step": Cell(
-                            -c.TEST_LOG_LOSS, where={c.GRID: "steps_entropy"}
+                            -c.TEST_LOG_LOSS, where={c.GRID: STEPS_ENTROPY}
                         ),
                         "averages of touched coordinates": Cell(
-                            -c.TEST_LOG_LOSS, where={c.GRID: "steps_accumulator"}
+                            -c.TEST_LOG_LOSS, where={c.GRID: STEPS_ACCUMULATOR}
                         ),
                         "code: labels of the code": Cell(-c.TEST_LOG_LOSS, where={c.GRID: OF_CODE}),
                         "and its evaluation": Cell(LIKELIHOOD, where={c.GRID: OF_CODE}),
@@ -330,11 +338,9 @@ SECTIONS: list[Part | Sections] = [
                     by={
                         "variant": {
                             "16 of 20 drawings drawn at random, others for every seed": {
-                                c.GRID: "table3_omniglot"
+                                c.GRID: TABLE3_OMNIGLOT
                             },
-                            "drawers 17 to 20 are the test part": {
-                                c.GRID: "table3_omniglot_drawers"
-                            },
+                            "drawers 17 to 20 are the test part": {c.GRID: TABLE3_OMNIGLOT_DRAWERS},
                         },
                         "method": named(c.METHOD, METHODS),
                     },
@@ -358,12 +364,12 @@ SECTIONS: list[Part | Sections] = [
                         "dataset": named(c.DATASET, DATASETS),
                         "bound": {
                             "A&R, before the local step": {
-                                c.GRID: "table3_code",
+                                c.GRID: TABLE3_CODE,
                                 c.METHOD: "ar_softmax",
                             },
-                            "A&R, after the local step": {c.GRID: "bound_after"},
-                            "OVE": {c.GRID: "table3_code", c.METHOD: "ove"},
-                            "exact softmax": {c.GRID: "table3_code_exact"},
+                            "A&R, after the local step": {c.GRID: BOUND_AFTER},
+                            "OVE": {c.GRID: TABLE3_CODE, c.METHOD: "ove"},
+                            "exact softmax": {c.GRID: TABLE3_CODE_EXACT},
                         },
                     },
                     columns={"bound a row": Cell(c.BOUND, ".3f")},
@@ -389,10 +395,10 @@ SECTIONS: list[Part | Sections] = [
                     by={
                         "dataset": named(c.DATASET, DATASETS),
                         "method": {
-                            "exact softmax": {c.GRID: "table3_paper_exact"},
-                            "OVE": {c.GRID: "table3_paper", c.METHOD: "ove"},
-                            "A&R softmax": {c.GRID: "table3_paper", c.METHOD: "ar_softmax"},
-                            "complementary sum sampling": {c.GRID: "complementary"},
+                            "exact softmax": {c.GRID: TABLE3_PAPER_EXACT},
+                            "OVE": {c.GRID: TABLE3_PAPER, c.METHOD: "ove"},
+                            "A&R softmax": {c.GRID: TABLE3_PAPER, c.METHOD: "ar_softmax"},
+                            "complementary sum sampling": {c.GRID: COMPLEMENTARY},
                         },
                     },
                     columns={
@@ -422,7 +428,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "variant": {"smallest tag of an article": {c.GRID: "citeulike"}},
+                        "variant": {"smallest tag of an article": {c.GRID: CITEULIKE}},
                         "method": named(c.METHOD, METHODS),
                     },
                     columns=EVALUATED,

@@ -14,7 +14,7 @@ from xcbench.papers.frames import ended, part, values
 from xcbench.papers.memoir.names import (
     AT_HAND,
     DATASETS,
-    METHODS,
+    OURS,
     SYSTEMS,
     in_time,
     levelling,
@@ -30,7 +30,7 @@ LOOKS: style.Styles = {
         "color": style.OTHERS[i % len(style.OTHERS)],
         "linestyle": style.DASHES[i % len(style.DASHES)],
     }
-    for i, name in enumerate(sorted(METHODS, key=SYSTEMS.__contains__))
+    for i, name in enumerate(sorted(OURS, key=SYSTEMS.__contains__))
 }
 PANELS = {  # of Figure 2
     "train_time": "training seconds",
@@ -115,7 +115,7 @@ def figure2(results: pd.DataFrame) -> Figure | None:
         {
             (dataset, method, metric): measure(in_time(of(results, dataset, method)), metric).mean
             for dataset in AT_HAND
-            for method in METHODS
+            for method in OURS
             for metric in PANELS
         },
         AT_HAND,
@@ -128,7 +128,7 @@ def figure2_printed() -> Figure | None:
         {
             (dataset, method, metric): printed("Table 3", dataset, method, metric)
             for dataset in DATASETS
-            for method in METHODS
+            for method in OURS
             for metric in PANELS
         },
         [*DATASETS],
@@ -136,8 +136,8 @@ def figure2_printed() -> Figure | None:
 
 
 def _bars(means: Means, datasets: Sequence[str]) -> Figure | None:
-    methods = [name for name in METHODS if any(_measured(means, other, name) for other in datasets)]
-    names = [name for name in datasets if any(_measured(means, name, other) for other in METHODS)]
+    methods = [name for name in OURS if any(_measured(means, other, name) for other in datasets)]
+    names = [name for name in datasets if any(_measured(means, name, other) for other in OURS)]
     if not methods:
         return None
     fig = Figure(figsize=(10, 2.2 * len(names) + 1), layout="constrained")

@@ -9,15 +9,25 @@ from xcbench.papers.measures import Columns, Measure
 from xcbench.papers.memoir import convergence, figures, hashing, inexact, tables
 from xcbench.papers.memoir.claims import STATEMENTS
 from xcbench.papers.memoir.experiments import (
+    AVERAGED,
+    CITEULIKE,
+    CITEULIKE_BASELINES,
+    CONSTANT,
+    FIGURE1,
+    FIRST_STEP,
+    ORACLES,
+    STRENGTH,
     TABLE1,
     TABLE2,
     TABLE3_BASELINES,
     TABLE3_CODE,
     TABLE3_LSH_CODE,
     TABLE3_LSH_PAPER,
+    TABLE3_ORACLES,
     TABLE3_PAPER,
     TABLE3_SYSTEMS,
     TABLE4,
+    TRUNCATION,
 )
 from xcbench.papers.memoir.findings import findings
 from xcbench.papers.memoir.names import DATASETS, METHODS
@@ -44,9 +54,9 @@ ALL_METHODS: dict[str, Conditions] = {
     "OVR": {c.METHOD: "svm_ovr"},
     "M-SVM": {c.METHOD: "svm_cs"},
     "RecallTree": {c.METHOD: "recall_tree"},
-    "MEMOIR-l2": {c.METHOD: "memoir_l2", c.GRID: ["table3_paper", "table3_code", "citeulike"]},
+    "MEMOIR-l2": {c.METHOD: "memoir_l2", c.GRID: [TABLE3_PAPER, TABLE3_CODE, CITEULIKE]},
     "MEMOIR-l1": {c.METHOD: "memoir_l1"},
-    "MEMOIR-LSH": {c.METHOD: "memoir_l2", c.GRID: ["table3_lsh_paper", "table3_lsh_code"]},
+    "MEMOIR-LSH": {c.METHOD: "memoir_l2", c.GRID: [TABLE3_LSH_PAPER, TABLE3_LSH_CODE]},
     "label tree (napkinXC)": {c.METHOD: "plt"},
     "class sums by cosine": {c.METHOD: "class_sums"},
     "FastXML": {c.METHOD: "fastxml"},
@@ -198,7 +208,7 @@ SECTIONS: list[Part | Sections] = [
                         "test rows dropped": Once(c.TEST_DROPPED.fillna(0)),
                         "ceiling of accuracy %": Once(100 * c.ACCURACY_CEILING.fillna(1), ".2f"),
                     },
-                    where={c.GRID: ["table1", "citeulike"]},
+                    where={c.GRID: [TABLE1, CITEULIKE]},
                 ),
                 words=["dataset"],
             ),
@@ -222,7 +232,7 @@ SECTIONS: list[Part | Sections] = [
                         "macro-F1 %": F1,
                         "remark": remark,
                     },
-                    where={c.GRID: "table2"},
+                    where={c.GRID: TABLE2},
                 ),
                 words=["dataset", "batch", "remark"],
                 above=tables.printed_batches,
@@ -250,9 +260,9 @@ SECTIONS: list[Part | Sections] = [
                         "dataset": HAND,
                         "method": ALL_METHODS,
                         "variant": {
-                            "paper": {c.GRID: ["table3_paper", "table3_lsh_paper"]},
-                            "code": {c.GRID: ["table3_code", "table3_lsh_code"]},
-                            "–": {c.GRID: ["table3_baselines", "table3_systems"]},
+                            "paper": {c.GRID: [TABLE3_PAPER, TABLE3_LSH_PAPER]},
+                            "code": {c.GRID: [TABLE3_CODE, TABLE3_LSH_CODE]},
+                            "–": {c.GRID: [TABLE3_BASELINES, TABLE3_SYSTEMS]},
                         },
                     },
                     columns={
@@ -331,18 +341,18 @@ SECTIONS: list[Part | Sections] = [
                         "dataset": HAND,
                         "method": BOTH_PENALTIES,
                         "weights": {
-                            "paper: the last iterate": {c.GRID: "table3_paper"},
+                            "paper: the last iterate": {c.GRID: TABLE3_PAPER},
                             "paper: the mean of the iterates": {
-                                c.GRID: "averaged",
+                                c.GRID: AVERAGED,
                                 c.PREDICTION: "inner",
                             },
-                            "paper: the last iterate, t from 1": {c.GRID: "first_step"},
+                            "paper: the last iterate, t from 1": {c.GRID: FIRST_STEP},
                             "code: the last iterate": {
-                                c.GRID: "table3_code",
+                                c.GRID: TABLE3_CODE,
                                 c.DATASET: "citeulike",
                             },
                             "code: the mean of the iterates": {
-                                c.GRID: "averaged",
+                                c.GRID: AVERAGED,
                                 c.PREDICTION: "cosine",
                             },
                         },
@@ -369,13 +379,13 @@ SECTIONS: list[Part | Sections] = [
                         "dataset": HAND,
                         "strength": Labels(c.STRENGTH, "g"),
                         "truncated": {
-                            "always": {c.GRID: "figure1", c.STRENGTH: ["1e-4", "1e-3"]},
+                            "always": {c.GRID: FIGURE1, c.STRENGTH: [1e-4, 1e-3]},
                             "up to 10 % of its length": {c.TRUNCATION_LIMIT: 0.1},
                             "up to 1 % of its length": {c.TRUNCATION_LIMIT: 0.01},
                         },
                     },
                     columns=OUTCOME,
-                    where={c.GRID: ["figure1", "truncation"], c.DATASET: ["20news", "citeulike"]},
+                    where={c.GRID: [FIGURE1, TRUNCATION], c.DATASET: ["20news", "citeulike"]},
                 ),
                 words=["dataset", "strength", "truncated"],
             )
@@ -396,7 +406,7 @@ SECTIONS: list[Part | Sections] = [
                         "strength": Labels(c.STRENGTH, "g"),
                     },
                     columns=COSTS,
-                    where={c.GRID: "figure1"},
+                    where={c.GRID: FIGURE1},
                 ),
                 words=["dataset", "method", "strength", "remark"],
             )
@@ -420,13 +430,13 @@ SECTIONS: list[Part | Sections] = [
                         "K": Labels(c.CLASSES, ",.0f"),
                         "method": ALL_METHODS,
                         "variant": {
-                            "paper": {c.GRID: ["table3_paper", "table3_lsh_paper"]},
-                            "code": {c.GRID: ["table3_code", "table3_lsh_code", "citeulike"]},
+                            "paper": {c.GRID: [TABLE3_PAPER, TABLE3_LSH_PAPER]},
+                            "code": {c.GRID: [TABLE3_CODE, TABLE3_LSH_CODE, CITEULIKE]},
                             "–": {
                                 c.GRID: [
-                                    "table3_baselines",
-                                    "table3_systems",
-                                    "citeulike_baselines",
+                                    TABLE3_BASELINES,
+                                    TABLE3_SYSTEMS,
+                                    CITEULIKE_BASELINES,
                                 ]
                             },
                         },
@@ -469,7 +479,7 @@ SECTIONS: list[Part | Sections] = [
                         "accuracy %, lowest to highest": tables.ends,
                         "remark": remark,
                     },
-                    where={c.GRID: "constant"},
+                    where={c.GRID: CONSTANT},
                 ),
                 words=["dataset", "method", "constant", "remark"],
             )
@@ -509,7 +519,7 @@ SECTIONS: list[Part | Sections] = [
                         },
                     },
                     columns=COSTS,
-                    where={c.GRID: "oracles"},
+                    where={c.GRID: ORACLES},
                 ),
                 words=["dataset", "method", "oracle", "remark"],
             )
@@ -542,7 +552,7 @@ SECTIONS: list[Part | Sections] = [
                         },
                     },
                     columns=COSTS,
-                    where={c.GRID: "table3_oracles"},
+                    where={c.GRID: TABLE3_ORACLES},
                 ),
                 words=["dataset", "method", "oracle", "remark"],
             )
@@ -563,7 +573,7 @@ SECTIONS: list[Part | Sections] = [
                         "strength": Labels(c.STRENGTH, "g"),
                     },
                     columns=COSTS,
-                    where={c.GRID: "strength"},
+                    where={c.GRID: STRENGTH},
                 ),
                 words=["dataset", "method", "strength", "remark"],
             )

@@ -7,7 +7,14 @@ from xcbench.papers.description import Description, Part, Sections, Table, Verdi
 from xcbench.papers.measures import Columns, Measure
 from xcbench.papers.ove import figures, figures_toy, tables
 from xcbench.papers.ove.claims import STATEMENTS
-from xcbench.papers.ove.experiments import FIGURE1C, FIGURE2, FIGURE3, FIGURE3D, TABLE2
+from xcbench.papers.ove.experiments import (
+    FIGURE1C,
+    FIGURE2,
+    FIGURE3,
+    FIGURE3D,
+    GROUPED,
+    TABLE2,
+)
 from xcbench.papers.ove.findings import findings
 from xcbench.papers.ove.names import DATASETS, METHODS
 from xcbench.papers.pivots import Cell, Pivot, Printed, named
@@ -106,10 +113,10 @@ SECTIONS: list[Part | Sections] = [
                             c.DATASET, {"MNIST": "mnist", "20NEWS": "20news", "BIBTEX": "bibtex"}
                         ),
                         "method": {
-                            "SOFT": {c.GRID: "table2", c.METHOD: "softmax"},
-                            "BOUCHARD": {c.GRID: "table2", c.METHOD: "bouchard"},
-                            "OVE": {c.GRID: "table2", c.METHOD: "ove"},
-                            "OVE-SGD": {c.GRID: "figure3", c.METHOD: "ove"},
+                            "SOFT": {c.GRID: TABLE2, c.METHOD: "softmax"},
+                            "BOUCHARD": {c.GRID: TABLE2, c.METHOD: "bouchard"},
+                            "OVE": {c.GRID: TABLE2, c.METHOD: "ove"},
+                            "OVE-SGD": {c.GRID: FIGURE3, c.METHOD: "ove"},
                         },
                     },
                     columns={
@@ -199,12 +206,12 @@ SECTIONS: list[Part | Sections] = [
                     by={
                         "dataset": named(c.DATASET, {"BIBTEX": "bibtex"}),
                         "group": {
-                            "0 (OVE)": {c.GRID: "table2", c.METHOD: "ove"},
-                            "1": {c.GRID: "grouped", c.GROUP: 1},
-                            "10": {c.GRID: "grouped", c.GROUP: 10},
-                            "50": {c.GRID: "grouped", c.GROUP: 50},
-                            "100": {c.GRID: "grouped", c.GROUP: 100},
-                            "all (SOFT)": {c.GRID: "table2", c.METHOD: "softmax"},
+                            "0 (OVE)": {c.GRID: TABLE2, c.METHOD: "ove"},
+                            "1": {c.GRID: GROUPED, c.GROUP: 1},
+                            "10": {c.GRID: GROUPED, c.GROUP: 10},
+                            "50": {c.GRID: GROUPED, c.GROUP: 50},
+                            "100": {c.GRID: GROUPED, c.GROUP: 100},
+                            "all (SOFT)": {c.GRID: TABLE2, c.METHOD: "softmax"},
                         },
                     },
                     columns={

@@ -8,7 +8,16 @@ from xcbench.papers.measures import Columns, Measure
 from xcbench.papers.pivots import Cell, Labels, Once, Pivot, named
 from xcbench.papers.umax import averages, columns, figures, names, orderings, tables, theory
 from xcbench.papers.umax.claims import STATEMENTS
-from xcbench.papers.umax.experiments import TABLE2_CODE, TABLE2_PAPER, TABLE3_CODE, TABLE3_PAPER
+from xcbench.papers.umax.experiments import (
+    FIGURE2,
+    PAIRS,
+    SEVERAL,
+    TABLE2_CODE,
+    TABLE2_PAPER,
+    TABLE3_CODE,
+    TABLE3_PAPER,
+    TABLE3_TUNED,
+)
 from xcbench.papers.umax.findings import findings
 from xcbench.papers.umax.names import DATASETS, METHODS
 
@@ -184,7 +193,7 @@ SECTIONS: list[Part | Sections] = [
                             c.TRAIN_LOG_LOSS, ".3f", where={c.DOUBLE_SUM: "raman_code"}
                         ),
                     },
-                    where={c.GRID: "figure2"},
+                    where={c.GRID: FIGURE2},
                 ),
                 words=["dataset"],
             )
@@ -241,7 +250,7 @@ SECTIONS: list[Part | Sections] = [
                         "log loss at rate 10": Cell(c.TRAIN_LOG_LOSS, ".3f", where={c.LR: 10}),
                         "training seconds": Cell(c.TRAIN_SECONDS, ".1f"),
                     },
-                    where={c.GRID: "several"},
+                    where={c.GRID: SEVERAL},
                 ),
                 words=(),
             )
@@ -268,7 +277,7 @@ SECTIONS: list[Part | Sections] = [
                         "test precision at 1": c.TEST_PRECISION_AT_1,
                         "training seconds": Cell(c.TRAIN_SECONDS, ".0f"),
                     },
-                    where={c.GRID: ["table3_tuned", "pairs"], c.DATASET: "citeulike"},
+                    where={c.GRID: [TABLE3_TUNED, PAIRS], c.DATASET: "citeulike"},
                 ),
                 words=["method"],
             )
