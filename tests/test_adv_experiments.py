@@ -15,7 +15,7 @@ from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Grid, run
 from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
-from xcbench.papers.adv.names import DATASETS, METHODS, PRIORS, SAMPLERS
+from xcbench.papers.adv.names import DATASETS, DRAWS, PRIORS, SAMPLERS
 from xcbench.papers.frames import stopped
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.run import composing, plan, sweeps
@@ -138,7 +138,7 @@ def test_half_decades_are_a_ladder() -> None:
 # ---------------------------------------------------------------- experiments
 @pytest.mark.parametrize("name", DATASETS)
 def test_settings_of_the_large_runs_are_the_printed_ones(name: str) -> None:
-    for method, (ours, sampling) in METHODS.items():
+    for method, (ours, sampling) in DRAWS.items():
         words = f"experiment=adv/{large(ours, sampling)}", f"dataset={DATASETS[name]}"
         settings = read(*words, f"method={ours}", f"method.sampler={sampling}").method
         assert settings.lr == printed("Table 1", name, method, "learning_rate_rho")

@@ -25,7 +25,7 @@ from xcbench.papers.adv.frames import (
     at_start,
     printed,
 )
-from xcbench.papers.adv.names import DATASETS, EURLEX, METHODS, PROPOSED
+from xcbench.papers.adv.names import DATASETS, DRAWS, EURLEX, PROPOSED
 from xcbench.papers.adv.race import SECONDS, reached
 from xcbench.papers.measures import Measures
 from xcbench.run import presets
@@ -67,7 +67,7 @@ def as_printed() -> pd.DataFrame:
     """Rows whose numbers are the printed ones."""
     lines = []
     for name, dataset in DATASETS.items():
-        for own in METHODS.values():
+        for own in DRAWS.values():
             train, classes = (printed("Table 1", name, "", it) for it in SIZES)
             shape = {"shape.train": train, "shape.classes": classes}
             lines.append(line("figure1_large", dataset, *own, 0, **shape))
@@ -130,7 +130,7 @@ def test_when_an_accuracy_is_reached() -> None:
 def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Curves that go straight to an accuracy of 0.4, the proposed method's in 2 seconds."""
     lines, curves = [], []
-    for name, own in METHODS.items():
+    for name, own in DRAWS.items():
         seconds = 2.0 if name == PROPOSED else 2.0 * slower
         for seed in (0, 1):
             made = line("figure1", "citeulike", *own, seed, **{ERROR: 0.6, LOSS: 3.0})
@@ -298,7 +298,7 @@ def test_the_figure_starts_where_the_tree_is_fitted() -> None:
     boxes = figure.axes[2:]
     assert [ax.get_title() for ax in boxes] == [name for name in DATASETS for _ in range(2)]
     assert {ax.texts[0].get_text() for ax in boxes} == {"not run: data"}
-    first = figure.axes[1].lines[list(METHODS).index(PROPOSED)]
+    first = figure.axes[1].lines[list(DRAWS).index(PROPOSED)]
     np.testing.assert_allclose(first.get_xdata(), [1.5, 2.5, 3.5])
     np.testing.assert_allclose(first.get_ydata(), [0, 0.2, 0.4])
     assert figures.figure1(results[:0], curves) is None

@@ -11,8 +11,8 @@ import pytest
 
 from declared_tables import table
 from xcbench import papers
-from xcbench.papers import Measured, description, published, replication, verdicts
-from xcbench.papers.frames import part, values
+from xcbench.papers import Grid, Measured, description, published, replication, verdicts
+from xcbench.papers.frames import values
 from xcbench.papers.measures import Measures
 from xcbench.papers.memoir import figures, tables
 from xcbench.papers.memoir.names import (
@@ -73,7 +73,7 @@ def as_printed() -> pd.DataFrame:
             known = {metric: printed("Table 3", name, method, metric) for metric in MEASURES}
             if not math.isnan(known["accuracy"]):
                 lines += [
-                    row(grid(method), ours, own, seed, **known)
+                    row(getattr(grid(method), "name", ""), ours, own, seed, **known)
                     for seed in range(3 if method in MEMOIR else 1)
                 ]
     for factor, n in FACTORS.items():
@@ -332,7 +332,7 @@ def test_rows_say_why_they_were_not_run() -> None:
             row("g", "20news", "memoir_l2"),
         ]
     )
-    assert values(part(frame, "g", method="plt"), "nonzeros").text() == "not run: no package"
+    assert values(Grid("g").rows(frame, method="plt"), "nonzeros").text() == "not run: no package"
     bare = frame.drop(columns="message")
-    assert values(part(bare, "g", method="plt"), "nonzeros").skipped == verdicts.NO_DATA
-    assert values(part(frame, "g", method="memoir_l2"), "nonzeros").skipped == ""
+    assert values(Grid("g").rows(bare, method="plt"), "nonzeros").skipped == verdicts.NO_DATA
+    assert values(Grid("g").rows(frame, method="memoir_l2"), "nonzeros").skipped == ""

@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import pytest
 
-from xcbench.papers import columns as c
 from xcbench.papers import Grid, frames
+from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.pivots import Cell, Cells, Labels, Once, Pivot, Printed, named
 from xcbench.papers.rows import Conditions

@@ -17,6 +17,7 @@ import pandas as pd
 from xcbench import threads
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError, suggestion
+from xcbench.papers.frames import having
 from xcbench.papers.rows import Conditions, Rows
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
@@ -84,6 +85,10 @@ class Grid:
     ) -> Rows:
         """Rows of this grid, as `Rows` has it."""
         return Rows(self.name, dataset, method, where or {}, best)
+
+    def rows(self, results: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+        """Its rows with these values, such as ``dataset="mnist"``; those that were skipped too."""
+        return having(results, {"grid": self.name, **wanted})
 
 
 @dataclass(frozen=True)

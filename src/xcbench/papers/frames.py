@@ -55,11 +55,6 @@ class Values:
         return f"{self.mean:.{digits}f}{spread}{lost}"
 
 
-def part(results: pd.DataFrame, grid: str, **wanted: object) -> pd.DataFrame:
-    """Rows of a grid with these values, such as ``dataset="mnist"``."""
-    return having(results, {"grid": grid, **wanted})
-
-
 def having(rows: pd.DataFrame, wanted: Mapping[str, object]) -> pd.DataFrame:
     """Rows with these values, or any of a list of values."""
     keep = pd.Series(True, index=rows.index)

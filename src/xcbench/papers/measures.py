@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcbench.papers import published, verdicts
 from xcbench.papers.columns import METHOD, Column
-from xcbench.papers.frames import Values, part, remark, values
+from xcbench.papers.frames import Values, remark, values
 from xcbench.papers.replication import Claim, Key, Variant, absent, command
 from xcbench.papers.rows import Conditions
 
@@ -152,7 +152,7 @@ class Measures:
         named = zip(("dataset", "method"), self._ours(number, measure), strict=True)
         conditions: dict[str, object] = {name: value for name, value in named if value}
         conditions |= {str(column): value for column, value in measure.where.items()}
-        return part(results, measure.rows[variant].name, **conditions)
+        return measure.rows[variant].rows(results, **conditions)
 
     def _values(self, number: Number, measure: Measure, variant: str, rows: pd.DataFrame) -> Values:
         column = measure.columns[number.metric]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from xcbench.errors import UserError
 from xcbench.papers.columns import TRAIN_LOG_LOSS, Column
-from xcbench.papers.frames import ended, evaluated, part
+from xcbench.papers.frames import ended, evaluated, having
 from xcbench.report.summary import at_best_rate
 
 BEST = "best"
@@ -52,10 +52,8 @@ class Rows:
 
     def all_of(self, results: pd.DataFrame) -> pd.DataFrame:
         """Rows that ran."""
-        named = {"dataset": self.dataset, "method": self.method}
-        selected = part(
-            results, self.grid, **{name: value for name, value in named.items() if value}
-        )
+        named = {"grid": self.grid, "dataset": self.dataset, "method": self.method}
+        selected = having(results, {name: value for name, value in named.items() if value})
         for column, value in self.where.items():
             selected = _having(selected, str(column), value)
         if self.best and len(ended(selected)):

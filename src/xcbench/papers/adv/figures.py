@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
+from xcbench.papers.adv.experiments import FIGURE1_LARGE
 from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
 from xcbench.papers.adv.names import DATASETS, HERE, PROPOSED, SHOWN
-from xcbench.papers.frames import ended, evaluated, part
+from xcbench.papers.frames import ended, evaluated
 from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
 from xcbench.report.figures import Picture
@@ -54,7 +55,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     absent = [
         name
         for name, dataset in DATASETS.items()
-        if ended(part(results, "figure1_large", dataset=dataset)).empty
+        if ended(FIGURE1_LARGE.rows(results, dataset=dataset)).empty
     ]
     heights = [3.0] * len(shown) + [1.5] * len(absent)
     fig = Figure(figsize=(10, 0.5 + sum(heights)), layout="constrained")

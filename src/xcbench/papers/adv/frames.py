@@ -7,8 +7,9 @@ from functools import partial
 import pandas as pd
 
 from xcbench.papers import Measured, frames, published
+from xcbench.papers.adv.experiments import FIGURE1
 from xcbench.papers.adv.names import DRAWS
-from xcbench.papers.frames import ended, having, part, stopped
+from xcbench.papers.frames import ended, having, stopped
 
 VALIDATION, VALIDATION_ERROR = "validation_log_loss", "validation_error"
 LOSS, ERROR = "test_log_loss", "test_error"
@@ -52,7 +53,7 @@ def at_start(measured: Measured) -> pd.DataFrame:
 
 def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
     """Cells of Figure 1 that ended, by the printed name of their method."""
-    rows = ended(part(results, "figure1", dataset=dataset))
+    rows = ended(FIGURE1.rows(results, dataset=dataset))
     every = {
         name: having(rows, {"method": method, SAMPLING: sampler})
         for name, (method, sampler) in DRAWS.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.adv.experiments import TABLE1
+from xcbench.papers.adv.experiments import APPENDIX_A2, TABLE1
 from xcbench.papers.adv.frames import (
     ACCURACY,
     BARE,
@@ -27,7 +27,7 @@ from xcbench.papers.adv.names import (
     SAMPLERS,
     SHOWN,
 )
-from xcbench.papers.frames import ended, having, number, part, values
+from xcbench.papers.frames import ended, having, number, values
 from xcbench.papers.run import searches
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate, edge
@@ -38,7 +38,7 @@ def table1(measured: Measured) -> pd.DataFrame:
     """Tuned rates and regularisers, beside those that the paper prints for its own datasets."""
     lines = []
     for dataset in HERE:
-        rows = part(measured.results, "table1", dataset=dataset)
+        rows = TABLE1.rows(measured.results, dataset=dataset)
         for (_, *key), search in searches(TABLE1, rows):
             if len(ended(search)):
                 line = {"dataset": SHOWN[dataset], "method": _label(*key)}
@@ -103,7 +103,7 @@ def appendix(measured: Measured) -> pd.DataFrame:
     columns = ["dataset", *(f"{what}, {name}" for what in ("acc", "log lik") for name in how)]
     lines: list[list[str]] = []
     for dataset in ("20news", "citeulike", "eurlex"):
-        rows = part(measured.results, "appendix_a2", dataset=dataset)
+        rows = APPENDIX_A2.rows(measured.results, dataset=dataset)
         drawn = {"method": "negative_sampling", SAMPLING: "uniform"}
         both = [having(rows, labels) for labels in ({"method": "softmax"}, drawn)]
         line = [SHOWN.get(dataset, EURLEX)]
@@ -147,7 +147,7 @@ def _best_points(measured: Measured, sampling: str) -> dict[str, pd.Series]:
     """Rows of a search on citeulike by what they are best at on the validation rows."""
     rows = at_best_bare(measured)
     key = {"dataset": "citeulike", "method": "negative_sampling", SAMPLING: sampling}
-    search = ended(having(part(rows, "table1"), key))
+    search = ended(having(TABLE1.rows(rows), key))
     names = {
         "log likelihood": VALIDATION,
         "accuracy": VALIDATION_ERROR,

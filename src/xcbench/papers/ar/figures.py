@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from xcbench.papers import LOSS, Measured, pictures
+from xcbench.papers.ar.experiments import UNIFICATION, UNIFICATION_ADAPTIVE
 from xcbench.papers.ar.names import BOUND, DATASETS, NAME, cells, seconds
-from xcbench.papers.frames import ended, evaluated, part, values
+from xcbench.papers.frames import ended, evaluated, values
 from xcbench.papers.panels import SOFT
 from xcbench.report import style
 from xcbench.report.curves import CLOCKS, draw_line, over_seeds
@@ -100,14 +101,14 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
 
 def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     """Draw the training loss of the three methods against epochs and against time."""
-    rows = part(results, "unification")
+    rows = UNIFICATION.rows(results)
     chosen = {}
     for method, name in ONE_OBJECTIVE.items():
         runs = rows[rows["method"] == method]
         best = ended(at_best_rate(runs)) if len(ended(runs)) else runs[:0]
         if len(best):
             chosen[f"{name}, rate {best['lr'].iloc[0]:g}"] = (best, LOOKS[method])
-    adaptive = ended(part(results, "unification_adaptive"))
+    adaptive = ended(UNIFICATION_ADAPTIVE.rows(results))
     if len(adaptive):
         chosen[ADAPTIVE] = (adaptive, LOOKS["adaptive"])
     if not chosen:

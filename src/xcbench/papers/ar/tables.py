@@ -9,7 +9,7 @@ import pandas as pd
 from xcbench.papers import Measured
 from xcbench.papers import columns as c
 from xcbench.papers.ar import oracles
-from xcbench.papers.ar.experiments import TABLE3_CODE, TABLE3_CODE_EXACT
+from xcbench.papers.ar.experiments import SYNTHETIC, TABLE3_CODE, TABLE3_CODE_EXACT
 from xcbench.papers.ar.names import (
     DATASETS,
     LOSS,
@@ -21,7 +21,7 @@ from xcbench.papers.ar.names import (
     printed,
     seconds,
 )
-from xcbench.papers.frames import compared, ended, having, number, part, values, within
+from xcbench.papers.frames import compared, ended, having, number, values, within
 from xcbench.report.formats import NONE
 
 CLOSE = {  # asked of log likelihood and accuracy, with the code's settings
@@ -86,7 +86,7 @@ def synthetic(measured: Measured) -> pd.DataFrame:
     """Bounds beside their maximum on the same draw, errors beside the printed ones."""
     lines = []
     for method, maximum in oracles.MAXIMUM.items():
-        ends = ended(part(measured.results, "synthetic", method=method))
+        ends = ended(SYNTHETIC.rows(measured.results, method=method))
         if ends.empty:
             continue
         there, its_error = (

@@ -10,7 +10,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
-from xcbench.papers.frames import ended, part, values
+from xcbench.papers.frames import ended, values
+from xcbench.papers.memoir.experiments import FIGURE1
 from xcbench.papers.memoir.names import (
     AT_HAND,
     DATASETS,
@@ -69,7 +70,7 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
 
 def figure1(results: pd.DataFrame) -> Figure | None:
     """Draw quality and non-zeros against the strength of the penalty, a column a dataset."""
-    every = part(results, "figure1")
+    every = FIGURE1.rows(results)
     rows = ended(every)
     if rows.empty:
         return None

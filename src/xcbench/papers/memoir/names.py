@@ -7,8 +7,17 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import published
-from xcbench.papers.frames import Values, ended, part, values
+from xcbench.papers import Grid, published
+from xcbench.papers.frames import Values, ended, values
+from xcbench.papers.memoir.experiments import (
+    TABLE3_BASELINES,
+    TABLE3_CODE,
+    TABLE3_LSH_CODE,
+    TABLE3_LSH_PAPER,
+    TABLE3_PAPER,
+    TABLE3_SYSTEMS,
+    TABLE4,
+)
 
 DATASETS = {
     "LSHTC1": "lshtc1",
@@ -52,17 +61,22 @@ BESIDE = {  # macro-F1 as the paper's words have it, not scikit-learn's; any tag
 printed = partial(published.number, "memoir", units="MB")
 
 
-def grid(method: str, variant: str = "code") -> str:
+def grid(method: str, variant: str = "code") -> Grid | None:
     """Grid of a method of Table 3; baselines have one variant alone."""
     if method not in MEMOIR:
-        baselines = "table3_systems" if method in SYSTEMS else "table3_baselines"
-        return baselines if variant == "code" else ""
-    return f"table3_lsh_{variant}" if method == "MEMOIR-LSH" else f"table3_{variant}"
+        baselines = TABLE3_SYSTEMS if method in SYSTEMS else TABLE3_BASELINES
+        return baselines if variant == "code" else None
+    lsh = method == "MEMOIR-LSH"
+    if variant == "code":
+        return TABLE3_LSH_CODE if lsh else TABLE3_CODE
+    return TABLE3_LSH_PAPER if lsh else TABLE3_PAPER
 
 
 def of(results: pd.DataFrame, dataset: str, method: str, variant: str = "code") -> pd.DataFrame:
     """Rows of a method of Table 3, as printed, on a dataset of ours."""
-    return part(results, grid(method, variant), dataset=dataset, method=OURS[method])
+    of_method = grid(method, variant)
+    wanted = {"dataset": dataset, "method": OURS[method]}
+    return of_method.rows(results, **wanted) if of_method else results[:0]
 
 
 def in_time(rows: pd.DataFrame) -> pd.DataFrame:
@@ -77,6 +91,6 @@ def measure(rows: pd.DataFrame, metric: str) -> Values:
 
 def levelling(results: pd.DataFrame) -> pd.DataFrame:
     """Rows of Table 4 that ended, with their ``variant``, which the order of rows tells."""
-    rows = ended(part(results, "table4"))
+    rows = ended(TABLE4.rows(results))
     order = rows.reindex(columns=["method.order"])["method.order"]
     return rows.assign(variant=np.where(order == "iid", "paper", "code"))

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from xcbench.papers import Measured, pictures
-from xcbench.papers.frames import evaluated, part, values
+from xcbench.papers.frames import evaluated, values
+from xcbench.papers.ove.experiments import FIGURE3, FIGURE3_ASCENT, FIGURE3D, TABLE2
 from xcbench.papers.ove.figures_toy import COLOURS, NAMES
 from xcbench.papers.ove.names import DATASETS, OBJECTIVE, SMALL
 from xcbench.papers.panels import SOFT
@@ -38,7 +39,7 @@ CAPTIONS = {
 def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
     """Draw Figures 3a to 3c as one, and 3d where it was run, and save them in a folder."""
     results, curves = measured.results, measured.curves
-    large = part(results, "figure3d", status="done")
+    large = FIGURE3D.rows(results, status="done")
     with style.look():
         figures = {
             "figure3": figure3(results, curves),
@@ -53,8 +54,8 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     fig = Figure(figsize=(10, 6.2), layout="constrained")
     for (above, below), printed in zip(fig.subplots(2, len(SMALL)).T, SMALL, strict=True):
         dataset = DATASETS[printed]
-        exact = part(results, "table2", dataset=dataset)
-        cells = part(results, "figure3", dataset=dataset, status="done")
+        exact = TABLE2.rows(results, dataset=dataset)
+        cells = FIGURE3.rows(results, dataset=dataset, status="done")
         optima = _optima(above, exact)
         _ways(below, exact, curves)
         if len(cells):
@@ -83,7 +84,7 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
 
 def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     """Draw gradient ascent and the stochastic method against iterations, on a logarithmic axis."""
-    cells = part(results, "figure3_ascent", status="done")
+    cells = FIGURE3_ASCENT.rows(results, status="done")
     if cells.empty:
         return None
     fig = Figure(figsize=(6, 3.6), layout="constrained")
@@ -94,7 +95,7 @@ def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
         ax.plot(path["iteration"], path["objective"], color=COLOURS[method])
     path = _penalised(cells[~whole], curves)
     ax.plot(path["iteration"], path["objective"], **STOCHASTIC)
-    optima = _optima(ax, part(results, "table2", dataset="bibtex"))
+    optima = _optima(ax, TABLE2.rows(results, dataset="bibtex"))
     if len(optima) > 1:
         high, low = max(optima), min(optima)
         ax.set_ylim(low - 4 * BELOW * (high - low), high + (high - low))

@@ -8,14 +8,15 @@ from itertools import product
 import pandas as pd
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import having, number, part, values, within
+from xcbench.papers.frames import having, number, values, within
+from xcbench.papers.ove.experiments import TABLE2, TABLE2_ASCENT, TABLE2_BIBTEX_SPLITS, TABLE2_EARLY
 from xcbench.papers.ove.names import (
     DATASETS,
+    MEASURED,
     METHODS,
     OBJECTIVE,
     SGD,
     SMALL,
-    TABLE2,
     measured,
     printed,
 )
@@ -34,18 +35,19 @@ def close_at_the_optimum(rows: pd.DataFrame) -> str:
     if rows.empty:
         return NONE
     dataset, method = (rows[name].iloc[0] for name in ("dataset", "method"))
-    there = {it: printed(NAME[dataset], ASKED[method], it) for it in TABLE2}
-    names = [it for it in TABLE2 if not pd.isna(there[it])]
-    apart = [values(rows, TABLE2[it]).mean - there[it] for it in names]
+    there = {it: printed(NAME[dataset], ASKED[method], it) for it in MEASURED}
+    names = [it for it in MEASURED if not pd.isna(there[it])]
+    apart = [values(rows, MEASURED[it]).mean - there[it] for it in names]
     return within(apart, [CLOSE[it] for it in names])
 
 
 def splits(of_paper: Measured) -> pd.DataFrame:
     """BIBTEX on random splits: mean ± spread, lowest to highest, beside the printed numbers."""
     lines = []
-    for method, metric in product(METHODS, TABLE2):
-        rows = part(of_paper.results, "table2_bibtex_splits", method=METHODS[method])
-        here, there = values(rows, TABLE2[metric]), printed("BIBTEX", method, metric)
+    for method, metric in product(METHODS, MEASURED):
+        rows = TABLE2_BIBTEX_SPLITS.rows(of_paper.results, method=METHODS[method])
+        column = MEASURED[metric]
+        here, there = values(rows, column), printed("BIBTEX", method, metric)
         if method == SGD or not here.values or pd.isna(there):
             continue
         low, high = min(here.values), max(here.values)
@@ -54,7 +56,9 @@ def splits(of_paper: Measured) -> pd.DataFrame:
                 "method": method,
                 "metric": SHOWN[metric],
                 "printed": number(there, 3),
-                "given split": measured(of_paper.results, "BIBTEX", method, TABLE2[metric]).text(),
+                "given split": measured(
+                    of_paper.results, "BIBTEX", method, MEASURED[metric]
+                ).text(),
                 "random splits": here.text(),
                 "lowest to highest": f"{low:.4f} to {high:.4f}",
                 "splits": str(len(here.values)),
@@ -69,7 +73,9 @@ def early(of_paper: Measured) -> pd.DataFrame:
     lines: list[dict[str, str]] = []
     for dataset in SMALL:
         for where, rows in _stops(of_paper.results, DATASETS[dataset]):
-            cells = {name: values(rows, TABLE2[it]).text(DIGITS[it]) for it, name in SHOWN.items()}
+            cells = {
+                name: values(rows, MEASURED[it]).text(DIGITS[it]) for it, name in SHOWN.items()
+            }
             lines.append({"dataset": dataset, "BOUCHARD": where, **cells})
         there = {name: number(printed(dataset, "BOUCHARD", it), 3) for it, name in SHOWN.items()}
         lines.append({"dataset": dataset, "BOUCHARD": "printed", **there})
@@ -80,12 +86,12 @@ def _stops(results: pd.DataFrame, dataset: str) -> Iterator[tuple[str, pd.DataFr
     wanted = {"dataset": dataset, "method": "bouchard"}
     settings = ["method.iterations", "lr", "budget.epochs"]  # no column where nothing was run
     results = results.reindex(columns=results.columns.union(settings))
-    for limit, rows in part(results, "table2_early", **wanted).groupby("method.iterations"):
+    for limit, rows in TABLE2_EARLY.rows(results, **wanted).groupby("method.iterations"):
         yield f"L-BFGS, {limit:.0f} iterations", rows
-    steps = part(results, "table2_ascent", **wanted)
+    steps = TABLE2_ASCENT.rows(results, **wanted)
     for way, rows in steps.groupby(steps["lr"] * steps["budget.epochs"]):
         yield f"gradient steps, rate times number {way:.1f}", rows
-    yield "optimum", part(results, "table2", **wanted)
+    yield "optimum", TABLE2.rows(results, **wanted)
 
 
 def bounds(of_paper: Measured) -> pd.DataFrame:

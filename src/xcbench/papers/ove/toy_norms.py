@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from xcbench.papers import Measured
-from xcbench.papers.frames import ended, part
+from xcbench.papers.frames import ended
+from xcbench.papers.ove.experiments import FIGURE1B
 from xcbench.papers.ove.weights import FILE, matrix, read
 
 
 def distance(measured: Measured, method: str) -> float:
     """Sum of the absolute differences over that of softmax; nan where none are kept."""
-    cells = ended(part(measured.results, "figure1b"))
+    cells = ended(FIGURE1B.rows(measured.results))
     table = read(measured.folder / FILE)
     one, exact = (
         [matrix(table, cell) for cell in cells.loc[cells["method"] == name, "cell"]]

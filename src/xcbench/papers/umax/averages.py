@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import LOSS, Measured, published
-from xcbench.papers.frames import part, values
+from xcbench.papers.frames import values
 from xcbench.papers.measures import Number
 from xcbench.papers.replication import Claim, Key, Variant, command
+from xcbench.papers.umax.experiments import FIGURE2, TABLE3_CODE
 from xcbench.papers.umax.names import DATASETS, METHODS, VARIANTS, recorded
 
 
@@ -45,7 +46,7 @@ def _average(results: pd.DataFrame, printed_method: str) -> Claim:
     table = table[(table["paper"] == "umax") & (table["table"] == "Table 3")]
     printed = table[table["method"] == printed_method].set_index("dataset")["value"].astype(float)
     method = METHODS[printed_method]
-    rows = part(results, "table3_code", method=method)
+    rows = TABLE3_CODE.rows(results, method=method)
     ratios = {
         name: values(rows[rows["dataset"] == dataset], f"{recorded(method)} / implicit").mean
         for name, dataset in DATASETS.items()
@@ -80,7 +81,7 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     rates at which either diverged have no part in it.
     """
     factors = {}
-    for dataset, runs in part(results, "figure2", status="done").groupby("dataset"):
+    for dataset, runs in FIGURE2.rows(results, status="done").groupby("dataset"):
         loss = runs.pivot_table(LOSS, "lr", "method.double_sum")
         loss = loss.reindex(columns=["raman_code", "raman", "proposed"])
         over = loss.div(loss["proposed"], axis="index").mean()

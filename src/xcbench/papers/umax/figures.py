@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, panels, pictures, published
+from xcbench.papers import Grid, Measured, panels, pictures, published
 from xcbench.papers.umax import stored
+from xcbench.papers.umax.experiments import FIGURE2, FIGURE3, FIGURE3_ONE_PAIR, TABLE3_CODE
 from xcbench.papers.umax.names import BIASED, DATASETS, METHODS, TWICE
 from xcbench.report import style
 from xcbench.report.figures import Picture
-
-# The grids that the figures are made of.
-FIGURE1_GRIDS = ["table3_code"]
-FIGURE2_GRIDS = ["figure2"]
-FIGURE3_GRIDS = ["figure3", "figure3_one_pair"]  # and of FIGURE2_GRIDS, Raman's double sum
 
 DASHES = {"ove": "--", "nce": "-.", "is": ":", "vanilla": (0, (8, 2))}
 FIGURE2_RATES = [1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4]
@@ -71,7 +66,7 @@ def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
     """Draw Figure 1, a row of panels a dataset: stored, code's settings, correct."""
-    cells = in_grids(results, FIGURE1_GRIDS)
+    cells = in_grids(results, TABLE3_CODE)
     cells["label"] = cells["method"].map({ours: name for name, ours in METHODS.items()})
     looks = {
         name: {"color": style.KNOWN[ours], "linestyle": DASHES.get(ours, "-")}
@@ -93,7 +88,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
     """Draw Figure 2, a column a double sum: the stored curves on top, below a row a dataset."""
-    cells = _by_rate(in_grids(results, FIGURE2_GRIDS))
+    cells = _by_rate(in_grids(results, FIGURE2))
     cells = cells[cells["method"] == "umax"]
     looks = panels.by_rate([*FIGURE2_RATES, *cells["lr"].dropna()])
     rows = {"Eurlex, stored": [stored.sweep(authors, name) for _, name in DOUBLE_SUMS.values()]}
@@ -117,9 +112,9 @@ def figure3(
     dict
         Figures by our name of the dataset.
     """
-    raman = in_grids(results, FIGURE2_GRIDS)
+    raman = in_grids(results, FIGURE2)
     raman = raman[double_sum(raman) != "proposed"]
-    cells = _by_rate(pd.concat([in_grids(results, FIGURE3_GRIDS), raman]))
+    cells = _by_rate(pd.concat([in_grids(results, FIGURE3, FIGURE3_ONE_PAIR), raman]))
     looks = panels.by_rate([*FIGURE3_RATES, *cells["lr"].dropna()])
     figures = {}
     for dataset, group in cells.groupby("dataset"):
@@ -200,9 +195,10 @@ def _methods_of_figure3(cells: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd
     return {name: (cells[code[name]], cells[correct[name]]) for name in code}
 
 
-def in_grids(results: pd.DataFrame, grids: Iterable[str]) -> pd.DataFrame:
+def in_grids(results: pd.DataFrame, *grids: Grid) -> pd.DataFrame:
     """Cells of some grids, each once."""
-    return results[results["grid"].isin(list(grids))].drop_duplicates("cell").copy()
+    names = [grid.name for grid in grids]
+    return results[results["grid"].isin(names)].drop_duplicates("cell").copy()
 
 
 def runs(cells: pd.DataFrame, curves: pd.DataFrame, twice: bool = False) -> pd.DataFrame:

@@ -7,25 +7,32 @@ from itertools import product
 import pandas as pd
 
 from xcbench.core.metrics import of_column
-from xcbench.papers import LOSS, Measured
-from xcbench.papers.frames import compared, ended, number, part
+from xcbench.papers import LOSS, Grid, Measured
+from xcbench.papers.frames import compared, ended, number
+from xcbench.papers.umax.experiments import (
+    FIGURE3,
+    OPTIMUM,
+    TABLE3_CODE,
+    TABLE3_PAPER,
+    TABLE3_TUNED,
+)
 from xcbench.papers.umax.names import BIASED, DATASET_NAMES, PUBLISHED_NAME
 from xcbench.report.formats import NONE
 from xcbench.report.summary import at_best_rate
 
 CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))
 VARIANTS = {
-    "code, printed rates": "table3_code",
-    "paper, printed rates": "table3_paper",
-    "paper, tuned on a tenth": "table3_tuned",
-    "paper, best of all rates": "figure3",
+    "code, printed rates": TABLE3_CODE,
+    "paper, printed rates": TABLE3_PAPER,
+    "paper, tuned on a tenth": TABLE3_TUNED,
+    "paper, best of all rates": FIGURE3,
 }
 LATE = 40.0  # epoch from which a curve should not move any more if it has reached its plateau
 
 
-def best(results: pd.DataFrame, grid: str, dataset: str, method: str) -> pd.DataFrame:
+def best(results: pd.DataFrame, grid: Grid, dataset: str, method: str) -> pd.DataFrame:
     """Cells of a method that ended, at its best rate."""
-    rows = part(results, grid, dataset=dataset, method=method)
+    rows = grid.rows(results, dataset=dataset, method=method)
     rows = rows[rows["status"] != "skipped"]
     return ended(at_best_rate(rows) if len(rows) else rows)
 
@@ -52,10 +59,10 @@ def plateaus(measured: Measured) -> pd.DataFrame:
     """Whether the biased methods stop improving above the optimum, at their best rates."""
     lines, curves = [], measured.curves
     for dataset, shown in DATASET_NAMES.items():
-        optimum = part(measured.results, "optimum", dataset=dataset)
+        optimum = OPTIMUM.rows(measured.results, dataset=dataset)
         floor = float(optimum[LOSS].iloc[0]) if len(optimum) else float("nan")
         for method in (*BIASED, "umax", "implicit"):
-            cells = best(measured.results, "figure3", dataset, method)
+            cells = best(measured.results, FIGURE3, dataset, method)
             if cells.empty:
                 continue
             cell_curves = curves[curves["cell"].isin(cells["cell"])]
@@ -84,7 +91,7 @@ def winners(measured: Measured) -> list[str]:
         ends = {
             PUBLISHED_NAME[method]: cells
             for method in PUBLISHED_NAME
-            if len(cells := best(measured.results, "figure3", dataset, method))
+            if len(cells := best(measured.results, FIGURE3, dataset, method))
         }
         if len(ends) < 2:
             continue

@@ -7,7 +7,6 @@ import pandas as pd
 
 from xcbench.papers import Measured
 from xcbench.papers import columns as c
-from xcbench.papers.frames import part
 from xcbench.papers.prose import Numbers
 from xcbench.papers.umax.experiments import FIGURE3
 
@@ -16,7 +15,7 @@ HIGH = 1.0
 
 def _diverged(measured: Measured, dataset: str, method: str) -> pd.DataFrame:
     """Whether a cell diverged, by rate and seed."""
-    rows = part(measured.results, "figure3", dataset=dataset, method=method)
+    rows = FIGURE3.rows(measured.results, dataset=dataset, method=method)
     rows = rows[rows["status"] != "skipped"]
     return (rows["status"] == "diverged").groupby([rows["lr"], rows["seed"]]).mean().unstack()
 

@@ -8,9 +8,25 @@ import numpy as np
 import pandas as pd
 
 from xcbench.core.metrics import of_column
-from xcbench.papers import LOSS, Measured, published
-from xcbench.papers.frames import ended, part, values
+from xcbench.papers import LOSS, Grid, Measured, published
+from xcbench.papers.frames import ended, values
 from xcbench.papers.umax.columns import chosen_rate
+from xcbench.papers.umax.experiments import (
+    FIGURE3,
+    OPTIMUM,
+    STEPS_DRAWN,
+    STEPS_FACTOR,
+    STEPS_ORDER,
+    STEPS_SPLIT,
+    STEPS_SPLIT_BIASED,
+    STEPS_U0,
+    STEPS_WORK,
+    TABLE2_CODE,
+    TABLE2_PAPER,
+    TABLE3_CODE,
+    TABLE3_PAPER,
+    TABLE3_TUNED,
+)
 from xcbench.papers.umax.names import (
     BIASED,
     DATASET_NAMES,
@@ -46,7 +62,7 @@ def stored_runs(measured: Measured) -> pd.DataFrame:
         stored = ends.get((printed, name))
         if stored is None:
             continue
-        rows = part(measured.results, "table3_code", dataset=dataset, method=method)
+        rows = TABLE3_CODE.rows(measured.results, dataset=dataset, method=method)
         loss = values(rows, recorded(method))
         text = f"{stored['train_log_loss_recorded']:.4f}"
         verdict = DEVIATES if loss.diverged else NO_DATA
@@ -85,7 +101,8 @@ def rates(measured: Measured) -> pd.DataFrame:
         line = {"dataset": printed, "method": name, "printed": f"{text:g}"}
         line["best of the stored search"] = _rate(trials["initial_learning_rate"].head(1))
         for variant in VARIANTS:
-            rows = part(measured.results, f"table2_{variant}", dataset=dataset, method=method)
+            grid = TABLE2_CODE if variant == "code" else TABLE2_PAPER
+            rows = grid.rows(measured.results, dataset=dataset, method=method)
             rate = chosen_rate(rows, recorded(method, variant))
             shown = _at_edge(rows, rate) if np.isfinite(rate) else NO_DATA
             line[f"ours, {variant}"] = shown
@@ -105,17 +122,19 @@ def _at_edge(rows: pd.DataFrame, rate: float) -> str:
 
 
 # ---------------------------------------------------------------- from the text to the print
-STEPS = {  # what changes → its grid for the double sums, and for the biased methods
-    "Algorithm 1: drawn rows, the printed rate times N": ("steps_factor", ""),
-    "less the factor N": ("steps_drawn", ""),
-    "passes over the rows, our tuned rate": ("table3_tuned", "table3_tuned"),
-    "+ the printed rate": ("table3_paper", "table3_paper"),
-    "+ random 75 % of all rows": ("steps_split", "steps_split_biased"),
-    "+ rows in file order": ("steps_order", "table3_code"),
-    "+ u starts at 0": ("steps_u0", ""),
-    "+ 5 classes, or 3 passes": ("steps_work", ""),
-    "+ draws of the true class": ("table3_code", ""),
-    "+ softmax twice in the evaluation": ("", "table3_code"),
+STEPS: dict[
+    str, tuple[Grid | None, Grid | None]
+] = {  # what changes → its grid for the double sums, and for the biased methods
+    "Algorithm 1: drawn rows, the printed rate times N": (STEPS_FACTOR, None),
+    "less the factor N": (STEPS_DRAWN, None),
+    "passes over the rows, our tuned rate": (TABLE3_TUNED, TABLE3_TUNED),
+    "+ the printed rate": (TABLE3_PAPER, TABLE3_PAPER),
+    "+ random 75 % of all rows": (STEPS_SPLIT, STEPS_SPLIT_BIASED),
+    "+ rows in file order": (STEPS_ORDER, TABLE3_CODE),
+    "+ u starts at 0": (STEPS_U0, None),
+    "+ 5 classes, or 3 passes": (STEPS_WORK, None),
+    "+ draws of the true class": (TABLE3_CODE, None),
+    "+ softmax twice in the evaluation": (None, TABLE3_CODE),
 }
 
 
@@ -127,10 +146,12 @@ def steps(measured: Measured) -> pd.DataFrame:
         for step, grids in STEPS.items():
             grid = grids[method in BIASED]
             if printed == "MNIST" and step.startswith("+ random"):
-                grid = ""
+                grid = None
             column = TWICE if "twice" in step else LOSS
-            rows = part(measured.results, grid, dataset=DATASETS[printed], method=method)
-            line[step] = values(rows, column).text(3) if grid else ""
+            wanted = {"dataset": DATASETS[printed], "method": method}
+            line[step] = (
+                values(grid.rows(measured.results, **wanted), column).text(3) if grid else ""
+            )
         line["stored by the authors"] = f"{stored.get((printed, name), np.nan):.3f}"
         lines.append(line)
     return pd.DataFrame(lines)
@@ -151,8 +172,8 @@ def beyond(measured: Measured) -> pd.DataFrame:
     for dataset, shown in DATASET_NAMES.items():
         for method, name in PUBLISHED_NAME.items():
             tuned, whole = (
-                part(measured.results, grid, dataset=dataset, method=method)
-                for grid in ("table3_tuned", "figure3")
+                grid.rows(measured.results, dataset=dataset, method=method)
+                for grid in (TABLE3_TUNED, FIGURE3)
             )
             whole = whole[whole["status"] != "skipped"]
             if not (tuned["status"] != "skipped").any() and whole.empty:
@@ -169,7 +190,7 @@ def beyond(measured: Measured) -> pd.DataFrame:
                     **_ends(best),
                 }
             )
-        optimum = ended(part(measured.results, "optimum", dataset=dataset)).head(1)
+        optimum = ended(OPTIMUM.rows(measured.results, dataset=dataset)).head(1)
         if len(optimum):
             name = _solver(optimum.iloc[0])
             lines.append({"dataset": shown, "method": name, **_ends(optimum)})
