@@ -24,7 +24,7 @@ def digests(request: Request) -> int:
     request.refuse_others("no settings")
     methods = sorted(registry.module(name) for name in registry.builtin())
     measuring = sources.digest(*MEASURING, *methods)
-    runs = {name: _hash([measuring, *_configuration(name)]) for name in papers.NAMES}
+    runs = {name: _hash([measuring, _grids(name), *_configuration(name)]) for name in papers.NAMES}
     reports = {
         name: _built("xcbench.papers.page", *_package(f"xcbench.papers.{name}"))
         for name in papers.NAMES
@@ -39,6 +39,11 @@ def digests(request: Request) -> int:
     }
     print(json.dumps(stages, indent=1))
     return 0
+
+
+def _grids(paper: str) -> str:
+    """Digest of the grids of a paper, and of what they measure of weights."""
+    return sources.digest(f"xcbench.papers.{paper}.experiments")
 
 
 def _package(name: str) -> list[str]:

@@ -1,9 +1,9 @@
 """Presets of the papers: ``conf/paper/NAME.yaml`` as Hydra's groups variant, rates and experiment.
 
-A file has four parts. ``variants`` are settings of a paper, with those of a dataset or a method
+A file has three parts. ``variants`` are settings of a paper, with those of a dataset or a method
 below ``datasets`` and ``methods``. ``rates`` are its learning rates. ``experiments`` list what they
-sweep. ``grids`` run experiments, in their order. ``variant=umax/code``, ``rates=umax/table2`` and
-``experiment=umax/figure2`` each choose one entry.
+sweep. ``variant=umax/code``, ``rates=umax/table2`` and ``experiment=umax/figure2`` each choose one
+entry.
 """
 
 from __future__ import annotations
@@ -49,17 +49,6 @@ def find(group: str, name: str) -> DictConfig | None:
     settings = OmegaConf.create(entry)
     assert isinstance(settings, DictConfig)
     return settings
-
-
-def grids(paper: str) -> dict[str, dict[str, Any]]:
-    """Grids of a paper in running order, each with its attributes, if any."""
-    path = options.folder() / "paper" / f"{paper}.yaml"
-    listed = _content(path, path.stat().st_mtime_ns)["grids"]
-    return {
-        str(name): attributes
-        for entry in listed
-        for name, attributes in (entry if isinstance(entry, dict) else {entry: {}}).items()
-    }
 
 
 @cache

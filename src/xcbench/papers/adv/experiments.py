@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xcbench.papers import Grid, paper
+
+METHODS = ("negative_sampling", "nce", "ar_softmax", "ove", "umax", "softmax")
+VALIDATION = "validation_log_loss"
 
 TABLE1 = Grid(
     "table1",
@@ -18,14 +23,7 @@ TABLE1 = Grid(
         "appendix_a2_search_uniform",
     ],
     extended=True,
-    criterion={
-        "negative_sampling": "validation_log_loss",
-        "nce": "validation_log_loss",
-        "ar_softmax": "validation_log_loss",
-        "ove": "validation_log_loss",
-        "umax": "validation_log_loss",
-        "softmax": "validation_log_loss",
-    },
+    criterion=dict.fromkeys(METHODS, VALIDATION),
     variants=["method.sampler", "method.init"],
     tuned=["method.score_l2", "method.l2"],
     stopped=True,
@@ -34,31 +32,20 @@ SMOOTHED_SEARCH = Grid(
     "smoothed_search",
     part="tuning",
     extended=True,
-    criterion={"negative_sampling": "validation_log_loss"},
+    criterion={"negative_sampling": VALIDATION},
     variants=["method.sampler", "method.init"],
     tuned=["method.score_l2", "method.l2"],
     stopped=True,
 )
-SCALE_SEARCH = Grid(
-    "scale_search",
-    part="tuning",
+SCALE_SEARCH = replace(
+    SMOOTHED_SEARCH,
+    name="scale_search",
+    also=["scale_search_plain"],
     extended=False,
-    criterion={"negative_sampling": "validation_log_loss"},
     variants=["method.sampler", "method.init", "method.tree.pca"],
     tuned=["method.tree.l2"],
-    stopped=True,
-    also=["scale_search_plain"],
 )
-PAIRS_SEARCH = Grid(
-    "pairs_search",
-    part="tuning",
-    extended=True,
-    criterion={"negative_sampling": "validation_log_loss"},
-    variants=["method.sampler", "method.init"],
-    tuned=["method.score_l2", "method.l2"],
-    stopped=True,
-    also=["pairs_search_frequency"],
-)
+PAIRS_SEARCH = replace(SMOOTHED_SEARCH, name="pairs_search", also=["pairs_search_frequency"])
 FIGURE1 = Grid("figure1", also=["figure1_nce", "figure1_prior"], rates_from="table1")
 FIGURE1_SPLITS = Grid("figure1_splits", rates_from="table1")
 SMOOTHED = Grid("smoothed", rates_from="smoothed_search")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from xcbench.papers import Grid, paper
+from xcbench.papers.umax.names import RECORDED
 
 TABLE2_CODE = Grid(
     "table2_code",
     part="tuning",
-    criterion={
-        "ove": "train_log_loss_softmax_twice",
-        "nce": "train_log_loss_softmax_twice",
-        "is": "train_log_loss_softmax_twice",
-    },
+    criterion=RECORDED,
 )
 TABLE2_PAPER = Grid("table2_paper", part="tuning", also=["table2_paper_citeulike"], extended=True)
 TABLE3_CODE = Grid("table3_code")
