@@ -134,8 +134,8 @@ EDITS = [
     Edit(
         "claim",
         f"{PAPERS}/ove/claims.py",
-        "ABOVE = above(0)",
-        "ABOVE = above(1)",
+        "HIGHER = above(0)",
+        "HIGHER = above(1)",
         stages=("reports",),
     ),
     Edit(

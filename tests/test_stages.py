@@ -71,7 +71,7 @@ def test_metrics_count_verdicts_and_claims_and_say_how_far_results_are() -> None
             "verdict": ["close", "reproduced with the code's settings", "close", "reproduced"],
         }
     )
-    same = ("p", "Sec. 1", "A wins", "", "", "", "")
+    same = ("p", "Sec. 1", "A wins", "", "", "", "", "")
     claims = [stated.Stated(*same, verdict, "", "", "") for verdict in stated.VERDICTS[1:3]]
     content = json.loads(metrics.text(rows, claims))
     assert content == {

@@ -40,6 +40,7 @@ OVER = "one number over the problems or data that it names"
 ONCE = "one run, in which nothing is random"
 CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 Numbers = list[float] | str  # one a seed, or why nothing can happen
+Side = Rows | Mapping[str, Rows]  # of a comparison, by variant where there are several
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class Statement:
 
     place: str
     claim: str
-    left: Rows | Mapping[str, Rows] | None = None
-    right: Rows | Mapping[str, Rows] | None = None
+    left: Side | None = None
+    right: Side | None = None
     of: Column = TRAIN_LOG_LOSS
     by: str = ""
     datasets: Sequence[str] = ()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xcbench.papers import Grid
 from xcbench.papers import columns as c
 from xcbench.papers.adv import factors, theorems
 from xcbench.papers.adv.experiments import (
@@ -12,234 +15,119 @@ from xcbench.papers.adv.experiments import (
     SCALE,
     SMOOTHED,
 )
+from xcbench.papers.columns import Column
 from xcbench.papers.prose import Bounds, Statement, above, below
+from xcbench.papers.rows import Rows
 
-TREE_ROWS = FIGURE1(method="negative_sampling", where={c.SAMPLER: "tree"})
 ACCURACY = 1 - c.TEST_ERROR
-HERE = ["citeulike", "20news"]
-ABOVE = above(0)
+DATASETS = ["citeulike", "20news"]
+HIGHER = above(0)
 LIKELIHOOD = -c.TEST_LOG_LOSS
-DRAWN = FIGURE1_SPLITS(method="negative_sampling", where={c.SAMPLER: "tree"})
-SETTINGS = "rates and lambda_n are those of the first split"
-ALL_TAGS = PAIRS_TUNED(method="negative_sampling", where={c.SAMPLER: "tree"})
-ONE = ["citeulike"]
-OWN_RATES = "each at its own rate and regulariser (pairs_search)"
-LOADS = (
+CITEULIKE = ["citeulike"]
+MACHINE_LOADS = (
     "the cells ran on a machine that was busy for some and idle for others; "
     "the table of times is for orientation"
 )
-GAIN = c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS
-GAINED = c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR
-FREQUENCY = FIGURE1(method="negative_sampling", where={c.SAMPLER: "frequency"})
+LIKELIHOOD_GAIN = c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS
+ACCURACY_GAIN = c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR
+
+THEORY = "pytest tests/test_adv_theory.py"
+NOISES = {"uniform": "uniform", "frequency-based": "frequency"}
+
+
+def sampled(grid: Grid, sampler: str) -> Rows:
+    """Negative sampling with a noise."""
+    return grid(method="negative_sampling", where={c.SAMPLER: sampler})
+
+
+TREE, UNIFORM, FREQUENCY = (sampled(FIGURE1, it) for it in ("tree", "uniform", "frequency"))
+OTHERS = {
+    "uniform negative sampling": UNIFORM,
+    "frequency-based negative sampling": FREQUENCY,
+    "NCE": FIGURE1(method="nce"),
+    "A&R": FIGURE1(method="ar_softmax"),
+    "OVE": FIGURE1(method="ove"),
+}
+
+
+def higher(
+    place: str,
+    claim: str,
+    left: Rows,
+    right: Rows,
+    column: Column,
+    datasets: Sequence[str] = DATASETS,
+    headline: bool = False,
+    reason: str = "",
+) -> Statement:
+    """A claim that a method predicts better than another."""
+    return Statement(
+        place,
+        claim,
+        left=left,
+        right=right,
+        headline=headline,
+        of=column,
+        datasets=datasets,
+        holds=HIGHER,
+        reason=reason,
+    )
+
 
 STATEMENTS = [
-    Statement(
-        "Abstract, Figure 1",
-        ("Adversarial negative sampling reaches a higher accuracy than uniform negative sampling"),
-        left=TREE_ROWS,
-        right=FIGURE1(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        headline=True,
-        of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+    *(
+        higher(
+            "Abstract, Figure 1",
+            f"Adversarial negative sampling reaches a higher accuracy than {name}",
+            TREE,
+            other,
+            ACCURACY,
+            headline=other == UNIFORM,
+        )
+        for name, other in OTHERS.items()
     ),
-    Statement(
-        "Abstract, Figure 1",
-        (
-            "Adversarial negative sampling reaches a higher accuracy than "
-            "frequency-based negative sampling"
-        ),
-        left=TREE_ROWS,
-        right=FIGURE1(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+    *(
+        higher(
+            "Figure 1",
+            f"Adversarial negative sampling reaches a higher log likelihood than {name}"
+            + (" with the same tree" if name == "NCE" else ""),
+            TREE,
+            other,
+            LIKELIHOOD,
+            headline=other == FREQUENCY,
+        )
+        for name, other in OTHERS.items()
     ),
-    Statement(
-        "Abstract, Figure 1",
-        "Adversarial negative sampling reaches a higher accuracy than NCE",
-        left=TREE_ROWS,
-        right=FIGURE1(method="nce"),
-        of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+    *(
+        higher(
+            place,
+            f"Over five splits adversarial negative sampling reaches a higher {measure} than "
+            f"{noise} negative sampling",
+            sampled(FIGURE1_SPLITS, "tree"),
+            sampled(FIGURE1_SPLITS, sampler),
+            column,
+            CITEULIKE,
+            reason="rates and lambda_n are those of the first split",
+        )
+        for place, measure, column in (
+            ("Abstract, Figure 1, over splits", "accuracy", ACCURACY),
+            ("Figure 1, over splits", "log likelihood", LIKELIHOOD),
+        )
+        for noise, sampler in NOISES.items()
     ),
-    Statement(
-        "Abstract, Figure 1",
-        "Adversarial negative sampling reaches a higher accuracy than A&R",
-        left=TREE_ROWS,
-        right=FIGURE1(method="ar_softmax"),
-        of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Abstract, Figure 1",
-        "Adversarial negative sampling reaches a higher accuracy than OVE",
-        left=TREE_ROWS,
-        right=FIGURE1(method="ove"),
-        of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Figure 1",
-        (
-            "Adversarial negative sampling reaches a higher log likelihood than "
-            "uniform negative sampling"
-        ),
-        left=TREE_ROWS,
-        right=FIGURE1(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        of=LIKELIHOOD,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Figure 1",
-        (
-            "Adversarial negative sampling reaches a higher log likelihood than "
-            "frequency-based negative sampling"
-        ),
-        left=TREE_ROWS,
-        right=FIGURE1(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        headline=True,
-        of=LIKELIHOOD,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Figure 1",
-        (
-            "Adversarial negative sampling reaches a higher log likelihood than NCE "
-            "with the same tree"
-        ),
-        left=TREE_ROWS,
-        right=FIGURE1(method="nce"),
-        of=LIKELIHOOD,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Figure 1",
-        "Adversarial negative sampling reaches a higher log likelihood than A&R",
-        left=TREE_ROWS,
-        right=FIGURE1(method="ar_softmax"),
-        of=LIKELIHOOD,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Figure 1",
-        "Adversarial negative sampling reaches a higher log likelihood than OVE",
-        left=TREE_ROWS,
-        right=FIGURE1(method="ove"),
-        of=LIKELIHOOD,
-        datasets=HERE,
-        holds=ABOVE,
-    ),
-    Statement(
-        "Abstract, Figure 1, over splits",
-        (
-            "Over five splits adversarial negative sampling reaches a higher "
-            "accuracy than uniform negative sampling"
-        ),
-        left=DRAWN,
-        right=FIGURE1_SPLITS(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        of=ACCURACY,
-        datasets=["citeulike"],
-        holds=ABOVE,
-        reason=SETTINGS,
-    ),
-    Statement(
-        "Abstract, Figure 1, over splits",
-        (
-            "Over five splits adversarial negative sampling reaches a higher "
-            "accuracy than frequency-based negative sampling"
-        ),
-        left=DRAWN,
-        right=FIGURE1_SPLITS(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        of=ACCURACY,
-        datasets=["citeulike"],
-        holds=ABOVE,
-        reason=SETTINGS,
-    ),
-    Statement(
-        "Figure 1, over splits",
-        (
-            "Over five splits adversarial negative sampling reaches a higher log "
-            "likelihood than uniform negative sampling"
-        ),
-        left=DRAWN,
-        right=FIGURE1_SPLITS(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        of=LIKELIHOOD,
-        datasets=["citeulike"],
-        holds=ABOVE,
-        reason=SETTINGS,
-    ),
-    Statement(
-        "Figure 1, over splits",
-        (
-            "Over five splits adversarial negative sampling reaches a higher log "
-            "likelihood than frequency-based negative sampling"
-        ),
-        left=DRAWN,
-        right=FIGURE1_SPLITS(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        of=LIKELIHOOD,
-        datasets=["citeulike"],
-        holds=ABOVE,
-        reason=SETTINGS,
-    ),
-    Statement(
-        "Figure 1, K = 52,919",
-        (
-            "A row per tag, K = 52,919: adversarial negative sampling reaches a "
-            "higher log likelihood than uniform negative sampling"
-        ),
-        left=ALL_TAGS,
-        right=PAIRS_TUNED(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        of=LIKELIHOOD,
-        datasets=ONE,
-        holds=ABOVE,
-        reason=OWN_RATES,
-    ),
-    Statement(
-        "Figure 1, K = 52,919",
-        (
-            "A row per tag, K = 52,919: adversarial negative sampling reaches a "
-            "higher log likelihood than frequency-based negative sampling"
-        ),
-        left=ALL_TAGS,
-        right=PAIRS_TUNED(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        of=LIKELIHOOD,
-        datasets=ONE,
-        holds=ABOVE,
-        reason=OWN_RATES,
-    ),
-    Statement(
-        "Figure 1, K = 52,919",
-        (
-            "A row per tag, K = 52,919: adversarial negative sampling reaches a "
-            "higher accuracy than uniform negative sampling"
-        ),
-        left=ALL_TAGS,
-        right=PAIRS_TUNED(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        of=ACCURACY,
-        datasets=ONE,
-        holds=ABOVE,
-        reason=OWN_RATES,
-    ),
-    Statement(
-        "Figure 1, K = 52,919",
-        (
-            "A row per tag, K = 52,919: adversarial negative sampling reaches a "
-            "higher accuracy than frequency-based negative sampling"
-        ),
-        left=ALL_TAGS,
-        right=PAIRS_TUNED(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        of=ACCURACY,
-        datasets=ONE,
-        holds=ABOVE,
-        reason=OWN_RATES,
+    *(
+        higher(
+            "Figure 1, K = 52,919",
+            "A row per tag, K = 52,919: adversarial negative sampling reaches a higher "
+            f"{measure} than {noise} negative sampling",
+            sampled(PAIRS_TUNED, "tree"),
+            sampled(PAIRS_TUNED, sampler),
+            column,
+            CITEULIKE,
+            reason="each at its own rate and regulariser (pairs_search)",
+        )
+        for measure, column in (("log likelihood", LIKELIHOOD), ("accuracy", ACCURACY))
+        for noise, sampler in NOISES.items()
     ),
     Statement(
         "Abstract",
@@ -247,7 +135,7 @@ STATEMENTS = [
             "Training time is an order of magnitude shorter than that of "
             "frequency-based negative sampling (to 90 % of the highest accuracy)"
         ),
-        untested=LOADS,
+        untested=MACHINE_LOADS,
     ),
     Statement(
         "Abstract",
@@ -255,24 +143,24 @@ STATEMENTS = [
             "Training time is an order of magnitude shorter than that of OVE (to 90 "
             "% of the highest accuracy)"
         ),
-        untested=LOADS,
+        untested=MACHINE_LOADS,
     ),
     Statement(
         "Section 2.2",
         "With the adversarial tree, removing the bias raises the log likelihood",
-        left=TREE_ROWS,
+        left=TREE,
         headline=True,
-        of=GAIN,
-        datasets=HERE,
-        holds=ABOVE,
+        of=LIKELIHOOD_GAIN,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 2.2",
         "With the adversarial tree, removing the bias raises the accuracy",
-        left=TREE_ROWS,
-        of=GAINED,
-        datasets=HERE,
-        holds=ABOVE,
+        left=TREE,
+        of=ACCURACY_GAIN,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Figure 1, beyond the print",
@@ -283,8 +171,8 @@ STATEMENTS = [
         left=SCALE(method="negative_sampling", where={c.TREE_PCA: "unit_variance"}),
         right=FREQUENCY,
         of=LIKELIHOOD,
-        datasets=ONE,
-        holds=ABOVE,
+        datasets=CITEULIKE,
+        holds=HIGHER,
     ),
     Statement(
         "Figure 1, as the code",
@@ -295,8 +183,8 @@ STATEMENTS = [
         left=SCALE(method="negative_sampling", where={c.TREE_PCA: "whitened"}),
         right=FREQUENCY,
         of=LIKELIHOOD,
-        datasets=ONE,
-        holds=ABOVE,
+        datasets=CITEULIKE,
+        holds=HIGHER,
     ),
     Statement(
         "Figure 1, as the code",
@@ -307,8 +195,8 @@ STATEMENTS = [
         left=SCALE(method="negative_sampling", where={c.TREE_PCA: "whitened"}),
         right=FREQUENCY,
         of=ACCURACY,
-        datasets=ONE,
-        holds=ABOVE,
+        datasets=CITEULIKE,
+        holds=HIGHER,
     ),
     Statement(
         "Figure 1, as the code",
@@ -319,49 +207,49 @@ STATEMENTS = [
         left=SMOOTHED(method="negative_sampling"),
         right=FREQUENCY,
         of=LIKELIHOOD,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 2.2",
         "With frequency noise, removing the bias raises the log likelihood",
-        left=FIGURE1(method="negative_sampling", where={c.SAMPLER: "frequency"}),
-        of=GAIN,
-        datasets=HERE,
-        holds=ABOVE,
+        left=FREQUENCY,
+        of=LIKELIHOOD_GAIN,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 2.2, Eq. 5",
         "With uniform noise there is no bias to remove",
-        left=FIGURE1(method="negative_sampling", where={c.SAMPLER: "uniform"}),
-        of=GAIN,
-        datasets=HERE,
+        left=UNIFORM,
+        of=LIKELIHOOD_GAIN,
+        datasets=DATASETS,
         holds=Bounds(-0.001, 0.001),
     ),
     Statement(
         "Appendix A.2",
-        ("Exact softmax has a higher accuracy than uniform negative sampling, by 0.072 on EURLex"),
+        "Exact softmax has a higher accuracy than uniform negative sampling, by 0.072 on EURLex",
         left=APPENDIX_A2(method="softmax"),
-        right=APPENDIX_A2(method="negative_sampling", where={c.SAMPLER: "uniform"}),
+        right=sampled(APPENDIX_A2, "uniform"),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
         reason="the sign alone is judged; EURLex is not here",
     ),
     Statement(
         "Section 3",
         "The tree by itself predicts worse than the classifier it is the noise of",
         function=factors.above_the_tree,
-        datasets=["citeulike"],
+        datasets=CITEULIKE,
         measured=(
             "log likelihood of the classifier less that of the tree alone (one fit, nothing random)"
         ),
-        holds=ABOVE,
+        holds=HIGHER,
         command="xcbench paper adv grid=tree,figure1",
     ),
     Statement(
         "Theorem 2",
-        ("The signal-to-noise ratio is greatest where the noise is the data distribution"),
+        "The signal-to-noise ratio is greatest where the noise is the data distribution",
         function=theorems.signal_to_noise,
         measured=(
             "ratio of Eq. 12 with noise equal to the data distribution over that of "
@@ -370,7 +258,7 @@ STATEMENTS = [
         holds=above(0.999999),
         exact=True,
         reason="in the nonparametric limit it varies by a factor of at most 1 + 1/(K - 1)",
-        command="pytest tests/test_adv_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Theorem 1",
@@ -384,11 +272,11 @@ STATEMENTS = [
         ),
         holds=below(0.0001),
         exact=True,
-        command="pytest tests/test_adv_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Section 5",
-        ("On Wikipedia-500K and Amazon-670K the proposed method has the highest accuracy"),
+        "On Wikipedia-500K and Amazon-670K the proposed method has the highest accuracy",
         untested="the features of both stand in a store that is not fetched here",
     ),
     Statement(
@@ -397,9 +285,9 @@ STATEMENTS = [
             "Fitting the tree takes a small part of the training time, up to the "
             "best checkpoint (a tenth)"
         ),
-        left=TREE_ROWS,
+        left=TREE,
         of=c.FIT_SECONDS / c.TRAIN_SECONDS,
-        datasets=HERE,
+        datasets=DATASETS,
         holds=below(0.1),
         reason="times of one machine; the paper shows a slight shift of its curves",
     ),
@@ -410,7 +298,7 @@ STATEMENTS = [
         measured="products that a draw takes over k log2 C, the most of C = 16, 256 and 4,096",
         holds=below(1.000001),
         exact=True,
-        command="pytest tests/test_adv_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Section 4, Eq. 12",
@@ -422,6 +310,6 @@ STATEMENTS = [
         ),
         holds=Bounds(0.999999, 1.000001),
         exact=True,
-        command="pytest tests/test_adv_theory.py",
+        command=THEORY,
     ),
 ]

@@ -14,70 +14,83 @@ from xcbench.papers.ar.experiments import (
     TABLE3_PAPER,
 )
 from xcbench.papers.prose import Statement, above, below
-from xcbench.papers.rows import RATIO
+from xcbench.papers.rows import RATIO, Rows
 
-AR = {"paper": TABLE3_PAPER(method="ar_softmax"), "code": TABLE3_CODE(method="ar_softmax")}
-SMALL = ["mnist", "bibtex"]
-ABOVE = above(0)
-BELOW = below(0)
-TIMED = "times of three launches; a seed changes which classes are drawn, not how many"
-SYNTHETIC_TEXT = "python run.py -m experiment=ar/synthetic"
-SHORTER = "after 100,000 of the printed 500,000 iterations"
-CSS = {"paper": COMPLEMENTARY(method="css")}
+DATASETS = ["mnist", "bibtex"]
+HIGHER = above(0)
+LOWER = below(0)
+THREE_LAUNCHES = "times of three launches; a seed changes which classes are drawn, not how many"
+SYNTHETIC_COMMAND = "python run.py -m experiment=ar/synthetic"
+ITERATIONS = "after 100,000 of the printed 500,000 iterations"
+BOTEV = {"paper": COMPLEMENTARY(method="css")}
+
+LIKELIHOOD, ACCURACY = -c.TEST_LOG_LOSS, 1 - c.TEST_ERROR
+EPOCH_SECONDS = c.TRAIN_SECONDS / c.EPOCH
+
+
+def variants(method: str, dataset: str = "") -> dict[str, Rows]:
+    """A method of Table 3 with the text's and with the code's settings."""
+    return {"paper": TABLE3_PAPER(dataset, method), "code": TABLE3_CODE(dataset, method)}
+
+
+def omniglot(method: str) -> dict[str, Rows]:
+    """A method on Omniglot, which ran with the code's settings alone."""
+    return {"code": TABLE3_OMNIGLOT("omniglot", method)}
+
 
 STATEMENTS = [
     Statement(
         "Abstract, Table 3",
         "Softmax A&R has a higher test log likelihood than one-vs-each",
-        left=AR,
-        right={"paper": TABLE3_PAPER(method="ove"), "code": TABLE3_CODE(method="ove")},
+        left=variants("ar_softmax"),
+        right=variants("ove"),
         headline=True,
-        of=-c.TEST_LOG_LOSS,
-        datasets=SMALL,
-        holds=ABOVE,
+        of=LIKELIHOOD,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Abstract, Table 3",
         "Softmax A&R has a higher test log likelihood than one-vs-each",
-        left={"code": TABLE3_OMNIGLOT("omniglot", "ar_softmax")},
-        right={"code": TABLE3_OMNIGLOT("omniglot", "ove")},
-        of=-c.TEST_LOG_LOSS,
-        holds=ABOVE,
+        left=omniglot("ar_softmax"),
+        right=omniglot("ove"),
+        of=LIKELIHOOD,
+        holds=HIGHER,
     ),
     Statement(
         "Abstract, Table 3",
         "Softmax A&R has a higher test accuracy than one-vs-each",
-        left=AR,
-        right={"paper": TABLE3_PAPER(method="ove"), "code": TABLE3_CODE(method="ove")},
-        of=1 - c.TEST_ERROR,
-        datasets=SMALL,
-        holds=ABOVE,
+        left=variants("ar_softmax"),
+        right=variants("ove"),
+        of=ACCURACY,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Abstract, Table 3",
         "Softmax A&R has a higher test accuracy than one-vs-each",
-        left={"code": TABLE3_OMNIGLOT("omniglot", "ar_softmax")},
-        right={"code": TABLE3_OMNIGLOT("omniglot", "ove")},
-        of=1 - c.TEST_ERROR,
-        holds=ABOVE,
+        left=omniglot("ar_softmax"),
+        right=omniglot("ove"),
+        of=ACCURACY,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4, Figure 2",
         "The bound of softmax A&R is tighter than that of one-vs-each",
-        left=AR,
-        right={"paper": TABLE3_PAPER(method="ove"), "code": TABLE3_CODE(method="ove")},
+        left=variants("ar_softmax"),
+        right=variants("ove"),
         headline=True,
         of=c.BOUND,
-        datasets=SMALL,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4, Figure 2",
         "The bound of softmax A&R is tighter than that of one-vs-each",
-        left={"code": TABLE3_OMNIGLOT("omniglot", "ar_softmax")},
-        right={"code": TABLE3_OMNIGLOT("omniglot", "ove")},
+        left=omniglot("ar_softmax"),
+        right=omniglot("ove"),
         of=c.BOUND,
-        holds=ABOVE,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4, Figure 2",
@@ -90,7 +103,7 @@ STATEMENTS = [
             "the bound of softmax A&R over the training log likelihood of exact "
             "softmax (text's settings), seed by seed"
         ),
-        datasets=SMALL,
+        datasets=DATASETS,
         holds=below(1.05),
         command="python run.py -m experiment=ar/table3_paper",
     ),
@@ -100,7 +113,7 @@ STATEMENTS = [
         function=bounds.exact_above_ar,
         datasets=["mnist"],
         measured="test log likelihood, exact softmax less softmax A&R, text's settings",
-        holds=ABOVE,
+        holds=HIGHER,
         command="python run.py -m experiment=ar/table3_paper_exact",
     ),
     Statement(
@@ -109,27 +122,24 @@ STATEMENTS = [
         function=bounds.exact_above_ar,
         datasets=["bibtex"],
         measured="test log likelihood, exact softmax less softmax A&R, text's settings",
-        holds=BELOW,
+        holds=LOWER,
         command="python run.py -m experiment=ar/table3_paper_exact",
     ),
     Statement(
         "Section 4.2, Table 3",
-        ("Multinomial logistic A&R has a higher test log likelihood than one-vs-each on Bibtex"),
-        left={
-            "paper": TABLE3_PAPER("bibtex", "ar_logistic"),
-            "code": TABLE3_CODE("bibtex", "ar_logistic"),
-        },
-        right={"paper": TABLE3_PAPER("bibtex", "ove"), "code": TABLE3_CODE("bibtex", "ove")},
-        of=-c.TEST_LOG_LOSS,
-        holds=ABOVE,
+        "Multinomial logistic A&R has a higher test log likelihood than one-vs-each on Bibtex",
+        left=variants("ar_logistic", "bibtex"),
+        right=variants("ove", "bibtex"),
+        of=LIKELIHOOD,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.2, Table 3",
-        ("Multinomial logistic A&R has a higher test log likelihood than one-vs-each on Omniglot"),
-        left={"code": TABLE3_OMNIGLOT("omniglot", "ar_logistic")},
-        right={"code": TABLE3_OMNIGLOT("omniglot", "ove")},
-        of=-c.TEST_LOG_LOSS,
-        holds=ABOVE,
+        "Multinomial logistic A&R has a higher test log likelihood than one-vs-each on Omniglot",
+        left=omniglot("ar_logistic"),
+        right=omniglot("ove"),
+        of=LIKELIHOOD,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.2, Table 3",
@@ -137,31 +147,28 @@ STATEMENTS = [
             "Multinomial probit A&R has a lower test log likelihood than one-vs-each "
             "on the small datasets (as printed)"
         ),
-        left={"paper": TABLE3_PAPER(method="ar_probit"), "code": TABLE3_CODE(method="ar_probit")},
-        right={"paper": TABLE3_PAPER(method="ove"), "code": TABLE3_CODE(method="ove")},
-        of=-c.TEST_LOG_LOSS,
-        datasets=SMALL,
-        holds=BELOW,
+        left=variants("ar_probit"),
+        right=variants("ove"),
+        of=LIKELIHOOD,
+        datasets=DATASETS,
+        holds=LOWER,
     ),
     Statement(
         "Section 4.2, Table 3",
         "Softmax A&R has the highest test log likelihood of the three models",
-        left=AR,
-        right={
-            "paper": TABLE3_PAPER(method="ar_logistic"),
-            "code": TABLE3_CODE(method="ar_logistic"),
-        },
-        of=-c.TEST_LOG_LOSS,
-        datasets=SMALL,
-        holds=ABOVE,
+        left=variants("ar_softmax"),
+        right=variants("ar_logistic"),
+        of=LIKELIHOOD,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.2, Table 3",
         "Softmax A&R has the highest test log likelihood of the three models",
-        left={"code": TABLE3_OMNIGLOT("omniglot", "ar_softmax")},
-        right={"code": TABLE3_OMNIGLOT("omniglot", "ar_logistic")},
-        of=-c.TEST_LOG_LOSS,
-        holds=ABOVE,
+        left=omniglot("ar_softmax"),
+        right=omniglot("ar_logistic"),
+        of=LIKELIHOOD,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.2, Table 2",
@@ -173,10 +180,10 @@ STATEMENTS = [
         right={"code": TABLE2(method="ove")},
         headline=True,
         by=RATIO,
-        of=c.TRAIN_SECONDS / c.EPOCH,
-        datasets=["mnist", "bibtex", "omniglot"],
+        of=EPOCH_SECONDS,
+        datasets=[*DATASETS, "omniglot"],
         holds=below(1.1),
-        few=TIMED,
+        few=THREE_LAUNCHES,
     ),
     Statement(
         "Section 4.2, Table 2",
@@ -184,10 +191,10 @@ STATEMENTS = [
         left={"code": TABLE2(method="ar_probit")},
         right={"code": TABLE2(method="ar_softmax")},
         by=RATIO,
-        of=c.TRAIN_SECONDS / c.EPOCH,
-        datasets=["mnist", "bibtex", "omniglot"],
+        of=EPOCH_SECONDS,
+        datasets=[*DATASETS, "omniglot"],
         holds=above(1),
-        few=TIMED,
+        few=THREE_LAUNCHES,
     ),
     Statement(
         "Section 4.1",
@@ -200,8 +207,8 @@ STATEMENTS = [
         by=RATIO,
         of=c.BOUND,
         holds=above(100),
-        command=SYNTHETIC_TEXT,
-        reason=SHORTER,
+        command=SYNTHETIC_COMMAND,
+        reason=ITERATIONS,
     ),
     Statement(
         "Section 4.1",
@@ -209,9 +216,9 @@ STATEMENTS = [
         left={"code": SYNTHETIC("ar-synthetic", "ar_softmax")},
         right={"code": SYNTHETIC("ar-synthetic", "ove")},
         of=c.TRAIN_L1_ERROR,
-        holds=BELOW,
-        command=SYNTHETIC_TEXT,
-        reason=SHORTER,
+        holds=LOWER,
+        command=SYNTHETIC_COMMAND,
+        reason=ITERATIONS,
     ),
     Statement(
         "Section 4, Data preprocessing",
@@ -234,11 +241,11 @@ STATEMENTS = [
             "The approach of Botev et al. does not outperform one-vs-each in test "
             "log likelihood on four of the five datasets"
         ),
-        left=CSS,
+        left=BOTEV,
         right=TABLE3_PAPER(method="ove"),
-        of=-c.TEST_LOG_LOSS,
-        datasets=SMALL,
-        holds=BELOW,
+        of=LIKELIHOOD,
+        datasets=DATASETS,
+        holds=LOWER,
         reason="on which of the five it does is not printed; three of them were not run",
     ),
     Statement(
@@ -247,11 +254,11 @@ STATEMENTS = [
             "Softmax A&R is superior to the approach of Botev et al. also where that "
             "outperforms one-vs-each"
         ),
-        left=CSS,
+        left=BOTEV,
         right=TABLE3_PAPER(method="ar_softmax"),
-        of=-c.TEST_LOG_LOSS,
-        datasets=SMALL,
-        holds=BELOW,
+        of=LIKELIHOOD,
+        datasets=DATASETS,
+        holds=LOWER,
     ),
     Statement(
         "Section 4.2, Figure 2",
@@ -262,8 +269,8 @@ STATEMENTS = [
         left={"code": BOUND_AFTER(method="ar_softmax")},
         right=TABLE3_CODE(method="ove"),
         of=c.BOUND,
-        datasets=SMALL,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.2, Figure 2",
@@ -277,7 +284,7 @@ STATEMENTS = [
             "the bound of softmax A&R after the local step over the training log "
             "likelihood of exact softmax (code's settings), seed by seed"
         ),
-        datasets=SMALL,
+        datasets=DATASETS,
         holds=below(1.05),
         command="python run.py -m experiment=ar/bound_after",
     ),
@@ -287,7 +294,7 @@ STATEMENTS = [
         left={"code": BOUND_AFTER(method="ar_softmax")},
         right=TABLE3_CODE(method="ar_softmax"),
         of=c.BOUND,
-        datasets=SMALL,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
 ]

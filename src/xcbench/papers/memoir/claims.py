@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xcbench.papers import columns as c
 from xcbench.papers.memoir import convergence, hashing, lsh, theory
 from xcbench.papers.memoir.experiments import (
@@ -17,111 +19,142 @@ from xcbench.papers.memoir.experiments import (
     TRUNCATION,
 )
 from xcbench.papers.prose import Bounds, Quality, Statement, above, below
-from xcbench.papers.rows import RATIO
+from xcbench.papers.rows import RATIO, Rows
 
-HERE = ["20news", "citeulike"]
-LESS = below(1)
-L2 = {"paper": TABLE3_PAPER(method="memoir_l2"), "code": TABLE3_CODE(method="memoir_l2")}
+DATASETS = ["20news", "citeulike"]
+SMALLER = below(1)
 QUALITY = Quality(1 - c.TEST_ERROR, RATIO, above(0.67))
-ONCE = "one-vs-rest was run once"
+OVR_RUN = "one-vs-rest was run once"
 ACCURACY = 1 - c.TEST_ERROR
-ABOVE = above(0)
-STRONG = STRENGTH(method="memoir_l2", where={c.STRENGTH: 5})
-HARDLY = Bounds(0.8, 1.2)
-ALIKE = Bounds(0.95, 1.05)
+HIGHER = above(0)
+STRONG_PENALTY = STRENGTH(method="memoir_l2", where={c.STRENGTH: 5})
+WITHIN_A_FIFTH = Bounds(0.8, 1.2)
+WITHIN_A_TWENTIETH = Bounds(0.95, 1.05)
 CORES = "two cores are here; training uses one"
-ALIKE_BITS = Bounds(-0.01, 0.01)
+WITHIN_A_HUNDREDTH = Bounds(-0.01, 0.01)
+
+THEORY = "pytest tests/test_memoir_theory.py"
+COSTS = {
+    "takes less memory": c.MODEL_MIB,
+    "trains in less time": c.TRAIN_SECONDS,
+    "predicts in less time": c.PREDICT_SECONDS,
+}
+
+
+def variants(method: str) -> dict[str, Rows]:
+    """A method of Table 3 with the text's and with the code's settings."""
+    return {"paper": TABLE3_PAPER(method=method), "code": TABLE3_CODE(method=method)}
+
+
+def costs(place: str, name: str, other: Rows, reason: str) -> list[Statement]:
+    """Claims that MEMOIR-l2 costs less than another method, at near its accuracy."""
+    return [
+        Statement(
+            place,
+            f"MEMOIR-l2 {saves} than {name}",
+            left=variants("memoir_l2"),
+            right=other,
+            headline=name == "one-vs-rest" and cost != c.PREDICT_SECONDS,
+            by=RATIO,
+            of=cost,
+            datasets=DATASETS,
+            holds=SMALLER,
+            together=QUALITY,
+            reason=reason,
+        )
+        for saves, cost in COSTS.items()
+    ]
+
+
+def rival(name: str, other: Rows, reason: str = "") -> list[Statement]:
+    """The accuracy of MEMOIR-l2 and its costs beside those of a strong method."""
+    place = "Section 4.4, the strongest beside it"
+    accuracy = Statement(
+        place,
+        f"The accuracy of MEMOIR-l2 is at least 0.67 of that of {name}",
+        left=variants("memoir_l2"),
+        right=other,
+        by=RATIO,
+        of=ACCURACY,
+        datasets=DATASETS,
+        holds=above(0.67),
+        reason=reason,
+    )
+    return [accuracy, *costs(place, name, other, reason)]
+
+
+def graph(penalty: str, classes: str, rows: Rows, few: str = "") -> Statement:
+    """The claim that a small-world graph does as well as the exact oracle."""
+    graph_rows, exact = (
+        replace(rows, method=f"memoir_{penalty}", where={**rows.where, c.ORACLE: oracle})
+        for oracle in ("graph", "exact")
+    )
+    return Statement(
+        "Section 3, Table 3",
+        f"MEMOIR-{penalty} with the small-world graph is as accurate as with the exact oracle "
+        f"(within a twentieth), K = {classes}",
+        left=graph_rows,
+        right=exact,
+        by=RATIO,
+        of=ACCURACY,
+        holds=WITHIN_A_TWENTIETH,
+        few=few,
+    )
+
 
 STATEMENTS = [
     Statement(
         "Section 4.4, Table 3",
         "The model of MEMOIR-l1 takes less memory than that of MEMOIR-l2",
-        left={"paper": TABLE3_PAPER(method="memoir_l1"), "code": TABLE3_CODE(method="memoir_l1")},
-        right={"paper": TABLE3_PAPER(method="memoir_l2"), "code": TABLE3_CODE(method="memoir_l2")},
+        left=variants("memoir_l1"),
+        right=variants("memoir_l2"),
         by=RATIO,
         of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=LESS,
+        datasets=DATASETS,
+        holds=SMALLER,
     ),
-    Statement(
-        "Section 4.4, Table 3",
-        "MEMOIR-l2 takes less memory than one-vs-rest",
-        left=L2,
-        right=TABLE3_BASELINES(method="svm_ovr"),
-        headline=True,
-        by=RATIO,
-        of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-        reason=ONCE,
-    ),
-    Statement(
-        "Section 4.4, Table 3",
-        "MEMOIR-l2 trains in less time than one-vs-rest",
-        left=L2,
-        right=TABLE3_BASELINES(method="svm_ovr"),
-        headline=True,
-        by=RATIO,
-        of=c.TRAIN_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-        reason=ONCE,
-    ),
-    Statement(
-        "Section 4.4, Table 3",
-        "MEMOIR-l2 predicts in less time than one-vs-rest",
-        left=L2,
-        right=TABLE3_BASELINES(method="svm_ovr"),
-        by=RATIO,
-        of=c.PREDICT_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-        reason=ONCE,
-    ),
+    *costs("Section 4.4, Table 3", "one-vs-rest", TABLE3_BASELINES(method="svm_ovr"), OVR_RUN),
     Statement(
         "Section 4.4, Table 3",
         (
             "The accuracy of MEMOIR-l2 is at least 0.67 of that of one-vs-rest, the "
             "least printed share"
         ),
-        left=L2,
+        left=variants("memoir_l2"),
         right=TABLE3_BASELINES(method="svm_ovr"),
         headline=True,
         by=RATIO,
         of=ACCURACY,
-        datasets=HERE,
+        datasets=DATASETS,
         holds=above(0.67),
-        reason=ONCE,
+        reason=OVR_RUN,
     ),
     Statement(
         "Section 4.4, Table 3",
         "MEMOIR-l2 has a higher accuracy than RecallTree",
-        left=L2,
+        left=variants("memoir_l2"),
         right=TABLE3_BASELINES(method="recall_tree"),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.4, Table 3",
         "MEMOIR-l2 has a higher macro-F1 than RecallTree",
-        left=L2,
+        left=variants("memoir_l2"),
         right=TABLE3_BASELINES(method="recall_tree"),
         of=c.TEST_MACRO_F1,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.4, Table 3",
         "MEMOIR-l2 is more accurate than MEMOIR-l1",
-        left=L2,
-        right={"paper": TABLE3_PAPER(method="memoir_l1"), "code": TABLE3_CODE(method="memoir_l1")},
+        left=variants("memoir_l2"),
+        right=variants("memoir_l1"),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.4",
@@ -131,8 +164,8 @@ STATEMENTS = [
             "training seconds of MEMOIR-LSH over those of MEMOIR-l2 with the exact "
             "oracle, code's settings"
         ),
-        datasets=HERE,
-        holds=LESS,
+        datasets=DATASETS,
+        holds=SMALLER,
         reason="two of the five seeds of MEMOIR-LSH were measured beside other jobs",
         command="xcbench paper memoir grid=table3_lsh_code,table3_code",
     ),
@@ -141,182 +174,32 @@ STATEMENTS = [
         "MEMOIR-LSH has about the accuracy of MEMOIR-l2, within a tenth of it",
         function=lsh.lsh_accuracy,
         measured="accuracy of MEMOIR-LSH over that of MEMOIR-l2, code's settings",
-        datasets=HERE,
+        datasets=DATASETS,
         holds=Bounds(0.9, 1.1),
         command="xcbench paper memoir grid=table3_lsh_code,table3_code",
     ),
     Statement(
         "Section 4.4, beyond the print",
         "MEMOIR-l2 is more accurate than sums of a class's rows predicted by cosine",
-        left=L2,
+        left=variants("memoir_l2"),
         right=TABLE3_BASELINES(method="class_sums"),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.4, beyond the print",
         "MEMOIR-l1 is more accurate than sums of a class's rows predicted by cosine",
-        left={"paper": TABLE3_PAPER(method="memoir_l1"), "code": TABLE3_CODE(method="memoir_l1")},
+        left=variants("memoir_l1"),
         right=TABLE3_BASELINES(method="class_sums"),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "The accuracy of MEMOIR-l2 is at least 0.67 of that of the label tree",
-        left=L2,
-        right=TABLE3_BASELINES(method="plt"),
-        by=RATIO,
-        of=ACCURACY,
-        datasets=HERE,
-        holds=above(0.67),
-        reason="the label tree was run once",
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 takes less memory than the label tree",
-        left=L2,
-        right=TABLE3_BASELINES(method="plt"),
-        by=RATIO,
-        of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-        reason="the label tree was run once",
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 trains in less time than the label tree",
-        left=L2,
-        right=TABLE3_BASELINES(method="plt"),
-        by=RATIO,
-        of=c.TRAIN_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-        reason="the label tree was run once",
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 predicts in less time than the label tree",
-        left=L2,
-        right=TABLE3_BASELINES(method="plt"),
-        by=RATIO,
-        of=c.PREDICT_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-        reason="the label tree was run once",
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "The accuracy of MEMOIR-l2 is at least 0.67 of that of FastXML",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="fastxml"),
-        by=RATIO,
-        of=ACCURACY,
-        datasets=HERE,
-        holds=above(0.67),
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 takes less memory than FastXML",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="fastxml"),
-        by=RATIO,
-        of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 trains in less time than FastXML",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="fastxml"),
-        by=RATIO,
-        of=c.TRAIN_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 predicts in less time than FastXML",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="fastxml"),
-        by=RATIO,
-        of=c.PREDICT_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "The accuracy of MEMOIR-l2 is at least 0.67 of that of PfastReXML",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="pfastrexml"),
-        by=RATIO,
-        of=ACCURACY,
-        datasets=HERE,
-        holds=above(0.67),
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 takes less memory than PfastReXML",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="pfastrexml"),
-        by=RATIO,
-        of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "The accuracy of MEMOIR-l2 is at least 0.67 of that of PD-Sparse",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="pd_sparse"),
-        by=RATIO,
-        of=ACCURACY,
-        datasets=HERE,
-        holds=above(0.67),
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 takes less memory than PD-Sparse",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="pd_sparse"),
-        by=RATIO,
-        of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 trains in less time than PD-Sparse",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="pd_sparse"),
-        by=RATIO,
-        of=c.TRAIN_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
-    Statement(
-        "Section 4.4, the strongest beside it",
-        "MEMOIR-l2 predicts in less time than PD-Sparse",
-        left=L2,
-        right=TABLE3_SYSTEMS(method="pd_sparse"),
-        by=RATIO,
-        of=c.PREDICT_SECONDS,
-        datasets=HERE,
-        holds=LESS,
-        together=QUALITY,
-    ),
+    *rival("the label tree", TABLE3_BASELINES(method="plt"), "the label tree was run once"),
+    *rival("FastXML", TABLE3_SYSTEMS(method="fastxml")),
+    *rival("PfastReXML", TABLE3_SYSTEMS(method="pfastrexml"))[:2],  # its times are not claimed
+    *rival("PD-Sparse", TABLE3_SYSTEMS(method="pd_sparse")),
     Statement(
         "Section 4.3",
         "A weaker l1 penalty leaves more non-zeros",
@@ -324,7 +207,7 @@ STATEMENTS = [
         right=FIGURE1(method="memoir_l1", where={c.STRENGTH: 1e-4}),
         by=RATIO,
         of=c.NONZEROS,
-        datasets=HERE,
+        datasets=DATASETS,
         holds=above(1),
     ),
     Statement(
@@ -333,8 +216,8 @@ STATEMENTS = [
         left=FIGURE1(method="memoir_l1", where={c.STRENGTH: 1e-7}),
         right=FIGURE1(method="memoir_l1", where={c.STRENGTH: 1e-4}),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.3",
@@ -343,18 +226,18 @@ STATEMENTS = [
         right=FIGURE1(method="memoir_l1", where={c.STRENGTH: 1e-7}),
         by=RATIO,
         of=c.TRAIN_SECONDS,
-        datasets=HERE,
+        datasets=DATASETS,
         holds=above(1),
     ),
     Statement(
         "Section 4.3",
-        ("The strength of the l2 penalty hardly affects the time (5 against 0.01, within a fifth)"),
-        left=STRONG,
+        "The strength of the l2 penalty hardly affects the time (5 against 0.01, within a fifth)",
+        left=STRONG_PENALTY,
         right=STRENGTH(method="memoir_l2", where={c.STRENGTH: 0.01}),
         by=RATIO,
         of=c.TRAIN_SECONDS,
-        datasets=HERE,
-        holds=HARDLY,
+        datasets=DATASETS,
+        holds=WITHIN_A_FIFTH,
         reason="times of one machine, with the code's settings",
     ),
     Statement(
@@ -363,12 +246,12 @@ STATEMENTS = [
             "The strength of the l2 penalty hardly affects the memory (5 against "
             "0.01, within a fifth)"
         ),
-        left=STRONG,
+        left=STRONG_PENALTY,
         right=STRENGTH(method="memoir_l2", where={c.STRENGTH: 0.01}),
         by=RATIO,
         of=c.MODEL_MIB,
-        datasets=HERE,
-        holds=HARDLY,
+        datasets=DATASETS,
+        holds=WITHIN_A_FIFTH,
     ),
     Statement(
         "Section 4.3",
@@ -379,71 +262,15 @@ STATEMENTS = [
         left=STRENGTH(method="memoir_l2", where={c.STRENGTH: 0.01}),
         right=STRENGTH(method="memoir_l2", where={c.STRENGTH: 5}),
         of=ACCURACY,
-        datasets=HERE,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
         reason="the text does not say which way",
     ),
-    Statement(
-        "Section 3, Table 3",
-        (
-            "MEMOIR-l2 with the small-world graph is as accurate as with the exact "
-            "oracle (within a twentieth), K = 20"
-        ),
-        left=TABLE3_ORACLES("20news", "memoir_l2", {c.ORACLE: "graph"}),
-        right=TABLE3_ORACLES("20news", "memoir_l2", {c.ORACLE: "exact"}),
-        by=RATIO,
-        of=ACCURACY,
-        holds=ALIKE,
-    ),
-    Statement(
-        "Section 3, Table 3",
-        (
-            "MEMOIR-l2 with the small-world graph is as accurate as with the exact "
-            "oracle (within a twentieth), K = 829"
-        ),
-        left=TABLE3_ORACLES("citeulike", "memoir_l2", {c.MIN_ROWS: 50, c.ORACLE: "graph"}),
-        right=TABLE3_ORACLES("citeulike", "memoir_l2", {c.MIN_ROWS: 50, c.ORACLE: "exact"}),
-        by=RATIO,
-        of=ACCURACY,
-        holds=ALIKE,
-    ),
-    Statement(
-        "Section 3, Table 3",
-        (
-            "MEMOIR-l2 with the small-world graph is as accurate as with the exact "
-            "oracle (within a twentieth), K = 8,310"
-        ),
-        left=ORACLES("citeulike", "memoir_l2", {c.CONSTANT: 1, c.ORACLE: "graph"}),
-        right=ORACLES("citeulike", "memoir_l2", {c.CONSTANT: 1, c.ORACLE: "exact"}),
-        by=RATIO,
-        of=ACCURACY,
-        holds=ALIKE,
-        few="a run takes 40 minutes",
-    ),
-    Statement(
-        "Section 3, Table 3",
-        (
-            "MEMOIR-l1 with the small-world graph is as accurate as with the exact "
-            "oracle (within a twentieth), K = 20"
-        ),
-        left=TABLE3_ORACLES("20news", "memoir_l1", {c.ORACLE: "graph"}),
-        right=TABLE3_ORACLES("20news", "memoir_l1", {c.ORACLE: "exact"}),
-        by=RATIO,
-        of=ACCURACY,
-        holds=ALIKE,
-    ),
-    Statement(
-        "Section 3, Table 3",
-        (
-            "MEMOIR-l1 with the small-world graph is as accurate as with the exact "
-            "oracle (within a twentieth), K = 829"
-        ),
-        left=TABLE3_ORACLES("citeulike", "memoir_l1", {c.MIN_ROWS: 50, c.ORACLE: "graph"}),
-        right=TABLE3_ORACLES("citeulike", "memoir_l1", {c.MIN_ROWS: 50, c.ORACLE: "exact"}),
-        by=RATIO,
-        of=ACCURACY,
-        holds=ALIKE,
-    ),
+    graph("l2", "20", TABLE3_ORACLES("20news")),
+    graph("l2", "829", TABLE3_ORACLES("citeulike", where={c.MIN_ROWS: 50})),
+    graph("l2", "8,310", ORACLES("citeulike", where={c.CONSTANT: 1}), "a run takes 40 minutes"),
+    graph("l1", "20", TABLE3_ORACLES("20news")),
+    graph("l1", "829", TABLE3_ORACLES("citeulike", where={c.MIN_ROWS: 50})),
     Statement(
         "Section 4.3, Table 2",
         "Accuracy falls again at the largest batch (1,000 sqrt K against 100 sqrt K)",
@@ -466,7 +293,7 @@ STATEMENTS = [
         ),
         holds=above(0.999),
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Theorem 1, proof",
@@ -478,7 +305,7 @@ STATEMENTS = [
         ),
         holds=above(0.999),
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Abstract",
@@ -509,21 +336,21 @@ STATEMENTS = [
             "share of equal bits of 20,000 hyperplanes less the printed probability, "
             "farthest of seven inner products"
         ),
-        holds=ALIKE_BITS,
+        holds=WITHIN_A_HUNDREDTH,
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Section 3, Eq. 9",
-        ("The bits of x and w are equal with the probability 1 - arccos(S) / pi (within 0.01)"),
+        "The bits of x and w are equal with the probability 1 - arccos(S) / pi (within 0.01)",
         function=hashing.with_arccos,
         measured=(
             "share of equal bits of 20,000 hyperplanes less the probability, "
             "farthest of seven inner products"
         ),
-        holds=ALIKE_BITS,
+        holds=WITHIN_A_HUNDREDTH,
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Section 3, Eq. 9",
@@ -538,17 +365,17 @@ STATEMENTS = [
         ),
         holds=Bounds(0.26, 0.46),
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
         reason="tables made for this; the oracle of the other runs compares all codes",
     ),
     Statement(
         "Theorem 2",
-        ("The mean of Algorithm 1's iterates is within the printed bound of the optimum"),
+        "The mean of Algorithm 1's iterates is within the printed bound of the optimum",
         function=convergence.share_of_bound_2,
         measured="excess over the bound, the largest of 48 random problems and settings",
-        holds=LESS,
+        holds=SMALLER,
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Algorithm 1",
@@ -558,9 +385,9 @@ STATEMENTS = [
             "length of the optimal weights times the root of lambda, the largest of "
             "the random problems"
         ),
-        holds=LESS,
+        holds=SMALLER,
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Theorem 3",
@@ -570,18 +397,18 @@ STATEMENTS = [
         ),
         function=convergence.share_of_bound_3,
         measured="excess over the bound, the largest of 24 random problems and settings",
-        holds=LESS,
+        holds=SMALLER,
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Theorem 3",
-        ("It is with R the distance of the optimum from the start, as in the standard proof"),
+        "It is with R the distance of the optimum from the start, as in the standard proof",
         function=convergence.share_of_bound_3_from_optimum,
         measured="excess over that bound, the largest of the same",
-        holds=LESS,
+        holds=SMALLER,
         exact=True,
-        command="pytest tests/test_memoir_theory.py",
+        command=THEORY,
     ),
     Statement(
         "Section 3, Algorithm 2",
@@ -593,8 +420,8 @@ STATEMENTS = [
         right=FIGURE1(method="memoir_l1", where={c.STRENGTH: 1e-4}),
         by=RATIO,
         of=ACCURACY,
-        datasets=HERE,
-        holds=ALIKE,
+        datasets=DATASETS,
+        holds=WITHIN_A_TWENTIETH,
         reason="the text has no number for little; here a tenth of the length of a class",
     ),
 ]

@@ -14,22 +14,22 @@ from xcbench.papers.ove.experiments import (
 )
 from xcbench.papers.prose import Bounds, Statement, above, below
 
-SMALL = ["mnist", "20news", "bibtex"]
-ABOVE = above(0)
-BELOW = below(0)
-PLANE = "python run.py -m experiment=ove/figure1b"
+DATASETS = ["mnist", "20news", "bibtex"]
+HIGHER = above(0)
+LOWER = below(0)
+PLANE_COMMAND = "python run.py -m experiment=ove/figure1b"
 THEORY = "pytest tests/test_ove_theory.py"
 
 STATEMENTS = [
     Statement(
         "Section 2, Eq. 5",
-        ("One-vs-each is tighter than Bouchard's bound at their optima (less the penalty, a row)"),
+        "One-vs-each is tighter than Bouchard's bound at their optima (less the penalty, a row)",
         left=TABLE2(method="ove"),
         right=TABLE2(method="bouchard"),
         headline=True,
         of=c.BOUND - c.L2_TERM,
-        datasets=SMALL,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
         exact=True,
     ),
     Statement(
@@ -41,8 +41,8 @@ STATEMENTS = [
         left=TABLE2(method="ove"),
         right=TABLE2(method="softmax"),
         of=c.BOUND - c.L2_TERM,
-        datasets=SMALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
         exact=True,
     ),
     Statement(
@@ -52,8 +52,8 @@ STATEMENTS = [
         right=TABLE2(method="bouchard"),
         headline=True,
         of=c.PARAM_NORM,
-        datasets=SMALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
         exact=True,
         reason=(
             "both at their optimum; the printed norms of Bouchard's bound on MNIST "
@@ -66,8 +66,8 @@ STATEMENTS = [
         left=FIGURE3(method="ove"),
         right=TABLE2(method="bouchard"),
         of=c.PARAM_NORM,
-        datasets=SMALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
         reason="the rate of OVE-SGD was chosen to meet the printed norm",
     ),
     Statement(
@@ -76,8 +76,8 @@ STATEMENTS = [
         left=TABLE2(method="bouchard"),
         right=TABLE2(method="softmax"),
         of=c.TEST_ERROR,
-        datasets=SMALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
         exact=True,
     ),
     Statement(
@@ -86,8 +86,8 @@ STATEMENTS = [
         left=TABLE2(method="bouchard"),
         right=TABLE2(method="ove"),
         of=c.TEST_ERROR,
-        datasets=SMALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
         exact=True,
     ),
     Statement(
@@ -96,8 +96,8 @@ STATEMENTS = [
         left=TABLE2(method="bouchard"),
         right=TABLE2(method="ove"),
         of=c.TEST_LOG_LOSS,
-        datasets=SMALL,
-        holds=ABOVE,
+        datasets=DATASETS,
+        holds=HIGHER,
         exact=True,
     ),
     Statement(
@@ -109,7 +109,7 @@ STATEMENTS = [
         left=TABLE2(method="ove"),
         right=TABLE2(method="softmax"),
         of=c.TEST_LOG_LOSS,
-        datasets=SMALL,
+        datasets=DATASETS,
         holds=Bounds(0, 0.1),
         exact=True,
     ),
@@ -122,26 +122,26 @@ STATEMENTS = [
         left=FIGURE3(method="ove"),
         right=TABLE2(method="softmax"),
         of=c.TEST_LOG_LOSS,
-        datasets=SMALL,
+        datasets=DATASETS,
         holds=Bounds(0, 0.1),
     ),
     Statement(
         "Section 4.2, Figure 3",
-        ("The stochastic method comes to the one-vs-each optimum; its nlpd is within 0.02"),
+        "The stochastic method comes to the one-vs-each optimum; its nlpd is within 0.02",
         left=FIGURE3(method="ove"),
         right=TABLE2(method="ove"),
         headline=True,
         of=c.TEST_LOG_LOSS,
-        datasets=SMALL,
+        datasets=DATASETS,
         holds=Bounds(-0.02, 0.02),
     ),
     Statement(
         "Section 4.2, beyond the print",
-        ("On random splits of BIBTEX Bouchard's bound has a lower test error than softmax"),
+        "On random splits of BIBTEX Bouchard's bound has a lower test error than softmax",
         left=TABLE2_BIBTEX_SPLITS("bibtex", "bouchard"),
         right=TABLE2_BIBTEX_SPLITS("bibtex", "softmax"),
         of=c.TEST_ERROR,
-        holds=BELOW,
+        holds=LOWER,
     ),
     Statement(
         "Section 4.2, beyond the print",
@@ -149,15 +149,15 @@ STATEMENTS = [
         left=TABLE2_BIBTEX_SPLITS("bibtex", "ove"),
         right=TABLE2_BIBTEX_SPLITS("bibtex", "softmax"),
         of=c.TEST_LOG_LOSS,
-        holds=ABOVE,
+        holds=HIGHER,
     ),
     Statement(
         "Section 4.2, beyond the print",
-        ("On random splits of BIBTEX Bouchard's bound has a higher nlpd than one-vs-each"),
+        "On random splits of BIBTEX Bouchard's bound has a higher nlpd than one-vs-each",
         left=TABLE2_BIBTEX_SPLITS("bibtex", "bouchard"),
         right=TABLE2_BIBTEX_SPLITS("bibtex", "ove"),
         of=c.TEST_LOG_LOSS,
-        holds=ABOVE,
+        holds=HIGHER,
     ),
     Statement(
         "Section 3, Figure 1a",
@@ -188,16 +188,16 @@ STATEMENTS = [
         measured="Eq. 17, one-vs-each against softmax at their optima",
         holds=below(0.1),
         exact=True,
-        command=PLANE,
+        command=PLANE_COMMAND,
     ),
     Statement(
         "Section 3, Figure 1b",
-        ("In the plane the parameters of Bouchard's bound are not close to those of softmax"),
+        "In the plane the parameters of Bouchard's bound are not close to those of softmax",
         function=toy_norms.bouchard,
         measured="Eq. 17, Bouchard's bound against softmax at their optima",
         holds=above(0.1),
         exact=True,
-        command=PLANE,
+        command=PLANE_COMMAND,
     ),
     Statement(
         "Section 3, Figure 2",
@@ -218,7 +218,7 @@ STATEMENTS = [
         left=GROUPED("bibtex", "ove_grouped", {c.GROUP: 100}),
         right=GROUPED("bibtex", "ove_grouped", {c.GROUP: 10}),
         of=c.BOUND - c.L2_TERM,
-        holds=ABOVE,
+        holds=HIGHER,
         exact=True,
     ),
     Statement(
@@ -257,7 +257,7 @@ STATEMENTS = [
     ),
     Statement(
         "Section 4.2, Figures 3a and 3b",
-        ("Gradient ascent on MNIST and 20NEWS climbs to the optima in the order of the bounds"),
+        "Gradient ascent on MNIST and 20NEWS climbs to the optima in the order of the bounds",
         untested=(
             "not run: 2e5 and 1e6 iterations over all rows and classes; on BIBTEX "
             "(Figure 3c) a thousand took four minutes"

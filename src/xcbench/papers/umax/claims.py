@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xcbench.papers import columns as c
-from xcbench.papers.prose import Statement, above, below
-from xcbench.papers.rows import RATIO
+from xcbench.papers.prose import Side, Statement, above, below
+from xcbench.papers.rows import RATIO, Rows
 from xcbench.papers.umax import composition, implicit_steps, sensitivity
 from xcbench.papers.umax.experiments import (
     FIGURE2,
@@ -16,120 +16,87 @@ from xcbench.papers.umax.experiments import (
     TABLE3_TUNED,
 )
 
-LOSS = c.TRAIN_LOG_LOSS
-ALL = ["mnist", "bibtex", "delicious", "citeulike"]
-BELOW = below(0)
-IMPLICIT = TABLE3_TUNED(method="implicit")
-RIGHT = "with the correct log loss; the printed one of the biased methods applies softmax twice"
-UMAX = TABLE3_TUNED(method="umax")
-SUITS = below(1.1)
+DATASETS = ["mnist", "bibtex", "delicious", "citeulike"]
+LOWER = below(0)
+CORRECT_LOSS = (
+    "with the correct log loss; the printed one of the biased methods applies softmax twice"
+)
+PROPOSED = {"implicit": "Implicit SGD", "umax": "U-max"}
+BIASED = {"is": "IS", "ove": "OVE", "nce": "NCE"}
+TUNED, BEST = "at tuned rates", "at best rates"
+IMPLICIT_BELOW_UMAX = "Implicit SGD ends at a lower log loss than U-max"
+IMPLICIT_BELOW_VANILLA = "Implicit SGD ends at a lower log loss than vanilla SGD on the double sum"
+UMAX_BELOW_VANILLA = "U-max ends at a lower log loss than vanilla SGD on the double sum"
+NAMES = {
+    "umax": "U-max",
+    "implicit": "Implicit SGD",
+    "vanilla": "vanilla SGD",
+    "ove": "OVE",
+    "nce": "NCE",
+    "is": "IS",
+}
 THEORY = "pytest tests/test_umax_theory.py"
 
+
+def variants(method: str, other: str) -> tuple[dict[str, Rows], dict[str, Rows]]:
+    """Two methods at the rates of Table 3: ours for the text, the printed ones for the code."""
+    grids = {"paper": TABLE3_TUNED, "code": TABLE3_CODE}
+    of_method = {name: grid(method=method) for name, grid in grids.items()}
+    return of_method, {name: grid(method=other) for name, grid in grids.items()}
+
+
+def at_best(method: str) -> Rows:
+    """A method at the best of all rates."""
+    return FIGURE3(method=method, best=True)
+
+
+def lower(
+    place: str,
+    claim: str,
+    left: Side,
+    right: Side,
+    reading: str,
+    headline: bool = False,
+    reason: str = "",
+) -> Statement:
+    """A claim that a method ends at a lower training log loss than another."""
+    return Statement(
+        place,
+        claim,
+        left=left,
+        right=right,
+        reading=reading,
+        headline=headline,
+        datasets=DATASETS,
+        holds=LOWER,
+        reason=reason,
+    )
+
+
 STATEMENTS = [
-    Statement(
-        "Abstract, Section 4.3",
-        "Implicit SGD ends at a lower log loss than vanilla SGD on the double sum",
-        left={"paper": TABLE3_TUNED(method="implicit"), "code": TABLE3_CODE(method="implicit")},
-        right={"paper": TABLE3_TUNED(method="vanilla"), "code": TABLE3_CODE(method="vanilla")},
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract, Section 4.3",
-        "U-max ends at a lower log loss than vanilla SGD on the double sum",
-        left={"paper": TABLE3_TUNED(method="umax"), "code": TABLE3_CODE(method="umax")},
-        right={"paper": TABLE3_TUNED(method="vanilla"), "code": TABLE3_CODE(method="vanilla")},
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Section 4.3",
-        "Implicit SGD ends at a lower log loss than U-max",
-        left={"paper": TABLE3_TUNED(method="implicit"), "code": TABLE3_CODE(method="implicit")},
-        right={"paper": TABLE3_TUNED(method="umax"), "code": TABLE3_CODE(method="umax")},
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract",
-        "Implicit SGD outperforms the biased method IS",
-        left=IMPLICIT,
-        right=TABLE3_TUNED(method="is"),
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-        reason=RIGHT,
-    ),
-    Statement(
-        "Abstract",
-        "Implicit SGD outperforms the biased method OVE",
-        left=IMPLICIT,
-        right=TABLE3_TUNED(method="ove"),
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-        reason=RIGHT,
-    ),
-    Statement(
-        "Abstract",
-        "Implicit SGD outperforms the biased method NCE",
-        left=IMPLICIT,
-        right=TABLE3_TUNED(method="nce"),
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-        reason=RIGHT,
-    ),
-    Statement(
-        "Abstract",
-        "U-max outperforms the biased method IS",
-        left=UMAX,
-        right=TABLE3_TUNED(method="is"),
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-        reason=RIGHT,
-    ),
-    Statement(
-        "Abstract",
-        "U-max outperforms the biased method OVE",
-        left=UMAX,
-        right=TABLE3_TUNED(method="ove"),
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-        reason=RIGHT,
-    ),
-    Statement(
-        "Abstract",
-        "U-max outperforms the biased method NCE",
-        left=UMAX,
-        right=TABLE3_TUNED(method="nce"),
-        reading="at tuned rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-        reason=RIGHT,
+    lower("Abstract, Section 4.3", IMPLICIT_BELOW_VANILLA, *variants("implicit", "vanilla"), TUNED),
+    lower("Abstract, Section 4.3", UMAX_BELOW_VANILLA, *variants("umax", "vanilla"), TUNED),
+    lower("Section 4.3", IMPLICIT_BELOW_UMAX, *variants("implicit", "umax"), TUNED),
+    *(
+        lower(
+            "Abstract",
+            f"{name} outperforms the biased method {biased}",
+            TABLE3_TUNED(method=method),
+            TABLE3_TUNED(method=other),
+            TUNED,
+            reason=CORRECT_LOSS,
+        )
+        for method, name in PROPOSED.items()
+        for other, biased in BIASED.items()
     ),
     Statement(
         "Section 4.3, beyond the print",
-        ("Implicit SGD, at rates that suit each method, also has the lower test error than IS"),
-        left=IMPLICIT,
+        "Implicit SGD, at rates that suit each method, also has the lower test error than IS",
+        left=TABLE3_TUNED(method="implicit"),
         right=TABLE3_TUNED(method="is"),
         of=c.TEST_ERROR,
-        datasets=ALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
     ),
     Statement(
         "Section 4.3",
@@ -148,9 +115,8 @@ STATEMENTS = [
             "The unbiased methods come to the optimum of softmax, the biased ones do "
             "not; Implicit SGD is there after 50 epochs"
         ),
-        left=FIGURE3(method="implicit", best=True),
+        left=at_best("implicit"),
         right=OPTIMUM(method="softmax"),
-        of=LOSS,
         datasets=["bibtex", "delicious"],
         holds=below(0.01),
         reason=(
@@ -160,106 +126,39 @@ STATEMENTS = [
     Statement(
         "Section 4.3, Figure 1",
         "A biased method (IS) ends above the optimum of softmax",
-        left=FIGURE3(method="is", best=True),
+        left=at_best("is"),
         right=OPTIMUM(method="softmax"),
-        of=LOSS,
         datasets=["bibtex", "delicious"],
         holds=above(0.01),
         reason="so does every method that was stopped after 50 epochs; it is no sign of bias",
     ),
-    Statement(
-        "Section 4.3",
-        "Implicit SGD ends at a lower log loss than U-max",
-        left=FIGURE3(method="implicit", best=True),
-        right=FIGURE3(method="umax", best=True),
-        headline=True,
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
+    lower("Section 4.3", IMPLICIT_BELOW_UMAX, at_best("implicit"), at_best("umax"), BEST, True),
+    lower(
         "Abstract, Section 4.3",
-        "Implicit SGD ends at a lower log loss than vanilla SGD on the double sum",
-        left=FIGURE3(method="implicit", best=True),
-        right=FIGURE3(method="vanilla", best=True),
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
+        IMPLICIT_BELOW_VANILLA,
+        at_best("implicit"),
+        at_best("vanilla"),
+        BEST,
     ),
-    Statement(
+    lower(
         "Abstract, Section 4.3",
-        "U-max ends at a lower log loss than vanilla SGD on the double sum",
-        left=FIGURE3(method="umax", best=True),
-        right=FIGURE3(method="vanilla", best=True),
+        UMAX_BELOW_VANILLA,
+        at_best("umax"),
+        at_best("vanilla"),
+        BEST,
         headline=True,
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
     ),
-    Statement(
-        "Abstract",
-        "Implicit SGD outperforms the biased method IS",
-        left=FIGURE3(method="implicit", best=True),
-        right=FIGURE3(method="is", best=True),
-        headline=True,
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract",
-        "Implicit SGD outperforms the biased method OVE",
-        left=FIGURE3(method="implicit", best=True),
-        right=FIGURE3(method="ove", best=True),
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract",
-        "Implicit SGD outperforms the biased method NCE",
-        left=FIGURE3(method="implicit", best=True),
-        right=FIGURE3(method="nce", best=True),
-        headline=True,
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract",
-        "U-max outperforms the biased method IS",
-        left=FIGURE3(method="umax", best=True),
-        right=FIGURE3(method="is", best=True),
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract",
-        "U-max outperforms the biased method OVE",
-        left=FIGURE3(method="umax", best=True),
-        right=FIGURE3(method="ove", best=True),
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
-    ),
-    Statement(
-        "Abstract",
-        "U-max outperforms the biased method NCE",
-        left=FIGURE3(method="umax", best=True),
-        right=FIGURE3(method="nce", best=True),
-        reading="at best rates",
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
+    *(
+        lower(
+            "Abstract",
+            f"{name} outperforms the biased method {biased}",
+            at_best(method),
+            at_best(other),
+            BEST,
+            headline=method == "implicit" and other != "ove",
+        )
+        for method, name in PROPOSED.items()
+        for other, biased in BIASED.items()
     ),
     Statement(
         "Section 4.4, Figure 3",
@@ -269,15 +168,14 @@ STATEMENTS = [
         ),
         left=FIGURE3(method="implicit", where={c.LR: 1000}),
         right=FIGURE3(method="umax", where={c.LR: 1000}),
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
     ),
     Statement(
         "Section 4.4, Figure 3",
-        ("At high rates U-max is more robust than vanilla SGD, which diverges at a rate of 1"),
+        "At high rates U-max is more robust than vanilla SGD, which diverges at a rate of 1",
         function=sensitivity.diverged_more,
-        datasets=ALL,
+        datasets=DATASETS,
         measured=(
             "share of the rates from 1 on at which training diverges, vanilla SGD "
             "less U-max, seed by seed"
@@ -287,12 +185,12 @@ STATEMENTS = [
     ),
     Statement(
         "Section 3.2",
-        ("An iteration of Implicit SGD costs about as much as one of U-max (at most twice)"),
+        "An iteration of Implicit SGD costs about as much as one of U-max (at most twice)",
         left=TABLE3_TUNED(method="implicit"),
         right=TABLE3_TUNED(method="umax"),
         by=RATIO,
         of=c.TRAIN_SECONDS / c.ITERATION,
-        datasets=ALL,
+        datasets=DATASETS,
         holds=below(2),
         reason="times of the same machine, not of the same hour",
     ),
@@ -304,9 +202,8 @@ STATEMENTS = [
         ),
         left=FIGURE2(method="umax", where={c.DOUBLE_SUM: "proposed"}, best=True),
         right=FIGURE2(method="umax", where={c.DOUBLE_SUM: "raman"}, best=True),
-        of=LOSS,
-        datasets=ALL,
-        holds=BELOW,
+        datasets=DATASETS,
+        holds=LOWER,
     ),
     Statement(
         "Section 4.2",
@@ -317,90 +214,24 @@ STATEMENTS = [
     ),
     Statement(
         "Footnote 9",
-        ("OVE with 100 observations and 5 classes a step ends below OVE with one of each"),
-        left=FIGURE3(method="ove", best=True),
+        "OVE with 100 observations and 5 classes a step ends below OVE with one of each",
+        left=at_best("ove"),
         right=FIGURE3_ONE_PAIR(method="ove", best=True),
-        of=LOSS,
         datasets=["bibtex", "delicious"],
-        holds=BELOW,
+        holds=LOWER,
     ),
-    Statement(
-        "Section 4.1, Table 2",
-        (
-            "A rate tuned on a tenth of the rows suits all rows; U-max ends within "
-            "10 % of the best of all rates"
-        ),
-        left=TABLE3_TUNED(method="umax"),
-        right=FIGURE3(method="umax", best=True),
-        by=RATIO,
-        of=LOSS,
-        datasets=ALL,
-        holds=SUITS,
-    ),
-    Statement(
-        "Section 4.1, Table 2",
-        (
-            "A rate tuned on a tenth of the rows suits all rows; Implicit SGD ends "
-            "within 10 % of the best of all rates"
-        ),
-        left=TABLE3_TUNED(method="implicit"),
-        right=FIGURE3(method="implicit", best=True),
-        by=RATIO,
-        of=LOSS,
-        datasets=ALL,
-        holds=SUITS,
-    ),
-    Statement(
-        "Section 4.1, Table 2",
-        (
-            "A rate tuned on a tenth of the rows suits all rows; vanilla SGD ends "
-            "within 10 % of the best of all rates"
-        ),
-        left=TABLE3_TUNED(method="vanilla"),
-        right=FIGURE3(method="vanilla", best=True),
-        by=RATIO,
-        of=LOSS,
-        datasets=ALL,
-        holds=SUITS,
-    ),
-    Statement(
-        "Section 4.1, Table 2",
-        (
-            "A rate tuned on a tenth of the rows suits all rows; OVE ends within 10 "
-            "% of the best of all rates"
-        ),
-        left=TABLE3_TUNED(method="ove"),
-        right=FIGURE3(method="ove", best=True),
-        by=RATIO,
-        of=LOSS,
-        datasets=ALL,
-        holds=SUITS,
-    ),
-    Statement(
-        "Section 4.1, Table 2",
-        (
-            "A rate tuned on a tenth of the rows suits all rows; NCE ends within 10 "
-            "% of the best of all rates"
-        ),
-        left=TABLE3_TUNED(method="nce"),
-        right=FIGURE3(method="nce", best=True),
-        by=RATIO,
-        of=LOSS,
-        datasets=ALL,
-        holds=SUITS,
-    ),
-    Statement(
-        "Section 4.1, Table 2",
-        (
-            "A rate tuned on a tenth of the rows suits all rows; IS ends within 10 % "
-            "of the best of all rates"
-        ),
-        left=TABLE3_TUNED(method="is"),
-        right=FIGURE3(method="is", best=True),
-        by=RATIO,
-        of=LOSS,
-        datasets=ALL,
-        holds=SUITS,
+    *(
+        Statement(
+            "Section 4.1, Table 2",
+            "A rate tuned on a tenth of the rows suits all rows; "
+            f"{name} ends within 10 % of the best of all rates",
+            left=TABLE3_TUNED(method=method),
+            right=at_best(method),
+            by=RATIO,
+            datasets=DATASETS,
+            holds=below(1.1),
+        )
+        for method, name in NAMES.items()
     ),
     Statement(
         "Appendix F.3",
@@ -410,8 +241,7 @@ STATEMENTS = [
         ),
         left=SEVERAL("bibtex", "implicit", {c.BATCH_SIZE: 10}, best=True),
         right=SEVERAL("bibtex", "implicit", {c.BATCH_SIZE: 1}, best=True),
-        of=LOSS,
-        holds=BELOW,
+        holds=LOWER,
     ),
     Statement(
         "Appendix B",
@@ -448,7 +278,7 @@ STATEMENTS = [
     ),
     Statement(
         "Section 3.2, Proposition 3",
-        ("A step of Implicit SGD on n samples and m classes takes O(n(n + m)(D + n log(1/eps)))"),
+        "A step of Implicit SGD on n samples and m classes takes O(n(n + m)(D + n log(1/eps)))",
         untested=(
             "the bound is of a first-order method; ours takes L-BFGS in the span of "
             "the samples, after a linear programme for its start"
@@ -461,7 +291,7 @@ STATEMENTS = [
             "in an interval; with them no run at a rate of 0.1 overflows"
         ),
         function=sensitivity.umax_ended,
-        datasets=ALL,
+        datasets=DATASETS,
         measured="whether U-max at a rate of 0.1 ends (1) or diverges (0), seed by seed",
         holds=above(0.99),
         command="python run.py -m experiment=umax/figure3 method=umax",
