@@ -33,49 +33,57 @@ from xcbench.papers.description import Description, Part, Sections, Table, Verdi
 from xcbench.papers.measures import Measure
 from xcbench.papers.pivots import Cell, Labels, Once, Pivot, named
 
-TREE_ROWS = {"code": FIGURE1_LARGE}
-THERE = "tuned by the authors on these data; our runs on them take it as it is"
-APPENDIX = {"paper": APPENDIX_A2}
-TUNE = "xcbench paper adv dataset=eurlex"
-VALIDATION = "our validation rows are test rows, the authors' a tenth of the training rows"
-HERE = named(c.DATASET, {"citeulike": "citeulike", "20 Newsgroups": "20news"})
+LARGE = {"code": FIGURE1_LARGE}
+TUNED_BY_AUTHORS = "tuned by the authors on these data; our runs on them take it as it is"
+APPENDIX_ROWS = {"paper": APPENDIX_A2}
+COMMAND = "xcbench paper adv dataset=eurlex"
+VALIDATION_ROWS = "our validation rows are test rows, the authors' a tenth of the training rows"
+AT_HAND = named(c.DATASET, {"citeulike": "citeulike", "20 Newsgroups": "20news"})
 NOISE = {
     "uniform": {c.SAMPLER: "uniform"},
     "frequency": {c.SAMPLER: "frequency"},
     "adversarial tree": {c.SAMPLER: "tree"},
 }
-UNIFORM = ["uniform", "others"]
+UNIFORM_SAMPLERS = ["uniform", "others"]
 
 MEASURES = [
     Measure(
         "Table 1",
         method="",
-        rows=TREE_ROWS,
+        rows=LARGE,
         columns={"train_examples": c.TRAIN_ROWS, "classes_after_preprocessing": c.CLASSES},
         once=True,
     ),
-    Measure("Table 1", method="adversarial *", rows=TREE_ROWS, verdict="setting", reason=THERE),
+    Measure(
+        "Table 1", method="adversarial *", rows=LARGE, verdict="setting", reason=TUNED_BY_AUTHORS
+    ),
     Measure(
         "Table 1",
         method="* neg. sampling",
         rows={"code": FIGURE1_LARGE_RAW},
         verdict="setting",
-        reason=THERE,
+        reason=TUNED_BY_AUTHORS,
     ),
     Measure(
-        "Table 1", method="NCE", rows={"code": FIGURE1_LARGE_NCE}, verdict="setting", reason=THERE
+        "Table 1",
+        method="NCE",
+        rows={"code": FIGURE1_LARGE_NCE},
+        verdict="setting",
+        reason=TUNED_BY_AUTHORS,
     ),
-    Measure("Table 1", rows={"code": FIGURE1_LARGE_PRIOR}, verdict="setting", reason=THERE),
+    Measure(
+        "Table 1", rows={"code": FIGURE1_LARGE_PRIOR}, verdict="setting", reason=TUNED_BY_AUTHORS
+    ),
     Measure(
         "Appendix A.2",
         method="",
         data="eurlex",
-        rows=APPENDIX,
+        rows=APPENDIX_ROWS,
         columns={"train_examples": c.TRAIN_ROWS, "classes": c.CLASSES, "feature_dim": c.FEATURES},
         once=True,
-        command=TUNE,
+        command=COMMAND,
         reason={
-            "train_examples": VALIDATION,
+            "train_examples": VALIDATION_ROWS,
             "classes": (
                 "with one label a row other papers count 838 to 896 classes; how 3,687 "
                 "came is not said"
@@ -86,9 +94,9 @@ MEASURES = [
         "Appendix A.2",
         method="full softmax",
         metric="regulariser_lambda",
-        rows=APPENDIX,
+        rows=APPENDIX_ROWS,
         verdict="setting",
-        command=TUNE,
+        command=COMMAND,
         reason="the appendix does not say which quadratic form lambda multiplies",
     ),
     Measure(
@@ -96,24 +104,24 @@ MEASURES = [
         method="full softmax",
         data="eurlex",
         own="softmax",
-        rows=APPENDIX,
+        rows=APPENDIX_ROWS,
         columns={"test_accuracy": 1 - c.TEST_ERROR, "learning_rate_rho": c.LR},
-        command=TUNE,
-        reason=VALIDATION,
+        command=COMMAND,
+        reason=VALIDATION_ROWS,
     ),
     Measure(
         "Appendix A.2",
         method="uniform neg. sampling",
         data="eurlex",
         where={c.SAMPLER: "uniform"},
-        rows=APPENDIX,
+        rows=APPENDIX_ROWS,
         columns={
             "test_accuracy": 1 - c.TEST_ERROR,
             "learning_rate_rho": c.LR,
             "regulariser_lambda": c.SCORE_L2,
         },
-        command=TUNE,
-        reason=VALIDATION,
+        command=COMMAND,
+        reason=VALIDATION_ROWS,
     ),
 ]
 
@@ -150,7 +158,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "dataset": HERE,
+                        "dataset": AT_HAND,
                         "method": {
                             "adversarial neg. sampling (proposed)": {
                                 c.METHOD: "negative_sampling",
@@ -228,7 +236,7 @@ SECTIONS: list[Part | Sections] = [
                     "same"
                 ),
                 Pivot(
-                    by={"dataset": HERE, "noise": NOISE},
+                    by={"dataset": AT_HAND, "noise": NOISE},
                     columns={
                         "log lik, removed": -c.TEST_LOG_LOSS,
                         "log lik, bare": -c.TEST_LOG_LOSS_UNCORRECTED,
@@ -445,14 +453,16 @@ SECTIONS: list[Part | Sections] = [
                         }
                     },
                     columns={
-                        "log lik, uniform": Cell(-c.TEST_LOG_LOSS, where={c.SAMPLER: UNIFORM}),
+                        "log lik, uniform": Cell(
+                            -c.TEST_LOG_LOSS, where={c.SAMPLER: UNIFORM_SAMPLERS}
+                        ),
                         "log lik, frequency": Cell(
                             -c.TEST_LOG_LOSS, where={c.SAMPLER: "frequency"}
                         ),
                         "log lik, adversarial tree": Cell(
                             -c.TEST_LOG_LOSS, where={c.SAMPLER: "tree"}
                         ),
-                        "acc, uniform": Cell(1 - c.TEST_ERROR, where={c.SAMPLER: UNIFORM}),
+                        "acc, uniform": Cell(1 - c.TEST_ERROR, where={c.SAMPLER: UNIFORM_SAMPLERS}),
                         "acc, frequency": Cell(1 - c.TEST_ERROR, where={c.SAMPLER: "frequency"}),
                         "acc, adversarial tree": Cell(1 - c.TEST_ERROR, where={c.SAMPLER: "tree"}),
                     },
@@ -513,7 +523,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "dataset": HERE,
+                        "dataset": AT_HAND,
                         "components": Labels(c.TREE_PCA),
                         "discrete step": Labels(c.TREE_DISCRETE_STEP),
                     },
@@ -545,7 +555,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "dataset": HERE,
+                        "dataset": AT_HAND,
                         "components": Labels(c.TREE_PCA),
                         "fit": {
                             "halves, one Newton step": {
@@ -584,7 +594,7 @@ SECTIONS: list[Part | Sections] = [
 
 PAPER = Description(
     name="adv",
-    title=("Extreme classification via adversarial softmax approximation (Bamler and Mandt, 2020)"),
+    title="Extreme classification via adversarial softmax approximation (Bamler and Mandt, 2020)",
     intro=(
         "'paper' has the settings of the paper's text; 'code' has those with "
         "which the authors' code runs (revision a71a9bd). Both are presets of "

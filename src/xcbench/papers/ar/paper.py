@@ -29,23 +29,23 @@ from xcbench.papers.description import Description, Part, Sections, Table, Verdi
 from xcbench.papers.measures import Columns, Measure
 from xcbench.papers.pivots import Cell, Cells, Once, Pivot, Printed, named
 
-SMALL = {"paper": TABLE3_PAPER, "code": TABLE3_CODE}
+SMALL_ROWS = {"paper": TABLE3_PAPER, "code": TABLE3_CODE}
 SIZES: Columns = {
     "train_examples": c.TRAIN_ROWS,
     "test_examples": c.TEST_ROWS,
     "covariates": c.FEATURES,
     "classes": c.CLASSES,
 }
-OMNIGLOT = {"code": TABLE3_OMNIGLOT}
-LARGE = {"code": TABLE3_LARGE}
-PACE: Columns = {"time_per_epoch": c.TRAIN_SECONDS / c.EPOCH}
+OMNIGLOT_ROWS = {"code": TABLE3_OMNIGLOT}
+LARGE_ROWS = {"code": TABLE3_LARGE}
+TABLE2_COLUMNS: Columns = {"time_per_epoch": c.TRAIN_SECONDS / c.EPOCH}
 UNITS = {"minutes": 60, "h": 3600}
-CLIPPED: Columns = {
+CLOSED_FORM_COLUMNS: Columns = {
     "test_accuracy": 1 - c.TEST_ERROR,
     "test_log_likelihood": {"paper": -c.TEST_LOG_LOSS, "code": -c.TEST_LOG_LOSS_CLIPPED},
 }
 SPLIT_OF_MULAN = "Mulan's split, with other test rows and classes than printed (Table 1)"
-EVALUATION = {
+EVALUATION_NOTES = {
     "paper": {"Bibtex": SPLIT_OF_MULAN},
     "code": {
         "Bibtex test_log_likelihood": (
@@ -60,22 +60,22 @@ EVALUATION = {
         ),
     },
 }
-DRAWN: Columns = {
+SAMPLED_COLUMNS: Columns = {
     "test_accuracy": 1 - c.TEST_ERROR,
     "test_log_likelihood": {"paper": -c.TEST_LOG_LOSS, "code": -c.TEST_LOG_LOSS_IMPORTANCE},
 }
-CLOSED = ["exact softmax", "OVE", "A&R softmax"]
-SPLIT = (
+CLOSED_FORMS = ["exact softmax", "OVE", "A&R softmax"]
+SPLIT_OF_OMNIGLOT = (
     "the paper says neither which drawings train nor how they were made "
     "smaller; drawers 17 to 20 as the test part come nearer"
 )
 SYNTHETIC_ROWS = {"code": SYNTHETIC}
-ENDS: Columns = {
+SYNTHETIC_COLUMNS: Columns = {
     "bound": c.BOUND * c.TRAIN_ROWS,
     "mean_abs_error_of_probabilities": c.TRAIN_L1_ERROR / c.CLASSES,
     "time_per_epoch": c.TRAIN_SECONDS / c.EPOCH,
 }
-DRAW = {
+SYNTHETIC_REASONS = {
     "bound": (
         "all seeds share one draw of the data, another than the paper's; the "
         "table has the largest possible bound on it"
@@ -84,11 +84,11 @@ DRAW = {
         "all seeds share one draw of the data, another than the paper's"
     ),
 }
-PRINTED = {"dataset": named(c.DATASET, DATASETS), "method": named(c.METHOD, METHODS)}
-OF_TEXT = [TABLE3_PAPER, TABLE3_PAPER_EXACT]
+PRINTED_NAMES = {"dataset": named(c.DATASET, DATASETS), "method": named(c.METHOD, METHODS)}
+TEXT_GRIDS = [TABLE3_PAPER, TABLE3_PAPER_EXACT]
 LIKELIHOOD = -c.TEST_LOG_LOSS_IMPORTANCE.fillna(c.TEST_LOG_LOSS_CLIPPED)
-OF_CODE = [TABLE3_CODE, TABLE3_CODE_EXACT, TABLE3_OMNIGLOT, TABLE3_LARGE]
-EVALUATED: Cells = {
+CODE_GRIDS = [TABLE3_CODE, TABLE3_CODE_EXACT, TABLE3_OMNIGLOT, TABLE3_LARGE]
+EVALUATIONS: Cells = {
     "K": Once(c.CLASSES, ".0f"),
     "log lik": -c.TEST_LOG_LOSS,
     "code": LIKELIHOOD,
@@ -102,7 +102,7 @@ MEASURES = [
         "Table 1",
         dataset=["MNIST", "Bibtex"],
         own="ar_softmax",
-        rows=SMALL,
+        rows=SMALL_ROWS,
         columns=SIZES,
         once=True,
         reason={
@@ -116,41 +116,63 @@ MEASURES = [
         },
     ),
     Measure(
-        "Table 1", dataset="Omniglot", own="ar_softmax", rows=OMNIGLOT, columns=SIZES, once=True
+        "Table 1",
+        dataset="Omniglot",
+        own="ar_softmax",
+        rows=OMNIGLOT_ROWS,
+        columns=SIZES,
+        once=True,
     ),
-    Measure("Table 1", own="ar_softmax", rows=LARGE, columns=SIZES, once=True),
-    Measure("Table 2", rows={"code": TABLE2}, columns=PACE, units=UNITS),
+    Measure("Table 1", own="ar_softmax", rows=LARGE_ROWS, columns=SIZES, once=True),
+    Measure("Table 2", rows={"code": TABLE2}, columns=TABLE2_COLUMNS, units=UNITS),
     Measure(
         "Table 3",
         dataset=["MNIST", "Bibtex"],
         method="exact softmax",
         rows={"paper": TABLE3_PAPER_EXACT, "code": TABLE3_CODE_EXACT},
-        columns=CLIPPED,
-        note=EVALUATION,
+        columns=CLOSED_FORM_COLUMNS,
+        note=EVALUATION_NOTES,
     ),
     Measure(
         "Table 3",
         dataset=["MNIST", "Bibtex"],
         method=["OVE", "A&R softmax"],
-        rows=SMALL,
-        columns=CLIPPED,
-        note=EVALUATION,
+        rows=SMALL_ROWS,
+        columns=CLOSED_FORM_COLUMNS,
+        note=EVALUATION_NOTES,
     ),
-    Measure("Table 3", dataset=["MNIST", "Bibtex"], rows=SMALL, columns=DRAWN, note=EVALUATION),
+    Measure(
+        "Table 3",
+        dataset=["MNIST", "Bibtex"],
+        rows=SMALL_ROWS,
+        columns=SAMPLED_COLUMNS,
+        note=EVALUATION_NOTES,
+    ),
     Measure(
         "Table 3",
         dataset="Omniglot",
-        method=CLOSED,
-        rows=OMNIGLOT,
-        columns=CLIPPED,
-        note=EVALUATION,
-        reason=SPLIT,
+        method=CLOSED_FORMS,
+        rows=OMNIGLOT_ROWS,
+        columns=CLOSED_FORM_COLUMNS,
+        note=EVALUATION_NOTES,
+        reason=SPLIT_OF_OMNIGLOT,
     ),
     Measure(
-        "Table 3", dataset="Omniglot", rows=OMNIGLOT, columns=DRAWN, note=EVALUATION, reason=SPLIT
+        "Table 3",
+        dataset="Omniglot",
+        rows=OMNIGLOT_ROWS,
+        columns=SAMPLED_COLUMNS,
+        note=EVALUATION_NOTES,
+        reason=SPLIT_OF_OMNIGLOT,
     ),
-    Measure("Table 3", method=CLOSED, rows=LARGE, columns=CLIPPED, note=EVALUATION),
-    Measure("Table 3", rows=LARGE, columns=DRAWN, note=EVALUATION),
+    Measure(
+        "Table 3",
+        method=CLOSED_FORMS,
+        rows=LARGE_ROWS,
+        columns=CLOSED_FORM_COLUMNS,
+        note=EVALUATION_NOTES,
+    ),
+    Measure("Table 3", rows=LARGE_ROWS, columns=SAMPLED_COLUMNS, note=EVALUATION_NOTES),
     Measure(
         "Section 4.1",
         method="",
@@ -169,9 +191,9 @@ MEASURES = [
         own="",
         where={c.METHOD: "ar_softmax"},
         rows=SYNTHETIC_ROWS,
-        columns=ENDS,
+        columns=SYNTHETIC_COLUMNS,
         units=UNITS,
-        reason=DRAW,
+        reason=SYNTHETIC_REASONS,
     ),
     Measure(
         "Section 4.1",
@@ -179,9 +201,9 @@ MEASURES = [
         own="",
         where={c.METHOD: "ove"},
         rows=SYNTHETIC_ROWS,
-        columns=ENDS,
+        columns=SYNTHETIC_COLUMNS,
         units=UNITS,
-        reason=DRAW,
+        reason=SYNTHETIC_REASONS,
     ),
 ]
 
@@ -233,16 +255,16 @@ SECTIONS: list[Part | Sections] = [
                     "Bibtex"
                 ),
                 Pivot(
-                    by=PRINTED,
+                    by=PRINTED_NAMES,
                     columns={
                         "log lik, printed": Cell(
                             Printed("ar", "Table 3", "test_log_likelihood"), ".3f"
                         ),
-                        "log lik, paper": Cell(-c.TEST_LOG_LOSS, where={c.GRID: OF_TEXT}),
-                        "log lik, code": Cell(LIKELIHOOD, where={c.GRID: OF_CODE}),
+                        "log lik, paper": Cell(-c.TEST_LOG_LOSS, where={c.GRID: TEXT_GRIDS}),
+                        "log lik, code": Cell(LIKELIHOOD, where={c.GRID: CODE_GRIDS}),
                         "acc, printed": Cell(Printed("ar", "Table 3", "test_accuracy"), ".3f"),
-                        "acc, paper": Cell(1 - c.TEST_ERROR, where={c.GRID: OF_TEXT}),
-                        "acc, code": Cell(1 - c.TEST_ERROR, where={c.GRID: OF_CODE}),
+                        "acc, paper": Cell(1 - c.TEST_ERROR, where={c.GRID: TEXT_GRIDS}),
+                        "acc, code": Cell(1 - c.TEST_ERROR, where={c.GRID: CODE_GRIDS}),
                         "as close as asked": tables.close,
                     },
                     where={
@@ -274,7 +296,7 @@ SECTIONS: list[Part | Sections] = [
                     "1,000 draws of N(5, 5²) a row"
                 ),
                 Pivot(
-                    by=PRINTED,
+                    by=PRINTED_NAMES,
                     columns={
                         "log likelihood": -c.TEST_LOG_LOSS,
                         "clipped at -26": -c.TEST_LOG_LOSS_CLIPPED,
@@ -285,7 +307,7 @@ SECTIONS: list[Part | Sections] = [
                         ),
                         "standard error of the rows": tables.standard_error,
                     },
-                    where={c.GRID: OF_CODE},
+                    where={c.GRID: CODE_GRIDS},
                 ),
                 words=["dataset", "method"],
             ),
@@ -302,9 +324,9 @@ SECTIONS: list[Part | Sections] = [
                     "the column of the code"
                 ),
                 Pivot(
-                    by=PRINTED,
+                    by=PRINTED_NAMES,
                     columns={
-                        "paper": Cell(-c.TEST_LOG_LOSS, where={c.GRID: OF_TEXT}),
+                        "paper": Cell(-c.TEST_LOG_LOSS, where={c.GRID: TEXT_GRIDS}),
                         "local step size by epochs": Cell(
                             -c.TEST_LOG_LOSS, where={c.GRID: STEPS_CLOCK}
                         ),
@@ -315,8 +337,10 @@ SECTIONS: list[Part | Sections] = [
                         "averages of touched coordinates": Cell(
                             -c.TEST_LOG_LOSS, where={c.GRID: STEPS_ACCUMULATOR}
                         ),
-                        "code: labels of the code": Cell(-c.TEST_LOG_LOSS, where={c.GRID: OF_CODE}),
-                        "and its evaluation": Cell(LIKELIHOOD, where={c.GRID: OF_CODE}),
+                        "code: labels of the code": Cell(
+                            -c.TEST_LOG_LOSS, where={c.GRID: CODE_GRIDS}
+                        ),
+                        "and its evaluation": Cell(LIKELIHOOD, where={c.GRID: CODE_GRIDS}),
                         "printed": Cell(Printed("ar", "Table 3", "test_log_likelihood"), ".3f"),
                     },
                     where={c.SEED: 0, c.DATASET: ["mnist", "bibtex"]},
@@ -344,7 +368,7 @@ SECTIONS: list[Part | Sections] = [
                         },
                         "method": named(c.METHOD, METHODS),
                     },
-                    columns=EVALUATED,
+                    columns=EVALUATIONS,
                 ),
                 words=["variant", "method"],
             )
@@ -431,7 +455,7 @@ SECTIONS: list[Part | Sections] = [
                         "variant": {"smallest tag of an article": {c.GRID: CITEULIKE}},
                         "method": named(c.METHOD, METHODS),
                     },
-                    columns=EVALUATED,
+                    columns=EVALUATIONS,
                 ),
                 words=["variant", "method"],
             )

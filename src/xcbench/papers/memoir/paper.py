@@ -34,19 +34,21 @@ from xcbench.papers.memoir.names import DATASETS, METHODS
 from xcbench.papers.pivots import Cell, Cells, Labels, Once, Pivot, named
 from xcbench.papers.rows import Conditions
 
-SIZES = {"paper": TABLE1}
-BATCHES = {"code": TABLE2}
-QUALITY: Columns = {"accuracy": 100 * (1 - c.TEST_ERROR), "macro_f1": 100 * c.TEST_MACRO_F1}
-OF_TABLE3: Columns = {
+TABLE1_ROWS = {"paper": TABLE1}
+TABLE2_ROWS = {"code": TABLE2}
+TABLE2_COLUMNS: Columns = {"accuracy": 100 * (1 - c.TEST_ERROR), "macro_f1": 100 * c.TEST_MACRO_F1}
+TABLE3_COLUMNS: Columns = {
     "total_memory": 1.048576 * c.MODEL_MIB,
     "accuracy": 100 * (1 - c.TEST_ERROR),
     "macro_f1": 100 * c.TEST_MACRO_F1,
 }
 UNITS = {"GB": 1000}
-SIZE = {"total_memory": "ours is the size of the weights, the paper does not say what it measured"}
+MEMORY_REASON = {
+    "total_memory": "ours is the size of the weights, the paper does not say what it measured"
+}
 SYSTEMS = ["FastXML", "PfastReXML", "PD-Sparse"]
-LEVELLING = {"code": TABLE4}
-HAND = named(c.DATASET, {"20news": "20news", "citeulike": "citeulike"})
+TABLE4_ROWS = {"code": TABLE4}
+AT_HAND = named(c.DATASET, {"20news": "20news", "citeulike": "citeulike"})
 TIME = Cell(c.TRAIN_SECONDS, ".1f")
 ACCURACY = Cell(100 * (1 - c.TEST_ERROR), ".2f")
 F1 = Cell(100 * c.TEST_MACRO_F1, ".2f")
@@ -66,7 +68,7 @@ ALL_METHODS: dict[str, Conditions] = {
 MEMORY = Cell(1.048576 * c.MODEL_MIB, ".1f")
 PRECISION = Cell(100 * c.TEST_PRECISION_AT_1, ".2f")
 BOTH_PENALTIES = named(c.METHOD, {"MEMOIR-l2": "memoir_l2", "MEMOIR-l1": "memoir_l1"})
-OUTCOME: Cells = {
+OUTCOMES: Cells = {
     "weights MB": MEMORY,
     "accuracy %": ACCURACY,
     "macro-F1 %": F1,
@@ -84,7 +86,7 @@ COSTS: Cells = {
 MEASURES = [
     Measure(
         "Table 1",
-        rows=SIZES,
+        rows=TABLE1_ROWS,
         columns={
             "classes": c.CLASSES,
             "dimension": c.FEATURES,
@@ -100,7 +102,7 @@ MEASURES = [
     ),
     Measure(
         "Table 1",
-        rows=SIZES,
+        rows=TABLE1_ROWS,
         verdict="setting",
         reason="held-out rows are not read: T is as printed",
     ),
@@ -109,79 +111,81 @@ MEASURES = [
         method="MEMOIR |b|=0.1[*]sqrt(C)",
         own="",
         where={c.BATCH_SIZE: 11},
-        rows=BATCHES,
-        columns=QUALITY,
+        rows=TABLE2_ROWS,
+        columns=TABLE2_COLUMNS,
     ),
     Measure(
         "Table 2",
         method="MEMOIR |b|=1[*]sqrt(C)",
         own="",
         where={c.BATCH_SIZE: 110},
-        rows=BATCHES,
-        columns=QUALITY,
+        rows=TABLE2_ROWS,
+        columns=TABLE2_COLUMNS,
     ),
     Measure(
         "Table 2",
         method="MEMOIR |b|=10[*]sqrt(C)",
         own="",
         where={c.BATCH_SIZE: 1100},
-        rows=BATCHES,
-        columns=QUALITY,
+        rows=TABLE2_ROWS,
+        columns=TABLE2_COLUMNS,
     ),
     Measure(
         "Table 2",
         method="MEMOIR |b|=100[*]sqrt(C)",
         own="",
         where={c.BATCH_SIZE: 11000},
-        rows=BATCHES,
-        columns=QUALITY,
+        rows=TABLE2_ROWS,
+        columns=TABLE2_COLUMNS,
     ),
     Measure(
         "Table 2",
         method="MEMOIR |b|=1000[*]sqrt(C)",
         own="",
         where={c.BATCH_SIZE: 110000},
-        rows=BATCHES,
-        columns=QUALITY,
+        rows=TABLE2_ROWS,
+        columns=TABLE2_COLUMNS,
     ),
     Measure(
         "Table 3",
         method=["MEMOIR-l2", "MEMOIR-l1"],
         rows={"paper": TABLE3_PAPER, "code": TABLE3_CODE},
-        columns=OF_TABLE3,
+        columns=TABLE3_COLUMNS,
         units=UNITS,
         in_time=True,
-        reason=SIZE,
+        reason=MEMORY_REASON,
     ),
     Measure(
         "Table 3",
         method="MEMOIR-LSH",
         rows={"paper": TABLE3_LSH_PAPER, "code": TABLE3_LSH_CODE},
-        columns=OF_TABLE3,
+        columns=TABLE3_COLUMNS,
         units=UNITS,
         in_time=True,
-        reason=SIZE,
+        reason=MEMORY_REASON,
     ),
     Measure(
         "Table 3",
         method=SYSTEMS,
         rows={"paper": TABLE3_SYSTEMS},
-        columns=OF_TABLE3,
+        columns=TABLE3_COLUMNS,
         units=UNITS,
         in_time=True,
-        reason=SIZE,
+        reason=MEMORY_REASON,
     ),
     Measure(
         "Table 3",
         rows={"paper": TABLE3_BASELINES},
-        columns=OF_TABLE3,
+        columns=TABLE3_COLUMNS,
         units=UNITS,
         in_time=True,
-        reason=SIZE,
+        reason=MEMORY_REASON,
     ),
     Measure("Table 4", method=SYSTEMS, rows={"code": TABLE3_SYSTEMS}),
-    Measure("Table 4", metric="* T", method="MEMOIR-[*]", data="", own="memoir_l2", rows=LEVELLING),
-    Measure("Table 4", metric="* T", data="", rows=LEVELLING),
+    Measure(
+        "Table 4", metric="* T", method="MEMOIR-[*]", data="", own="memoir_l2", rows=TABLE4_ROWS
+    ),
+    Measure("Table 4", metric="* T", data="", rows=TABLE4_ROWS),
     Measure("Table 4", method="MEMOIR-LSH", rows={"code": TABLE3_LSH_CODE}),
     Measure("Table 4", method="MEMOIR-l[12]", rows={"code": TABLE3_CODE}),
     Measure("Table 4", method="MEMOIR-[*]", own="memoir_l2", rows={"code": TABLE3_CODE}),
@@ -200,7 +204,7 @@ SECTIONS: list[Part | Sections] = [
                     "Rows of an article differ in their tag alone, which sets the ceiling"
                 ),
                 Pivot(
-                    by={"dataset": HAND, "K": Labels(c.CLASSES, ",.0f")},
+                    by={"dataset": AT_HAND, "K": Labels(c.CLASSES, ",.0f")},
                     columns={
                         "N": Once(c.TRAIN_ROWS),
                         "test rows": Once(c.TEST_ROWS),
@@ -224,7 +228,7 @@ SECTIONS: list[Part | Sections] = [
                     "with the code's settings. No ±: one seed"
                 ),
                 Pivot(
-                    by={"dataset": HAND, "batch": Labels(c.BATCH_SIZE, ".0f")},
+                    by={"dataset": AT_HAND, "batch": Labels(c.BATCH_SIZE, ".0f")},
                     columns={
                         "batches T": Cell(c.ITERATION, ".0f"),
                         "train s": TIME,
@@ -257,7 +261,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "dataset": HAND,
+                        "dataset": AT_HAND,
                         "method": ALL_METHODS,
                         "variant": {
                             "paper": {c.GRID: [TABLE3_PAPER, TABLE3_LSH_PAPER]},
@@ -338,7 +342,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "dataset": HAND,
+                        "dataset": AT_HAND,
                         "method": BOTH_PENALTIES,
                         "weights": {
                             "paper: the last iterate": {c.GRID: TABLE3_PAPER},
@@ -357,7 +361,7 @@ SECTIONS: list[Part | Sections] = [
                             },
                         },
                     },
-                    columns=OUTCOME,
+                    columns=OUTCOMES,
                     where={c.METHOD: ["memoir_l2", "memoir_l1"]},
                 ),
                 words=["dataset", "method", "weights"],
@@ -376,7 +380,7 @@ SECTIONS: list[Part | Sections] = [
                 ),
                 Pivot(
                     by={
-                        "dataset": HAND,
+                        "dataset": AT_HAND,
                         "strength": Labels(c.STRENGTH, "g"),
                         "truncated": {
                             "always": {c.GRID: FIGURE1, c.STRENGTH: [1e-4, 1e-3]},
@@ -384,7 +388,7 @@ SECTIONS: list[Part | Sections] = [
                             "up to 1 % of its length": {c.TRUNCATION_LIMIT: 0.01},
                         },
                     },
-                    columns=OUTCOME,
+                    columns=OUTCOMES,
                     where={c.GRID: [FIGURE1, TRUNCATION], c.DATASET: ["20news", "citeulike"]},
                 ),
                 words=["dataset", "strength", "truncated"],

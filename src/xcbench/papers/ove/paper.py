@@ -19,14 +19,14 @@ from xcbench.papers.ove.findings import findings
 from xcbench.papers.ove.names import DATASETS, METHODS
 from xcbench.papers.pivots import Cell, Pivot, Printed, named
 
-OPTIMUM = {"paper": TABLE2}
+TABLE2_ROWS = {"paper": TABLE2}
 SIZES: Columns = {
     "dimensionality": c.FEATURES,
     "classes": c.CLASSES,
     "train_examples": c.TRAIN_ROWS,
     "test_examples": c.TEST_ROWS,
 }
-LARGE = {"paper": FIGURE3D}
+AMAZONCAT_ROWS = {"paper": FIGURE3D}
 TABLE2_COLUMNS: Columns = {
     "param_norm": c.PARAM_NORM,
     "test_error": c.TEST_ERROR,
@@ -35,9 +35,9 @@ TABLE2_COLUMNS: Columns = {
 
 MEASURES = [
     Measure(
-        "Table 1", dataset=["MNIST", "20NEWS", "BIBTEX"], rows=OPTIMUM, columns=SIZES, once=True
+        "Table 1", dataset=["MNIST", "20NEWS", "BIBTEX"], rows=TABLE2_ROWS, columns=SIZES, once=True
     ),
-    Measure("Table 1", rows=LARGE, columns=SIZES, once=True),
+    Measure("Table 1", rows=AMAZONCAT_ROWS, columns=SIZES, once=True),
     Measure(
         "Table 2",
         method="OVE-SGD",
@@ -51,7 +51,7 @@ MEASURES = [
     ),
     Measure(
         "Table 2",
-        rows=OPTIMUM,
+        rows=TABLE2_ROWS,
         columns=TABLE2_COLUMNS,
         reason={
             "20NEWS BOUCHARD": (
@@ -71,7 +71,7 @@ MEASURES = [
         method="majority class",
         data="",
         own="",
-        rows=LARGE,
+        rows=AMAZONCAT_ROWS,
         verdict="not run: data",
         reason="the two printed numbers, 19 % and 79 %, do not add up to 100 %",
     ),
@@ -79,7 +79,7 @@ MEASURES = [
         "text",
         dataset="AMAZONCAT-13K",
         own="",
-        rows=LARGE,
+        rows=AMAZONCAT_ROWS,
         columns={"test_error": c.TEST_ERROR},
         command="python run.py -m experiment=ove/figure3d",
     ),
