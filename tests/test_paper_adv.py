@@ -27,7 +27,7 @@ from xcbench.papers.adv.frames import (
 )
 from xcbench.papers.adv.names import DATASETS, DRAWS, EURLEX, PROPOSED
 from xcbench.papers.adv.race import SECONDS, reached
-from xcbench.papers.measures import Measures
+from xcbench.papers.measuring import Measures
 from xcbench.run import presets
 
 NONE = pd.DataFrame()

@@ -18,7 +18,7 @@ from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, description, published, replication, verdicts
 from xcbench.papers.ar import figures, oracles, tables
 from xcbench.papers.ar.names import DATASETS, LOSS, METHODS, METRICS, printed
-from xcbench.papers.measures import Measures
+from xcbench.papers.measuring import Measures
 from xcbench.run import composing, presets, sweeps
 from xcbench.run.settings import Config
 

@@ -13,7 +13,7 @@ from declared_tables import table
 from xcbench import papers
 from xcbench.papers import Grid, Measured, description, published, replication, verdicts
 from xcbench.papers.frames import values
-from xcbench.papers.measures import Measures
+from xcbench.papers.measuring import Measures
 from xcbench.papers.memoir import figures, tables
 from xcbench.papers.memoir.names import (
     DATASETS,

@@ -15,7 +15,7 @@ from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.papers import Measured, Place, description, published, replication, verdicts
-from xcbench.papers.measures import Measures
+from xcbench.papers.measuring import Measures
 from xcbench.papers.ove import norms, tables
 from xcbench.papers.ove.names import DATASETS, SMALL
 from xcbench.run import cells, composing, presets, sweeps

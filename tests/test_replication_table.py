@@ -21,7 +21,7 @@ from xcbench.papers import (
     verdict_changes,
     verdicts,
 )
-from xcbench.papers.measures import Measures
+from xcbench.papers.measuring import Measures
 from xcbench.papers.replication import KEY
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE

@@ -14,7 +14,7 @@ from xcbench.papers import Measured, description, find, prose, published, report
 from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
 from xcbench.papers.frames import without_twins
-from xcbench.papers.measures import Measures
+from xcbench.papers.measuring import Measures
 from xcbench.papers.section import Section, Source
 from xcbench.papers.section import Table as Cells
 from xcbench.report import commits
