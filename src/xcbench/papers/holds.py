@@ -21,8 +21,8 @@ from xcbench.report import templates
 NAME = "what-holds"
 TITLE = "What holds of five papers"
 INTRO = (
-    "Effects stand in brackets: means over seeds of the difference or ratio that the paper's page "
-    "names. All are measured on the data at hand, most of which the papers do not use."
+    "Effects in brackets are means over seeds of differences or ratios; most of the data are not "
+    "the papers'."
 )
 NOTHING = ("not testable here", "not tested")  # answers that say nothing of a claim
 
