@@ -142,6 +142,7 @@ def test_a_package_that_a_paper_lacks_is_no_missing_paper(
     patched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "xcbench.papers.ove.norms", None)
-    monkeypatch.delitem(sys.modules, "xcbench.papers.ove", raising=False)
+    for name in ("xcbench.papers.ove", "xcbench.papers.ove.experiments"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(ModuleNotFoundError, match="norms"):
         papers.find("ove")

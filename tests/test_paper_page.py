@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 from file_faults import KILLED, in_child, kill
-from xcbench.papers import report
+from xcbench.papers import description, report
 from xcbench.papers.section import Section, Table, markdown, render, verdict_class
 from xcbench.report.figures import Picture
 
@@ -162,8 +163,10 @@ def test_a_kill_leaves_the_files_of_a_report_whole_and_the_next_one_tidies_up(tm
         (folder / "one.png").write_bytes(PNG)
         return [Section("Figure 1", figures=[Picture(folder / "one.png", "One dot", "A dot.")])]
 
+    paper = replace(description.of("umax"), title="A paper", intro="What it is.")
+
     def write() -> None:
-        report.write("umax", "A paper", "What it is.", {}, tmp_path, draw)
+        report.write(paper, {}, tmp_path, draw)
 
     write()
     before = {path.name: path.read_bytes() for path in tmp_path.rglob("*.*") if path.is_file()}
