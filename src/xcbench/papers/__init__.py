@@ -38,7 +38,7 @@ Measure = Callable[[pd.DataFrame, Place], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Grid:
-    """An experiment of a paper, an entry below ``grids`` in ``conf/paper/<paper>.yaml``.
+    """An experiment of a paper, an entry below ``experiments`` in ``conf/paper/<paper>.yaml``.
 
     Attributes
     ----------
