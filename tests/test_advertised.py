@@ -75,7 +75,7 @@ def _points(preset: str, wanted: dict[str, str]) -> int:
     result = presets.find("experiment", preset)
     assert result is not None
     swept = result.hydra.sweeper.params.items()
-    return math.prod(len(str(values).split(",")) for key, values in swept if key not in wanted)
+    return math.prod(len(sweeps.values(key, str(it))) for key, it in swept if key not in wanted)
 
 
 def test_every_tuned_grid_is_tuned_by_a_grid_before_it() -> None:

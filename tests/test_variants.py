@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from hydra import compose
 
 from workspace import ROOT, Workspace
+from xcbench import options
 from xcbench.data import external
+from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.papers import NAMES, find, published
 from xcbench.papers.umax.names import DATASETS, METHODS
@@ -38,52 +40,65 @@ def read(*words: str) -> Config:
     return composing.read(compose("config", overrides=list(words)))
 
 
-def text(name: str) -> str:
-    """An experiment as it stands in its paper's file."""
-    paper, _, own = name.partition("/")
-    whole = (CONF / "paper" / f"{paper}.yaml").read_text().partition("\nexperiments:\n")[2]
-    match = re.search(rf"^  {own}:\n((?:    .*\n|\n)*)", whole, re.MULTILINE)
-    assert match
-    return textwrap.dedent(match[1])
-
-
 # ---------------------------------------------------------------- experiments
+@pytest.mark.parametrize("paper", NAMES)
+def test_a_file_says_what_its_experiments_are_and_how_to_run_one(paper: str) -> None:
+    """A comment beside the name of each, or a line above it."""
+    text = (CONF / "paper" / f"{paper}.yaml").read_text()
+    head, _, experiments = text.partition("\nexperiments:\n")
+    assert f"python run.py experiment={paper}/NAME" in head.splitlines()[0]
+    for name in presets.names("experiment", paper):
+        line = re.search(rf"(  # \S.*\n)?^  {name}:(.*)$", experiments, re.MULTILINE)
+        assert line and (line[1] or "  # " in line[2]), name
+
+
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_an_experiment_says_how_it_is_run(name: str) -> None:
-    assert text(name).startswith(f"# python run.py experiment={name}:")
+def test_a_launch_of_an_experiment_has_its_name(name: str) -> None:
     preset = presets.find("experiment", name)
     assert preset is not None and preset.grid == name.replace("/", "-")
 
 
-def sweep_of(name: str) -> dict[str, str]:
+def sweep_of(name: str) -> dict[str, list[str]]:
     preset = presets.find("experiment", name)
     assert preset is not None
-    return {str(key): str(values) for key, values in preset.hydra.sweeper.params.items()}
+    return {
+        str(key): list(sweeps.values(str(key), str(values)).values())
+        for key, values in preset.hydra.sweeper.params.items()
+    }
 
 
 def one_of_each(name: str) -> tuple[dict[str, str], int]:
     """One dataset, method and seed, and how many points are left."""
     swept = sweep_of(name)
-    one = {key: swept[key].split(",")[0] for key in ("dataset", "method", "seed") if key in swept}
-    return one, math.prod(len(values.split(",")) for values in {**swept, **one}.values())
+    one = {key: swept[key][0] for key in ("dataset", "method", "seed") if key in swept}
+    return one, math.prod(len(values) for key, values in swept.items() if key not in one)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_an_experiment_sweeps_what_there_is(name: str) -> None:
     swept = sweep_of(name)
-    assert set(swept.get("dataset", "digits").split(",")) <= set(external.catalogue())
-    assert set(swept.get("method", "ove").split(",")) <= set(registry.names())
+    assert set(swept["dataset"]) <= set(external.catalogue())
+    assert set(swept["method"]) <= set(registry.names())
+
+
+@pytest.mark.parametrize("extended", ["none", "mnist"])
+def test_an_entry_extends_one_that_extends_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extended: str
+) -> None:
+    (tmp_path / "paper").mkdir()
+    rates = f"rates: {{mnist: {{extends: bibtex}}, bibtex: {{}}, other: {{extends: {extended}}}}}"
+    (tmp_path / "paper" / "tiny.yaml").write_text(rates)
+    monkeypatch.setattr(options, "folder", lambda: tmp_path)
+    with pytest.raises(UserError, match=f"tiny.yaml: other extends {extended}, which"):
+        presets.names("rates", "tiny")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", {it.partition("/")[0]: it for it in EXPERIMENTS}.values())
-def test_an_experiment_is_launched_by_the_command_in_its_comment(
-    workspace: Workspace, name: str
-) -> None:
+def test_an_experiment_is_launched_by_its_name(workspace: Workspace, name: str) -> None:
     one, points = one_of_each(name)
-    command = text(name).removeprefix("# python run.py ").partition(":")[0].split()
     words = [f"{key}={value}" for key, value in one.items()]
-    done = workspace.run(*command, *words, "plan=true", "data_dir=nowhere")
+    done = workspace.run(f"experiment={name}", *words, "plan=true", "data_dir=nowhere")
     assert done.code == 0, done.text
     *rows, total = done.out.splitlines()
     cells = "1 cell" if points == 1 else f"{points} cells"

@@ -1,9 +1,10 @@
 """Presets of the papers: ``conf/paper/NAME.yaml`` as Hydra's groups variant, rates and experiment.
 
-A file has three parts. ``variants`` are settings of a paper, with those of a dataset or a method
-below ``datasets`` and ``methods``. ``rates`` are its learning rates. ``experiments`` list what they
-sweep. ``variant=umax/code``, ``rates=umax/table2`` and ``experiment=umax/figure2`` each choose one
-entry.
+``variants`` are settings of a paper, with those of a dataset or a method below ``datasets`` and
+``methods``; ``rates`` are its learning rates. ``experiments`` name the variant and the rates that
+they take, what they set and ``sweep``. ``every_variant`` and ``every_experiment`` hold for all.
+What ``extends`` an entry has the settings of that one, too. ``variant=umax/code``,
+``rates=umax/table2`` and ``experiment=umax/figure2`` each choose one entry.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from xcbench import options
+from xcbench.errors import UserError
 
 PARTS = {"variant": "variants", "rates": "rates", "experiment": "experiments"}
 BELOW = {"variant_dataset": "datasets", "variant_method": "methods"}
@@ -36,27 +38,71 @@ def find(group: str, name: str) -> DictConfig | None:
     entry = next((entry for key, entry in _entries(group, paper) if key == name), None)
     if entry is None:
         return None
-    entry = entry.copy()
-    for part in BELOW.values():
-        entry.pop(part, None)
     if group == "experiment":
-        swept = entry.pop("sweep", {})
-        defaults = {
-            "grid": name.replace("/", "-"),
-            "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
-        }
-        entry = {**defaults, **entry}
-    settings = OmegaConf.create(entry)
+        entry = _launch(name, entry)
+    settings = OmegaConf.create({key: entry[key] for key in entry if key not in BELOW.values()})
     assert isinstance(settings, DictConfig)
     return settings
 
 
+def _launch(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """An experiment as Hydra has it: groups that it chooses, values that it sweeps.
+
+    Of what it sweeps the first dataset and method are chosen, for settings that only they have.
+    """
+    swept = {
+        key: ",".join(map(str, values)) if isinstance(values, list) else values
+        for key, values in entry["sweep"].items()
+    }
+    chosen = {group: entry.get(group) for group in ("variant", "rates")}
+    chosen |= {group: swept[group].partition(",")[0] for group in ("dataset", "method")}
+    apart = ("sweep", *chosen.keys() - {"dataset", "method"})
+    return {
+        "defaults": [
+            *({f"override /{group}": choice} for group, choice in chosen.items() if choice),
+            "_self_",
+        ],
+        "grid": name.replace("/", "-"),
+        "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
+        **{key: value for key, value in entry.items() if key not in apart},
+    }
+
+
+def _file(path: Path) -> tuple[Path, int]:
+    return path, path.stat().st_mtime_ns
+
+
 @cache
-def _content(path: Path, changed: int) -> dict[str, Any]:
-    """A file's parts; read again when it has changed."""
-    content = OmegaConf.to_container(OmegaConf.load(path))
-    assert isinstance(content, dict)
-    return {str(part): entries for part, entries in content.items()}
+def _content(path: Path, changed: int) -> dict[str, dict[str, dict[str, Any]]]:
+    """Entries of a file by part, in full; read again when it has changed."""
+    content: Any = OmegaConf.to_container(OmegaConf.load(path))
+    return {
+        part: {
+            str(name): _in_full(path, content[part], name, content.get(f"every_{group}", {}))
+            for name in content.get(part, {})
+        }
+        for group, part in PARTS.items()
+    }
+
+
+def _in_full(
+    path: Path, entries: dict[str, dict[str, Any]], name: str, every: dict[str, Any]
+) -> dict[str, Any]:
+    """An entry with what every one has, and with what the one that it extends has."""
+    entry = dict(entries[name])
+    extended = entry.pop("extends", None)
+    if not extended:
+        return _over(every, entry)
+    if "extends" in entries.get(extended, {"extends": ""}):
+        raise UserError(f"{path}: {name} extends {extended}, which is no entry or extends another")
+    return _over(_over(every, entries[extended]), entry)
+
+
+def _over(below: Any, above: Any) -> Any:
+    """Settings over others."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return above
+    return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}
 
 
 def _entries(group: str, paper: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -64,8 +110,7 @@ def _entries(group: str, paper: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted((options.folder() / "paper").glob("*.yaml")):
         if paper not in ("", path.stem):  # parsing one takes a tenth of a second
             continue
-        content = _content(path, path.stat().st_mtime_ns)
-        for name, entry in content.get(PARTS.get(group, "variants"), {}).items():
+        for name, entry in _content(*_file(path))[PARTS.get(group, "variants")].items():
             if group in PARTS:
                 yield f"{path.stem}/{name}", entry
             else:

@@ -283,8 +283,8 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     swept = {key: str(value) for key, value in (whole.hydra.sweeper.params or {}).items()}
     composer = Composer(lambda point: compose("config", overrides=[chosen, *point]))
     for key in swept.keys() & overrides.keys():
-        selected = _values(key, overrides[key])
-        left = [text for value, text in _values(key, swept[key]).items() if value in selected]
+        selected = values(key, overrides[key])
+        left = [text for value, text in values(key, swept[key]).items() if value in selected]
         if not left:
             return Sweep(tuple(swept), [])
         swept[key] = ",".join(left)
@@ -292,7 +292,7 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     return Sweep(tuple(swept), [composer.read(point) for point in points({**swept, **rest})])
 
 
-def _values(key: str, text: str) -> dict[Any, str]:
+def values(key: str, text: str) -> dict[Any, str]:
     """Values of a sweep, with the words that say them: 1 and 1.0 are the same."""
     override = OverridesParser.create().parse_overrides([f"{key}={text}"])[0]
     if not override.is_sweep_override():

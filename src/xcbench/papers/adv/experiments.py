@@ -45,7 +45,9 @@ SCALE_SEARCH = replace(
     variants=["method.sampler", "method.init", "method.tree.pca"],
     tuned=["method.tree.l2"],
 )
-PAIRS_SEARCH = replace(SMOOTHED_SEARCH, name="pairs_search", also=["pairs_search_frequency"])
+PAIRS_SEARCH = replace(
+    SMOOTHED_SEARCH, name="pairs_search", also=["pairs_search_frequency"], extended=False
+)
 FIGURE1 = Grid("figure1", also=["figure1_nce", "figure1_prior"], rates_from="table1")
 FIGURE1_SPLITS = Grid("figure1_splits", rates_from="table1")
 SMOOTHED = Grid("smoothed", rates_from="smoothed_search")
