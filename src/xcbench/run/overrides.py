@@ -16,7 +16,7 @@ from xcbench.data import MAKERS, external, files
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
-from xcbench.options import folder
+from xcbench.options import folder, multiplied
 from xcbench.run.settings import Config
 
 SWEEP = ("-m", "--multirun")
@@ -133,7 +133,7 @@ def _targets_as_choices(words: Sequence[str]) -> list[str]:
 
 
 def _expanded(word: str, words: Sequence[str]) -> str:
-    """``method=all``: those that can run; ``dataset=here``: those whose data are here."""
+    """``method=all``: those that can run; ``dataset=here``: data that are here; ``2**20``."""
     if word == "method=all":
         names = [
             name
@@ -145,7 +145,7 @@ def _expanded(word: str, words: Sequence[str]) -> str:
         data_dirs = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]
         default = OmegaConf.load(folder() / "config.yaml").data_dir
         return f"dataset={','.join(_here(Path(data_dirs[-1] if data_dirs else default)))}"
-    return word
+    return multiplied(word) if word.startswith("dataset.features=") else word
 
 
 def _here(data_dir: Path) -> Iterator[str]:
