@@ -17,6 +17,7 @@ from xcbench.options import multiplied
 from xcbench.papers.results_cache import load
 from xcbench.run import sweeps
 from xcbench.run.ordering import best_value
+from xcbench.run.overrides import refuse_nameless
 
 GRID = "advise"
 EACH = "dataset.protocol.label"
@@ -46,6 +47,7 @@ def advise(request: Request) -> int:
     features = settings.pop("features", words.get(FEATURES))
     if features is not None:
         words[FEATURES] = multiplied(features)
+    refuse_nameless([f"dataset={words['dataset']}"])
     if words["dataset"] == "file" and "dataset.test" not in words:
         words.setdefault(SPLIT, "random")
     task = Task(
