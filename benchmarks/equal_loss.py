@@ -95,6 +95,7 @@ def sgd(data: Dataset, epochs: int, **settings: Any) -> Iterator[Any]:
 
     model = SGDClassifier(loss="log_loss", random_state=0, **settings)
     rng, classes = np.random.default_rng(0), np.arange(data.info.classes)
+    yield None
     for _ in range(epochs):
         order = rng.permutation(len(data.train))
         model.partial_fit(data.train.X[order], data.train.y[order], classes)
