@@ -4,53 +4,44 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from benchmarks import (
-    adapters,
-    capacity,
-    commands,
-    default_rates,
-    equal_loss,
-    full_size,
-    grids,
-    memory,
-    minibatch,
-    multi_label,
-    paper_hours,
-    passes,
-    rivals,
-    sequential,
-)
-from benchmarks.table import Row, save
+from benchmarks.table import save
 
-RATIOS: dict[str, Callable[[], list[Row]]] = {
-    "sequential": sequential.run,
-    "minibatch": minibatch.run,
-    "augment_reduce": minibatch.augment_reduce,
-    "evaluation": passes.evaluation,
-    "full_batch": passes.full_batch,
-    "lockstep": passes.lockstepped,
-    "scaling": memory.scaling,
-    "memory": memory.run,
-    "amazoncat": full_size.run_amazoncat,
-    "memoir": full_size.run_memoir,
-    "sweep": commands.run_sweep,
-    "throughput": commands.run_throughput,
-    "wikipedia": full_size.run_wikipedia,
+RATIOS = {  # modules and their functions, imported alone: commands inherit the size of the process
+    "sequential": ("sequential", "run"),
+    "minibatch": ("minibatch", "run"),
+    "augment_reduce": ("minibatch", "augment_reduce"),
+    "evaluation": ("passes", "evaluation"),
+    "full_batch": ("passes", "full_batch"),
+    "lockstep": ("passes", "lockstepped"),
+    "scaling": ("memory", "scaling"),
+    "memory": ("memory", "run"),
+    "amazoncat": ("full_size", "run_amazoncat"),
+    "memoir": ("full_size", "run_memoir"),
+    "sweep": ("commands", "run_sweep"),
+    "throughput": ("commands", "run_throughput"),
+    "wikipedia": ("full_size", "run_wikipedia"),
 }
-PAGES: dict[str, Callable[..., None]] = {  # which have files of their own; run by name alone
-    "adapters": adapters.COMPARISON.run,
-    "capacity": capacity.run,
-    "default_rates": default_rates.run,
-    "equal_loss": equal_loss.COMPARISON.run,
-    "executors": commands.executors,
-    "grids": grids.run,
-    "multi_label": multi_label.COMPARISON.run,
-    "paper_hours": paper_hours.run,
-    "rivals": rivals.run,
+PAGES = {  # which have files of their own; run by name alone
+    "adapters": ("adapters", "run"),
+    "capacity": ("capacity", "run"),
+    "default_rates": ("default_rates", "run"),
+    "equal_loss": ("equal_loss", "run"),
+    "executors": ("commands", "executors"),
+    "grids": ("grids", "run"),
+    "multi_label": ("multi_label", "run"),
+    "paper_hours": ("paper_hours", "run"),
+    "rivals": ("rivals", "run"),
 }
+
+
+def function(name: str) -> Any:
+    """Function of a benchmark: gives rows, or writes its page."""
+    module, attribute = (RATIOS | PAGES)[name]
+    return getattr(import_module(f"benchmarks.{module}"), attribute)
 
 
 def main() -> None:
@@ -66,9 +57,9 @@ def main() -> None:
     for name in names:
         started = time.perf_counter()
         if name in RATIOS:
-            print(save(name, RATIOS[name](), arguments.out))
+            print(save(name, function(name)(), arguments.out))
         else:
-            PAGES[name](**options)
+            function(name)(**options)
         print(f"{name}: {time.perf_counter() - started:.0f} s\n", flush=True)
 
 

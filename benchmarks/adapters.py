@@ -139,3 +139,4 @@ COMPARISON = Comparison(
     multi_label.LIMIT,
     page=ROOT / "docs" / "methods.md",
 )
+run = COMPARISON.run

@@ -223,3 +223,4 @@ COMPARISON = Comparison(
     page,
     limit=150.0,
 )
+run = COMPARISON.run

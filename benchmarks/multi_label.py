@@ -240,3 +240,4 @@ COMPARISON = Comparison(
     table,
     LIMIT,
 )
+run = COMPARISON.run

@@ -25,9 +25,9 @@ INTRODUCTION = """# Benchmarks
 
 Made by `make bench`. Times are medians of 5 rounds in CPU seconds (`sweep`: wall clock, once), our
 code and its peers in turn in one process, each with warm caches, on one core with one thread in
-every library; `ratio` is peer / ours. Rows without a goal are for information; among the peers of a
-library, the fastest counts. `held` says whether the goal was reached in this run. Data are
-synthetic, of the named datasets' shapes.
+every library; `ratio` is peer / ours, the fastest peer first. Rows without a goal are for
+information; among the peers of a library, the fastest counts. `held` says whether the goal was
+reached in this run. Data are synthetic, of the named datasets' shapes.
 
 - `sequential`, `minibatch`: drawing classes and fetching rows stand outside the clock, for all.
   The loops in C are compiled on the spot, `benchmarks/loops.c`; ours may take 1.3 times as long.
@@ -42,7 +42,8 @@ synthetic, of the named datasets' shapes.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.
 - `wikipedia`: negative sampling at the N, D and K of Wikipedia-500K, each noise once, in a process
   of its own. Of the ratio of epochs, `ours` is the adversarial tree and `peer` uniform noise, fits
-  excluded, scaled up from the last four fifths of one; memory is beyond the mapped rows.
+  excluded, scaled up from the last four fifths of one; the tree may take twice as long. Memory is
+  beyond the mapped rows.
 - `memoir`: 25 batches at the N, D and K of LSHTC1, and beside LIBLINEAR on 10,000 rows of 1,000
   classes; each once, in a process of its own. Prediction (wall clock) is of 31,718 rows, as many as
   the test part has, or of all of the subset.
@@ -230,7 +231,7 @@ class Kept:
         same = old.set_index(self.keys).index.isin(rows.set_index(self.keys).index)
         kept = [part for part in (old[~same], rows) if len(part)]
         pd.concat(kept).to_csv(self.csv, index=False, float_format=digits)
-        print(rows.to_string(index=False, header=False), flush=True)
+        print(rows.tail(1).to_string(index=False, header=False), flush=True)
         self.write()
 
     @property
