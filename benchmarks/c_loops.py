@@ -21,7 +21,7 @@ FLAGS = {  # a compiler may add numbers in another order only under -ffast-math
     "C -O3 -march=native": ("-O3", "-march=native"),
     "C -O3 -march=native -ffast-math": ("-O3", "-march=native", "-ffast-math"),
 }
-SEPARATE = {"C -O3 -march=native, scores apart": ("-O3", "-march=native", "-DAPART")}
+SEPARATE = {"C -O3 -march=native, scores apart": ("-O3", "-march=native", "-DSEPARATE")}
 CONSTANTS = (f"-DNEWTON_STEPS={NEWTON_STEPS}", f"-DCONVERGED={CONVERGED!r}")
 GOAL = 1 / 1.3  # ours takes at most 1.3 times as long
 TYPES = {int: ctypes.c_int64, float: ctypes.c_double}

@@ -35,7 +35,8 @@ class Comparison:
 
     Attributes
     ----------
-    title : of the place in the page, and name of the file.
+    file : of the rows, under ``reports/``.
+    title : of the place in the page.
     columns : what `measure` gives.
     measure : numbers of what a system yields, on the test rows.
     datasets : options of every dataset; `name`, where it has another one in a comparison.

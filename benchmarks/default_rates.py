@@ -118,12 +118,12 @@ def trained(name: str, dataset: Dataset, factor: float, seconds: float) -> dict[
 def problems(data: str) -> Iterator[tuple[str, Callable[[], Dataset]]]:
     """Every dataset, by name; made when it is asked for."""
     forms = [(form, K) for K in (CLASSES[1], CLASSES[0], CLASSES[2]) for form in FORMS]
-    made = [(f"{form} K={K:,}", partial(generated, form, K)) for form, K in forms]
-    yield from made[: 2 * len(FORMS)]
+    data_by_name = [(f"{form} K={K:,}", partial(generated, form, K)) for form, K in forms]
+    yield from data_by_name[: 2 * len(FORMS)]
     for name in SHIPPED:
         rows = 0 if name in SYNTHETIC else REAL_ROWS
         yield name, partial(xcbench.load_dataset, name, data_dir=data, protocol__rows=rows)
-    yield from made[2 * len(FORMS) :]
+    yield from data_by_name[2 * len(FORMS) :]
 
 
 def difference(row: Any) -> str:

@@ -66,10 +66,10 @@ def top(scores: Callable[[Any], np.ndarray]) -> Best:
 def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Best | None]:
     """One of our classifiers; kernels are compiled before."""
     train = data.train.whole_rows()
-    labels, made = label_sets(train), getattr(xcbench, name)
-    made(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
+    labels, classifier = label_sets(train), getattr(xcbench, name)
+    classifier(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
     yield None
-    model = made(random_state=0, **settings).fit(train.X, labels)
+    model = classifier(random_state=0, **settings).fit(train.X, labels)
     yield lambda test: model.predict_top_k(test.X, k=DEPTH)[0]
 
 

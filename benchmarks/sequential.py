@@ -130,7 +130,7 @@ def run() -> list[Row]:
     dataset, rows = eurlex(), []
     for name, settings in SETTINGS.items():
 
-        def made(
+        def candidate(
             engine: str,
             loop: Callable[[Work], Callable[[], object]] = lambda work: work.updates,
             settings: DoubleSumOptions = settings,
@@ -141,12 +141,12 @@ def run() -> list[Row]:
 
         formula, loops = FORMULAS[name], c_loops.libraries()
         candidates = {
-            "ours": made("numba"),
-            "engine=numpy": made("numpy"),
-            "careful NumPy loop": made("numpy", partial(numpy_loop, formula=formula)),
-            "torch eager loop": made("numpy", partial(torch_loop, formula=formula)),
+            "ours": candidate("numba"),
+            "engine=numpy": candidate("numpy"),
+            "careful NumPy loop": candidate("numpy", partial(numpy_loop, formula=formula)),
+            "torch eager loop": candidate("numpy", partial(torch_loop, formula=formula)),
             **{
-                label: made("numba", partial(c_loops.sequential, library, name=name))
+                label: candidate("numba", partial(c_loops.sequential, library, name=name))
                 for label, library in loops.items()
             },
         }
