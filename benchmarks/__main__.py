@@ -1,61 +1,66 @@
-"""Run benchmarks by name; without names all of them."""
+"""Run benchmarks by name; without names all that `reports/benchmarks.md` shows."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from benchmarks import (
-    amazoncat,
-    augment_reduce,
-    evaluation,
-    full_batch,
-    lockstep,
-    memoir,
-    memory,
-    minibatch,
-    scaling,
-    sequential,
-    sweep,
-    throughput,
-    wikipedia,
-)
-from benchmarks.table import Row, save, text
+from benchmarks.table import save
 
-BENCHMARKS: dict[str, Callable[[], list[Row]]] = {
-    "sequential": sequential.run,
-    "minibatch": minibatch.run,
-    "augment_reduce": augment_reduce.run,
-    "evaluation": evaluation.run,
-    "full_batch": full_batch.run,
-    "lockstep": lockstep.run,
-    "scaling": scaling.run,
-    "memory": memory.run,
-    "amazoncat": amazoncat.run,
-    "memoir": memoir.run,
-    "sweep": sweep.run,
-    "throughput": throughput.run,
-    "wikipedia": wikipedia.run,
+RATIOS = {  # modules and their functions, imported alone: commands inherit the size of the process
+    "sequential": ("sequential", "run"),
+    "minibatch": ("minibatch", "run"),
+    "augment_reduce": ("minibatch", "augment_reduce"),
+    "evaluation": ("passes", "evaluation"),
+    "full_batch": ("passes", "full_batch"),
+    "lockstep": ("passes", "lockstepped"),
+    "scaling": ("memory", "scaling"),
+    "memory": ("memory", "run"),
+    "amazoncat": ("full_size", "run_amazoncat"),
+    "memoir": ("full_size", "run_memoir"),
+    "sweep": ("commands", "run_sweep"),
+    "throughput": ("commands", "run_throughput"),
+    "wikipedia": ("full_size", "run_wikipedia"),
 }
+PAGES = {  # which have files of their own; run by name alone
+    "adapters": ("adapters", "run"),
+    "capacity": ("capacity", "run"),
+    "default_rates": ("default_rates", "run"),
+    "equal_loss": ("equal_loss", "run"),
+    "executors": ("commands", "executors"),
+    "grids": ("grids", "run"),
+    "multi_label": ("multi_label", "run"),
+    "paper_hours": ("paper_hours", "run"),
+    "rivals": ("rivals", "run"),
+}
+
+
+def function(name: str) -> Any:
+    """Function of a benchmark: gives rows, or writes its page."""
+    module, attribute = (RATIOS | PAGES)[name]
+    return getattr(import_module(f"benchmarks.{module}"), attribute)
 
 
 def main() -> None:
     """Print a table a benchmark, and keep each in ``reports/`` as soon as it is there."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help=", ".join(BENCHMARKS))
+    parser.add_argument("words", nargs="*", help=f"{', '.join([*RATIOS, *PAGES])}; options NAME=…")
     parser.add_argument("--out", type=Path, default=Path("reports"), help="folder of the tables")
-    options = parser.parse_args()
-    unknown = set(options.names) - set(BENCHMARKS)
-    if unknown:
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(BENCHMARKS)}")
-    for name in options.names or BENCHMARKS:
+    arguments = parser.parse_args()
+    options = dict(word.split("=", 1) for word in arguments.words if "=" in word)
+    names = [word for word in arguments.words if "=" not in word] or [*RATIOS]
+    if unknown := set(names) - {*RATIOS, *PAGES}:
+        parser.error(f"unknown: {', '.join(unknown)}; choose from {', '.join([*RATIOS, *PAGES])}")
+    for name in names:
         started = time.perf_counter()
-        rows = BENCHMARKS[name]()
-        save(name, rows, options.out)
-        print(f"\n{name} ({time.perf_counter() - started:.0f} s)\n{text(rows)}", flush=True)
-    print(f"\nwritten: {options.out / 'benchmarks.md'}, {options.out / 'benchmarks.csv'}")
+        if name in RATIOS:
+            print(save(name, function(name)(), arguments.out))
+        else:
+            function(name)(**options)
+        print(f"{name}: {time.perf_counter() - started:.0f} s\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Precision at 1 of every adapter to a library beside that of the library used by itself.
 
-``python -m benchmarks.adapters`` writes ``reports/adapters.csv`` and a table of
+``python -m benchmarks adapters`` writes ``reports/adapters.csv`` and a table of
 ``docs/methods.md``: a training of each, more where it differs without a seed, with the same
 settings on the same rows, all labels of a row (`hsm`: a row a label). Systems whose package is not
 installed say so.
@@ -8,58 +8,58 @@ installed say so.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from tabulate import tabulate
 
 from benchmarks import multi_label
-from benchmarks.comparison import ROOT, Comparison, Point, System, measuring, training
+from benchmarks.comparison import Comparison, System
+from benchmarks.measure import ROOT
+from benchmarks.shapes import built, settings_of
+from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset
 from xcbench.core.solvers import Streams
-from xcbench.methods import registry
 
-LIMIT = 900.0  # processor seconds of a training
 WITHIN = 0.3  # points
-Alone = Callable[[Dataset, int], Iterator[Point]]  # a library on data, with a seed
+Library = Callable[[Dataset, int], Iterator[Any]]  # a library on data, with a seed
 
 
 def adapter(data: Dataset, name: str, seed: int = 0, **settings: Any) -> float:
     """Precision at 1 of the method."""
-    method = registry.builtin()[name]
-    chosen: Any = method.schema(name, **settings)
-    solver: Any = method.build(chosen, data.info)
-    shape = data.info.classes, data.info.features
-    model = solver.make_model("numpy", *shape, chosen.bias, "float32")
-    for _ in solver.fit(data, model, Streams.of(seed), [solver.epochs]):
-        pass
+    solver, model = built(data, settings_of(name, **settings), "numpy")
+    list(solver.fit(data, model, Streams.of(seed), [solver.epochs]))
     test = data.test.whole_rows()
     assert test.sets
     return float(test.sets.contain(np.asarray(model.predict(test.X), np.int64)).mean())
 
 
-# ---------------------------------------------------------------- the libraries by themselves
-def napkin(learner: str, data: Dataset, seed: int) -> Iterator[Point]:
+def library(data: Dataset, name: str, seed: int = 0) -> float:
+    """Precision at 1 of the library by itself."""
+    predictors = LIBRARIES[name][0](data, seed)
+    scores = [multi_label.precision(best, data)[0] for best in predictors if best]
+    return scores[-1]
+
+
+def napkin(learner: str, data: Dataset, seed: int) -> Iterator[Any]:
     """NapkinXC's learner with the adapter's seed: the same k-means."""
     return multi_label.napkin(data, learner, int(Streams.of(seed).classes.integers(2**31)))
 
 
-def sgd(data: Dataset, seed: int) -> Iterator[Point]:
+def sgd(data: Dataset, seed: int) -> Iterator[Any]:
     """scikit-learn's, class after class."""
     return multi_label.one_vs_rest(data, "SGD", random_state=seed)
 
 
-def unseeded(system: Callable[..., Iterator[Point]], **settings: Any) -> Alone:
-    """Of a system that has its own seed or none."""
+def unseeded(system: Callable[..., Iterator[Any]], **settings: Any) -> Library:
+    """Of a system that seeds itself, or does not draw."""
     return lambda data, seed: system(data, **settings)
 
 
 SQUARED_HINGE = {"C": 0.1, "tolerance": 1e-4, "labels": "all"}
-ALONE: dict[str, tuple[Alone, dict[str, Any]]] = {  # and the adapter's settings
+LIBRARIES: dict[str, tuple[Library, dict[str, Any]]] = {  # and the adapter's settings
     "omikuji": (unseeded(multi_label.parabel), {}),
     "plt": (partial(napkin, "PLT"), {"labels": "all"}),
     "lml_tree": (unseeded(multi_label.libmultilabel, learner="tree", C=1.0), {}),
@@ -80,14 +80,17 @@ REPEATED = {  # k-means without a seed; rows in another order
 }
 
 
-def both(name: str, data: Dataset, trainings: int = 1) -> Iterator[Point]:
-    """Precision at 1 of the adapter and of the library, means of trainings; seconds of all."""
-    alone, settings = ALONE[name]
-    started = training(LIMIT)
-    ours = np.mean([adapter(data, name, seed, **settings) for seed in range(trainings)])
-    yield time.process_time() - started, (float(ours), np.nan)
-    theirs = np.mean([next(alone(data, seed))[1][0] for seed in range(trainings)])
-    yield measuring(started), (float(ours), float(theirs))
+def both(name: str, data: Dataset, trainings: int = 1) -> Iterator[tuple[float, float]]:
+    """Precision at 1 of the adapter and of the library, means of trainings."""
+    settings, seeds = LIBRARIES[name][1], range(trainings)
+    ours = float(np.mean([adapter(data, name, seed, **settings) for seed in seeds]))
+    yield ours, np.nan
+    yield ours, float(np.mean([library(data, name, seed) for seed in seeds]))
+
+
+def as_yielded(pair: tuple[float, float], data: Dataset) -> tuple[float, float]:
+    """Both precisions, which `both` measures itself."""
+    return pair
 
 
 SYSTEMS: dict[str, System] = {
@@ -99,27 +102,25 @@ SYSTEMS: dict[str, System] = {
             if data != "citeulike" or name in TREES  # one-vs-rest: thousands of trainings
         },
     )
-    for name in ALONE
+    for name in LIBRARIES
 }
 
 
 def table(rows: pd.DataFrame) -> str:
     """A line an adapter: both precisions in percent on every dataset, and the difference."""
-    lines = []
-    for name, found in rows.groupby("system", sort=False):
-        line = [f"`{name}`"]
-        for dataset in DATASETS:
-            rows_of = found[found["dataset"] == dataset]
-            line.append("not run" if rows_of.empty else shown(rows_of.iloc[-1]))
-        lines.append(line)
-    return tabulate(lines, ["method", *DATASETS], tablefmt="github") + "\n"
+    last = rows.drop_duplicates(["system", "dataset"], keep="last")
+    texts = last.assign(text=[shown(row) for _, row in last.iterrows()])
+    wide = texts.pivot(index="system", columns="dataset", values="text")
+    wide = wide.reindex(index=rows["system"].unique(), columns=[*DATASETS]).fillna("not run")
+    wide.insert(0, "method", [f"`{name}`" for name in wide.index])
+    return markdown(wide)
 
 
 def shown(row: pd.Series) -> str:
     """Both precisions, or the one before the training that was stopped."""
     ours, alone = (f"{100 * row[name]:.2f}" for name in ("ours", "alone"))
     if row["status"] == "limit":
-        late = f"too long: above {LIMIT:.0f} s"
+        late = f"too long: above {multi_label.LIMIT:.0f} s"
         return late if np.isnan(row["ours"]) else f"{ours} / {late}"
     if row["status"] != "ended":
         return str(row["status"])
@@ -128,13 +129,14 @@ def shown(row: pd.Series) -> str:
 
 
 COMPARISON = Comparison(
+    "adapters.csv",
     "adapters",
     ["ours", "alone"],
+    as_yielded,
     DATASETS,
     SYSTEMS,
     table,
-    "adapters",
+    multi_label.LIMIT,
     page=ROOT / "docs" / "methods.md",
 )
-if __name__ == "__main__":
-    COMPARISON.main()
+run = COMPARISON.run

@@ -1,24 +1,18 @@
 """What grows with what, what fits, and what the largest datasets need: ``reports/scaling.md``.
 
-``python -m benchmarks.capacity [cells=20,200,2000,20000]`` measures the commands that read cells,
+``python -m benchmarks capacity [cells=20,200,2000,20000]`` measures the commands that read cells,
 and keeps their rows in ``reports/scaling.csv``; the rest is computed from measured unit costs in
 ``reports/benchmarks.csv`` and from the sizes of arrays.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
-import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.commands import ROOT
-from benchmarks.throughput import TINY, fill
+from benchmarks.commands import over_cells
+from benchmarks.measure import ROOT
 from xcbench.units import GIB
 
 REPORTS = ROOT / "reports"
@@ -27,7 +21,7 @@ COLUMNS = ["command", "cells", "cpu_seconds", "wall_seconds", "peak_mib"]
 MEMORY = 24.0  # GiB of a machine
 HEAD = """# Scaling
 
-Written by `python -m benchmarks.capacity`. CPU seconds are of the process with those it started;
+Written by `python -m benchmarks capacity`. CPU seconds are of the process with those it started;
 wall seconds of a machine with other work are larger, and say little.
 
 ## Cells
@@ -85,38 +79,11 @@ LARGEST = (
 WORDS = {"Wikipedia-500K": (2_381_304, 501_070), "Amazon-3M": (337_067, 2_812_281)}
 
 
-def measure(number: int) -> list[dict[str, object]]:
+def measure(number: int) -> pd.DataFrame:
     """Rows of the commands over so many cells."""
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        runs = Path(folder) / "runs"
-        fill(runs, number)
-        where = f"runs_dir={runs}"
-        launch = ["run.py", "-m", *TINY, f"seed=range({number})", where, "mlflow=false"]
-        for name, words in (
-            ("launch again", launch),
-            ("results", ["-m", "xcbench", "results", where]),
-            ("report", ["-m", "xcbench", "report", where, f"reports_dir={folder}/reports"]),
-            ("track", ["-m", "xcbench", "track", where]),
-        ):
-            rows.append({"command": name, "cells": number, **_spent([sys.executable, *words])})
-            print(rows[-1], flush=True)
-    return rows
-
-
-def _spent(command: list[str]) -> dict[str, object]:
-    started, process = (
-        time.perf_counter(),
-        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
-    )
-    _, status, used = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"{' '.join(command)} failed")
-    return {
-        "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
-        "wall_seconds": round(time.perf_counter() - started, 1),
-        "peak_mib": round(used.ru_maxrss / (1 if sys.platform == "darwin" else 1024)),
-    }
+    spent = over_cells(number, pinned=True).items()
+    rows = [[name, number, round(it.cpu, 1), round(it.wall, 1), it.peak_mib] for name, it in spent]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def of_cells(table: pd.DataFrame) -> str:
@@ -225,21 +192,13 @@ def _one(measured: pd.DataFrame, name: str, column: str = "ours") -> float:
     return float(measured.loc[measured["benchmark"].str.startswith(name), column].iloc[0])
 
 
-def main(words: list[str]) -> None:
-    """Measure what is asked for and write the page."""
-    os.environ.setdefault("XCBENCH_FETCH", "0")
-    settings = dict(word.split("=", 1) for word in words)
+def run(cells: str = "") -> None:
+    """Measure the commands over these numbers of cells, and write the page."""
     table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=COLUMNS)
-    for number in [int(word) for word in settings.get("cells", "").split(",") if word]:
-        others = table[table["cells"] != number]
-        table = pd.concat([others, pd.DataFrame(measure(number))], ignore_index=True)
+    for number in [int(word) for word in cells.split(",") if word]:
+        table = pd.concat([table[table["cells"] != number], measure(number)])
         table = table.sort_values(["command", "cells"], ignore_index=True)
         table.to_csv(TABLE, index=False)
     measured = pd.read_csv(REPORTS / "benchmarks.csv")
     parts = [of_cells(table), of_sizes(measured), of_memory(measured), of_largest(measured)]
     PAGE.write_text(HEAD + "\n".join(parts), "utf-8")
-    print(f"written: {PAGE}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,34 +1,27 @@
-"""Every method at its default rate against the class prior, and at other rates where it fails.
-
-python -m benchmarks.default_rates [--data FOLDER] [--out reports]
-"""
+"""Every method at its default rate against the class prior, and at other rates where it fails."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from hydra import compose, initialize_config_dir
-from threadpoolctl import threadpool_limits
 
-from xcbench import data as datasets
-from xcbench import options
-from xcbench.core import models
-from xcbench.core.dataset import Dataset, Info, Split
+import xcbench
+from benchmarks.shapes import built, settings_of
+from benchmarks.table import markdown
+from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
+from xcbench.data.synthetic import power_law
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
-from xcbench.methods.options import FullBatchOptions
-from xcbench.run import composing, training
+from xcbench.run import training
 from xcbench.run.settings import Budget, Evaluation
 
 METHODS = (
@@ -60,73 +53,46 @@ FACTORS = (0.03, 0.1, 0.3, 3.0, 10.0, 30.0)  # of a default rate that does not s
 
 def generated(form: str, K: int, N: int = ROWS) -> Dataset:
     """Rows of classes with a power law of frequencies."""
+    rng, total = np.random.default_rng([K, FORMS.index(form)]), N + TEST
+    frequencies = power_law(K, 1.0)
     X: Any
-    rng = np.random.default_rng([K, FORMS.index(form)])
-    total = N + TEST
-    prior = -np.log(np.arange(1, K + 1.0))
     if form == "one_hot":  # the word before, of a chain in which every word has a few successors
         D = min(K, 5000)
-        share = np.exp(-np.log(np.arange(1, D + 1.0)))
-        word = rng.choice(D, total, p=share / share.sum())
-        follows = rng.choice(K, (D, 5), p=np.exp(prior) / np.exp(prior).sum())
+        word = rng.choice(D, total, p=power_law(D, 1.0))
+        follows = rng.choice(K, (D, 5), p=frequencies)
         y = np.where(
             rng.random(total) < 0.5,
             follows[word, rng.integers(0, 5, total)],
-            rng.choice(K, total, p=np.exp(prior) / np.exp(prior).sum()),
+            rng.choice(K, total, p=frequencies),
         )
         X = sp.csr_array((np.ones(total, np.float32), word, np.arange(total + 1)), shape=(total, D))
     else:
-        y = rng.choice(K, total, p=np.exp(prior) / np.exp(prior).sum())
+        y = rng.choice(K, total, p=frequencies)
         if form == "dense":
             X = (rng.normal(size=(K, 50))[y] + rng.normal(size=(total, 50))).astype(np.float32)
         else:
-            X = _counts(rng, y, K, 2000)
-            if form == "normalised":
-                length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).ravel()
-                X = sp.csr_array(
-                    X.multiply(1 / np.maximum(length, 1e-9)[:, None]), dtype=np.float32
-                )
+            X = documents(rng, y, K, 2000)
+        if form == "normalised":
+            length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1))).ravel()
+            X = sp.csr_array(X.multiply(1 / np.maximum(length, 1e-9)[:, None]), dtype=np.float32)
     train, test = Split(X[:N], y[:N]), Split(X[N:], y[N:])
     info = describe(f"{form} K={K:,}", "", True, train, test, K)
     return Dataset(info, train, test, np.bincount(y[:N], minlength=K))
 
 
-def _counts(rng: np.random.Generator, y: np.ndarray, K: int, D: int) -> sp.csr_array:
+def documents(rng: np.random.Generator, y: np.ndarray, K: int, D: int) -> sp.csr_array:
     """Word counts of documents of unequal length: half of a class's ten words, half of all."""
     of_class = rng.integers(0, D, (K, 10))
     length = np.minimum(rng.geometric(0.03, len(y)), 500)
     row = np.repeat(np.arange(len(y)), length)
-    share = np.exp(-np.log(np.arange(1, D + 1.0)))
-    common = rng.choice(D, len(row), p=share / share.sum())
-    own = of_class[y[row], rng.integers(0, 10, len(row))]
-    word = np.where(rng.random(len(row)) < 0.3, own, common)
+    common = rng.choice(D, len(row), p=power_law(D, 1.0))
+    specific = of_class[y[row], rng.integers(0, 10, len(row))]
+    word = np.where(rng.random(len(row)) < 0.3, specific, common)
     one = np.ones(len(row), np.float32)
     return sp.csr_array(sp.coo_array((one, (row, word)), (len(y), D)).tocsr())
 
 
-def shipped(name: str, data: str, rows: int) -> Dataset:
-    """A dataset of the catalogue."""
-    words = [f"dataset={name}", f"data_dir={data}", f"dataset.protocol.rows={rows}"]
-    composing.register()
-    with initialize_config_dir(str(options.folder().resolve()), version_base="1.3"):
-        settings = composing.read(compose("config", words))
-    cache_dir = Path(gettempdir()) / "xcbench-default-rates"
-    info = datasets.prepare(settings.dataset, Path(data), cache_dir)
-    assert isinstance(info, Info)
-    return datasets.load(info, cache_dir)
-
-
-def settings_of(name: str, **more: Any) -> Any:
-    """Default settings of a method, trained by minibatches."""
-    schema = registry.builtin()[name].schema
-    if issubclass(schema, FullBatchOptions):
-        more = {"solver": "minibatch"} | more
-    return schema(name=name, **more)
-
-
-def run(
-    name: str, dataset: Dataset, epochs: float, factor: float = 1.0, seconds: float | None = None
-) -> dict[str, Any]:
+def trained(name: str, dataset: Dataset, factor: float, seconds: float) -> dict[str, Any]:
     """One cell: final losses and errors at the default rate, times a factor."""
     method, settings = registry.builtin()[name], settings_of(name)
     try:
@@ -134,16 +100,10 @@ def run(
     except UserError as error:
         return {"status": f"refused: {error}"}
     rate = factor * default_rate(method, settings, dataset.info)
-    settings = replace(settings, lr=rate)
-    solver = method.build(settings, dataset.info)
-    info = dataset.info
-    model = models.make("numba", info.classes, info.features, settings.bias, "float32")
-    model.link = method.link
-    training.warm_up(solver, model, dataset)
-    budget = Budget(epochs=epochs, checkpoints=1, seconds=seconds)
+    solver, model = built(dataset, replace(settings, lr=rate))
+    budget = Budget(epochs=EPOCHS, checkpoints=1, seconds=seconds)
     evaluation = Evaluation(train_rows=1000, rows=2000)
-    with threadpool_limits(1):
-        trace = training.run(solver, model, dataset, 0, budget, evaluation, 0.0)
+    trace = training.run(solver, model, dataset, 0, budget, evaluation, 0.0)
     last = trace.curve.iloc[-1]
     return {
         "lr": float(f"{rate:.4g}"),
@@ -157,13 +117,13 @@ def run(
 
 def problems(data: str) -> Iterator[tuple[str, Callable[[], Dataset]]]:
     """Every dataset, by name; made when it is asked for."""
-    for K in CLASSES[1::-1]:
-        for form in FORMS:
-            yield f"{form} K={K:,}", partial(generated, form, K)
+    forms = [(form, K) for K in (CLASSES[1], CLASSES[0], CLASSES[2]) for form in FORMS]
+    data_by_name = [(f"{form} K={K:,}", partial(generated, form, K)) for form, K in forms]
+    yield from data_by_name[: 2 * len(FORMS)]
     for name in SHIPPED:
-        yield name, partial(shipped, name, data, 0 if name in SYNTHETIC else REAL_ROWS)
-    for form in FORMS:
-        yield f"{form} K={CLASSES[2]:,}", partial(generated, form, CLASSES[2])
+        rows = 0 if name in SYNTHETIC else REAL_ROWS
+        yield name, partial(xcbench.load_dataset, name, data_dir=data, protocol__rows=rows)
+    yield from data_by_name[2 * len(FORMS) :]
 
 
 def difference(row: Any) -> str:
@@ -182,25 +142,15 @@ def above(frame: Any) -> Any:
 
 def table(frame: Any, seconds: float) -> str:
     """Final log loss less the prior's, a row a dataset; other rates of cells not below it."""
-    own = frame[frame["default"]]
-    shown = own.assign(below=[difference(row) for row in own.itertuples()])
-    wide = shown.pivot(index="dataset", columns="method", values="below")
-    wide = wide.reindex(index=own["dataset"].unique(), columns=[*METHODS]).fillna("")
-    priors = own.drop_duplicates("dataset").set_index("dataset")["prior_log_loss"]
-    lines = ["| dataset | prior | " + " | ".join(METHODS) + " |"]
-    lines.append("|---" * (len(METHODS) + 2) + "|")
-    for name, row in wide.iterrows():
-        lines.append(f"| {name} | {priors[name]:.2f} | " + " | ".join(row) + " |")
-    ran = own["log_loss"].notna() | (own["status"] == "diverged")
-    lines += [
-        "",
-        f"{ran.sum() - len(above(frame))} of {ran.sum()} cells end below the prior. "
-        "Of the others, the same at other rates (the default in bold):",
-        "",
-        "| dataset | method | rate: log loss less the prior's |",
-        "|---|---|---|",
-    ]
-    for cell in above(frame).itertuples():
+    default = frame[frame["default"]]
+    shown = default.assign(below=[difference(row) for row in default.itertuples()])
+    shown["prior"] = default["prior_log_loss"].map("{:.2f}".format)
+    order = default["dataset"].unique()
+    wide = shown.pivot(index=["dataset", "prior"], columns="method", values="below")
+    wide = wide.reindex(order, level="dataset").reindex(columns=[*METHODS]).fillna("")
+    ran = default["log_loss"].notna() | (default["status"] == "diverged")
+    failed, lines = above(frame), []
+    for cell in failed.itertuples():
         same = (frame["dataset"] == cell.dataset) & (frame["method"] == cell.method)
         points = [
             f"**{row.lr:.2g}: {difference(row)}**"
@@ -208,42 +158,42 @@ def table(frame: Any, seconds: float) -> str:
             else f"{row.lr:.2g}: {difference(row)}"
             for row in frame[same].sort_values("lr").itertuples()
         ]
-        lines.append(f"| {cell.dataset} | {cell.method} | {', '.join(points)} |")
+        lines.append([cell.dataset, cell.method, ", ".join(points)])
+    others = pd.DataFrame(lines, columns=["dataset", "method", "rate: log loss less the prior's"])
     return (
         "# Default rates\n\nTest log loss after the default budget, "
         f"{EPOCHS:g} epochs, at the default rate, less that of the class prior (nats; below 0 is "
         f"better than the prior). One seed. Real data: {REAL_ROWS:,} rows at most, the first; "
         f"generated data: {ROWS:,}. `timeout`: stopped after {seconds:g} s, at the epoch that is "
         f"shown; an empty cell was not run. Compiled engine, one thread, {TEST:,} test rows. "
-        "Written by `python -m benchmarks.default_rates`.\n\n"
-    ) + "\n".join([*lines, "", *LIMITS, ""])
+        f"Written by `python -m benchmarks default_rates`.\n\n{markdown(wide.reset_index())}\n"
+        f"{ran.sum() - len(failed)} of {ran.sum()} cells end below the prior. Of the others, the "
+        f"same at other rates (the default in bold):\n\n{markdown(others)}\n"
+    ) + "\n".join([*LIMITS, ""])
 
 
-def main() -> None:
-    """Run what is not in the table yet; every method is saved when it is done."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", default="data", help="folder of the real datasets")
-    parser.add_argument("--out", type=Path, default=Path("reports"), help="folder of the table")
-    parser.add_argument("--seconds", type=float, default=20.0, help="budget of a cell")
-    options = parser.parse_args()
-    path = options.out / "default-rates.csv"
+def run(data: str = "data", out: str = "reports", seconds: str = "20") -> None:
+    """Run what is not in the table yet; every method is saved when it is done.
+
+    Parameters
+    ----------
+    data, out : folders of the real datasets, and of the table.
+    seconds : budget of a cell.
+    """
+    path, limit = Path(out) / "default-rates.csv", float(seconds)
     frame = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["dataset", "method"])
-    rows: list[dict[str, Any]] = frame.to_dict("records")  # type: ignore[assignment]
-    there = {(row["dataset"], row["method"]) for row in rows}
-    for name, make in problems(options.data):
-        left = [method for method in METHODS if (name, method) not in there]
-        dataset = make() if left else None
-        for method in left:
+    for name, make in problems(data):
+        there = set(frame["method"][frame["dataset"] == name])
+        missing = [method for method in METHODS if method not in there]
+        dataset = make() if missing else None
+        for method in missing:
             assert dataset is not None
-            own = {"dataset": name, "method": method, "prior_log_loss": dataset.info.prior_log_loss}
-            result = [own | run(method, dataset, EPOCHS, 1.0, options.seconds) | {"default": True}]
-            if len(above(pd.DataFrame(result))):
-                tried = (run(method, dataset, EPOCHS, f, options.seconds) for f in FACTORS)
-                result += [own | cell | {"default": False} for cell in tried]
-            rows += result
-            pd.DataFrame(rows).to_csv(path, index=False, float_format="%.6g")
-    (options.out / "default-rates.md").write_text(table(pd.DataFrame(rows), options.seconds))
-
-
-if __name__ == "__main__":
-    main()
+            rows = [{"default": True, **trained(method, dataset, 1.0, limit)}]
+            prior = {"prior_log_loss": dataset.info.prior_log_loss}
+            if len(above(pd.DataFrame(rows).assign(**prior))):
+                tried = (trained(method, dataset, factor, limit) for factor in FACTORS)
+                rows += [{"default": False, **cell} for cell in tried]
+            new = pd.DataFrame(rows).assign(dataset=name, method=method, **prior)
+            frame = pd.concat([frame, new], ignore_index=True)
+            frame.to_csv(path, index=False, float_format="%.6g")
+    (Path(out) / "default-rates.md").write_text(table(frame, limit))

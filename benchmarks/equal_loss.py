@@ -1,6 +1,6 @@
 """Seconds to equal test log loss and error: our estimators beside libraries.
 
-``python -m benchmarks.equal_loss`` writes ``reports/equal-loss.csv`` and a table of
+``python -m benchmarks equal_loss`` writes ``reports/equal-loss.csv`` and a table of
 ``docs/library.md`` (`benchmarks.comparison`).
 """
 
@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from tabulate import tabulate
 
 import xcbench
-from benchmarks.comparison import LIMIT, Comparison, System, measuring, training
-from xcbench.core.dataset import Dataset, Rows, Split
-from xcbench.core.metrics import evaluate
-from xcbench.core.models.model import Model
-from xcbench.estimators import problem
-from xcbench.estimators.early_stopping import Watch
+from benchmarks.comparison import Comparison, System
+from benchmarks.shapes import built, settings_of
+from benchmarks.table import markdown
+from xcbench.core.dataset import Dataset, Rows
+from xcbench.core.solvers import Streams
 
 BLOCK = 1000  # rows whose probabilities are held at a time
+EVERY = 20.0  # CPU seconds after which a long epoch is measured on its way
 UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
 DATASETS: dict[str, dict[str, Any]] = {
     "20news": UNIT,
@@ -31,109 +31,81 @@ DATASETS: dict[str, dict[str, Any]] = {
     "citeulike": {**UNIT, "protocol__label": "each", "protocol__min_rows": 5},
 }
 ITERATIONS = (10, 20, 40, 80)  # of a full batch, each from the start
-Measured = tuple[float, float]  # log loss and error
-Curve = Iterator[tuple[float, Measured]]  # seconds of training so far
+Probabilities = Callable[[Rows], np.ndarray]
 
 
-def of_probabilities(probabilities: Callable[[Rows], np.ndarray], test: Split) -> Measured:
-    """Log loss and error of a library's probabilities, a block of rows at a time."""
-    loss = wrong = 0.0
+def losses(probabilities: Probabilities, data: Dataset) -> tuple[float, float]:
+    """Log loss and error on the test rows, a block of rows at a time."""
+    loss, wrong, test = 0.0, 0.0, data.test
     for first in range(0, len(test), BLOCK):
         y = test.y[first : first + BLOCK]
         p = probabilities(test.X[first : first + BLOCK])
-        own = p[np.arange(len(y)), y].astype(np.float64)
-        loss -= np.log(np.maximum(own, 1e-15)).sum()
+        of_true = p[np.arange(len(y)), y].astype(np.float64)
+        loss -= np.log(np.maximum(of_true, 1e-15)).sum()
         wrong += np.count_nonzero(p.argmax(axis=1) != y)
     return loss / len(test), wrong / len(test)
 
 
-# ---------------------------------------------------------------- ours
-class Measure(Watch):
-    """Measures the test rows after every few epochs, outside the clock."""
-
-    def __init__(self, test: Split, every: int) -> None:
-        self.test, self.every, self.epoch, self.seconds = test, every, 0, 0.0
-        self.points: list[tuple[float, Measured]] = []
-        self.started = training()
-
-    def sees(self, model: Model) -> bool:
-        """Measure; whether the time is over."""
-        self.epoch += 1
-        if self.epoch % self.every:
-            return False
-        self.seconds += measuring(self.started)
-        measures = evaluate(model.corrected, self.test)
-        self.points.append((self.seconds, (measures["log_loss"], measures["error"])))
-        self.started = training()
-        return self.seconds > LIMIT
+def sampled(data: Dataset, method: str, epochs: int, **settings: Any) -> Iterator[Any]:
+    """What `SampledSoftmaxClassifier` trains, epoch by epoch; kernels are compiled before."""
+    solver, model = built(data, settings_of(method, **settings))
+    yield None
+    for progress in solver.fit(data, model, Streams.of(0), [float(it) for it in range(1 + epochs)]):
+        if progress.iteration:
+            yield lambda X: np.exp(model.corrected.log_probabilities(X))
 
 
-def sampled(data: Dataset, method: str, epochs: int, every: int = 1, **settings: Any) -> Curve:
-    """`SampledSoftmaxClassifier`; kernels are compiled before."""
-    for rows, epochs_ in ((data.train.first(500), 1), (data.train, epochs)):
-        model = xcbench.SampledSoftmaxClassifier(method, random_state=0, **settings)
-        watch = Measure(data.test, every)
-        model._run(problem.dataset(rows, data.info.classes), epochs_, watch)
-    yield from watch.points
+def from_the_start(
+    make: Callable[..., Any],
+    data: Dataset,
+    iterations: tuple[int, ...] = ITERATIONS,
+    **settings: Any,
+) -> Iterator[Any]:
+    """A full batch: for each number of iterations a training from the start."""
+    make(iterations=1, **settings).fit(data.train.X[:500], data.train.y[:500])  # compiles
+    X = data.train.X.astype(np.float64) if make is liblinear else data.train.X
+    for number in iterations:
+        yield None
+        yield make(iterations=number, **settings).fit(X, data.train.y).predict_proba
 
 
-def full_batch(data: Dataset, **settings: Any) -> Curve:
-    """`SoftmaxClassifier`, L-BFGS; kernels are compiled before."""
-    xcbench.SoftmaxClassifier(iterations=1).fit(data.train.X[:500], data.train.y[:500])
-    for iterations in ITERATIONS:
-        started = training()
-        model = xcbench.SoftmaxClassifier(iterations=iterations, **settings)
-        model.fit(data.train.X, data.train.y)
-        seconds = measuring(started)
-        measures = model.evaluate(data.test.X, data.test.y)
-        yield seconds, (measures["log_loss"], measures["error"])
+def softmax_classifier(iterations: int, **settings: Any) -> Any:
+    """`SoftmaxClassifier`, L-BFGS."""
+    return xcbench.SoftmaxClassifier(iterations=iterations, **settings)
 
 
-# ---------------------------------------------------------------- peers
-def logistic_regression(data: Dataset, **settings: Any) -> Curve:
+def logistic_regression(iterations: int, **settings: Any) -> Any:
     """scikit-learn's, by L-BFGS."""
     from sklearn.linear_model import LogisticRegression
 
-    for iterations in ITERATIONS:
-        started = training()
-        model = LogisticRegression(max_iter=iterations, **settings)
-        model.fit(data.train.X, data.train.y)
-        yield measuring(started), of_probabilities(model.predict_proba, data.test)
+    return LogisticRegression(max_iter=iterations, **settings)
 
 
-def liblinear(data: Dataset, **settings: Any) -> Curve:
+def liblinear(iterations: int, **settings: Any) -> Any:
     """LIBLINEAR's logistic regressions, one against the rest, through scikit-learn."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
-    started = training()
-    model = OneVsRestClassifier(LogisticRegression(solver="liblinear", **settings))
-    model.fit(data.train.X.astype(np.float64), data.train.y)
-    yield measuring(started), of_probabilities(model.predict_proba, data.test)
+    return OneVsRestClassifier(LogisticRegression(solver="liblinear", **settings))
 
 
-def sgd(data: Dataset, epochs: int, **settings: Any) -> Curve:
+def sgd(data: Dataset, epochs: int, **settings: Any) -> Iterator[Any]:
     """scikit-learn's SGDClassifier with the logistic loss, one against the rest."""
     from sklearn.linear_model import SGDClassifier
 
     model = SGDClassifier(loss="log_loss", random_state=0, **settings)
-    rng, seconds = np.random.default_rng(0), 0.0
-    classes = np.arange(data.info.classes)
+    rng, classes = np.random.default_rng(0), np.arange(data.info.classes)
+    yield None
     for _ in range(epochs):
-        started = training()
         order = rng.permutation(len(data.train))
         model.partial_fit(data.train.X[order], data.train.y[order], classes)
-        seconds += measuring(started)
-        yield seconds, of_probabilities(model.predict_proba, data.test)
-        if seconds > LIMIT:
-            return
+        yield model.predict_proba
 
 
-def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Curve:
+def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Iterator[Any]:
     """Softmax regression in PyTorch by Adam; sparse rows are bags of weighted embeddings."""
     import torch as t
 
-    t.set_num_threads(1)
     t.manual_seed(0)
     sparse = sp.issparse(data.train.X)
     D, K = data.info.features, data.info.classes
@@ -143,8 +115,7 @@ def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Curve
         t.nn.init.zeros_(layer.weight)
     else:
         layer = t.nn.Linear(D, K)
-    parameters = list(layer.parameters())
-    optimizer: Any = (t.optim.SparseAdam if sparse else t.optim.Adam)(parameters, lr=lr)
+    optimizer: Any = (t.optim.SparseAdam if sparse else t.optim.Adam)([*layer.parameters()], lr=lr)
 
     def scores(X: Any) -> Any:
         if not sparse:
@@ -156,29 +127,25 @@ def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Curve
         with t.no_grad():
             return np.asarray(t.softmax(scores(X), 1))
 
-    rng, y, seconds, shown = np.random.default_rng(0), t.from_numpy(data.train.y), 0.0, 0.0
+    rng, y = np.random.default_rng(0), t.from_numpy(data.train.y)
+    yield None
     for _ in range(epochs):
-        started, order = training(), rng.permutation(len(data.train))
+        order, due = rng.permutation(len(data.train)), time.process_time() + EVERY
         for first in range(0, len(order), batch_size):
+            if time.process_time() > due:
+                yield probabilities
+                due = time.process_time() + EVERY
             rows = order[first : first + batch_size]
             optimizer.zero_grad()
             t.nn.functional.cross_entropy(scores(data.train.X[rows]), y[rows]).backward()
             optimizer.step()
-            spent = time.process_time() - started
-            if spent > max(10.0, 0.3 * shown):  # a long epoch is measured on its way
-                shown = seconds = seconds + measuring(started)
-                yield seconds, of_probabilities(probabilities, data.test)
-                if seconds > LIMIT:
-                    return
-                started = training()
-        seconds += measuring(started)
-        yield seconds, of_probabilities(probabilities, data.test)
+        yield probabilities
 
 
 MINIBATCHES = {"method": "softmax", "optimizer": "adagrad"}
 SYSTEMS: dict[str, System] = {
     "SoftmaxClassifier": (
-        full_batch,
+        partial(from_the_start, softmax_classifier),
         {"20news": [{"l2": 1.0}, {"l2": 0.1}], "mnist": [{"l2": 1.0}]},
     ),
     "SampledSoftmaxClassifier": (
@@ -193,11 +160,11 @@ SYSTEMS: dict[str, System] = {
         },
     ),
     "LogisticRegression": (
-        logistic_regression,
+        partial(from_the_start, logistic_regression),
         {"20news": [{"C": 1.0}, {"C": 10.0}], "mnist": [{"C": 1.0}], "citeulike": [{"C": 10.0}]},
     ),
     "LIBLINEAR": (
-        liblinear,
+        partial(from_the_start, liblinear, iterations=(0,)),
         {"20news": [{"C": 1.0}, {"C": 10.0}], "mnist": [{"C": 1.0}], "citeulike": [{"C": 10.0}]},
     ),
     "SGDClassifier": (
@@ -220,41 +187,40 @@ SYSTEMS: dict[str, System] = {
 OURS = ("SoftmaxClassifier", "SampledSoftmaxClassifier")
 
 
-# ---------------------------------------------------------------- the table
-def reached(points: pd.DataFrame, column: str, value: float) -> float | None:
-    """Seconds after which a system is at a value or below."""
-    there = points[points[column] <= value]["seconds"]
-    return None if there.empty else float(there.min())
-
-
 def page(table: pd.DataFrame) -> str:
     """Of every peer: its best values, when it had them, and when ours had as good ones."""
     rows = []
-    for dataset, all_points in table.groupby("dataset", sort=False):
-        ours = all_points[all_points["system"].isin(OURS)]
-        for system, points in all_points.groupby("system", sort=False):
-            row = [f"{dataset} ({points['classes'].max():,.0f})", str(system)]
-            for column, digits in (("test_log_loss", 3), ("test_error", 4)):
-                if points[column].isna().all():
-                    row += ["", ", ".join(points["status"].unique()), "", ""]
-                    continue
-                value = float(points[column].min())
-                seconds = float(points[points[column] == value]["seconds"].min())
-                row += [f"{value:.{digits}f}", f"{seconds:.1f}"]
-                if system in OURS:
-                    row += ["", ""]
-                    continue
-                own = reached(ours, column, value)
-                row += ["never", ""] if own is None else [f"{own:.1f}", f"{seconds / own:.1f}"]
-            rows.append(row)
-    headers = ["data (K)", "system"]
-    for what in ("log loss", "error"):
-        headers += [what, "s", "ours, s", "times"]
-    return tabulate(rows, headers, tablefmt="github", disable_numparse=True) + "\n"
+    for (dataset, system), points in table.groupby(["dataset", "system"], sort=False):
+        ours = table[(table["dataset"] == dataset) & table["system"].isin(OURS)]
+        row = [f"{dataset} ({points['classes'].max():,.0f})", str(system)]
+        for column, digits in (("test_log_loss", 3), ("test_error", 4)):
+            if points[column].isna().all():
+                row += ["", ", ".join(points["status"].unique()), "", ""]
+                continue
+            value = points[column].min()
+            seconds = points["seconds"][points[column] == value].min()
+            first = ours["seconds"][ours[column] <= value].min()
+            row += [f"{value:.{digits}f}", f"{seconds:.1f}"]
+            if system in OURS:
+                row += ["", ""]
+            else:
+                row += (
+                    ["never", ""] if np.isnan(first) else [f"{first:.1f}", f"{seconds / first:.1f}"]
+                )
+        rows.append(row)
+    headers = ["data (K)", "system", *2 * ["", "s", "ours, s", "times"]]
+    headers[2], headers[6] = "log loss", "error"
+    return markdown(pd.DataFrame(rows, columns=headers))
 
 
 COMPARISON = Comparison(
-    "equal_loss", ["test_log_loss", "test_error"], DATASETS, SYSTEMS, page, "equal loss"
+    "equal-loss.csv",
+    "equal loss",
+    ["test_log_loss", "test_error"],
+    losses,
+    DATASETS,
+    SYSTEMS,
+    page,
+    limit=150.0,
 )
-if __name__ == "__main__":
-    COMPARISON.main()
+run = COMPARISON.run

@@ -1,29 +1,20 @@
-"""Where the wall time of a sweep goes: three methods, six rates, some seeds, the whole command.
-
-``python -m benchmarks.grids [dataset=mnist,bibtex,eurlex] [seeds=0,1,2] [rounds=3] [before=REV]``
-writes ``reports/grids.csv`` and a table of ``docs/development.md``. With ``before``, the code of
-that revision runs the same sweeps, in turn with today's. Nothing else should run meanwhile.
-"""
+"""Where the wall time of a sweep goes: three methods, six rates, some seeds, the whole command."""
 
 from __future__ import annotations
 
-import io
 import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
-from benchmarks.commands import seconds
-from benchmarks.comparison import write_between
+from benchmarks.measure import ROOT, command
+from benchmarks.table import Kept
+from xcbench.run import profile
 
-ROOT = Path(__file__).parents[1]
-TABLE = ROOT / "reports" / "grids.csv"
-PAGE = ROOT / "docs" / "development.md"
 SWEEP = ("-m", "method=ove,umax,implicit", "method.lr=0.001,0.003,0.01,0.03,0.1,0.3")
 WARM = ("seed=0", "budget.epochs=0.01", "budget.checkpoints=1")
 PHASES = ["import", "compose", "plan", "load", "compile", "train", "evaluate", "save", "track"]
@@ -31,8 +22,8 @@ PHASES = ["import", "compose", "plan", "load", "compile", "train", "evaluate", "
 
 @contextmanager
 def tree_of(revision: str) -> Iterator[Path]:
-    """The files of a revision, in a folder of their own."""
-    with tempfile.TemporaryDirectory() as folder:
+    """The files of a revision, in a temporary folder."""
+    with TemporaryDirectory() as folder:
         tree = Path(folder) / "tree"
         git = ["git", "-C", str(ROOT), "worktree"]
         subprocess.run([*git, "add", "--quiet", "--detach", str(tree), revision], check=True)
@@ -42,45 +33,25 @@ def tree_of(revision: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(tree)], check=True)
 
 
-def swept(tree: Path, folder: Path, *words: str) -> float:
-    """Wall seconds of the sweep by the code in ``tree``; of its runs only prepared data stay."""
+def swept(tree: Path, folder: Path, *words: str) -> dict[str, object]:
+    """Wall seconds of the sweep by the code in ``tree``, and of its phases where it records them.
+
+    Of its runs only prepared data stay.
+    """
     runs = folder / "runs"
     environment = {
         "PYTHONPATH": str(tree / "src"),
         "NUMBA_CACHE_DIR": str(folder / "numba"),
         "XCBENCH_FETCH": "0",
     }
-    for entry in runs.iterdir() if runs.exists() else ():
+    words = (str(tree / "run.py"), *SWEEP, *words, f"runs_dir={runs}")
+    spent = command(*words, folder=folder, environment=environment)
+    frame = profile.read(runs)
+    for entry in runs.iterdir():
         if entry.name != "cache":
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-    words = (*SWEEP, *words, f"runs_dir={runs}")
-    return seconds(str(tree / "run.py"), *words, folder=folder, environment=environment)
-
-
-def phases(folder: Path) -> Mapping[str, float]:
-    """Seconds of every phase of the launch in a folder; none of code that did not record them."""
-    command = ["launches", f"runs_dir={folder / 'runs'}", "--format", "csv"]
-    done = subprocess.run(
-        [sys.executable, "-m", "xcbench", *command], capture_output=True, text=True, check=True
-    )
-    frame = pd.read_csv(io.StringIO(done.stdout)) if done.stdout.strip() else pd.DataFrame()
-    return {name: float(frame[name].iloc[-1]) for name in PHASES if name in frame and len(frame)}
-
-
-def measured(
-    dataset: str, seeds: str, rounds: int, trees: Mapping[str, Path]
-) -> Iterator[dict[str, object]]:
-    """Rows of a dataset: each tree in turn, round after round, compiled code and data ready."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folders = {code: Path(scratch) / code for code in trees}
-        for code, tree in trees.items():
-            folders[code].mkdir()
-            swept(tree, folders[code], f"dataset={dataset}", *WARM)
-        for number in range(1, rounds + 1):
-            for code, tree in trees.items():
-                wall = swept(tree, folders[code], f"dataset={dataset}", f"seed={seeds}")
-                row = {"dataset": dataset, "seeds": seeds, "code": code, "round": number}
-                yield {**row, "wall": wall, **phases(folders[code])}
+    last = frame.tail(1).to_dict("records") or [{}]
+    return {"wall": spent.wall, **{name: last[0].get(name) for name in PHASES}}
 
 
 def table(rows: pd.DataFrame) -> str:
@@ -92,32 +63,37 @@ def table(rows: pd.DataFrame) -> str:
         for code, line in medians.iterrows():
             numbers = {name: f"{line[name]:.1f}" for name in ("wall", *PHASES)}
             times = f"{line['wall'] / medians['wall']['today']:.1f}" if code != "today" else ""
-            lines.append(
-                {"dataset": dataset, "cells": cells, "code": code, **numbers, "times": times}
-            )
+            head = {"dataset": dataset, "cells": cells, "code": code}
+            lines.append({**head, **numbers, "times": times})
     frame = pd.DataFrame(lines).replace("nan", "")
     return f"{frame.to_markdown(index=False, disable_numparse=True)}\n"
 
 
-def main(words: list[str]) -> None:
-    """Measure the datasets that were asked for; rows of others stay."""
-    settings = {"dataset": "mnist,bibtex,eurlex", "seeds": "0,1,2", "rounds": "3", "before": ""}
-    settings |= dict(word.split("=", 1) for word in words)
-    rows = pd.read_csv(TABLE, dtype={"seeds": str}) if TABLE.exists() else pd.DataFrame()
-    revision = settings["before"]
-    with tree_of(revision) if revision else nullcontext() as earlier:
-        trees = {revision: earlier, "today": ROOT} if earlier else {"today": ROOT}
-        for dataset in settings["dataset"].split(","):
-            kept = rows[rows["dataset"] != dataset] if len(rows) else rows
-            new: list[dict[str, object]] = []
-            for row in measured(dataset, settings["seeds"], int(settings["rounds"]), trees):
-                new.append(row)
-                print(row, flush=True)
-                rows = pd.concat([kept, pd.DataFrame(new)], ignore_index=True)
-                rows.to_csv(TABLE, index=False, float_format="%.4g")
-    write_between(PAGE, "grids", table(rows))
-    print(table(rows))
+KEPT = Kept(
+    ROOT / "reports" / "grids.csv", ["dataset"], ROOT / "docs" / "development.md", "grids", table
+)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def run(
+    dataset: str = "mnist,bibtex,eurlex", seeds: str = "0,1,2", rounds: str = "3", before: str = ""
+) -> None:
+    """Sweep some datasets, compiled code and data ready; nothing else should run meanwhile.
+
+    Parameters
+    ----------
+    before : a revision, whose code runs the same sweeps, in turn with today's.
+    """
+    with tree_of(before) if before else nullcontext() as earlier:
+        trees: Mapping[str, Path] = {before: earlier, "today": ROOT} if earlier else {"today": ROOT}
+        for name in dataset.split(","):
+            rows = []
+            with TemporaryDirectory() as scratch:
+                for code, tree in trees.items():
+                    (Path(scratch) / code).mkdir()
+                    swept(tree, Path(scratch) / code, f"dataset={name}", *WARM)
+                for number in range(1, int(rounds) + 1):
+                    for code, tree in trees.items():
+                        words = f"dataset={name}", f"seed={seeds}"
+                        row = {"dataset": name, "seeds": seeds, "code": code, "round": number}
+                        rows.append({**row, **swept(tree, Path(scratch) / code, *words)})
+                        KEPT.add(pd.DataFrame(rows), "%.4g")

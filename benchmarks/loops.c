@@ -38,7 +38,7 @@ static inline formula implicit_of(double T, double drawn, double u, double rate,
 static inline double difference(const float *k, const float *y, const uint32_t *features,
                                 const float *values, int64_t begin, int64_t end)
 {
-#ifdef APART
+#ifdef SEPARATE
     double drawn = 0.0, of_true = 0.0;
     for (int64_t j = begin; j < end; j++) {
         drawn += (double)(k[features[j]] * values[j]);

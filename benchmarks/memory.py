@@ -1,28 +1,42 @@
-"""How near the hot loops come to what the memory can do, and how much memory a run takes.
+"""How near the hot loops come to what the memory can do, how much a run takes, how costs grow.
 
 The floor of a step is the time for its reads and writes of weights alone, measured in the same
-run; a share of 1 would mean that nothing but these accesses costs time. Nothing here has a goal.
+run; a share of 1 would mean that nothing but these accesses costs time.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from benchmarks.shapes import Work, eurlex, shape
-from benchmarks.table import Row
-from benchmarks.timing import interleaved
+from benchmarks.measure import interleaved, repeated
+from benchmarks.shapes import Work, costs, eurlex, shape, uniform
+from benchmarks.table import Candidate, Row, ratios
+from xcbench.core import models
+from xcbench.core.dataset import Dataset
 from xcbench.methods.double_sum import UmaxOptions
 from xcbench.methods.one_vs_each import OneVsEachOptions
 
 BILLION = 1e9
+UMAX = UmaxOptions(name="umax", lr=0.1, bias=False)
+OVE = OneVsEachOptions(
+    name="ove", lr=1e-4, batch_size=100, negatives=5, sampler="others", bias=False
+)
+LARGE = OneVsEachOptions(
+    name="ove", lr=1e-4, batch_size=379, negatives=50, sampler="others", bias=False
+)
+BASE = {"N": 2000, "K": 1000, "D": 1000, "non-zeros": 50}
+SIZES = {
+    "N": (100, 1000, 10_000, 100_000),
+    "K": (100, 1000, 10_000, 100_000),
+    "D": (100, 1000, 10_000, 100_000),
+    "non-zeros": (1, 10, 100, 1000),
+}
+LARGEST_EXPONENT = 0.1
 
 
 @njit(cache=True)
@@ -49,11 +63,11 @@ def scatter(w: Any, index: Any) -> None:
 
 
 @njit(cache=True)
-def touch(V: Any, classes: Any, begin: Any, end: Any, features: Any) -> Any:
-    """Read, then write, the weights of an update, update after update."""
+def touch(V: Any, classes: Any, begin: Any, end: Any, features: Any, reads: bool) -> Any:
+    """Read, if asked for, then write the weights of an update, update after update."""
     total = np.float32(0.0)
     for i in range(begin.size):
-        for c in range(classes.shape[1]):
+        for c in range(classes.shape[1] if reads else 0):
             w = V[classes[i, c]]
             for j in range(begin[i], end[i]):
                 total += w[features[j]]
@@ -64,6 +78,13 @@ def touch(V: Any, classes: Any, begin: Any, end: Any, features: Any) -> Any:
     return total
 
 
+def touching(work: Work, reads: bool) -> Callable[[], object]:
+    """`touch` with the weights of a chunk."""
+    begin, end, features, _ = work.rows
+    return partial(touch, work.model.V, work.classes, begin, end, features, reads)
+
+
+# ---------------------------------------------------------------- memory
 def bandwidth() -> list[Row]:
     """Bandwidth in 10⁹ bytes a second, and nanoseconds a scattered access."""
     rng = np.random.default_rng(0)
@@ -77,105 +98,98 @@ def bandwidth() -> list[Row]:
             {"gather": partial(gather, w, index), "scatter": partial(scatter, w, index)},
             units=index.size,
         )
-        rows += [Row(f"{name}, 10⁻⁹ s", label, 1e9 * timings[name]) for name in timings]
+        rows += [Row(f"{name}, 10⁻⁹ s", label, BILLION * timings[name]) for name in timings]
     return rows
 
 
-def shares() -> list[Row]:
+def share(label: str, settings: Any, rows: int, units: int) -> list[Row]:
     """Floor of a step as ``peer``: the ratio is the share of the roofline reached."""
-    dataset, rows = eurlex(), []
-    for name, settings, count in (
-        ("U-max update", UmaxOptions(name="umax", lr=0.1, bias=False), 4096),
-        (
-            "OVE iteration",
-            OneVsEachOptions(
-                name="ove", lr=1e-4, batch_size=379, negatives=50, sampler="others", bias=False
-            ),
-            379,
-        ),
-    ):
-        work = Work.of(dataset, settings, "numba", rows=count)
-        begin, end, features, _ = work.chunk.rows.record
-        V, classes = np.ones_like(work.model.V), work.chunk.classes
-        timings = interleaved(
-            {
-                "ours": work.updates,
-                "floor": partial(touch, V, classes, begin, end, features),
-            },
-            units=count if settings.batch_size == 1 else 1,
-        )
-        where = shape(dataset)
-        rows.append(
-            Row(
-                f"{name}, s, vs its weights' accesses alone",
-                where,
-                timings["ours"],
-                timings["floor"],
-            )
-        )
-    return rows
-
-
-CHILD = """
-import json
-import benchmarks
-from benchmarks import shapes
-from benchmarks.memory import peak
-from xcbench.core import models
-from xcbench.methods import registry
-from xcbench.methods.double_sum import UmaxOptions
-from xcbench.methods.options import SampledOptions
-from xcbench.run import training
-from xcbench.run.settings import Budget, Evaluation
-
-dataset = shapes.uniform_rows()
-settings = {settings}
-solver = registry.method_of(settings).build(settings, dataset.info)
-model = models.make("{engine}", dataset.info.classes, dataset.info.features, True, "float32")
-training.warm_up(solver, model, dataset)
-X, W = dataset.train.X, model.V
-open("/proc/self/clear_refs", "w").write("5")  # the peak is from now on
-before = peak()
-W[:] = 0
-training.run(solver, model, dataset, 0, Budget(epochs=1, checkpoints=1), Evaluation(), 0)
-print(json.dumps([peak() - before, W.nbytes, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes]))
-"""
-METHODS = {
-    "U-max": "UmaxOptions(name='umax', lr=0.1)",
-    "OVE 100 x 5": "SampledOptions(name='ove', lr=1e-4)",
-}
-
-
-def peak() -> int:
-    """High-water mark of this process in bytes; ru_maxrss would begin at the parent's."""
-    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    work, floor = (Work.of(eurlex(), settings, "numba", rows) for _ in range(2))
+    candidates = {
+        "ours": Candidate(work.updates),
+        "its weights' accesses alone": Candidate(touching(floor, reads=True)),
+    }
+    return ratios(shape(eurlex()), candidates, label=f"{label} ", units=units)
 
 
 def peaks() -> list[Row]:
     """Peak memory of training and evaluation beyond the process with data loaded; bytes."""
+    make = partial(uniform, 20_000, 2_000, 20_000, 50)
+    X: Any = make().train.X
     rows = []
     for engine in ("numba", "numpy"):
-        for name, settings in METHODS.items():
-            code = CHILD.format(engine=engine, settings=settings)
-            done = subprocess.run(
-                [sys.executable, "-c", code], capture_output=True, text=True, check=True
-            )
-            extra, W, X = json.loads(done.stdout)
+        for name, settings in {
+            "U-max": UmaxOptions(name="umax", lr=0.1),
+            "OVE 100 x 5": OneVsEachOptions(name="ove", lr=1e-4),
+        }.items():
+            spent = costs(make, settings, engine=engine, evaluated=20_000)
+            sizes = {"W": spent.model, "X": X.data.nbytes + X.indices.nbytes + X.indptr.nbytes}
+            label = f"peak bytes, {name}, engine={engine}, as a multiple of"
             rows += [
-                Row(
-                    f"peak bytes, {name}, engine={engine}, as a multiple of {what}",
-                    size,
-                    extra / of,
-                )
-                for what, of, size in (
-                    ("W", W, f"W: {W / 1e6:.0f} MB"),
-                    ("X", X, f"X: {X / 1e6:.0f} MB"),
-                )
+                Row(f"{label} {what}", f"{what}: {size / 1e6:.0f} MB", spent.peak / size)
+                for what, size in sizes.items()
             ]
     return rows
 
 
 def run() -> list[Row]:
-    """Bandwidth, shares of the roofline, peak memory."""
-    return bandwidth() + shares() + peaks()
+    """Bandwidth, shares of the roofline, peak memory; nothing here has a goal."""
+    shares = share("U-max update", UMAX, 4096, 4096) + share("OVE iteration", LARGE, 379, 1)
+    return bandwidth() + shares + peaks()
+
+
+# ---------------------------------------------------------------- growth
+def steps(dataset: Dataset, settings: Any, per: int) -> float:
+    """Seconds of the updates for ``per`` samples."""
+    work = Work.of(dataset, settings, "numba")
+    return repeated(work.updates) / len(work.chunk) * per
+
+
+def control(dataset: Dataset, settings: Any, per: int) -> float:
+    """Seconds to add 1 to the weights that ``per`` samples of a method reach."""
+    work = Work.of(dataset, settings, "numba")
+    return repeated(touching(work, reads=False)) / len(work.chunk) * per
+
+
+def evaluation(dataset: Dataset) -> float:
+    """Seconds of an evaluation of all rows."""
+    info = dataset.info
+    model = models.make("numba", info.classes, info.features, False, "float32")
+    return repeated(lambda: model.summarise(dataset.train), rounds=3)
+
+
+MEASURES: dict[str, Callable[[Dataset], float]] = {
+    "U-max update": partial(steps, settings=UMAX, per=1),
+    "OVE 100 x 5 iteration": partial(steps, settings=OVE, per=100),
+    "evaluation": evaluation,
+    "control of U-max, memory alone": partial(control, settings=UMAX, per=1),
+    "control of OVE, memory alone": partial(control, settings=OVE, per=100),
+}
+
+
+def scaling() -> list[Row]:
+    """How cost grows with N, K, D and the non-zeros of a row, over three decades each.
+
+    Exponents are fitted by least squares in log-log. A sampled step does the same work whatever K
+    is; what remains is the price of reaching weights that lie outside a cache. A control shows that
+    price alone: the weights of a step are read and written, pair after pair, and nothing else is
+    done. ``ours`` is the time at the smallest size, ``peer`` the time at the largest.
+    """
+    rows = []
+    for axis, sizes in SIZES.items():
+        data = [uniform(*(BASE | {axis: size}).values()) for size in sizes]
+        for name, measure in MEASURES.items():
+            seconds = [measure(dataset) for dataset in data]
+            exponent = float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+            gated = axis == "K" and name.startswith(("U-max", "OVE"))
+            rows.append(
+                Row(
+                    f"{name}, s: {axis}^{exponent:.2f}",
+                    f"{axis}={sizes[0]}…{sizes[-1]}",
+                    seconds[0],
+                    seconds[-1],
+                    f"exponent <= {LARGEST_EXPONENT}" if gated else "",
+                    exponent,
+                )
+            )
+    return rows

@@ -1,4 +1,4 @@
-"""A minibatch of one-vs-each with classes drawn for each observation (``sampling=others``).
+"""Minibatches of one-vs-each and of softmax A&R, with classes drawn for each sample.
 
 Drawing classes and fetching rows (CSR) stand outside the clock, for all candidates. What is timed
 are scores, objective, gradient and step, and whatever other layout of the rows a candidate wants
@@ -9,20 +9,24 @@ the same step, which is checked before. Ours also computes the value of the obje
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import c_loops
 from benchmarks.shapes import Work, eurlex, omniglot, shape
-from benchmarks.table import Row
-from benchmarks.timing import interleaved
+from benchmarks.table import Candidate, Row, ratios
 from xcbench.core.dataset import Dataset
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
 from xcbench.methods.one_vs_each import OneVsEachOptions
 
 GOAL = 2.5
 RATE = 1e-3
+LOOP_GOAL = 8.0
+LOOP_RATE = 0.02
 
 
 class Batch:
@@ -30,20 +34,18 @@ class Batch:
 
     Attributes
     ----------
-    W, turned : weights (K, D), and (D, K) for `csr`; a variant moves one of them in place.
+    W : weights (K, D), which a variant moves in place; in order ``F`` for products with (D, K).
     rows : the rows (B, D), sparse.
     classes : (B, 1+S), the true class first.
     weight : classes that a drawn class stands for.
     """
 
-    def __init__(self, work: Work, W: np.ndarray) -> None:
-        chunk = work.chunk
-        assert chunk.classes is not None
-        self.W, self.turned = W.copy(), np.ascontiguousarray(W.T)
-        self.rows = sp.csr_array(chunk.rows.matrix())
-        self.classes = chunk.classes
+    def __init__(self, work: Work, start: np.ndarray, order: Any = "C") -> None:
+        self.start, self.W = start, np.array(start, order=order)
+        self.rows = sp.csr_array(work.chunk.rows.matrix())
+        self.classes = work.classes
         self.row = np.arange(len(self.classes))[:, None]
-        self.weight = float(np.exp(chunk.log_weight))
+        self.weight = float(np.exp(work.chunk.log_weight))
 
     @property
     def columns(self) -> sp.csr_array:
@@ -54,6 +56,12 @@ class Batch:
     def X(self) -> np.ndarray:
         """The rows dense, made anew."""
         return np.asarray(self.rows.toarray())
+
+    def cells(self) -> Iterator[tuple[Any, np.ndarray]]:
+        """Of every row the place of its weights in W, and its values."""
+        bounds, rows = self.rows.indptr.tolist(), self.rows
+        for chosen, a, b in zip(self.classes, bounds[:-1], bounds[1:], strict=True):
+            yield np.ix_(chosen, rows.indices[a:b]), rows.data[a:b]
 
     def numbers(self, scores: np.ndarray) -> np.ndarray:
         """What a row is multiplied by before it is added to a class: minus rate times grad."""
@@ -66,15 +74,14 @@ class Batch:
         result[self.row, self.classes] = numbers
         return result
 
+    def moved(self) -> np.ndarray:
+        """How far the weights are from the start."""
+        return self.W - self.start
+
 
 def per_observation(batch: Batch) -> None:
-    """Gather and scatter the cells of an observation's classes and features."""
-    W, rows = batch.W, batch.rows
-    bounds = list(zip(rows.indptr[:-1].tolist(), rows.indptr[1:].tolist(), strict=True))
-    cells = [
-        (np.ix_(chosen, rows.indices[a:b]), rows.data[a:b])
-        for chosen, (a, b) in zip(batch.classes, bounds, strict=True)
-    ]
+    """Gather and scatter the cells of a sample's classes and features."""
+    W, cells = batch.W, [*batch.cells()]
     scores = np.stack([W[cell] @ values for cell, values in cells])
     numbers = batch.numbers(scores).astype(np.float32)
     for (cell, values), number in zip(cells, numbers, strict=True):
@@ -119,8 +126,9 @@ def dense(batch: Batch) -> None:
 
 def csr(batch: Batch) -> None:
     """All scores by SciPy's sparse product, which wants weights (D, K)."""
-    scores = (batch.rows @ batch.turned)[batch.row, batch.classes]
-    batch.turned += batch.columns @ batch.coefficients(batch.numbers(scores))
+    turned = batch.W.T
+    scores = (batch.rows @ turned)[batch.row, batch.classes]
+    turned += batch.columns @ batch.coefficients(batch.numbers(scores))
 
 
 NUMPY: dict[str, Callable[[Batch], None]] = {
@@ -132,120 +140,152 @@ NUMPY: dict[str, Callable[[Batch], None]] = {
 }
 
 
-def torch_variants(batch: Batch) -> dict[str, tuple[Callable[[], None], Callable[[], np.ndarray]]]:
-    """Steps in PyTorch and the weights (K, D) they move, each with weights of its own."""
+def torch_variants(batches: tuple[Batch, Batch, Batch]) -> dict[str, Candidate]:
+    """Steps in PyTorch, each with weights of its own; the first and the last batch in order F."""
     import torch
     from torch.nn.functional import embedding_bag, softplus
 
-    classes = torch.from_numpy(batch.classes)
-    weight = batch.weight
+    warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch: CSR is young, unchecked
+    batch, by_row, by_column = batches
+    classes, values = torch.from_numpy(batch.classes), torch.from_numpy(batch.rows.data)
     features = torch.from_numpy(batch.rows.indices.astype(np.int64))
     offsets = torch.from_numpy(batch.rows.indptr[:-1].astype(np.int64))
-    values = torch.from_numpy(batch.rows.data)
-
-    warnings.filterwarnings("ignore", "Sparse", UserWarning)  # torch: CSR is young, unchecked
+    bag, dense_W = torch.from_numpy(batch.W.T), torch.from_numpy(by_row.W)
+    sparse_W = torch.from_numpy(by_column.W.T)
 
     def sparse(rows: sp.csr_array) -> torch.Tensor:
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(rows.indptr.astype(np.int64)),
-            torch.from_numpy(rows.indices.astype(np.int64)),
-            torch.from_numpy(rows.data),
-            rows.shape,
-        )
-
-    rows = sparse(batch.rows)
+        indices = (torch.from_numpy(it.astype(np.int64)) for it in (rows.indptr, rows.indices))
+        return torch.sparse_csr_tensor(*indices, torch.from_numpy(rows.data), rows.shape)
 
     def loss(scores: torch.Tensor) -> torch.Tensor:
         chosen = scores.gather(1, classes)
-        return weight * softplus(chosen[:, 1:] - chosen[:, :1]).sum()
+        return batch.weight * softplus(chosen[:, 1:] - chosen[:, :1]).sum()
 
-    def stepping(
-        W: torch.Tensor, scores: Callable[[torch.Tensor], torch.Tensor]
-    ) -> Callable[[], None]:
-        def step() -> None:
-            (gradient,) = torch.autograd.grad(loss(scores(W)), W)
-            with torch.no_grad():
-                W.sub_(gradient, alpha=RATE)
+    def step(W: torch.Tensor, scores: Callable[[], torch.Tensor]) -> None:
+        (gradient,) = torch.autograd.grad(loss(scores()), W)
+        with torch.no_grad():
+            W.sub_(gradient, alpha=RATE)
 
-        return step
-
-    def transposed() -> torch.Tensor:
-        return torch.from_numpy(np.ascontiguousarray(batch.W.T)).requires_grad_()
-
-    bag, dense_W, sparse_W = transposed(), torch.from_numpy(batch.W.copy()), transposed()
-    dense_W.requires_grad_()
-
-    def by_hand() -> None:
+    def by_hand(rows: torch.Tensor) -> None:
         with torch.no_grad():
             scores = (rows @ sparse_W).requires_grad_()
         (grad,) = torch.autograd.grad(loss(scores), scores)
         with torch.no_grad():
             sparse_W.sub_(sparse(batch.columns) @ grad, alpha=RATE)
 
+    bags = partial(embedding_bag, features, bag, offsets, mode="sum", per_sample_weights=values)
     return {
-        "torch EmbeddingBag, all scores": (
-            stepping(
-                bag,
-                lambda W: embedding_bag(
-                    features, W, offsets, mode="sum", per_sample_weights=values
-                ),
-            ),
-            lambda: bag.detach().numpy().T,
+        "torch EmbeddingBag, all scores": Candidate(
+            partial(step, bag.requires_grad_(), bags), batch.moved
         ),
-        "torch dense GEMM, all scores": (
-            stepping(dense_W, lambda W: torch.from_numpy(batch.X) @ W.T),
-            lambda: dense_W.detach().numpy(),
+        "torch dense GEMM, all scores": Candidate(
+            partial(step, dense_W.requires_grad_(), lambda: torch.from_numpy(batch.X) @ dense_W.T),
+            by_row.moved,
         ),
-        "torch sparse CSR, all scores": (by_hand, lambda: sparse_W.detach().numpy().T),
+        "torch sparse CSR, all scores": Candidate(
+            partial(by_hand, sparse(batch.rows)), by_column.moved
+        ),
     }
 
 
-def compare(dataset: Dataset, n: int, m: int) -> list[Row]:
+def one_vs_each(dataset: Dataset, n: int, m: int) -> list[Row]:
     """Seconds an iteration, against the fastest of the NumPy and of the PyTorch variants."""
     settings = OneVsEachOptions(
         name="ove", lr=RATE, batch_size=n, negatives=m, sampler="others", bias=False
     )
-    work = Work.of(dataset, settings, "numba", rows=n)
     plain = Work.of(dataset, settings, "numpy", rows=n)
-    start = np.asarray(np.random.default_rng(0).normal(size=work.model.V.shape), np.float32)
-    work.model.V[:] = start
-    work.updates()
-    moved: np.ndarray = work.model.V - start
-    steps: dict[str, Callable[[], object]] = {"ours": work.updates}
+    start = np.asarray(np.random.default_rng(0).normal(size=plain.model.V.shape), np.float32)
+
+    def compiled(step: Callable[[Work], Callable[[], object]]) -> Candidate:
+        """A step on weights of its own, in the layout of the compiled engine."""
+        work = Work.of(dataset, settings, "numba", n, start)
+        return Candidate(step(work), lambda: work.model.V - start)
+
+    candidates = {"ours": compiled(lambda work: work.updates)}
     for name, variant in NUMPY.items():
-        batch = Batch(plain, start)
-        steps[name] = lambda variant=variant, batch=batch: variant(batch)  # type: ignore[misc]
-        steps[name]()
-        _same(name, (batch.turned.T if variant is csr else batch.W) - start, moved)
-    for name, (step, weights) in torch_variants(Batch(plain, start)).items():
-        steps[name] = step
-        step()
-        _same(name, weights() - start, moved)
-    for name, loops in c_loops.libraries().items():
-        if name in c_loops.APART:  # the same loop: a minibatch sums every score apart
-            continue
-        in_c = Work.of(dataset, settings, "numba", rows=n)
-        in_c.model.V[:] = start
-        steps[name] = c_loops.minibatch(loops, in_c, RATE)
-        steps[name]()
-        _same(name, in_c.model.V - start, moved)
-    seconds = interleaved(steps)
-    peers = sorted(seconds.keys() - {"ours"}, key=seconds.__getitem__)
-    fastest = [next(name for name in peers if name.startswith(kind)) for kind in ("NumPy", "torch")]
-    goals = dict.fromkeys(c_loops.FLAGS, c_loops.GOAL) | dict.fromkeys(fastest, GOAL)
-    where = f"{n} x {m}, {shape(dataset)}"
-    rows = [
-        Row(f"vs {name}, s/iteration", where, seconds["ours"], seconds[name], goals.get(name, 0.0))
-        for name in peers
-    ]
-    return rows + c_loops.limits("", "s/iteration", where, seconds, fastest[1])
+        batch = Batch(plain, start, "F" if variant is csr else "C")
+        candidates[name] = Candidate(partial(variant, batch), batch.moved)
+    batches = Batch(plain, start, "F"), Batch(plain, start), Batch(plain, start, "F")
+    candidates |= torch_variants(batches)
+    loops = {name: it for name, it in c_loops.libraries().items() if name in c_loops.FLAGS}
+    for name, library in loops.items():
+        candidates[name] = compiled(partial(c_loops.minibatch, library, rate=RATE))
+    return ratios(
+        f"{n} x {m}, {shape(dataset)}",
+        candidates,
+        {"NumPy": GOAL, "torch": GOAL, **dict.fromkeys(loops, c_loops.GOAL)},
+        unit="s/iteration",
+        limits=("torch", loops),
+    )
 
 
-def _same(name: str, moved: np.ndarray, expected: np.ndarray) -> None:
-    error = np.linalg.norm(moved - expected) / np.linalg.norm(expected)
-    assert error < 1e-4, f"{name} takes another step: relative difference {error:.1e}"
+class AugmentReduceLoop(Batch):
+    """Algorithm 1 of augment and reduce in NumPy, with a dense gradient and averages of squares."""
+
+    def __init__(self, work: Work, start: np.ndarray) -> None:
+        super().__init__(work, start)
+        self.scale = len(work.local) / len(self.classes)
+        self.s, self.g = np.zeros_like(start), np.zeros_like(start)
+        self.eta, self.t = np.full(len(self.classes), 2.0), 0
+
+    def iteration(self) -> None:
+        """E step, gradient and step on the coordinates that have one."""
+        self.t += 1
+        alpha = 2**-0.9
+        W, g, s = self.W, self.g, self.s
+        g[...] = 0.0
+        for i, (cell, values) in enumerate(self.cells()):
+            psi = W[cell] @ values
+            odds = self.weight * np.exp(psi[1:] - psi[0])
+            self.eta[i] = (1 - alpha) * self.eta[i] + alpha * (1 + odds.sum())
+            grad = self.scale * odds / self.eta[i]
+            g[cell] += np.multiply.outer(np.append(-grad.sum(), grad), values)
+        at = np.nonzero(g)
+        fresh = 1.0 if self.t == 1 else 0.1
+        s[at] = (1 - fresh) * s[at] + fresh * g[at] ** 2
+        W[at] -= LOOP_RATE * self.t**-0.5 * g[at] / (1 + np.sqrt(s[at]))
+
+
+def softmax_augment_reduce(dataset: Dataset, n: int, m: int) -> list[Row]:
+    """Seconds an iteration of softmax A&R, of the loop, and of OVE under the same optimizer."""
+    common: dict[str, Any] = {
+        "lr": LOOP_RATE,
+        "batch_size": n,
+        "negatives": m,
+        "sampler": "others",
+        "bias": False,
+    }
+    touched: dict[str, Any] = {"optimizer": "ar", "accumulator": "touched"}
+    size = dataset.info.classes, dataset.info.features
+    start = np.asarray(np.random.default_rng(0).normal(0, 0.1, size), np.float32)
+    softmax = SoftmaxAugmentReduceOptions(name="ar_softmax", **common, **touched)
+    ours = Work.of(dataset, softmax, "numba", n, start)
+    loop = AugmentReduceLoop(Work.of(dataset, softmax, "numpy", n), start)
+    others = {
+        "OVE, same optimiser": OneVsEachOptions(name="ove", **common, **touched),
+        "OVE, SGD": OneVsEachOptions(name="ove", **common),
+        "probit A&R": LatentAugmentReduceOptions(name="ar_probit", **common, **touched),
+    }
+    return ratios(
+        f"{n} x {m}, {shape(dataset)}",
+        {
+            "ours": Candidate(ours.updates, lambda: ours.model.V - start),
+            "NumPy, per observation": Candidate(loop.iteration, loop.moved),
+            **{
+                name: Candidate(Work.of(dataset, settings, "numba", n, start).updates)
+                for name, settings in others.items()
+            },
+        },
+        {"NumPy, per observation": LOOP_GOAL},
+        unit="s/iteration",
+    )
 
 
 def run() -> list[Row]:
     """EURLex's and Omniglot's shapes, with the minibatches of the augment-and-reduce paper."""
-    return compare(eurlex(), 379, 50) + compare(omniglot(), 541, 50)
+    return one_vs_each(eurlex(), 379, 50) + one_vs_each(omniglot(), 541, 50)
+
+
+def augment_reduce() -> list[Row]:
+    """As `run`, for softmax A&R."""
+    return softmax_augment_reduce(eurlex(), 379, 50) + softmax_augment_reduce(omniglot(), 541, 50)

@@ -1,6 +1,6 @@
 """Precision at the top of rows with several labels: our estimators beside libraries.
 
-``python -m benchmarks.multi_label`` writes ``reports/multi-label.csv`` and a table of
+``python -m benchmarks multi_label`` writes ``reports/multi-label.csv`` and a table of
 ``docs/library.md`` (`benchmarks.comparison`). Libraries that are not installed say so.
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from tabulate import tabulate
 
 import xcbench
-from benchmarks.comparison import Comparison, Point, System, measuring, training
+from benchmarks.comparison import Comparison, System
+from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset, Split
 from xcbench.methods.baselines import restart_rand
 from xcbench.run.ordering import best_first
@@ -34,6 +34,7 @@ DATASETS: dict[str, dict[str, Any]] = {
 LIMIT = 900.0  # seconds of training
 DEPTH = 5  # of the best labels that are looked at
 BLOCK = 500  # rows whose scores are held at a time
+Best = Callable[[Split], Any]  # the best labels of every row
 
 
 def label_sets(split: Split) -> list[list[int]]:
@@ -42,39 +43,38 @@ def label_sets(split: Split) -> list[list[int]]:
     return [part.tolist() for part in np.split(split.sets.classes, split.sets.start[1:-1])]
 
 
-def precision(best: np.ndarray, test: Split) -> tuple[float, ...]:
-    """Precision at 1, 3 and 5 of the best labels (N, 5) of every row."""
+def precision(best: Best, data: Dataset) -> tuple[float, ...]:
+    """Precision at 1, 3 and 5 on the test rows."""
+    test = data.test.whole_rows()
     assert test.sets
-    hits = np.stack([test.sets.contain(column) for column in best.T])
+    labels = np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in best(test)])
+    hits = np.stack([test.sets.contain(column) for column in labels.T])
     return tuple(float(hits[:k].mean()) for k in (1, 3, 5))
 
 
-def top(scores: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """The best labels (N, 5), a block of rows at a time."""
-    blocks = (scores(X[i : i + BLOCK]) for i in range(0, X.shape[0], BLOCK))
-    return np.concatenate([np.argsort(-block, axis=1)[:, :DEPTH] for block in blocks])
+def top(scores: Callable[[Any], np.ndarray]) -> Best:
+    """The labels of the highest scores, a block of rows at a time."""
 
+    def best(test: Split) -> Any:
+        blocks = (scores(test.X[i : i + BLOCK]) for i in range(0, len(test), BLOCK))
+        return np.concatenate([np.argsort(-block, axis=1)[:, :DEPTH] for block in blocks])
 
-def float64(split: Split) -> sp.csr_matrix:
-    """Rows as LIBLINEAR wants them."""
-    return sp.csr_matrix(split.X, dtype=np.float64)
+    return best
 
 
 # ---------------------------------------------------------------- ours
-def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Point]:
+def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Best | None]:
     """One of our classifiers; kernels are compiled before."""
-    train, test = data.train.whole_rows(), data.test.whole_rows()
-    labels, made = label_sets(train), getattr(xcbench, name)
-    made(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
-    started = training(LIMIT)
-    model = made(random_state=0, **settings).fit(train.X, labels)
-    seconds = measuring(started)
-    best = model.predict_top_k(test.X, k=DEPTH)[0]
-    yield seconds, precision(np.asarray(best), test)
+    train = data.train.whole_rows()
+    labels, classifier = label_sets(train), getattr(xcbench, name)
+    classifier(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
+    yield None
+    model = classifier(random_state=0, **settings).fit(train.X, labels)
+    yield lambda test: model.predict_top_k(test.X, k=DEPTH)[0]
 
 
 # ---------------------------------------------------------------- peers
-def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Point]:
+def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Best | None]:
     """scikit-learn's LIBLINEAR or SGD, class after class; weights are kept in float32."""
     from sklearn.linear_model import LogisticRegression, SGDClassifier
     from sklearn.svm import LinearSVC
@@ -84,82 +84,72 @@ def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Point]:
         "squared hinge": partial(LinearSVC, random_state=0),
         "SGD": partial(SGDClassifier, loss="log_loss"),
     }
-    train, test = data.train.whole_rows(), data.test.whole_rows()
-    X, Y = float64(train), train.labels(data.info.classes).tocsc()
-    V = np.zeros((data.info.classes, X.shape[1]), np.float32)
-    b = np.zeros(data.info.classes)
-    started = training(LIMIT)
-    for k in range(data.info.classes):
+    train, K = data.train.whole_rows(), data.info.classes
+    X, Y = sp.csr_matrix(train.X, dtype=np.float64), train.labels(K).tocsc()
+    V, b = np.zeros((K, X.shape[1]), np.float32), np.zeros(K)
+    yield None
+    for k in range(K):
         y = np.zeros(len(train))
         y[Y.indices[Y.indptr[k] : Y.indptr[k + 1]]] = 1
-        learner = learners[loss](**settings)
-        learner.fit(X, y)
+        learner = learners[loss](**settings).fit(X, y)
         V[k], b[k] = learner.coef_[0], learner.intercept_[0]
-    seconds = measuring(started)
-    yield seconds, precision(top(lambda rows: rows @ V.T + b, test.X), test)
+    yield top(lambda rows: rows @ V.T + b)
 
 
-def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Point]:
+def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Best | None]:
     """NapkinXC's learner, its defaults: a probabilistic label tree, or `BR`; `HSM` of one label."""
     from napkinxc import models
 
-    split, test = data.train.whole_rows(), data.test.whole_rows()
-    X, labels = split.X, label_sets(split)
+    split = data.train.whole_rows()
+    X, labels = sp.csr_matrix(split.X), label_sets(split)
     if learner == "HSM":
-        X, labels = data.train.X, data.train.y.tolist()
+        X, labels = sp.csr_matrix(data.train.X), data.train.y.tolist()
     with TemporaryDirectory() as folder:
         restart_rand()
-        started = training(LIMIT)
+        yield None
         model = getattr(models, learner)(folder, seed=seed, threads=1)
-        model.fit(sp.csr_matrix(X), labels)
-        seconds = measuring(started)
-        best = model.predict(sp.csr_matrix(test.X), top_k=DEPTH)
-    yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in best]), test)
+        model.fit(X, labels)
+        yield lambda test: model.predict(sp.csr_matrix(test.X), top_k=DEPTH)
 
 
-def parabel(data: Dataset) -> Iterator[Point]:
+def pairs(X: sp.csr_matrix) -> list[list[tuple[int, float]]]:
+    """Features and values of every row."""
+    every = [*zip(X.indices.tolist(), X.data.tolist(), strict=True)]
+    return [every[a:b] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
+
+
+def parabel(data: Dataset) -> Iterator[Best | None]:
     """Omikuji's Parabel, its defaults; it reads a file."""
     import omikuji
 
-    train, test = data.train.whole_rows(), data.test.whole_rows()
+    train = data.train.whole_rows()
     with TemporaryDirectory() as folder:
         path = Path(folder, "train.txt")
-        X = sp.csr_matrix(train.X)
-        lines = [f"{len(train)} {X.shape[1]} {data.info.classes}"]
-        for i, labels in enumerate(label_sets(train)):
-            part = slice(X.indptr[i], X.indptr[i + 1])
-            pairs = zip(X.indices[part], X.data[part], strict=True)
-            row = " ".join(f"{j}:{x:.9g}" for j, x in pairs)
-            lines.append(f"{','.join(map(str, labels))} {row}")
+        lines = [f"{len(train)} {data.info.features} {data.info.classes}"]
+        for labels, row in zip(label_sets(train), pairs(sp.csr_matrix(train.X)), strict=True):
+            values = " ".join(f"{j}:{x:.9g}" for j, x in row)
+            lines.append(f"{','.join(map(str, labels))} {values}")
         path.write_text("\n".join(lines) + "\n")
-        started = training(LIMIT)
+        yield None
         parameters = omikuji.Model.default_hyper_param()
         model = omikuji.Model.train_on_data(str(path), parameters, n_threads=1)
-        seconds = measuring(started)
-    T, result = sp.csr_matrix(test.X), []
-    for i in range(len(test)):
-        part = slice(T.indptr[i], T.indptr[i + 1])
-        features = [*zip(T.indices[part].tolist(), T.data[part].tolist(), strict=True)]
-        result.append([label for label, _ in model.predict(features, top_k=DEPTH)])
-    yield seconds, precision(np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in result]), test)
+        yield lambda test: [
+            [label for label, _ in model.predict(row, top_k=DEPTH)]
+            for row in pairs(sp.csr_matrix(test.X))
+        ]
 
 
-def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Point]:
+def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Best | None]:
     """LibMultiLabel's one-vs-rest or label tree, its defaults but for C."""
     from libmultilabel import linear
 
-    train, test = data.train.whole_rows(), data.test.whole_rows()
-    X, Y = float64(train), sp.csr_matrix(train.labels(data.info.classes))
+    train = data.train.whole_rows()
+    X = sp.csr_matrix(train.X, dtype=np.float64)
+    Y = sp.csr_matrix(train.labels(data.info.classes))
     train_by = {"one-vs-rest": linear.train_1vsrest, "tree": linear.train_tree}[learner]
-    started = training(LIMIT)
+    yield None
     model = train_by(Y, X, options=f"-s 1 -c {C} -B 1 -q", verbose=False)
-    seconds = measuring(started)
-
-    def scores(rows: Any) -> np.ndarray:
-        result: np.ndarray = model.predict_values(sp.csr_matrix(rows, dtype=np.float64))
-        return result
-
-    yield seconds, precision(top(scores, test.X), test)
+    yield top(lambda rows: model.predict_values(sp.csr_matrix(rows, dtype=np.float64)))
 
 
 ALL = {"name": "OneVsAllClassifier", "l2": 1.0}
@@ -220,7 +210,6 @@ SYSTEMS: dict[str, System] = {
 }
 
 
-# ---------------------------------------------------------------- the table
 def table(rows: pd.DataFrame) -> str:
     """Of every system on every dataset the setting with the best precision at 1; of ours all."""
     lines = []
@@ -228,29 +217,27 @@ def table(rows: pd.DataFrame) -> str:
         if system != "OneVsAllClassifier" and group["precision_at_1"].notna().any():
             group = best_first(group, "precision_at_1").head(1)
         for row in group.itertuples():
-            setting = {**json.loads(str(row.setting))}
             shown = ", ".join(
                 value if name == "learner" else f"{name} {value:g}"
-                for name, value in setting.items()
+                for name, value in json.loads(str(row.setting)).items()
                 if name in ("negatives", "lr", "C", "learner")
             )
-            numbers = [row.precision_at_1, row.precision_at_3, row.precision_at_5]
-            measured = [row.status] + [""] * 3
-            if row.status == "ended":
-                measured = [*(f"{x:.3f}" for x in numbers), f"{row.seconds:.1f}"]
+            numbers = [f"{x:.3f}" for x in row[6:9]]
+            ended = row.status == "ended"
+            measured = [*numbers, f"{row.seconds:.1f}"] if ended else [row.status, *[""] * 3]
             lines.append([f"{dataset} ({row.classes:,.0f})", system, shown, *measured])
     headers = ["data (K)", "system", "setting", "P@1", "P@3", "P@5", "s"]
-    return tabulate(lines, headers, tablefmt="github", disable_numparse=True) + "\n"
+    return markdown(pd.DataFrame(lines, columns=headers))
 
 
 COMPARISON = Comparison(
-    "multi_label",
+    "multi-label.csv",
+    "several labels",
     ["precision_at_1", "precision_at_3", "precision_at_5"],
+    precision,
     DATASETS,
     SYSTEMS,
     table,
-    "several labels",
     LIMIT,
 )
-if __name__ == "__main__":
-    COMPARISON.main()
+run = COMPARISON.run

@@ -1,6 +1,6 @@
 """Trees, PD-Sparse and the libraries beside them: precision, seconds and memory, as cells.
 
-``python -m benchmarks.rivals`` runs what ``reports/rivals.csv`` lacks, one thread each, and writes
+``python -m benchmarks rivals`` runs what ``reports/rivals.csv`` lacks, one thread each, and writes
 the file and the table of ``docs/methods.md``. Data are in ``$XCBENCH_DATA``, or ``data/``;
 ``lshtc1`` may be its synthetic twin, whose precision says nothing about LSHTC1.
 """
@@ -8,18 +8,15 @@ the file and the table of ``docs/methods.md``. Data are in ``$XCBENCH_DATA``, or
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from tabulate import tabulate
 
 import xcbench
-from benchmarks.comparison import write_between
+from benchmarks.measure import ROOT
+from benchmarks.table import Kept, markdown
 
-ROOT = Path(__file__).parents[1]
-TABLE, PAGE = ROOT / "reports" / "rivals.csv", ROOT / "docs" / "methods.md"
 PRECISIONS = [f"test_precision_at_{k}" for k in (1, 3, 5)]
 COSTS = {
     "train_seconds": "train, processor s",
@@ -37,7 +34,6 @@ PUBLISHED: dict[Any, str] = {  # by the Extreme Classification Repository
     ("delicious", "pd_sparse"): "51.8, 44.2, 39.0",
     ("delicious", "omikuji"): "67.4, 61.8, 56.8",
 }
-TRAINED_IN = "train_seconds"
 KEYS = ["dataset", "split", "method", "seed"]
 COMMON: dict[str, Any] = {
     "evaluation__metrics": [["precision_at_3", "precision_at_5"]],
@@ -94,72 +90,48 @@ RUNS: list[dict[str, Any]] = [  # what takes long comes last
 ]
 
 
-def main() -> None:
-    """Run; after every part write the file and the page's table."""
-    table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=KEYS)
-    for run in RUNS:
-        methods = lacking(run, table)
-        if not methods:
-            continue
-        wanted = {**COMMON, **run, "method": methods}
-        found = xcbench.run(**wanted, data_dir=os.environ.get("XCBENCH_DATA", "data"), verbose=2)
-        found["dataset"] = run["dataset"]  # also of a twin
-        ended = found["status"] == "done"
-        found["status"] = found["status"].where(ended, found.get("message"))
-        found["split"] = run.get("dataset__protocol__split", "given")
-        found["clock"] = COMMON["budget__clock"]
-        columns = [*KEYS, "classes", "status", *PRECISIONS, "clock", *COSTS]
-        found = found[[name for name in columns if name in found]]
-        table = pd.concat([table, found]).drop_duplicates(KEYS, keep="last")
-        table.to_csv(TABLE, index=False)
-        write_between(PAGE, "rivals", page(table))
-
-
-def lacking(run: dict[str, Any], table: pd.DataFrame) -> list[str]:
-    """Methods of a run that have no seconds in the table."""
-    split = run.get("dataset__protocol__split", "given")
-    same = table[["dataset", "split", "seed"]] == [run["dataset"], split, run["seed"]]
-    there = set(table["method"][same.all(axis=1) & table[TRAINED_IN].notna()])
-    methods = [run["method"]] if isinstance(run["method"], str) else run["method"]
-    return [name for name in methods if name not in there]
-
-
 def page(table: pd.DataFrame) -> str:
     """Means and ranges over seeds of precision in percent, means of the costs."""
     lines = []
     for (dataset, method, split), rows in table.groupby(["dataset", "method", "split"]):
-        done = rows[rows[TRAINED_IN].notna()]
+        done = rows[rows["train_seconds"].notna()]
         line = [dataset, method, split, len(rows), PUBLISHED.get((dataset, method), "")]
-        if done.empty:
-            lines.append([*line, rows["status"].iloc[0]])
-            continue
-        for name in PRECISIONS:
-            low, mean, high = (100 * f(done[name]) for f in (min, pd.Series.mean, max))
-            spread = f" ({low:.1f} to {high:.1f})" if len(done) > 1 else ""
-            line.append("" if np.isnan(mean) else f"{mean:.1f}{spread}")
-        if dataset == "lshtc1":  # whose precision would say nothing
-            line[-len(PRECISIONS)] = rows["status"].iloc[0]
+        precisions = [spread(100 * done[name]) for name in PRECISIONS]
+        if dataset == "lshtc1" or done.empty:  # of lshtc1 it would say nothing
+            precisions[0] = rows["status"].iloc[0]
         timed = done[done["clock"] == COMMON["budget__clock"]]
         costs = timed if len(timed) else done.assign(train_seconds=np.nan)
-        lines.append([*line, *(number(costs[name].mean()) for name in COSTS)])
-    headers = [
-        "data",
-        "method",
-        "split",
-        "seeds",
-        "published",
-        "P@1, %",
-        "P@3, %",
-        "P@5, %",
-        *COSTS.values(),
-    ]
-    return tabulate(lines, headers, tablefmt="github", disable_numparse=True) + "\n"
+        means = [costs[name].mean() for name in COSTS]
+        lines.append([*line, *precisions, *("" if np.isnan(x) else f"{x:.3g}" for x in means)])
+    precisions = [f"P@{k}, %" for k in (1, 3, 5)]
+    headers = ["data", "method", "split", "seeds", "published", *precisions, *COSTS.values()]
+    return markdown(pd.DataFrame(lines, columns=headers))
 
 
-def number(value: float) -> str:
-    """Three digits; nothing where it was not measured."""
-    return "" if np.isnan(value) else f"{value:.3g}"
+def spread(values: pd.Series) -> str:
+    """Mean, lowest and highest; nothing where it was not measured."""
+    if values.isna().all():
+        return ""
+    between = f" ({values.min():.1f} to {values.max():.1f})" if len(values) > 1 else ""
+    return f"{values.mean():.1f}{between}"
 
 
-if __name__ == "__main__":
-    main()
+KEPT = Kept(ROOT / "reports" / "rivals.csv", KEYS, ROOT / "docs" / "methods.md", "rivals", page)
+
+
+def run() -> None:
+    """Run what has no seconds yet; after every part write the file and the page's table."""
+    for cells in RUNS:
+        split = cells.get("dataset__protocol__split", "given")
+        there = KEPT.rows().dropna(subset=["train_seconds"])
+        same = there[["dataset", "split", "seed"]] == [cells["dataset"], split, cells["seed"]]
+        methods = np.setdiff1d(cells["method"], there["method"][same.all(axis=1)]).tolist()
+        if methods:
+            wanted = {**COMMON, **cells, "method": methods}
+            data_dir = os.environ.get("XCBENCH_DATA", "data")
+            frame = xcbench.run(**wanted, data_dir=data_dir, verbose=2)
+            frame["dataset"], frame["split"] = cells["dataset"], split  # also of a twin
+            frame["status"] = frame["status"].where(frame["status"] == "done", frame.get("message"))
+            frame["clock"] = COMMON["budget__clock"]
+            columns = [*KEYS, "classes", "status", *PRECISIONS, "clock", *COSTS]
+            KEPT.add(frame[[name for name in columns if name in frame]])

@@ -8,14 +8,14 @@ numbers; the loop of ``engine=numpy`` is the one of the registry.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from benchmarks import c_loops
 from benchmarks.shapes import Work, eurlex, shape
-from benchmarks.table import Row
-from benchmarks.timing import interleaved
+from benchmarks.table import Candidate, Row, ratios
 from xcbench.core.objectives.implicit import CONVERGED, NEWTON_STEPS
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
 
@@ -63,24 +63,29 @@ def implicit(
 FORMULAS: dict[str, Formula] = {"umax": umax, "implicit": implicit}
 
 
+def observations(work: Work) -> Iterator[tuple[int, float, tuple[int, int]]]:
+    """Number, square norm, and true and drawn class of every row."""
+    chunk = work.chunk
+    pairs = map(tuple, work.classes.tolist())
+    return zip(chunk.index.tolist(), chunk.square_norms.tolist(), pairs, strict=True)
+
+
 def numpy_loop(work: Work, formula: Formula) -> Callable[[], float]:
     """Weight rows by fancy indices; one array for what both rows move by."""
-    V, chunk, local = work.model.V, work.chunk, work.local
-    rate, log_weight = work.solver.optimizer.rate(0), float(chunk.log_weight)
-    assert chunk.classes is not None
-    pairs, index = chunk.classes.tolist(), chunk.index.tolist()
-    norms, rows = chunk.square_norms.tolist(), list(chunk.rows)
+    V, local, log_weight = work.model.V, work.local, float(work.chunk.log_weight)
+    rate, drawn_rows = work.solver.optimizer.rate(0), [*observations(work)]
+    rows = list(work.chunk.rows)
 
     def run() -> float:
         total = 0.0
-        for (features, values), i, norm, (y, k) in zip(rows, index, norms, pairs, strict=True):
+        for (features, values), (i, norm, (y, k)) in zip(rows, drawn_rows, strict=True):
             true, drawn = V[y], V[k]
             of_true, of_drawn = true[features], drawn[features]
             difference = float((of_drawn - of_true).dot(values))
-            value, pull, local[i] = formula(
+            value, grad, local[i] = formula(
                 difference + log_weight, difference, float(local[i]), rate, norm
             )
-            shift = np.float32(rate * pull) * values
+            shift = np.float32(rate * grad) * values
             true[features] = of_true + shift
             drawn[features] = of_drawn - shift
             total += value
@@ -89,72 +94,70 @@ def numpy_loop(work: Work, formula: Formula) -> Callable[[], float]:
     return run
 
 
-def torch_loop(work: Work, formula: Formula) -> tuple[Callable[[], float], np.ndarray]:
-    """The same in torch's eager mode; and the weights it moves."""
+def torch_loop(work: Work, formula: Formula) -> Callable[[], float]:
+    """The same in torch's eager mode."""
     import torch
 
-    chunk, local = work.chunk, work.local.tolist()
-    V = torch.from_numpy(work.model.V)
-    rate, log_weight = work.solver.optimizer.rate(0), float(chunk.log_weight)
-    assert chunk.classes is not None
-    pairs, index = chunk.classes.tolist(), chunk.index.tolist()
-    norms = chunk.square_norms.tolist()
+    V, local = torch.from_numpy(work.model.V), work.local.tolist()
+    log_weight = float(work.chunk.log_weight)
+    rate, drawn_rows = work.solver.optimizer.rate(0), [*observations(work)]
     rows = [
         (torch.from_numpy(features.astype(np.int64)), torch.from_numpy(values.copy()))
-        for features, values in chunk.rows
+        for features, values in work.chunk.rows
     ]
 
     def run() -> float:
         total = 0.0
         with torch.inference_mode():
-            for (features, values), i, norm, (y, k) in zip(rows, index, norms, pairs, strict=True):
+            for (features, values), (i, norm, (y, k)) in zip(rows, drawn_rows, strict=True):
                 true, drawn = V[y], V[k]
                 of_true, of_drawn = true[features], drawn[features]
                 difference = float((of_drawn - of_true).dot(values))
-                value, pull, local[i] = formula(
+                value, grad, local[i] = formula(
                     difference + log_weight, difference, local[i], rate, norm
                 )
-                shift = values * (rate * pull)
+                shift = values * (rate * grad)
                 true.index_add_(0, features, shift)
                 drawn.index_add_(0, features, shift, alpha=-1.0)
                 total += value
         return total
 
-    return run, work.model.V
+    return run
 
 
 def run() -> list[Row]:
     """Seconds an update."""
     dataset, rows = eurlex(), []
     for name, settings in SETTINGS.items():
-        works = {
-            label: Work.of(dataset, settings, engine, rows=ROWS)
-            for label, engine in (
-                ("ours", "numba"),
-                ("engine=numpy", "numpy"),
-                ("careful NumPy loop", "numpy"),
-                ("torch eager loop", "numpy"),
-            )
-        }
+
+        def candidate(
+            engine: str,
+            loop: Callable[[Work], Callable[[], object]] = lambda work: work.updates,
+            settings: DoubleSumOptions = settings,
+        ) -> Candidate:
+            """A loop over the same draws, with weights of its own."""
+            work = Work.of(dataset, settings, engine, rows=ROWS)
+            return Candidate(loop(work), work.weights)
+
+        formula, loops = FORMULAS[name], c_loops.libraries()
         candidates = {
-            "ours": works["ours"].updates,
-            "engine=numpy": works["engine=numpy"].updates,
-            "careful NumPy loop": numpy_loop(works["careful NumPy loop"], FORMULAS[name]),
-            "torch eager loop": torch_loop(works["torch eager loop"], FORMULAS[name])[0],
+            "ours": candidate("numba"),
+            "engine=numpy": candidate("numpy"),
+            "careful NumPy loop": candidate("numpy", partial(numpy_loop, formula=formula)),
+            "torch eager loop": candidate("numpy", partial(torch_loop, formula=formula)),
+            **{
+                label: candidate("numba", partial(c_loops.sequential, library, name=name))
+                for label, library in loops.items()
+            },
         }
-        for label, loops in c_loops.libraries().items():
-            works[label] = Work.of(dataset, settings, "numba", rows=ROWS)
-            candidates[label] = c_loops.sequential(loops, works[label], name)
-        for run_once in candidates.values():
-            run_once()
-        for label, work in works.items():  # all made the same updates
-            error = np.abs(work.model.V - works["ours"].model.V).max()
-            assert error <= 1e-4 * np.abs(works["ours"].model.V).max(), (label, error)
-        seconds = interleaved(candidates, units=ROWS)
-        for label in list(seconds)[1:]:
-            goal = 0.0 if label.startswith("torch") else GOALS[name]
-            goal = c_loops.GOAL if label.startswith("C ") else goal
-            row = f"{name} vs {label}, s/update"
-            rows.append(Row(row, shape(dataset), seconds["ours"], seconds[label], goal))
-        rows += c_loops.limits(name, "s/update", shape(dataset), seconds, "careful NumPy loop")
+        goals = dict.fromkeys(("engine=numpy", "careful NumPy loop"), GOALS[name])
+        rows += ratios(
+            shape(dataset),
+            candidates,
+            goals | dict.fromkeys(loops, c_loops.GOAL),
+            label=f"{name} ",
+            unit="s/update",
+            units=ROWS,
+            limits=("careful NumPy loop", loops),
+        )
     return rows

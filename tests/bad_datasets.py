@@ -36,7 +36,7 @@ DATASETS = [
     Case("Own files", "files for a dataset of the catalogue",
          ("dataset=bibtex", "dataset.train=own.txt"), "add dataset=file", {"own.txt": THREE}),
     Case("Own files", "feature 2147483646, with 6 GiB of memory", own("huge.txt"),
-         "huge.txt, line 2: feature 2147483646 needs about 48.0 GiB of memory, of which .* are available; number", {"huge.txt": HUGE},
+         "huge.txt, line 2: feature 2147483646 needs about 48.0 GiB of memory, of which .* are available; hash the features with features=1048576 ", {"huge.txt": HUGE},
          limits=((resource.RLIMIT_AS, 6 * GIB),)),
     *(Case("Rows for `xcbench predict`", f"rows-{number}.txt: {ascii(content[:44])[1:]}",
            ("predict", "{cell}", f"rows-{number}.txt"), rf"rows-{number}.txt{says}",

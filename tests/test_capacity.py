@@ -10,6 +10,7 @@ from workspace import ROOT
 
 sys.path.insert(0, str(ROOT))
 from benchmarks import capacity, missed
+from benchmarks.__main__ import PAGES, RATIOS, function
 
 MEASURED = pd.read_csv(ROOT / "reports" / "benchmarks.csv")
 
@@ -27,6 +28,12 @@ def test_the_page_says_what_does_not_fit() -> None:
     assert "does not fit" in capacity.of_memory(MEASURED)
     assert "64 machines" in capacity.of_largest(MEASURED)
     assert "K" in capacity.of_sizes(MEASURED)
+
+
+@pytest.mark.parametrize("name", [*RATIOS, *PAGES])
+def test_every_benchmark_is_there(name):
+    pytest.importorskip("numba")
+    assert callable(function(name))
 
 
 def test_a_goal_that_is_not_held_has_its_reason():

@@ -126,7 +126,7 @@ def test_every_setting_is_part_of_the_identity(
         "runs_dir",
     )
     paths = ("reports_dir", "reader", "folders", "files", "sha256", "source", "expected", "missing")
-    paths += ("encoding",)  # part of the dataset's digest, as the content of files is
+    paths += ("encoding", "features")  # part of the dataset's digest, as the content of files is
     # A maker of data takes neither of two, and nothing of other makers; name and sampling have few
     # possible values, and a single row is refused.
     others = ("categories", "blobs")

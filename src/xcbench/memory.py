@@ -50,13 +50,9 @@ def check(needed: float, what: str, remedy: str) -> None:
         )
 
 
-def check_features(number: int, where: str) -> None:
+def check_features(number: int, where: str, remedy: str) -> None:
     """`check` the arrays with an entry for each of so many features."""
-    check(
-        PER_FEATURE * number,
-        where,
-        "number the features without gaps, or use a machine with more memory",
-    )
+    check(PER_FEATURE * number, where, remedy)
 
 
 def _left_in_address_space() -> float:

@@ -213,7 +213,8 @@ def _with_inputs(
     """The estimator with the transformation of its rows, if it was trained on a file."""
     if protocol is None:  # else their number is that of the factors in the file
         features = estimator.n_features_in_
-        memory.check_features(features, f"a model of {features:,} features")
+        what = f"a model of {features:,} features"
+        memory.check_features(features, what, "use a machine with more memory")
         return Trained(estimator)
     chosen = sealed.record(Protocol, protocol)
     options.check(chosen, "protocol.")

@@ -54,6 +54,13 @@ def program() -> str:
     return "xcbench run" if (Path(__file__).parent / "conf").is_dir() else "python run.py"
 
 
+def multiplied(text: str) -> str:
+    """A text with its powers of whole numbers multiplied out, such as ``2**20``."""
+    return re.sub(
+        r"\b(\d{1,2})\*\*(\d{1,2})\b", lambda power: str(int(power[1]) ** int(power[2])), text
+    )
+
+
 def check_name(what: str, value: str) -> None:
     """Check a name that becomes part of file names and tables.
 

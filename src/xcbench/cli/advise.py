@@ -13,20 +13,24 @@ from xcbench.cli.command import Request, flag
 from xcbench.cli.paper import refuse_hydra
 from xcbench.errors import UserError
 from xcbench.methods import registry
+from xcbench.options import multiplied
 from xcbench.papers.results_cache import load
 from xcbench.run import sweeps
 from xcbench.run.ordering import best_value
+from xcbench.run.overrides import refuse_nameless
 
 GRID = "advise"
 EACH = "dataset.protocol.label"
+FEATURES = "dataset.features"
 SPLIT = "dataset.protocol.split"
 
 
 def advise(request: Request) -> int:
     """Compare methods on a dataset for some seconds, and say which to use.
 
-    Settings: ``dataset`` and what belongs to it, ``seconds``, ``probabilities``, ``predict``
-    (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``, ``runs_dir``.
+    Settings: ``dataset`` and what belongs to it, ``features``, ``seconds``, ``probabilities``,
+    ``predict`` (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``,
+    ``runs_dir``.
     """
     settings = {"grid": GRID, **request.settings}
     refuse_hydra(settings)
@@ -40,6 +44,10 @@ def advise(request: Request) -> int:
         raise UserError("advise needs dataset=NAME, or dataset=file dataset.train=FILE")
     reports = Path(settings.pop("reports_dir", "reports"))
     words = {name: settings.pop(name) for name in list(settings) if name.startswith("dataset")}
+    features = settings.pop("features", words.get(FEATURES))
+    if features is not None:
+        words[FEATURES] = multiplied(features)
+    refuse_nameless([f"dataset={words['dataset']}"])
     if words["dataset"] == "file" and "dataset.test" not in words:
         words.setdefault(SPLIT, "random")
     task = Task(

@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,17 @@ def train(request: Request) -> int:
     settings = request.settings
     out, method = Path(settings.pop("out", "model")), settings.pop("method", "implicit")
     test, encoding = settings.pop("test", None), settings.pop("encoding", ENCODING)
+    places = settings.pop("features", None)
+    features = None if places is None else number("features", options.multiplied(places))
     if method == OneVsAllClassifier.method and not {LABEL, f"dataset.{LABEL}"} & settings.keys():
         settings[LABEL] = EACH
     chosen = _protocol(settings)
     parameters = _parameters(settings)
-    raw = _labelled(Path(request.words[0]), encoding)
+    raw = _labelled(Path(request.words[0]), encoding, features)
     started = time.perf_counter()
     try:
         rows, inputs = protocol.training(raw, chosen)
+        inputs = replace(inputs, hashed=int(bool(features)))
         method_options = {name.removeprefix("method."): value for name, value in settings.items()}
         parameters |= {"reduction": "pick_all", "verbose": sys.stderr.isatty()}
         estimator = estimators.of_method(method, method_options, **parameters)
@@ -61,9 +65,9 @@ def train(request: Request) -> int:
     return 0
 
 
-def _labelled(path: Path, encoding: str) -> Raw:
+def _labelled(path: Path, encoding: str, features: int | None) -> Raw:
     """Rows of the training file, of which some have a label."""
-    (raw,) = labelled_rows.read([path], encoding)
+    (raw,) = labelled_rows.read([path], encoding, features)
     if not len(raw.labels):
         raise UserError(f"{path} has no row with a label; a line is 'label feature:value ...'")
     return raw
@@ -91,7 +95,7 @@ def evaluate(request: Request) -> int:
 
 
 def number(name: str, text: str) -> int:
-    """Parse a whole number of at least 1.
+    """Parse a whole number from 1 to 999,999,999.
 
     Raises
     ------
@@ -99,7 +103,9 @@ def number(name: str, text: str) -> int:
         If it is not one.
     """
     if not re.fullmatch("[0-9]{1,9}", text) or not int(text):
-        raise UserError(f"{name}={text} is not possible: it must be a whole number of at least 1")
+        raise UserError(
+            f"{name}={text} is not possible: it must be a whole number from 1 to 999,999,999"
+        )
     return int(text)
 
 
@@ -226,11 +232,11 @@ def rows(
     """
     if trained.inputs is None:
         raise UserError("the model was trained on arrays, not on a file; predict from Python")
-    labelled_rows.check_header(path, trained.inputs.first, trained.inputs.width)
-    first, number = max(trained.inputs.first, 0), 0
+    labelled_rows.check_header(path, trained.inputs)
+    number = 0
     for block in labelled_lines.blocks(path, encoding, unlabelled=True):
         number += len(block.labels)
-        X, others = labelled_rows.at(block.X, first, trained.inputs.width)
+        X, others = labelled_rows.at(block.X, trained.inputs)
         ignored(others)
         yield block.labels, trained.features(X)
     if not number:

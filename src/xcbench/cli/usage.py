@@ -130,6 +130,7 @@ of the Extreme Classification Repository.
                               alone; method=one_vs_all always does
   test=FILE                   measure the model on these rows, too
   encoding=latin-1            encoding of the labels, if it is not UTF-8
+  features=2**20              hash the features to so many places; the model remembers it
 Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
 """,
     "predict": """\
@@ -188,7 +189,7 @@ writes to reports/board-partial, or to reports/NAME with name=NAME; reports/boar
 Example: xcbench board task=digits method=umax,ove
 """,
     "advise": """dataset=NAME [dataset.train=FILE] [seconds=60] [probabilities=true]
-[predict=SECONDS] [mib=SIZE] [name=value ...]
+[predict=SECONDS] [mib=SIZE] [features=NUMBER] [name=value ...]
 
 Compare the methods on a dataset, or with dataset=file on your own file, for about so many seconds.
 Say which method to use, and which command to run next. Of methods about as good as the best, it is
@@ -196,6 +197,7 @@ the fastest to train; below 0.1 s of training, the best. The cells have the grid
   probabilities=true          only methods that give probabilities
   predict=0.001               only methods that predict a row in at most so many seconds
   mib=10                      only models of at most this size
+  features=2**20              hash the features of your own file to so many places
 Example: xcbench advise dataset=file dataset.train=news.svm dataset.protocol.tfidf=true
 """,
     "digests": """\

@@ -23,7 +23,6 @@ from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
 from xcbench.data.code import MAKERS, Stamp, made_by, modules
 from xcbench.data.external import External
-from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.errors import UserError
@@ -182,10 +181,10 @@ def _check_settings(settings: Settings) -> None:
         )
     if settings.reader == "own":
         _check_own(settings)
-    elif settings.train or settings.test or settings.encoding != ENCODING:
+    elif settings.train or settings.test or _reading(settings):
         raise UserError(
-            "dataset.train, dataset.test and dataset.encoding are of files of your own; "
-            "add dataset=file"
+            "dataset.train, dataset.test, dataset.encoding and dataset.features are of files of "
+            "your own; add dataset=file"
         )
     _check_name(settings)
     lacking = [role for role in ROLES.get(settings.reader, ()) if role not in settings.files]
@@ -289,11 +288,17 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Sourc
 
 
 def _external(settings: Settings) -> dict[str, Any]:
-    """Name and version of a dataset from outside, wherever it was found; or an encoding."""
-    if settings.encoding != ENCODING:
-        return {"encoding": settings.encoding}
+    """Name and version of a dataset from outside, wherever it was found; or how files are read."""
+    if reading := _reading(settings):
+        return reading
     plugin = external.external(settings)
     return {"reader": plugin.thing.name, "version": plugin.thing.version} if plugin else {}
+
+
+def _reading(settings: Settings) -> dict[str, Any]:
+    """How files of the user's own are read, as far as it is not the default."""
+    how = changed(settings)
+    return {name: how[name] for name in ("encoding", "features") if name in how}
 
 
 def _twin(settings: Settings) -> _Source:
@@ -333,7 +338,7 @@ def _prepared(source: _Source, cache_dir: Path) -> Info:
             )
             stamp = asdict(Stamp.today(source.settings, source.twin))
             cache.save(where, info, train, test, stamp)
-            inputs.save(where, fitted)
+            inputs.save(where, replace(fitted, hashed=int(bool(source.settings.features))))
     return info
 
 

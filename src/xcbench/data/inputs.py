@@ -26,11 +26,12 @@ class Inputs:
     Attributes
     ----------
     first : number of the first feature in svmlight files; -1 for another format.
-    width : number of features in the files.
+    width : number of features in the files, or of places to which these are hashed.
     factors : factors of the first features.
     axes : axes (D, size) on which the scaled features are projected; size 0 for none.
     labels : label (K,) of every class, as in the files.
     centre : subtracted from the coordinates along the axes, (size,); empty for nothing.
+    hashed : 1 if features are hashed (`xcbench.data.hashing`), else 0.
     """
 
     first: int
@@ -39,6 +40,7 @@ class Inputs:
     axes: np.ndarray
     labels: np.ndarray
     centre: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    hashed: int = 0
 
     @classmethod
     def of(cls, arrays: dict[str, np.ndarray]) -> Inputs:
@@ -53,6 +55,7 @@ class Inputs:
             int(checked.whole(name, arrays[name], (), -1, np.iinfo(np.int32).max))
             for name in ("first", "width")
         )
+        hashed = checked.whole("hashed", np.asarray(arrays.get("hashed", 0)), (), 0, 2)
         axes, labels = arrays["axes"], arrays["labels"]
         factors = checked.real("factors", arrays["factors"], (None,))
         if len(factors) > width:
@@ -61,7 +64,7 @@ class Inputs:
         checked.distinct("labels", labels, labels.size)
         centre = arrays.get("centre", np.zeros(0))  # files of earlier versions have none
         checked.real("centre", centre, (axes.shape[1] if centre.size else 0,))
-        return cls(first, width, factors, axes, labels, centre)
+        return cls(first, width, factors, axes, labels, centre, int(hashed))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Arrays to store."""

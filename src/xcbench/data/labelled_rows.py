@@ -14,50 +14,64 @@ import scipy.sparse as sp
 
 from xcbench import memory
 from xcbench.core.dataset import Raw
+from xcbench.data.hashing import hashed
+from xcbench.data.inputs import Inputs
 from xcbench.data.labelled_lines import ENCODING, Header, blocks
 from xcbench.errors import UserError
 
+REMEDY = (
+    "hash the features with features=1048576 (of a dataset dataset.features=1048576), number them "
+    "without gaps, or use a machine with more memory"
+)
 WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
 
 
-def read(paths: Sequence[Path], encoding: str = ENCODING) -> list[Raw]:
+def read(paths: Sequence[Path], encoding: str = ENCODING, features: int | None = None) -> list[Raw]:
     """All rows of files that belong together.
 
     In svmlight files, labels are numbered in ascending order, whole numbers as numbers. Features
     count from 0 if any file has a feature 0, else from 1.
+
+    Parameters
+    ----------
+    features : number of places to which features are hashed; None for no hashing.
 
     Raises
     ------
     UserError
         If a file is malformed, or the features need more memory than there is.
     """
+    if features:
+        memory.check_features(features, f"features={features}", "choose fewer")
     headers = [Header.if_any(path) for path in paths]
     if not any(headers):
-        return _numbered(paths, encoding)
+        return _numbered(paths, encoding, features)
     if not all(headers):
         this, other = sorted(zip(headers, paths, strict=True), key=lambda pair: pair[0] is None)
         raise UserError(
             f"{this[1]} begins with a header 'N D K', {other[1]} does not; both must be in the "
             "same format, that of the Extreme Classification Repository or svmlight"
         )
-    return [_counted(path, header) for path, header in zip(paths, headers, strict=True) if header]
+    return [
+        _counted(path, header, features)
+        for path, header in zip(paths, headers, strict=True)
+        if header
+    ]
 
 
-def at(X: sp.csr_array, first: int, width: int) -> tuple[sp.csr_array, int]:
-    """Rows at ``width`` features from ``first`` on, and the number of values left out."""
+def at(X: sp.csr_array, inputs: Inputs) -> tuple[sp.csr_array, int]:
+    """Rows at the features of the training rows, and the number of values left out."""
+    first, width = max(inputs.first, 0), inputs.width
+    if inputs.hashed:
+        return hashed(X, width), 0
     inside = (X.indices >= first) & (X.indices < first + width)
     start = np.concatenate([[0], np.cumsum(inside)])[X.indptr].astype(X.indptr.dtype)
     values, features = X.data[inside], X.indices[inside] - first
     return sp.csr_array((values, features, start), (X.shape[0], width)), int((~inside).sum())
 
 
-def check_header(path: Path, first: int, width: int) -> None:
+def check_header(path: Path, inputs: Inputs) -> None:
     """Refuse rows that a header counts otherwise than the training rows.
-
-    Parameters
-    ----------
-    first : number of the first feature of svmlight training rows; -1 for another format.
-    width : number of features of the training rows.
 
     Raises
     ------
@@ -65,15 +79,15 @@ def check_header(path: Path, first: int, width: int) -> None:
         If the file has a header that does not fit.
     """
     header = Header.if_any(path)
-    if header and first > 0:
+    if header and inputs.first > 0:
         raise UserError(
             f"{path}, line 1: a header 'N D K' says that features count from 0, those of the "
             "training rows count from 1; give svmlight rows"
         )
-    if header and first < 0 and header.features != width:
+    if header and inputs.first < 0 and header.features != inputs.width and not inputs.hashed:
         raise UserError(
             f"{path}, line 1: the header says {header.features} features, the training rows have "
-            f"{width}; give rows with the same features"
+            f"{inputs.width}; give rows with the same features"
         )
 
 
@@ -106,14 +120,17 @@ class _File:
         return cls(X, np.cumsum(counts), np.array(codes, np.int64), int(line))
 
 
-def _counted(path: Path, header: Header) -> Raw:
+def _counted(path: Path, header: Header, features: int | None) -> Raw:
     """Rows of a file in the repository's format."""
-    memory.check_features(header.features, f"{path}, line 1: a row of {header.features} features")
+    if not features:
+        where = f"{path}, line 1: a row of {header.features} features"
+        memory.check_features(header.features, where, REMEDY)
     part = _File.read(path, ENCODING, int)
-    return Raw(part.X, part.start, part.labels, header.labels)
+    X = hashed(part.X, features) if features else part.X
+    return Raw(X, part.start, part.labels, header.labels)
 
 
-def _numbered(paths: Sequence[Path], encoding: str) -> list[Raw]:
+def _numbered(paths: Sequence[Path], encoding: str, features: int | None) -> list[Raw]:
     """Rows of svmlight files."""
     codes: dict[str, int] = {}
     code = partial(_code, codes)
@@ -123,11 +140,15 @@ def _numbered(paths: Sequence[Path], encoding: str) -> list[Raw]:
     first, width = min(1, smallest), 1
     for path, part in zip(paths, parts, strict=True):
         largest = int(part.X.indices.max(initial=0))
-        memory.check_features(largest + 1 - first, f"{path}, line {part.line}: feature {largest}")
         width = max(width, largest + 1 - first)
+        if not features:
+            where = f"{path}, line {part.line}: feature {largest}"
+            memory.check_features(largest + 1 - first, where, REMEDY)
     return [
         Raw(
-            sp.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], width)),
+            hashed(X, features)
+            if features
+            else sp.csr_array((X.data, X.indices - first, X.indptr), (X.shape[0], width)),
             part.start,
             place[part.labels],
             max(1, len(names)),

@@ -13,7 +13,7 @@ from xcbench.core.dataset import Rows
 from xcbench.data import dense_text, labelled_lines, labelled_rows, readers
 from xcbench.data.files import open_content
 from xcbench.data.inputs import Inputs
-from xcbench.data.sparse_text import BOM, bad_line, shown, sparse_rows
+from xcbench.data.sparse_text import BOM, LARGEST, bad_line, shown, sparse_rows
 from xcbench.errors import UserError
 
 HEADER = re.compile(rb"(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})")
@@ -42,7 +42,7 @@ def read(
             )
         return _some(X, path)
     if inputs.first < 0:
-        return _repository(path, inputs.width)
+        return _repository(path, inputs)
     return _svmlight(path, inputs, encoding)
 
 
@@ -53,40 +53,41 @@ def _some(X: Rows, path: Path) -> Rows:
 
 
 def _svmlight(path: Path, inputs: Inputs, encoding: str) -> sp.csr_array:
-    labelled_rows.check_header(path, inputs.first, inputs.width)
+    labelled_rows.check_header(path, inputs)
     parts = [block.X for block in labelled_lines.blocks(path, encoding, unlabelled=True)]
     if not parts:
         raise UserError(f"{path} has no rows; give it at least one")
     X = sp.csr_array(sp.vstack(parts, format="csr"))
     last = inputs.first + inputs.width - 1
     strange = X.indices[(X.indices < inputs.first) | (X.indices > last)]
-    if len(strange):
+    if len(strange) and not inputs.hashed:
         raise UserError(
             f"{path} has a feature {strange[0]}; the cell was trained on svmlight files with the "
             f"features {inputs.first} to {last}; give rows with the same features"
         )
-    return sp.csr_array((X.data, X.indices - inputs.first, X.indptr), (X.shape[0], inputs.width))
+    return labelled_rows.at(X, inputs)[0]
 
 
-def _repository(path: Path, n_features: int) -> Rows:
+def _repository(path: Path, inputs: Inputs) -> Rows:
     with open_content(path) as handle:
         first = handle.readline().removeprefix(BOM)
         header = HEADER.fullmatch(first.strip())
         expected = None
         if header:
             expected = int(header[1])
-            if int(header[2]) != n_features:
+            if int(header[2]) != inputs.width and not inputs.hashed:
                 raise UserError(
                     f"{path}, line 1: the header says {int(header[2])} features, "
-                    f"the cell was trained on {n_features}; give rows with the same features"
+                    f"the cell was trained on {inputs.width}; give rows with the same features"
                 )
-        X, _ = sparse_rows(_rows(handle, path, b"" if header else first), n_features, path)
+        width = LARGEST if inputs.hashed else inputs.width
+        X, _ = sparse_rows(_rows(handle, path, b"" if header else first), width, path)
     if expected not in (None, X.shape[0]):
         raise UserError(
             f"{path} has {X.shape[0]} rows, its header says {expected}; the file is cut off or "
             "its header is wrong"
         )
-    return _some(X, path)
+    return _some(labelled_rows.at(X, inputs)[0], path)
 
 
 def _rows(handle: IO[bytes], path: Path, first: bytes) -> Iterator[tuple[int, bytes]]:

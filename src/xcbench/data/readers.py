@@ -47,7 +47,7 @@ def repository(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
 
 def user_files(paths: Paths, settings: Settings) -> tuple[Raw, Raw]:
     """Files as `labelled_rows` reads them; without a test file, all rows are training rows."""
-    train, *rest = labelled_rows.read(list(paths.values()), settings.encoding)
+    train, *rest = labelled_rows.read(list(paths.values()), settings.encoding, settings.features)
     return train, rest[0] if rest else train.take(np.zeros(len(train), bool))
 
 

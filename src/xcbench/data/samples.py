@@ -110,7 +110,9 @@ def _read(settings: DatasetSettings) -> tuple[Raw, Raw]:
         expected = Expected(features=FEATURES, labels=LABELS)
         if settings.reader == "digits":
             expected = Expected(test=TEST)
-        train, test = READERS[settings.reader](paths, replace(settings, expected=expected))
+        places = settings.features and min(settings.features, FEATURES)
+        settings = replace(settings, expected=expected, features=places)
+        train, test = READERS[settings.reader](paths, settings)
     return train.take(np.arange(len(train)) < TRAIN), test
 
 

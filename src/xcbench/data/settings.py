@@ -165,6 +165,12 @@ class DatasetSettings:
     train: str = option("", "path of your own training file, for dataset=file")
     test: str = option("", "path of your own test file, for dataset=file")
     encoding: str = option("utf-8", "encoding of the labels of your own files, such as latin-1")
+    features: int | None = option(
+        None,
+        "hash the features of your own files to so many places, such as 2**20; null: none",
+        at_least=1,
+        at_most=10**9,
+    )
 
     def __post_init__(self) -> None:
         """Take files of the user's own as they are given, by default under the first one's name."""

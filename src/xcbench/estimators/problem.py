@@ -100,7 +100,12 @@ def dataset(train: Split, n_classes: int, info: Info | None = None) -> Dataset:
     if info is None:
         test = Split(train.X[:0], train.y[:0])
         with value_errors():
-            memory.check_features(train.X.shape[1], f"X with {train.X.shape[1]:,} features")
+            memory.check_features(
+                train.X.shape[1],
+                f"X with {train.X.shape[1]:,} features",
+                "leave out columns without values, hash the features (scikit-learn has "
+                "FeatureHasher), or use a machine with more memory",
+            )
         info = statistics.describe("data", "", False, train, test, n_classes)
     info = replace(info, train=len(train))
     counts = np.bincount(train.y, minlength=n_classes)

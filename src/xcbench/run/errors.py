@@ -12,7 +12,7 @@ from xcbench import options
 from xcbench.errors import one_line, reason, suggestion
 from xcbench.run import hydra_messages, overrides
 
-COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as of method=null
+COMPOSING = (AssertionError, ValueError, OverflowError)  # Hydra's own, such as of =1
 
 
 def raised_by_hydra(error: BaseException) -> bool:

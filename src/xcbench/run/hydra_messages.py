@@ -29,7 +29,8 @@ OTHERS = {  # sentences by a pattern of the whole message
     "Multiple values for (.*?)[.] ": r"\1 is set twice; write \1=NAME, without +",
     "Key '(.*)' not in 'Config'": r"unknown option '\1'; `xcbench options` lists what there is",
     "Could not delete from config. '(.*)' does not": r"there is no option '\1' to remove",
-    "Config group override must be": "a word has no name before =; settings are NAME=VALUE",
+    "Config group override must be": "settings are NAME=VALUE, and dataset, method and experiment "
+    "take plain names, as in dataset=digits method=umax",
 }
 SYNTAX = {  # what is wrong with a word, by a pattern of Hydra's message
     "missing EQUAL": "settings are NAME=VALUE",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
@@ -16,10 +17,12 @@ from xcbench.data import MAKERS, external, files
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
-from xcbench.options import folder
+from xcbench.options import folder, multiplied
 from xcbench.run.settings import Config
 
 SWEEP = ("-m", "--multirun")
+GROUPS = ("dataset", "method", "experiment", "rates", "variant")
+NAMELESS = re.compile(rf"\+*({'|'.join(GROUPS)})=(null|true|false|[-+.\d]+)", re.IGNORECASE)
 ONLY = "only."  # only.METHOD.OPTION=VALUE holds for one method of a sweep
 
 
@@ -34,6 +37,7 @@ def for_hydra(words: Sequence[str]) -> list[str]:
     flags = [word for word in words if word in SWEEP]
     rest = [word for word in words if word not in flags]
     _refuse_flags(rest)
+    refuse_nameless(rest)
     rest = [_expanded(word, rest) for word in _targets_as_choices(rest)]
     if flags or any(word.startswith("experiment=") for word in rest):
         return flags + [_left_to_points(word) for word in rest]
@@ -112,12 +116,21 @@ def all_options() -> set[str]:
 
 def _refuse_flags(words: Sequence[str]) -> None:
     """``--dataset mnist`` is not how an option is written."""
-    groups = ("dataset", "method", "experiment", "rates", "variant")
     for word, follower in zip(words, [*words[1:], ""], strict=False):  # of no word, none
         name, _, value = word.removeprefix("--").partition("=")
-        if word.startswith("--") and (name in groups or name in set(options(Config))):
+        if word.startswith("--") and (name in GROUPS or name in set(options(Config))):
             value = value or (follower if "=" not in follower else "") or "VALUE"
             raise UserError(f"{word} is not understood; write {name}={value}")
+
+
+def refuse_nameless(words: Iterable[str]) -> None:
+    """``method=null`` and ``dataset=1`` name nothing; Hydra says so of no word."""
+    for word in words:
+        if match := NAMELESS.fullmatch(word):
+            raise UserError(
+                f"{word} is not possible: {match[2]} is no name; "
+                f"write {match[1]}=NAME, or leave it out"
+            )
 
 
 def _targets_as_choices(words: Sequence[str]) -> list[str]:
@@ -133,7 +146,7 @@ def _targets_as_choices(words: Sequence[str]) -> list[str]:
 
 
 def _expanded(word: str, words: Sequence[str]) -> str:
-    """``method=all``: those that can run; ``dataset=here``: those whose data are here."""
+    """``method=all``: those that can run; ``dataset=here``: data that are here; ``2**20``."""
     if word == "method=all":
         names = [
             name
@@ -145,7 +158,7 @@ def _expanded(word: str, words: Sequence[str]) -> str:
         data_dirs = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]
         default = OmegaConf.load(folder() / "config.yaml").data_dir
         return f"dataset={','.join(_here(Path(data_dirs[-1] if data_dirs else default)))}"
-    return word
+    return multiplied(word) if word.startswith("dataset.features=") else word
 
 
 def _here(data_dir: Path) -> Iterator[str]:
