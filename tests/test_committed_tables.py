@@ -64,6 +64,8 @@ def forged(old: str, new: str) -> Damage:
 EVERY: list[Damage] = [half, half_of_the_lines, last_twice, lambda text: "", lambda text: "\n"]
 EVERY += [lambda text: text.splitlines(keepends=True)[0], lambda text: "\0" * 99, lambda text: "é"]
 FORGED = [
+    ("replication.csv", forged("python run.py -m", "python run.py -m  ")),
+    ("claims.csv", forged("python", "pythom")),
     ("replication.csv", forged(",deviates,", ",reproduced,")),
     ("replication.csv", forged(",paper,size", ",paper,fitted")),
     ("replication.csv", forged("not run: data", "reproduced")),
