@@ -19,7 +19,7 @@ from xcbench.errors import UserError, reason, writing
 from xcbench.papers import PARTS, metrics, published, replication, stated
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.stated import Stated
-from xcbench.units import count
+from xcbench.units import count, printable
 
 
 def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
@@ -96,6 +96,6 @@ def _refusing(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{path} cannot be read ({reason(error)}); "
+            f"{path} cannot be read ({printable(reason(error))}); "
             f"`xcbench paper {path.parent.name} part=report` writes it"
         ) from None

@@ -112,6 +112,7 @@ class Target:
         """
         uri = _uri(file) if file else self.store
         if not file:
+            self._refuse_links()
             self._make_whole()
         mlflow = client(uri)
         if self.is_local and mlflow.get_experiment_by_name(EXPERIMENT) is None:
@@ -121,6 +122,17 @@ class Target:
         if uri.startswith(DATABASES):
             return Tables(uri, EXPERIMENT, identity, self.artifacts or "", folder)
         return Api(mlflow, identity, folder)
+
+    def _refuse_links(self) -> None:
+        """Refuse the folder's store where it, or a journal beside it, leads to another file."""
+        for path in (self.file, *(Path(f"{self.file}{end}") for end in mlflow_files.BESIDE)):
+            if self.is_local and (
+                path.is_symlink() or (path.exists() and path.stat().st_nlink > 1)
+            ):
+                raise UserError(
+                    f"{path} is a link, which MLflow would follow; remove it, or set "
+                    "tracking_uri=sqlite:///FILE; the cells are safe"
+                )
 
     def _make_whole(self) -> None:
         """Make the store if it is a file that is missing or was left half made."""
