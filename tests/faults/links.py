@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from faults.shim import Operation
-from faults.subjects import Subject
+from faults.subjects import Subject, nothing
 from faults.verdicts import FOREIGN, Trial, Verdict, announced, judge
 from xcbench.durable import LEFT
 
@@ -39,7 +40,7 @@ def trials(
 
 
 def strike(subject: Subject, place: str, target: str, folder: Path) -> Verdict:
-    """Run a subject, twice, where a link stands in a place of its own."""
+    """Run a subject where a link stands in a place of its own; it goes on without, if told."""
     subject.place(folder)
     outside = folder.with_name(f"{folder.name}-outside")
     for name in FILES:
@@ -48,14 +49,23 @@ def strike(subject: Subject, place: str, target: str, folder: Path) -> Verdict:
         path.write_text("of the user")
         os.utime(path, (OLD, OLD))
     before = files(outside)
-    (folder / place).parent.mkdir(parents=True, exist_ok=True)
-    (folder / place).symlink_to(outside / TARGETS[target])
+    link = folder / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(outside / TARGETS[target])
     struck = subject.run(folder)
-    verdict = judge(subject, folder, struck, announced(struck.out))
+    heeded = partial(remove, link) if struck.said else nothing
+    promised = announced(struck.out)
+    verdict = judge(replace(subject, before_again=heeded), folder, struck, promised)
     after = files(outside)
     if target == "a folder":  # it may be a disk with more room: new files may stand there
         after = {name: after[name] for name in after if name in before}
     return verdict if after == before else Verdict(FOREIGN, f"{before}\n{after}\n{verdict.why}")
+
+
+def remove(link: Path) -> None:
+    """Do what the sentence about it asks for."""
+    if link.is_symlink():
+        link.unlink()
 
 
 def files(folder: Path) -> State:
