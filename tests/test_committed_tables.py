@@ -107,6 +107,16 @@ def test_a_table_that_is_gone_is_missed(reports: Path, name: str) -> None:
         collected(reports)
 
 
+@pytest.mark.parametrize("left", ["", "header"])
+def test_rows_that_are_gone_with_their_curves_are_missed(reports: Path, left: str) -> None:
+    for name in ROWS:
+        path = reports / "ove" / name
+        header = path.read_text("utf-8").partition("\n")[0] + "\n"
+        path.write_text(header) if left else path.unlink()
+    with pytest.raises(UserError, match="ove/runs"):
+        collected(reports)
+
+
 def refused(reports: Path, name: str, damage: Damage) -> None:
     path = reports / "ove" / name
     path.write_text(damage(path.read_text("utf-8")), "utf-8")

@@ -57,7 +57,8 @@ def hours(folder: Path) -> float:
     UserError
         If rows are damaged, missing, or there twice.
     """
-    return sum(_seconds(folder, part) for part in PARTS) / 3600
+    reported = (folder / metrics.NAME).exists()  # of rows, which "runs" has in any paper
+    return sum(_seconds(folder, part, reported and part == "runs") for part in PARTS) / 3600
 
 
 def collect(reports: Path) -> pd.DataFrame:
@@ -78,10 +79,10 @@ def collect(reports: Path) -> pd.DataFrame:
     return whole
 
 
-def _seconds(folder: Path, part: str) -> float:
+def _seconds(folder: Path, part: str, needed: bool) -> float:
     tables = ResultsCache.read(folder, part)
     twice = int(tables.rows.duplicated(["grid", "cell"]).sum())
-    if lost := tables.lost or twice:
+    if lost := tables.lost or twice or int(needed and tables.rows.empty):
         raise UserError(
             f"{folder / part}.csv cannot be counted: {count(lost, 'row')} damaged, missing or "
             f"there twice; restore it, or `xcbench paper {folder.name}` runs their cells again"
