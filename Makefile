@@ -67,7 +67,7 @@ clean:
 .venv/ready-test: EXTRAS := [numba,test,lint]
 .venv/ready-bench: EXTRAS := [bench]
 .venv/ready-docs: EXTRAS := [docs]
-.venv/ready-fuzz: EXTRAS := [test,fuzz]
+.venv/ready-fuzz: EXTRAS := [numba,test,fuzz]
 .venv/ready-audit: EXTRAS := [numba,test,lint,audit]
 .venv/ready-%: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("error: xcbench needs Python 3.11 or later, $(PYTHON) is %d.%d; make $(MAKECMDGOALS) PYTHON=python3.11" % v[:2])'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pytest
 from test_models import command
 from workspace import SMALL, Workspace
 from xcbench import arrays, model_files, sealed
+from xcbench.errors import UserError
 
 Arrays = dict[str, np.ndarray]
 ROWS = "".join(f"{i % 4} {i % 4 + 1}:1 {5 + i % 3}:0.5\n" for i in range(24))
@@ -214,3 +216,18 @@ def test_a_prepared_dataset_that_does_not_fit_is_prepared_anew(
     assert again.code == 0 and path.read_bytes() == good, again.text
     clocks = [column for column in before if column.endswith("seconds")]
     assert workspace.frame().drop(columns=clocks).equals(before.drop(columns=clocks))
+
+
+@pytest.mark.parametrize("largest", [3e38, -3e38])
+def test_scores_that_overflow_are_one_sentence(models, tmp_path, capsys, largest: float) -> None:
+    """They predicted nan, with exit code 0."""
+    model = tmp_path / "umax"
+    shutil.copytree(models["umax"], model)
+    arrays = dict(np.load(model / "arrays.npz"))
+    arrays["state.W"] = np.full_like(arrays["state.W"], largest)
+    np.savez(model / "arrays.npz", **arrays)
+    resealed(model)
+    (tmp_path / "rows.svm").write_text("0 1:9 2:9\n")
+    assert "not finite" in refused(capsys, model)
+    with pytest.raises(UserError, match="1 row cannot be predicted"):
+        model_files.load(model).estimator.predict_proba(np.full((1, 7), 9.0))

@@ -64,6 +64,8 @@ def forged(old: str, new: str) -> Damage:
 EVERY: list[Damage] = [half, half_of_the_lines, last_twice, lambda text: "", lambda text: "\n"]
 EVERY += [lambda text: text.splitlines(keepends=True)[0], lambda text: "\0" * 99, lambda text: "é"]
 FORGED = [
+    ("replication.csv", forged("python run.py -m", "python run.py -m  ")),
+    ("claims.csv", forged("python", "pythom")),
     ("replication.csv", forged(",deviates,", ",reproduced,")),
     ("replication.csv", forged(",paper,size", ",paper,fitted")),
     ("replication.csv", forged("not run: data", "reproduced")),
@@ -102,6 +104,16 @@ def test_a_forged_table_is_refused(reports: Path, name: str, damage: Damage) -> 
 def test_a_table_that_is_gone_is_missed(reports: Path, name: str) -> None:
     (reports / "ove" / name).unlink()
     with pytest.raises(UserError, match="ove/"):
+        collected(reports)
+
+
+@pytest.mark.parametrize("left", ["", "header"])
+def test_rows_that_are_gone_with_their_curves_are_missed(reports: Path, left: str) -> None:
+    for name in ROWS:
+        path = reports / "ove" / name
+        header = path.read_text("utf-8").partition("\n")[0] + "\n"
+        path.write_text(header) if left else path.unlink()
+    with pytest.raises(UserError, match="ove/runs"):
         collected(reports)
 
 

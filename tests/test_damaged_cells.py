@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzz import targets
+from fuzz import edits
 from test_damage import planned, sealed_again
 from test_models import command
 from xcbench import sealed
@@ -29,8 +29,8 @@ def test_show_of_damaged_fields_is_the_cell_or_one_sentence(tmp_path: Path, caps
     path = cells.folder(tmp_path, name) / "cell.json"
     good = path.read_bytes()
     for _ in range(EDITS):
-        said = targets.parsed(targets.edited(good, draw.randbytes(3)))
-        path.write_bytes(targets.resealed(good, said))
+        said = edits.parsed(edits.edited(good, draw.randbytes(3)))
+        path.write_bytes(edits.resealed(good, said))
         try:
             assert show.show(Request("show", [name], {"runs_dir": str(tmp_path)})) == 0
         except UserError as error:

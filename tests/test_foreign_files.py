@@ -14,7 +14,7 @@ from workspace import SMALL, Workspace
 from xcbench import durable
 from xcbench.data import prepare
 from xcbench.errors import UserError
-from xcbench.run import cells
+from xcbench.run import cells, tracking
 from xcbench.run.claims import Claims
 
 OLD = (0, 0)  # times of a file of 1970
@@ -121,6 +121,24 @@ def test_links_beside_a_store_and_a_dataset_are_not_followed(data_dir, cache_dir
     assert prepare(composed(*TOY), data_dir, cache_dir) == info
     assert content(outside) == before
     assert not where.is_symlink() and (cache_dir / f".{info.digest}-mine").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["mlflow.db", "mlflow.db-journal", "mlflow.db-wal"])
+@pytest.mark.parametrize("kind", ["link", "name", "dangling"])
+def test_a_store_is_no_link(tmp_path: Path, name: str, kind: str) -> None:
+    """SQLite follows links: it wrote its tables into an empty file of the user."""
+    runs, victim = tmp_path / "runs", tmp_path / "victim"
+    assert tracking.track(runs, []) == 0
+    if kind != "dangling":
+        victim.write_text("")
+    (runs / name).unlink(missing_ok=True)
+    (runs / name).hardlink_to(victim) if kind == "name" else (runs / name).symlink_to(victim)
+    if (kind, name) == ("dangling", "mlflow.db"):
+        tracking.track(runs, [])  # nothing is there: a store of our own takes the place of the link
+    else:
+        with pytest.raises(UserError, match=rf"{name} is a link"):
+            tracking.track(runs, [])
+    assert victim.read_text() == "" if kind != "dangling" else not victim.exists()
 
 
 def test_quarantine_is_no_link(tmp_path: Path, capsys) -> None:

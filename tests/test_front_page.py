@@ -64,7 +64,7 @@ CLAIMS = [
 def reports(tmp_path: Path) -> Path:
     """The committed tables, with a paper's claims, and the page of that paper alone."""
     (tmp_path / "ove").mkdir()
-    for name in ("index.html", "replication.csv"):
+    for name in ("index.html", "replication.csv", "runs.csv", "runs-curves.csv"):
         shutil.copy(REPORTS / "ove" / name, tmp_path / "ove")
     with open(tmp_path / "ove" / "claims.csv", "w", newline="") as file:
         csv.writer(file).writerows([stated.COLUMNS, *CLAIMS])

@@ -10,8 +10,19 @@ from pathlib import Path
 
 import numpy as np
 
-from faults import damage, operations, overlap, power, process, signals, store, subjects
-from faults.subjects import OWN, ZIPF, Paper, Report, Subject, launch
+from faults import (
+    damage,
+    full,
+    links,
+    operations,
+    overlap,
+    power,
+    process,
+    signals,
+    store,
+    subjects,
+)
+from faults.subjects import OWN, ZIPF, Paper, Report, Subject, Tracked, launch
 from faults.verdicts import Trial
 
 Scenario = Callable[[Path, np.random.Generator], Iterator[Trial]]
@@ -139,12 +150,60 @@ def tracking(folder: Path, rng: np.random.Generator) -> Iterator[Trial]:
     yield from store.trials("MLflow store harmed", subject)
 
 
+def disks(folder: Path, rng: np.random.Generator) -> Iterator[Trial]:
+    """Each folder on a disk of its own that is full: cells, data, code, MLflow, reports."""
+    uri = "tracking_uri=sqlite:///store/mlflow.db"
+    subjects = written(folder, Tracked("tracked", tracked(uri), store="store/mlflow.db"), "store")
+    for name, (subject, place) in subjects.items():
+        subject, _ = operations.record(subject, folder / name)
+        yield from full.trials(
+            f"{name} on a full disk of its own", subject, place, folder / name, 8
+        )
+
+
+def linked(folder: Path, rng: np.random.Generator) -> Iterator[Trial]:
+    """A link in each place that a command writes."""
+    store = [f"runs/mlflow.db{end}" for end in ("", "-journal", "-wal", "-shm")]
+    subjects = written(folder, Tracked("tracked", tracked()), "runs/mlflow")
+    for name, (subject, place) in subjects.items():
+        subject, done = operations.record(replace(subject, under=""), folder / name)
+        mine = [one for one in done if f"/{place}" in one.path + one.other]
+        more = store if name == "MLflow" else ()
+        yield from links.trials(f"links in place of {name}", subject, folder / name, mine, more)
+
+
+def tracked(*words: str) -> tuple[str, ...]:
+    """A launch that is recorded in MLflow."""
+    return launch("tracked", *ZIPF, "method=umax,ove", "mlflow=true", *words).words
+
+
+def written(folder: Path, store: Tracked, place: str) -> dict[str, tuple[Subject, str]]:
+    """What writes into each folder, and the folder; of MLflow as it is given."""
+    process.preload("matplotlib.figure", "matplotlib.backends.backend_agg", "numba")
+    process.preload("mlflow.tracking", "mlflow.store.tracking.sqlalchemy_store")
+    compiling = launch("compiled", *ZIPF, "method=umax,ove", "engine=numba")
+    finished = folder / "finished"
+    operations.record(small_launch(), finished)
+    return {
+        "cells": (small_launch(), "runs/cells"),
+        "prepared data": (small_launch(), "runs/cache"),
+        "compiled functions": (replace(compiling, home="home"), "home"),
+        "MLflow": (store, place),
+        "reports": (Report("report", ("xcbench", "report"), base=finished), "reports"),
+    }
+
+
 def files(folder: Path) -> list[Path]:
     """Every file below a folder that holds something."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size)
 
 
-MOST = {"launches": 70, "forced": 50, "reports": 10}  # trials of each kind, to end in ten minutes
+MOST = {
+    "links": 40,
+    "launches": 70,
+    "forced": 50,
+    "reports": 10,
+}  # trials of each kind, to end in ten minutes
 
 SCENARIOS: dict[str, Scenario] = {
     "launches": launches,
@@ -157,4 +216,6 @@ SCENARIOS: dict[str, Scenario] = {
     "lockstep": swept,
     "overlap": overlapping,
     "tracking": tracking,
+    "disks": disks,
+    "links": linked,
 }

@@ -7,7 +7,9 @@ import hashlib
 import io
 import os
 import shutil
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -25,6 +27,10 @@ ZIPF = ("dataset=zipf", *(f"dataset.synthetic.{setting}" for setting in TINY))
 OWN = ("dataset=file", "dataset.train=own.txt", "dataset.test=own.txt")
 
 
+def nothing() -> None:
+    """Do nothing before a command."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """A command of the product, and what the product shows of its results.
@@ -36,6 +42,7 @@ class Subject:
     look : the command that shows the results; ``shown`` takes them out of what it printed.
     base : a workspace to start from, or none for an empty one.
     home : folder in the workspace for what the product caches for a user.
+    before_again : called before the command that goes on.
     whole : what is shown when nothing was disturbed; ``older`` was shown before the command.
     """
 
@@ -46,6 +53,7 @@ class Subject:
     base: Path | None = None
     again: tuple[str, ...] = ()
     home: str = ""
+    before_again: Before = nothing
     whole: Shown = field(default_factory=dict, compare=False)
     older: Shown = field(default_factory=dict, compare=False)
 
@@ -63,6 +71,7 @@ class Subject:
 
     def rerun(self, folder: Path) -> Outcome:
         """Run the command that goes on."""
+        self.before_again()
         return replace(self, words=self.again or self.words).run(folder)
 
     def start(self, folder: Path, before: Before = lambda: None, name: str = "") -> Running:
@@ -79,6 +88,22 @@ class Subject:
         """What the product shows now."""
         outcome = process.command(folder, self.look)
         return table(outcome.out), outcome
+
+
+@dataclass(frozen=True)
+class Tracked(Subject):
+    """A launch that is recorded in MLflow: the runs of its store are a result too."""
+
+    store: str = "runs/mlflow.db"
+
+    def shown(self, folder: Path) -> tuple[Shown, Outcome]:
+        """Cells, and the runs in the store once there is one for each cell."""
+        shown, outcome = super().shown(folder)
+        with suppress(sqlite3.Error), closing(sqlite3.connect(folder / self.store)) as opened:
+            ((runs,),) = opened.execute("SELECT count(*) FROM runs")
+            if runs == len(shown):
+                shown["runs in MLflow"] = [{"status": "done", "number": str(runs)}]
+        return shown, outcome
 
 
 @dataclass(frozen=True)

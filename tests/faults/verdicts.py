@@ -12,9 +12,10 @@ from faults.subjects import Shown, Subject
 LOST = "lost"  # a result that was there, or announced, is gone or had to be computed again
 SILENT = "silent"  # another number than the undisturbed one, and not a word
 UNEXPLAINED = "unexplained"  # a traceback, a hang, a process that stays
+FOREIGN = "foreign"  # a file of the user, outside of the workspace, was changed or deleted
 REFUSED = "refused"  # a sentence said so, and no wrong number was shown
 IDENTICAL = "identical"  # the numbers of an undisturbed launch, to the last bit
-VERDICTS = (LOST, SILENT, UNEXPLAINED, REFUSED, IDENTICAL)
+VERDICTS = (LOST, SILENT, UNEXPLAINED, FOREIGN, REFUSED, IDENTICAL)
 ENDED = ("done", "diverged", "timeout")
 
 

@@ -1,4 +1,4 @@
-"""``python -m fuzz [TARGET …] [runs=43500] [seconds=0] [seed=1] [most=5] [workers=2]``.
+"""``python -m fuzz [TARGET …] [runs=10000] [seconds=0] [seed=1] [most=5] [workers=2]``.
 
 Every target gets so many inputs, or so many seconds; after a finding it goes on, at most so often.
 """
@@ -20,21 +20,37 @@ from fuzz import targets
 
 SECONDS, MEBIBYTES = 10, 2048  # that an input may take
 LENGTH = 2048  # bytes of an input
-HEAD = """# Fuzzing
+PAGE = """# Fuzzing
 
 Inputs made from good files, kept where they reach new lines of the code: `make fuzz` (names of
-targets, `runs=` and `seed=` may stand in FUZZ). An input may be refused in one sentence. Another
-exception, more than {seconds} s or {mebibytes} MiB is a finding. `lines` are the places of the code
-that inputs have reached, as libFuzzer counts them.
+targets, `runs=` and `seed=` may stand in FUZZ; rows of other targets stay). An input may be refused
+in one sentence. Another exception, more than {seconds} s or {mebibytes} MiB is a finding. `lines`
+are the places of the code that inputs have reached, as libFuzzer counts them.
 
+- **code run**: inputs that imported a module, started a process or ran text as code, as Python
+  audits it.
+- **silent**: inputs that were taken though they differ from files with checksums, and gave other
+  content. Targets that make the checksums fit, or that have none, are not counted (-).
+
+A target that was not watched for code yet has an empty field there. `commit` is the code that ran.
+
+{table}
+{findings}"""
+FINDINGS = """
+Findings; all were mistakes of the product, are mended, and their inputs lie in
+`tests/fuzz/found/`:
+
+{}
 """
+NAME = "fuzzing"
+TOTALS = ("inputs", "seconds", "findings", "code run", "silent")
 
 
 @dataclass(frozen=True)
 class Limits:
     """Of a target: inputs, seconds (0: any), findings; and the seed of the first attempt."""
 
-    runs: int = 43_500  # times 23 targets: a million
+    runs: int = 10_000
     seconds: int = 0
     most: int = 5
     seed: int = 1
@@ -95,22 +111,54 @@ def _finding(said: str) -> str:
     return f"{(error or kind or ['?'])[-1][:120]} ({where}), {Path(file[-1]).name if file else ''}"
 
 
-def write(outcomes: list[Outcome], folder: Path, words: list[str]) -> None:
-    """Write the table of what there is so far."""
-    rows = [vars(it) | {"findings": len(it.findings)} for it in outcomes]
-    frame = pd.DataFrame(rows)
-    whole = {"target": "**all**", "lines": "", "mebibytes": frame["mebibytes"].max()}
-    whole |= {name: frame[name].sum() for name in ("inputs", "seconds", "findings")}
-    table = pd.concat([frame, pd.DataFrame([whole])], ignore_index=True)
-    table = table.rename(columns={"mebibytes": "peak MiB"})
-    text = HEAD.format(seconds=SECONDS, mebibytes=MEBIBYTES)
-    text += table.to_markdown(index=False, floatfmt=".0f", intfmt=",") + "\n"
-    result = [f"- {it.target}: {finding}" for it in outcomes for finding in it.findings]
-    text += "\nFindings:\n\n" + "\n".join(result) + "\n" if result else ""
-    shown = [word for word in words if not word.startswith(("folder=", "reports_dir="))]
-    text += f'\nCommand: `make fuzz FUZZ="{" ".join(shown)}"`.\n' if shown else ""
+def rows(outcomes: list[Outcome]) -> pd.DataFrame:
+    """A row for each target; what was found stands in the last column, a line each."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    frame = pd.DataFrame([vars(it) for it in outcomes]).rename(columns={"mebibytes": "peak MiB"})
+    found, names = frame.pop("findings"), targets.all_of_them()
+    frame["findings"] = found.map(len)
+    frame["code run"] = found.map(lambda lines: sum("CodeRunError" in it for it in lines))
+    frame["silent"] = [
+        str(sum("SilentError" in it for it in lines)) if names[name].covered else "-"
+        for name, lines in zip(frame["target"], found, strict=True)
+    ]
+    return frame.assign(commit=commit, found=found.map("\n".join))
+
+
+def beside(new: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    """Rows with those of targets that ran at another time, which stand in the folder."""
+    path = folder / f"{NAME}.csv"
+    if not path.exists():
+        return new
+    older = pd.read_csv(path, dtype={"silent": str, "commit": str, "found": str})
+    return pd.concat([older[~older["target"].isin(new["target"])], new], ignore_index=True)
+
+
+def write(frame: pd.DataFrame, folder: Path) -> None:
+    """Write ``fuzzing.md`` and ``fuzzing.csv``."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "fuzzing.md").write_text(text, "utf-8")
+    frame["seconds"] = frame["seconds"].round().astype(int)
+    frame["code run"] = frame["code run"].astype("Int64")
+    frame.to_csv(folder / f"{NAME}.csv", index=False)
+    counts = frame.assign(silent=pd.to_numeric(frame["silent"], "coerce"))
+    whole = {name: f"{int(counts[name].sum()):,}" for name in TOTALS}
+    whole |= {"target": "**all**", "peak MiB": f"{frame['peak MiB'].max():,}"}
+    shown = frame.drop(columns="found").astype(object)
+    shown = shown.map(lambda value: f"{value:,}" if isinstance(value, int) else value)
+    shown = pd.concat([shown, pd.DataFrame([whole])]).fillna("")
+    left = ("target", "commit")
+    sides = ["left" if name in left else "right" for name in shown]
+    table = shown.to_markdown(index=False, disable_numparse=True, colalign=sides)
+    lines = [
+        f"- {target}: {line}"
+        for target, found in zip(frame["target"], frame["found"].fillna(""), strict=True)
+        for line in found.splitlines()
+    ]
+    findings = FINDINGS.format("\n".join(lines)) if lines else ""
+    text = PAGE.format(seconds=SECONDS, mebibytes=MEBIBYTES, table=table, findings=findings)
+    (folder / f"{NAME}.md").write_text(text, "utf-8")
 
 
 def main(words: list[str]) -> int:
@@ -123,11 +171,12 @@ def main(words: list[str]) -> int:
         return 2
     limits = Limits(**{name: int(settings[name]) for name in vars(Limits()) if name in settings})
     folder = Path(settings.get("folder", tempfile.mkdtemp(prefix="xcbench-fuzz-")))
-    outcomes = []
+    outcomes: list[Outcome] = []
+    reports = Path(settings.get("reports_dir", "reports"))
     with ThreadPoolExecutor(int(settings.get("workers", 2))) as pool:
         for outcome in pool.map(lambda name: fuzz(name, limits, folder), names):
             outcomes.append(outcome)
-            write(outcomes, Path(settings.get("reports_dir", "reports")), words)
+            write(beside(rows(outcomes), reports), reports)
             print(f"{outcome.target}: {outcome.inputs} inputs, {outcome.seconds:.0f} s", flush=True)
     print(f"inputs that were findings, and the corpus: {folder}")
     return 1 if any(it.findings for it in outcomes) else 0

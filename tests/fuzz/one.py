@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import itertools
 import os
+import pkgutil
 import sys
 import traceback
 from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(
-    include=[
-        *("xcbench.data", "xcbench.sealed", "xcbench.model_files", "xcbench.options"),
-        *("xcbench.run.cell", "xcbench.run.cells", "xcbench.run.curve_file", "xcbench.run.grids"),
-        *("xcbench.run.overrides", "xcbench.run.profile", "xcbench.run.sweeps"),
-        "xcbench.run.composing",
-    ]
-):
+import xcbench.core
+
+for entry in pkgutil.walk_packages(xcbench.core.__path__, "xcbench.core."):
+    importlib.import_module(entry.name)  # before the rest: Numba compiles no instrumented code
+with atheris.instrument_imports(include=["xcbench"]):
     from fuzz import targets
 
 

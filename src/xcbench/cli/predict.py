@@ -21,11 +21,13 @@ from xcbench.data.inputs import Inputs
 from xcbench.data.labelled_lines import ENCODING
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, writing
+from xcbench.estimators.predictor import finite
 from xcbench.methods import registry
 from xcbench.run import cells
 from xcbench.run.cell import Cell
 
 
+@np.errstate(all="ignore")  # `finite` tells
 def predict(request: Request) -> int:
     """Print ``label:log-probability`` of the k best classes, one line a row, the best first."""
     if model_files.is_model(Path(request.words[0])):
@@ -100,7 +102,7 @@ def _pairs(labels: np.ndarray, values: np.ndarray) -> Iterator[str]:
 
 def _lines(model: LinearModel, X: Rows, cell: Cell, inputs: Inputs, k: int) -> Iterator[str]:
     for _, scores in model.passes(protocol.applied(X, inputs, _protocol(cell))):
-        best = top_classes(scores, k)
+        best = top_classes(finite(model, scores), k)
         log_probability = model.log_probabilities_of(scores, best)
         yield from _pairs(inputs.labels[best], log_probability)
 

@@ -152,6 +152,8 @@ def _split(parts: dict[str, np.ndarray], role: str, info: Info) -> Split:
 def _check(parts: dict[str, np.ndarray], role: str, info: Info) -> None:
     """Check that compiled loops can index by these arrays."""
     rows: int = getattr(info, role)
+    sizes = np.array([info.classes, info.features])  # of objects where one is beyond 64 bits
+    arrays.whole("sizes", sizes, (2,), 1, np.iinfo(np.int64).max)
     arrays.whole("y", parts["y"], (rows,), 0, info.classes)
     if info.sparse:
         arrays.sparse(SPARSE, parts, (rows, info.features), "float32")

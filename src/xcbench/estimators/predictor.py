@@ -21,6 +21,7 @@ from xcbench.core.rows import take
 from xcbench.errors import UserError
 from xcbench.estimators import problem
 from xcbench.methods import registry
+from xcbench.units import count
 
 UNKNOWN = -1  # class of a label that training has not seen
 
@@ -69,6 +70,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._model.corrected, self._rows(X)
 
+    @np.errstate(all="ignore")  # `finite` tells
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of every class.
 
@@ -89,6 +91,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
             return scores
         return scores[:, 1].astype(np.float64) - scores[:, 0]
 
+    @np.errstate(all="ignore")  # `finite` tells
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label (N,) with the highest score, in blocks of rows.
 
@@ -103,6 +106,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         return self.classes_[best]
 
     @available_if(_has_probabilities)
+    @np.errstate(all="ignore")  # `finite` tells
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log-probability (N, K) of every class, in float64.
 
@@ -113,7 +117,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         X : array or sparse array of shape (N, D)
         """
         model, X = self._predictor(X)
-        return model.log_probabilities(X)
+        return finite(model, model.log_probabilities(X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -141,6 +145,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         best, values = self._best(*self._predictor(X), k)
         return self.classes_[best], values
 
+    @np.errstate(all="ignore")  # `finite` tells
     def _best(self, model: Model, X: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The best k classes of checked rows, with log-probabilities or scores."""
         if k < 1:
@@ -211,14 +216,39 @@ class Predictor(ClassifierMixin, BaseEstimator):
 
 
 def _passes(model: Model, X: Rows) -> Iterator[tuple[slice, np.ndarray]]:
-    """Scores of all rows, block after block; of few features, by the weights of these alone."""
+    """Finite scores of all rows, block after block.
+
+    Of few features, by the weights of these alone.
+    """
     if _is_plain(model) and not isinstance(X, np.ndarray):
         assert isinstance(model, LinearModel)
         by_class = not model.V.flags.f_contiguous  # else it costs nothing to take all of them
         if by_class and 4 * X.nnz < X.shape[1] and X.shape[0] * model.n_classes < BLOCK_SCORES:
-            yield slice(0, X.shape[0]), model.all(take(X, slice(None), model.dtype))
+            scores = model.all(take(X, slice(None), model.dtype))
+            yield slice(0, X.shape[0]), finite(model, scores)
             return
-    yield from model.passes(X)
+    for block, scores in model.passes(X):
+        yield block, finite(model, scores)
+
+
+def finite(model: Model, scores: np.ndarray) -> np.ndarray:
+    """Scores or log-probabilities (N, K), of which each row has a largest one.
+
+    Without probabilities, minus infinity is the score of a class without weights.
+
+    Raises
+    ------
+    UserError
+        If a row has none: weights or features are so large that scores overflow.
+    """
+    largest = scores.max(axis=1)
+    bad = np.flatnonzero(~(np.isfinite(largest) if model.link else largest < np.inf))
+    if len(bad):
+        raise UserError(
+            f"{count(len(bad), 'row')} cannot be predicted, as their scores are not finite: "
+            "weights of the model, or values of the rows, are too large"
+        )
+    return scores
 
 
 def _is_plain(model: Model) -> bool:

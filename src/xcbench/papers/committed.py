@@ -19,7 +19,7 @@ from xcbench.errors import UserError, reason, writing
 from xcbench.papers import PARTS, metrics, published, replication, stated
 from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.stated import Stated
-from xcbench.units import count
+from xcbench.units import count, printable
 
 
 def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
@@ -57,7 +57,8 @@ def hours(folder: Path) -> float:
     UserError
         If rows are damaged, missing, or there twice.
     """
-    return sum(_seconds(folder, part) for part in PARTS) / 3600
+    reported = (folder / metrics.NAME).exists()  # of rows, which "runs" has in any paper
+    return sum(_seconds(folder, part, reported and part == "runs") for part in PARTS) / 3600
 
 
 def collect(reports: Path) -> pd.DataFrame:
@@ -78,10 +79,10 @@ def collect(reports: Path) -> pd.DataFrame:
     return whole
 
 
-def _seconds(folder: Path, part: str) -> float:
+def _seconds(folder: Path, part: str, needed: bool) -> float:
     tables = ResultsCache.read(folder, part)
     twice = int(tables.rows.duplicated(["grid", "cell"]).sum())
-    if lost := tables.lost or twice:
+    if lost := tables.lost or twice or int(needed and tables.rows.empty):
         raise UserError(
             f"{folder / part}.csv cannot be counted: {count(lost, 'row')} damaged, missing or "
             f"there twice; restore it, or `xcbench paper {folder.name}` runs their cells again"
@@ -96,6 +97,6 @@ def _refusing(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{path} cannot be read ({reason(error)}); "
+            f"{path} cannot be read ({printable(reason(error))}); "
             f"`xcbench paper {path.parent.name} part=report` writes it"
         ) from None

@@ -12,6 +12,7 @@ from pandas.api.types import is_numeric_dtype
 
 from xcbench.errors import UserError, one_line
 from xcbench.papers import checksums
+from xcbench.units import printable
 
 CHECKSUM, CURVE_CHECKSUM = "checksum", "curve_checksum"  # of a row's text; of its checkpoints
 TEXTS = [
@@ -57,7 +58,7 @@ def reading(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise UserError(
-            f"{path} cannot be read ({one_line(error)}); "
+            f"{path} cannot be read ({printable(one_line(error))}); "
             "restore it, or remove it: its cells run again"
         ) from None
 

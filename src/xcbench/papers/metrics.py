@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcbench import sealed
 from xcbench.papers.stated import VERDICTS, Claim, Stated, grouped
 from xcbench.papers.verdicts import RESULT
 
@@ -16,6 +17,8 @@ NAME = "summary.json"
 
 def text(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
     """Counts of verdicts and claims, and how far the measured results are from their prints.
+
+    A digest of both tables is beside them: it tells any change of a number or of a reason.
 
     Parameters
     ----------
@@ -28,6 +31,7 @@ def text(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
         "results": _counted(results["verdict"]),
         "claims": _counted(pd.Series([_verdict(claim) for claim in grouped(claims)], dtype=object)),
         "median_relative_difference": _differences(results),
+        "tables": sealed.digest(rows.to_csv(index=False).encode() + repr(claims).encode()),
     }
     return json.dumps(content, indent=1) + "\n"
 

@@ -157,7 +157,7 @@ def read(folder: Path) -> list[Stated]:
     table = csv_tables.texts(path, COLUMNS) if path.exists() else pd.DataFrame(columns=COLUMNS)
     if table.duplicated().any():
         raise ValueError("a row is there twice")
-    claims = [Stated(*record) for record in table.itertuples(index=False)]
+    claims = [Stated(*record) for record in table.itertuples(index=False, name=None)]
     for claim in claims:
         if claim.verdict not in VERDICTS or not all(map(_is_number, claim.numbers)):
             raise ValueError(f"a verdict or a number of '{claim.place}' is damaged")

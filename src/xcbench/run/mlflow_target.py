@@ -112,6 +112,7 @@ class Target:
         """
         uri = _uri(file) if file else self.store
         if not file:
+            self._refuse_links()
             self._make_whole()
         mlflow = client(uri)
         if self.is_local and mlflow.get_experiment_by_name(EXPERIMENT) is None:
@@ -121,6 +122,16 @@ class Target:
         if uri.startswith(DATABASES):
             return Tables(uri, EXPERIMENT, identity, self.artifacts or "", folder)
         return Api(mlflow, identity, folder)
+
+    def _refuse_links(self) -> None:
+        """Refuse the folder's store where it, or a journal beside it, leads to another file."""
+        beside = [Path(f"{self.file}{suffix}") for suffix in mlflow_files.BESIDE]
+        for path in [self.file, *beside] if self.is_local else ():
+            if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
+                raise UserError(
+                    f"{path} is a link, which MLflow would follow; remove it, or set "
+                    "tracking_uri=sqlite:///FILE; the cells are safe"
+                )
 
     def _make_whole(self) -> None:
         """Make the store if it is a file that is missing or was left half made."""
