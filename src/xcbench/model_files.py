@@ -195,11 +195,12 @@ def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarra
     estimator._memory, estimator._streams = {}, Streams.of(0)
     estimator._restore(info, content["settings"], need=(), engine="numpy")
     trained = _with_inputs(estimator, content["protocol"], arrays)
-    if trained.inputs is None and estimator._model.corrected is estimator._model:
-        return trained  # finite weights alone
     width = info.features if trained.inputs is None else trained.inputs.width
     X = trained.features(sp.csr_array((1, width), dtype=np.float32))
-    estimator.predict_top_k(X, 1)  # whose scores have to be finite
+    if X.shape[1] != info.features:
+        raise ValueError(f"{X.shape[1]} features beside {info.features}")
+    if estimator._model.corrected is not estimator._model:
+        estimator.predict_top_k(X, 1)  # whose scores have to be finite, as the weights are
     return trained
 
 

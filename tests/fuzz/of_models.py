@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ def good_model() -> bytes:
     X = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]], np.float32)
     estimator = SampledSoftmaxClassifier(random_state=0)
     model_files.save(FOLDER / "model", model_files.Trained(estimator.fit(X, [0, 1, 2])))
+    sealed.record(Protocol, asdict(Protocol()))  # evaluates the hints of its types, once
     return (FOLDER / "model" / "model.json").read_bytes()
 
 

@@ -32,6 +32,7 @@ def main() -> None:
         place.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(target.seeds):
         (corpus / f"seed-{number}").write_bytes(seed)
+    targets.warm(target)
     inputs = itertools.count(1)
 
     def take(content: bytes) -> None:

@@ -19,7 +19,7 @@ def all_of_them() -> dict[str, Target]:
 
 def accepts(target: Target, content: bytes) -> bool:
     """Whether an input is taken, and nothing runs; any exception but a sentence goes through."""
-    _warm(target)
+    warm(target)
     try:
         with watch.nothing_runs():
             target.take(content)
@@ -31,7 +31,7 @@ def accepts(target: Target, content: bytes) -> bool:
 
 
 @cache
-def _warm(target: Target) -> None:
+def warm(target: Target) -> None:
     """Let a target import, compile and make what it needs, which runs code."""
     for seed in target.seeds:
         with suppress(UserError):
