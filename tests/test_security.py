@@ -8,7 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from workspace import ROOT
+from workspace import ROOT, SMALL, Workspace
+from xcbench.run import mlflow_target
 
 PICKLES = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
 SENDS = {"src/xcbench/run/executors/task.py"}  # jobs of a launch to its own nodes
@@ -63,3 +64,24 @@ def test_a_download_without_encryption_has_a_checksum() -> None:
                 plain += 1
                 assert {*download["files"]} & {*settings["sha256"]}, path.name
     assert plain
+
+
+def test_mlflow_listens_to_this_machine_sends_nothing_and_hears_no_password(tmp_path: Path) -> None:
+    (served,) = [
+        ast.unparse(node)
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.List) and "'--host'" in ast.unparse(node)
+    ]
+    assert "'--host', '127.0.0.1'" in served
+    assert mlflow_target.ENVIRONMENT["MLFLOW_DISABLE_TELEMETRY"] == "true"
+    target = mlflow_target.Target.of(tmp_path, "postgresql://me:secret@host/runs")
+    assert target.name == "postgresql://host/runs"
+
+
+def test_a_password_is_in_no_cell(workspace: Workspace) -> None:
+    uri = "tracking_uri=postgresql://me:secret@127.0.0.1:9/runs"
+    done = workspace.run("dataset=digits", "method=umax", *SMALL[1:], uri, "mlflow=true")
+    assert "secret" not in done.text, done.text
+    kept = [path for path in (workspace.path / "runs").rglob("*") if path.is_file()]
+    assert kept and not [path for path in kept if b"secret" in path.read_bytes()]

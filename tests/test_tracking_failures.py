@@ -117,6 +117,15 @@ def test_a_store_that_was_half_made_is_made_anew(tmp_path: Path, kibibytes: int,
     assert [path.name for path in tmp_path.iterdir() if "xcbench" in path.name] == []
 
 
+def test_an_empty_file_is_a_store_that_lacks_every_cell(tmp_path: Path) -> None:
+    """SQLite leaves one where there is no room at all; launches sent nothing to it."""
+    for cell in some_cells():
+        cells.save(tmp_path, cell)
+    (tmp_path / "mlflow.db").touch()
+    assert tracking.behind(tmp_path, {"a": 1.0}) == ["a"]
+    assert tracking.track(tmp_path, cells.load_all(tmp_path)) == 4
+
+
 def test_a_store_elsewhere_is_made_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,7 +99,8 @@ class Tracked(Subject):
     def shown(self, folder: Path) -> tuple[Shown, Outcome]:
         """Cells, and the runs in the store once there is one for each cell."""
         shown, outcome = super().shown(folder)
-        with suppress(sqlite3.Error), closing(sqlite3.connect(folder / self.store)) as opened:
+        uri = f"file:{folder / self.store}?mode=ro"  # else it would make an empty one
+        with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as opened:
             ((runs,),) = opened.execute("SELECT count(*) FROM runs")
             if runs == len(shown):
                 shown["runs in MLflow"] = [{"status": "done", "number": str(runs)}]

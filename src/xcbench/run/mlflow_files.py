@@ -32,7 +32,9 @@ def path(uri: str) -> Path | None:
 
 
 def is_hollow(file: Path) -> bool:
-    """Whether a file is of MLflow and holds no more than a new store does, half made or whole."""
+    """Whether a file is empty, or of MLflow with no more than a new store, half made or whole."""
+    if file.exists() and file.stat().st_size == 0:
+        return True
     rows = _rows(file)
     return bool(NAMES & rows.keys()) and all(
         number <= (name in FROM_THE_START) for name, number in rows.items()
