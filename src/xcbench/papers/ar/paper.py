@@ -21,7 +21,6 @@ from xcbench.papers.ar.experiments import (
     TABLE3_LARGE,
     TABLE3_OMNIGLOT,
     TABLE3_OMNIGLOT_DRAWERS,
-    TABLE3_OMNIGLOT_PAPER,
     TABLE3_PAPER,
     TABLE3_PAPER_EXACT,
 )
@@ -38,7 +37,7 @@ SIZES: Columns = {
     "covariates": c.FEATURES,
     "classes": c.CLASSES,
 }
-OMNIGLOT_ROWS = {"paper": TABLE3_OMNIGLOT_PAPER, "code": TABLE3_OMNIGLOT}
+OMNIGLOT_ROWS = {"code": TABLE3_OMNIGLOT}
 LARGE_ROWS = {"code": TABLE3_LARGE}
 TABLE2_COLUMNS: Columns = {"time_per_epoch": c.TRAIN_SECONDS / c.EPOCH}
 UNITS = {"minutes": 60, "h": 3600}
