@@ -187,7 +187,7 @@ SECTIONS: list[Part | Sections] = [
         run="experiment=ove/figure3",
     ),
     Part(
-        "Gradient ascent of Figure 3c",
+        "Gradient ascent of Figures 3a to 3c",
         figures="figure3_ascent",
         run="experiment=ove/figure3_ascent",
     ),
