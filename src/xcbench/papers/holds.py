@@ -20,10 +20,7 @@ from xcbench.report import templates
 
 NAME = "what-holds"
 TITLE = "What holds of five papers"
-INTRO = (
-    "Effects in brackets are means over seeds of differences or ratios; most of the data are not "
-    "the papers'."
-)
+INTRO = "In brackets: mean differences or ratios over seeds. Most data are not the papers'."
 NOTHING = ("not testable here", "not tested")  # answers that say nothing of a claim
 
 
