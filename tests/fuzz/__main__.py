@@ -37,8 +37,7 @@ A target that was not watched for code yet has an empty field there. `commit` is
 {table}
 {findings}"""
 FINDINGS = """
-Findings; all were mistakes of the product, are mended, and their inputs lie in
-`tests/fuzz/found/`:
+Findings, each once; inputs of those that are mended lie in `tests/fuzz/found/`:
 
 {}
 """

@@ -34,5 +34,5 @@ def accepts(target: Target, content: bytes) -> bool:
 def warm(target: Target) -> None:
     """Let a target import, compile and make what it needs, which runs code."""
     for seed in target.seeds:
-        with suppress(UserError):
+        with suppress(Exception):  # which the same input shows again
             target.take(seed)

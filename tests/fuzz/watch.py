@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import xcbench
 from fuzz import planted
 
 STARTS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty")
 STARTS += ("subprocess.Popen", "pty.spawn", "pickle.find_class")
-LIBRARIES = tuple({sys.prefix, sys.base_prefix, str(Path(__file__).resolve().parents[2])})
+SOURCES = str(Path(xcbench.__file__).parent)
+LIBRARIES = tuple({sys.prefix, sys.base_prefix, SOURCES})
 ran: list[str] = []
 watching = False
 
@@ -27,10 +29,7 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _runs(event: str, args: tuple[Any, ...]) -> bool:
-    if event == "import":  # libraries import more of themselves when they are first used
-        top = str(args[0]).partition(".")[0]
-        return args[0] == planted.__name__ or top not in sys.modules
-    if event == "exec":
+    if event == "exec":  # libraries import more of themselves when they are first used
         file = getattr(args[0], "co_filename", "")
         return not file.startswith((*LIBRARIES, "<frozen"))
     return event in STARTS
@@ -39,17 +38,27 @@ def _runs(event: str, args: tuple[Any, ...]) -> bool:
 sys.addaudithook(_hook)
 
 
+def _packages() -> set[str]:
+    """Names of packages that are loaded."""
+    return {name.partition(".")[0] for name in tuple(sys.modules)}
+
+
 @contextmanager
 def nothing_runs() -> Iterator[None]:
-    """Context that raises `CodeRunError` at its end if anything did."""
+    """Context that raises `CodeRunError` at its end if anything did.
+
+    A module of a package that was not there is found where modules are kept: `importlib` tells of
+    no import.
+    """
     global watching
     ran.clear()
     sys.modules.pop(planted.__name__, None)
-    watching = True
+    before, watching = _packages(), True
     try:
         yield
     finally:
         watching = False
+        ran.extend(f"import {name}" for name in sorted(_packages() - before))
         if ran:
             raise CodeRunError("; ".join(ran))
 
