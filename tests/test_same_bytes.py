@@ -89,6 +89,8 @@ def test_the_first_page(workspace: Workspace) -> None:
             to.mkdir(parents=True)
             for file in ("replication.csv", "claims.csv", "summary.json", "index.html"):
                 shutil.copy(ROOT / "reports" / name / file, to)
+            for path in (ROOT / "reports" / name).glob("runs*"):  # whose hours are counted
+                shutil.copy(path, to)
     first, second = written(workspace, "replication")
     assert {"index.html", "README.md", "scoreboard.svg", "replication.csv"} < set(first)
     assert differing(first, second) == []
