@@ -401,7 +401,7 @@ a {say.mean(A, OF, ".1f")},
 {say.spread(A, OF, ".2f")}
 """,
             f"""
-{say.apart(A, B, OF, ".2f")}; {say.mean(Rows("g", "toy", "c"), c.TEST_ERROR)};
+{say.difference(A, B, OF, ".2f")}; {say.mean(Rows("g", "toy", "c"), c.TEST_ERROR)};
 {say.printed("Table 2", "MNIST", "SOFT", "test_error")}; {say.claims("holds")}
 """,
             "",

@@ -17,7 +17,7 @@ def test_rows_of_the_same_code_are_equal(place: Place) -> None:
     table = verification.compare(drawn(place))
     assert len(table) == 3
     assert verification.said(table) == "3 cells trained again: 3 equal to 1e-06"
-    assert verification.apart(table).empty
+    assert verification.differing(table).empty
 
 
 def test_a_number_within_the_spread_of_the_seeds_holds_and_another_does_not(

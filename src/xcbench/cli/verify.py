@@ -75,7 +75,7 @@ def _trained_again(request: Request) -> int:
     table = verification.compare(drawn)
     print(table.to_markdown(index=False, floatfmt=".8g"))
     print(verification.said(table))
-    return int(len(verification.apart(table)) > 0)
+    return int(len(verification.differing(table)) > 0)
 
 
 def _number(text: str, name: str) -> int:

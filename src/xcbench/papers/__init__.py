@@ -149,5 +149,5 @@ def find(name: str) -> Paper:
         raise UserError(
             f"there is no paper '{name}'{suggestion(name, NAMES)}; papers: {', '.join(NAMES)}"
         )
-    found: Paper = import_module(f"{__name__}.{name}.experiments").PAPER
-    return found
+    paper: Paper = import_module(f"{__name__}.{name}.experiments").PAPER
+    return paper

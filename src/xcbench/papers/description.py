@@ -121,5 +121,5 @@ class Description:
 
 def of(paper: str) -> Description:
     """Description of a paper by its name."""
-    found: Description = import_module(f"xcbench.papers.{paper}.paper").PAPER
-    return found
+    described: Description = import_module(f"xcbench.papers.{paper}.paper").PAPER
+    return described

@@ -43,11 +43,11 @@ class Findings:
         values = self.values(rows, column)
         return f"{values.mean:{form}} ± {values.spread:{form}}" if values.values else NONE
 
-    def apart(self, one: Rows, other: Rows, column: Column, form: str = ".4f") -> str:
+    def difference(self, one: Rows, other: Rows, column: Column, form: str = ".4f") -> str:
         """Mean difference with its 95 % interval over the common seeds."""
         return _shown(between(self.measured.results, one, other, column), f"+{form}")
 
-    def times(self, one: Rows, other: Rows, column: Column, form: str = ".4f") -> str:
+    def ratio(self, one: Rows, other: Rows, column: Column, form: str = ".4f") -> str:
         """Mean ratio with its 95 % interval over the common seeds."""
         return _shown(between(self.measured.results, one, other, column, RATIO), form)
 

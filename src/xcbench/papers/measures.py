@@ -58,7 +58,7 @@ class Measure:
     ----------
     table, dataset, method, metric : patterns of what it speaks of, else of all.
     rows : by variant, the grid that measures it.
-    data, own : our dataset and method, where the printed names do not tell.
+    data, our_method : our dataset and method, where the printed names do not tell.
     where : what else the rows have; settings are in the command too.
     columns : by metric (and variant), the column, or a function.
     once : one row counts, as all are the same.
@@ -69,7 +69,7 @@ class Measure:
     verdict : of numbers that are no results; settings and times without a column are none anyway.
     reason : why they deviate.
     note : by variant, what should be known of the measurement.
-    command : instead of the grid's own; ``{data}``, ``{own}`` and ``{variant}`` are filled in.
+    command : instead of the grid's; ``{data}``, ``{our_method}`` and ``{variant}`` are filled in.
     """
 
     table: str
@@ -78,7 +78,7 @@ class Measure:
     method: str | Sequence[str] = "*"
     metric: str | Sequence[str] = "*"
     data: str | None = None
-    own: str | None = None
+    our_method: str | None = None
     where: Conditions = field(default_factory=dict)
     columns: Columns = field(default_factory=dict)
     once: bool = False

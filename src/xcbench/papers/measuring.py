@@ -51,7 +51,7 @@ class Measures:
         method = self.paper.methods.get(number.method, "")
         return (
             data if measure.data is None else measure.data,
-            method if measure.own is None else measure.own,
+            method if measure.our_method is None else measure.our_method,
         )
 
     def _rows(
@@ -82,7 +82,7 @@ class Measures:
     def _command(self, number: Number, measure: Measure, variant: str) -> str:
         data, method = self._ours(number, measure)
         if measure.command:
-            return measure.command.format(data=data, own=method, variant=variant)
+            return measure.command.format(data=data, our_method=method, variant=variant)
         settings = [
             f" {column}={value}" for column, value in measure.where.items() if column != METHOD
         ]
@@ -91,13 +91,13 @@ class Measures:
 
     def _claim(self, results: pd.DataFrame, number: Number, measure: Measure) -> Claim:
         reason = measure.reason
-        why_apart = reason(number) if callable(reason) else number.chosen(reason)
+        cause = reason(number) if callable(reason) else number.chosen(reason)
         last = next(
             (self._command(number, measure, name) for name in reversed(list(measure.rows))), ""
         )
         kind = number.chosen(measure.kind)
         if measure.verdict or number.metric not in measure.columns:
-            return Claim((), why_apart, measure.verdict or unmeasured(number), last, kind)
+            return Claim((), cause, measure.verdict or unmeasured(number), last, kind)
         every, variants, why = self.rows(results, *number.key), [], ""
         for variant, rows in every.items():
             measurements = self._values(number, measure, variant, rows)
@@ -109,7 +109,7 @@ class Measures:
                 lost, tied = len(measurements.diverged), measurements.tied
                 variants.append(Variant(variant, measurements.values, run, text, lost, tied))
         if variants or unmeasured(number) == verdicts.TIME:
-            return Claim(variants, why_apart, unmeasured(number), last, kind)
+            return Claim(variants, cause, unmeasured(number), last, kind)
         if why == verdicts.NO_DATA:
             return Claim((), absent(self._ours(number, measure)[0]), why, last, kind)
         if why == verdicts.NO_PACKAGE:

@@ -97,8 +97,8 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
         drawn = [draw(measured, figures) for draw in paper.figures]
         pictures = {name: picture for part in drawn for name, picture in part.items()}
-        found = paragraphs(paper.findings(Findings(name, measured, rows, in_prose)))
+        findings = paragraphs(paper.findings(Findings(name, measured, rows, in_prose)))
         page = Page(paper, measured, rows, figures, pictures)
-        return [Section("Findings", found, folded=True), *page.sections()]
+        return [Section("Findings", findings, folded=True), *page.sections()]
 
     return report.write(paper, claims, folder, sections, measured.stale)

@@ -228,12 +228,12 @@ def _of_variant(
     asked = replace(
         statement, measured="", together=None, of=quality.of, by=quality.by, holds=quality.holds
     )
-    beside = replace(row, **_measurement(row.paper, measured, asked, dataset, sides))
-    if beside.verdict == HOLDS:
+    other = replace(row, **_measurement(row.paper, measured, asked, dataset, sides))
+    if other.verdict == HOLDS:
         return alone
     ends = " to ".join(f"{end:g}" for end in quality.holds.ends)
-    found = f"{quality.of} ({quality.by or 'difference'}) is {beside.effect:.2g}, not above {ends}"
-    return replace(alone, verdict=NOT, reason=_joined(found, alone.reason))
+    short = f"{quality.of} ({quality.by or 'difference'}) is {other.effect:.2g}, not above {ends}"
+    return replace(alone, verdict=NOT, reason=_joined(short, alone.reason))
 
 
 def _measurement(

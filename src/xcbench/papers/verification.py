@@ -138,14 +138,14 @@ def _measured(row: pd.Series) -> list[str]:
     ]
 
 
-def apart(table: pd.DataFrame) -> pd.DataFrame:
+def differing(table: pd.DataFrame) -> pd.DataFrame:
     """Cells that differ by more than is allowed."""
     return table[~(table["difference"] <= table["allowed"])]
 
 
 def said(table: pd.DataFrame) -> str:
     """How many cells are equal, how many are within the spread of the seeds, and how far others."""
-    different, beyond = table[table["difference"] > EQUAL], apart(table)
+    different, beyond = table[table["difference"] > EQUAL], differing(table)
     same, near = len(table) - len(different), len(different) - len(beyond)
     text = f"{count(len(table), 'cell')} trained again: {same} equal to {EQUAL:g}"
     if near:

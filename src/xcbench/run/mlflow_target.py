@@ -125,8 +125,8 @@ class Target:
 
     def _refuse_links(self) -> None:
         """Refuse the folder's store where it, or a journal beside it, leads to another file."""
-        beside = [Path(f"{self.file}{suffix}") for suffix in mlflow_files.BESIDE]
-        for path in [self.file, *beside] if self.is_local else ():
+        journals = [Path(f"{self.file}{suffix}") for suffix in mlflow_files.BESIDE]
+        for path in [self.file, *journals] if self.is_local else ():
             if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
                 raise UserError(
                     f"{path} is a link, which MLflow would follow; remove it, or set "

@@ -56,7 +56,7 @@ def _launch(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
     chosen = {group: entry.get(group) for group in ("variant", "rates")}
     chosen |= {group: swept[group].partition(",")[0] for group in ("dataset", "method")}
-    apart = ("sweep", *chosen.keys() - {"dataset", "method"})
+    groups = ("sweep", *chosen.keys() - {"dataset", "method"})
     return {
         "defaults": [
             *({f"override /{group}": choice} for group, choice in chosen.items() if choice),
@@ -64,7 +64,7 @@ def _launch(name: str, entry: dict[str, Any]) -> dict[str, Any]:
         ],
         "grid": name.replace("/", "-"),
         "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
-        **{key: value for key, value in entry.items() if key not in apart},
+        **{key: value for key, value in entry.items() if key not in groups},
     }
 
 

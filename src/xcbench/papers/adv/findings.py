@@ -73,7 +73,7 @@ with
         }.
 It is above frequency noise by
 {
-            say.apart(
+            say.difference(
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -82,7 +82,7 @@ It is above frequency noise by
         }
 and above uniform noise by
 {
-            say.apart(
+            say.difference(
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "uniform"}),
                 -c.TEST_LOG_LOSS,
@@ -93,7 +93,7 @@ Exact softmax after ten epochs has
 {say.spread(APPENDIX_A2("citeulike", "softmax"), -c.TEST_LOG_LOSS, ".3f")}. The accuracy with
 the tree differs from that of frequency noise by
 {
-            say.apart(
+            say.difference(
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 1 - c.TEST_ERROR,
@@ -106,7 +106,7 @@ A seed says nothing of the articles that train. On five splits of citeulike, at 
 the lambda_n that the first one chose, the log likelihood of the tree is above that of
 frequency noise by
 {
-            say.apart(
+            say.difference(
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -115,7 +115,7 @@ frequency noise by
         }
 and above that of uniform noise by
 {
-            say.apart(
+            say.difference(
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "uniform"}),
                 -c.TEST_LOG_LOSS,
@@ -124,7 +124,7 @@ and above that of uniform noise by
         }.
 Its accuracy differs by
 {
-            say.apart(
+            say.difference(
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 1 - c.TEST_ERROR,
@@ -132,7 +132,7 @@ Its accuracy differs by
         }
 and
 {
-            say.apart(
+            say.difference(
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1_SPLITS("citeulike", "negative_sampling", {c.SAMPLER: "uniform"}),
                 1 - c.TEST_ERROR,
@@ -152,7 +152,7 @@ On 20 Newsgroups the tree has the lowest log likelihood of the three samplers.
         }
 Minus that of frequency noise it is
 {
-            say.apart(
+            say.difference(
                 FIGURE1("20news", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("20news", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -161,7 +161,7 @@ Minus that of frequency noise it is
         },
 minus that of uniform noise
 {
-            say.apart(
+            say.difference(
                 FIGURE1("20news", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("20news", "negative_sampling", {c.SAMPLER: "uniform"}),
                 -c.TEST_LOG_LOSS,
@@ -186,7 +186,7 @@ text's of
         }.
 The tree is ahead by
 {
-            say.apart(
+            say.difference(
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 SMOOTHED("citeulike", "negative_sampling"),
                 -c.TEST_LOG_LOSS,
@@ -195,7 +195,7 @@ The tree is ahead by
         }
 of the code's noise, and by
 {
-            say.apart(
+            say.difference(
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -210,7 +210,7 @@ lambda_n for each scale on validation rows ({factors.lambdas(say.measured)} for 
 components, unit variance, and standardised and whitened ones). The log likelihood of the tree
 minus that of frequency noise is then
 {
-            say.apart(
+            say.difference(
                 SCALE("citeulike", "negative_sampling", {c.TREE_PCA: "plain"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -219,7 +219,7 @@ minus that of frequency noise is then
         }
 on plain principal components (the text),
 {
-            say.apart(
+            say.difference(
                 SCALE("citeulike", "negative_sampling", {c.TREE_PCA: "unit_variance"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -228,7 +228,7 @@ on plain principal components (the text),
         }
 on components of unit variance, and
 {
-            say.apart(
+            say.difference(
                 SCALE("citeulike", "negative_sampling", {c.TREE_PCA: "whitened"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -344,7 +344,7 @@ Both were tuned for the corrected likelihood. {tables.bare_sentence(say.measured
 Appendix A.2 compares uniform negative sampling with exact softmax. The accuracy of exact
 softmax is higher by
 {
-            say.apart(
+            say.difference(
                 APPENDIX_A2("citeulike", "softmax"),
                 APPENDIX_A2("citeulike", "negative_sampling", {c.SAMPLER: "uniform"}),
                 1 - c.TEST_ERROR,
@@ -353,7 +353,7 @@ softmax is higher by
         }
 on citeulike and by
 {
-            say.apart(
+            say.difference(
                 APPENDIX_A2("20news", "softmax"),
                 APPENDIX_A2("20news", "negative_sampling", {c.SAMPLER: "uniform"}),
                 1 - c.TEST_ERROR,
@@ -366,7 +366,7 @@ on 20 Newsgroups. For EURLex, which is not here, the paper prints
 protocol of the appendix, with a tenth of the training rows for validation and principal
 components, the difference on 20 Newsgroups is
 {
-            say.apart(
+            say.difference(
                 APPENDIX_A2_TEXT("20news", "softmax"),
                 APPENDIX_A2_TEXT("20news", "negative_sampling", {c.SAMPLER: "uniform"}),
                 1 - c.TEST_ERROR,
@@ -416,7 +416,7 @@ acts on, a decay of the rate, and the order of the rows. The rates were tuned fo
 those of frequency noise for each kind of counts. With them the code's settings change the log
 likelihood on citeulike by
 {
-            say.apart(
+            say.difference(
                 TABLE1_CODE("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "tree"}),
                 -c.TEST_LOG_LOSS,
@@ -425,7 +425,7 @@ likelihood on citeulike by
         }
 with the tree and
 {
-            say.apart(
+            say.difference(
                 TABLE1_CODE_FREQUENCY("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 FIGURE1("citeulike", "negative_sampling", {c.SAMPLER: "frequency"}),
                 -c.TEST_LOG_LOSS,
@@ -440,8 +440,9 @@ tag an article (one seed, standard errors in the table) the tree has the highest
 the three samplers with 4,222 classes, and the lowest with all 52,919; most of these classes have
 at most two training rows. At a rate and a regulariser of its own for each noise, over five seeds,
 the log likelihood of the tree with all classes minus that of frequency noise is
-{say.apart(ALL_TAGS_TREE, all_tags("frequency"), -c.TEST_LOG_LOSS, ".3f")}, minus that of uniform
-noise {say.apart(ALL_TAGS_TREE, all_tags("uniform"), -c.TEST_LOG_LOSS, ".3f")}. Its accuracy minus
-that of frequency noise is {say.apart(ALL_TAGS_TREE, all_tags("frequency"), 1 - c.TEST_ERROR)}.
+{say.difference(ALL_TAGS_TREE, all_tags("frequency"), -c.TEST_LOG_LOSS, ".3f")}, minus that of
+uniform noise {say.difference(ALL_TAGS_TREE, all_tags("uniform"), -c.TEST_LOG_LOSS, ".3f")}.
+Its accuracy minus that of frequency noise is
+{say.difference(ALL_TAGS_TREE, all_tags("frequency"), 1 - c.TEST_ERROR)}.
 """,
     ]

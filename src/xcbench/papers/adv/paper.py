@@ -104,7 +104,7 @@ MEASURES = [
         "Appendix A.2",
         method="full softmax",
         data="eurlex",
-        own="softmax",
+        our_method="softmax",
         rows=APPENDIX_ROWS,
         columns={"test_accuracy": 1 - c.TEST_ERROR, "learning_rate_rho": c.LR},
         command=COMMAND,

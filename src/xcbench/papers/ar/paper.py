@@ -25,7 +25,7 @@ from xcbench.papers.ar.experiments import (
     TABLE3_PAPER_EXACT,
 )
 from xcbench.papers.ar.findings import findings
-from xcbench.papers.ar.names import DATASETS, METHODS
+from xcbench.papers.ar.names import DATASETS, LIKELIHOOD, METHODS
 from xcbench.papers.description import Description, Part, Sections, Table, Verdicts
 from xcbench.papers.measures import Columns, Measure
 from xcbench.papers.pivots import Cell, Cells, Once, Pivot, Printed, named
@@ -87,7 +87,6 @@ SYNTHETIC_REASONS = {
 }
 PRINTED_NAMES = {"dataset": named(c.DATASET, DATASETS), "method": named(c.METHOD, METHODS)}
 TEXT_GRIDS = [TABLE3_PAPER, TABLE3_PAPER_EXACT]
-LIKELIHOOD = -c.TEST_LOG_LOSS_IMPORTANCE.fillna(c.TEST_LOG_LOSS_CLIPPED)
 CODE_GRIDS = [TABLE3_CODE, TABLE3_CODE_EXACT, TABLE3_OMNIGLOT, TABLE3_LARGE]
 EVALUATIONS: Cells = {
     "K": Once(c.CLASSES, ".0f"),
@@ -102,7 +101,7 @@ MEASURES = [
     Measure(
         "Table 1",
         dataset=["MNIST", "Bibtex"],
-        own="ar_softmax",
+        our_method="ar_softmax",
         rows=SMALL_ROWS,
         columns=SIZES,
         once=True,
@@ -119,12 +118,12 @@ MEASURES = [
     Measure(
         "Table 1",
         dataset="Omniglot",
-        own="ar_softmax",
+        our_method="ar_softmax",
         rows=OMNIGLOT_ROWS,
         columns=SIZES,
         once=True,
     ),
-    Measure("Table 1", own="ar_softmax", rows=LARGE_ROWS, columns=SIZES, once=True),
+    Measure("Table 1", our_method="ar_softmax", rows=LARGE_ROWS, columns=SIZES, once=True),
     Measure("Table 2", rows={"code": TABLE2}, columns=TABLE2_COLUMNS, units=UNITS),
     Measure(
         "Table 3",
@@ -189,7 +188,7 @@ MEASURES = [
     Measure(
         "Section 4.1",
         method="A&R softmax",
-        own="",
+        our_method="",
         where={c.METHOD: "ar_softmax"},
         rows=SYNTHETIC_ROWS,
         columns=SYNTHETIC_COLUMNS,
@@ -199,7 +198,7 @@ MEASURES = [
     Measure(
         "Section 4.1",
         method="OVE",
-        own="",
+        our_method="",
         where={c.METHOD: "ove"},
         rows=SYNTHETIC_ROWS,
         columns=SYNTHETIC_COLUMNS,

@@ -39,7 +39,7 @@ jobs, which widens their intervals.
 The claim is near the best quality at a fraction of the memory and prediction time. On
 citeulike, with the code's settings, MEMOIR-l2 takes
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "svm_ovr"),
                 c.MODEL_MIB,
@@ -48,7 +48,7 @@ citeulike, with the code's settings, MEMOIR-l2 takes
         }
 of the memory of one-vs-rest,
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "svm_ovr"),
                 c.TRAIN_SECONDS,
@@ -56,7 +56,7 @@ of the memory of one-vs-rest,
         }
 of its training time and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "svm_ovr"),
                 c.PREDICT_SECONDS,
@@ -65,7 +65,7 @@ of its training time and
         }
 of its prediction time. It has
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "svm_ovr"),
                 1 - c.TEST_ERROR,
@@ -74,7 +74,7 @@ of its prediction time. It has
         }
 of its accuracy and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "svm_ovr"),
                 c.TEST_MACRO_F1,
@@ -103,7 +103,7 @@ M-SVM and PD-Sparse, with an accuracy of
 {say.spread(TABLE3_SYSTEMS("20news", "pd_sparse"), 1 - c.TEST_ERROR, ".3f")}. With the code's
 settings MEMOIR-l2 has
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("20news", "memoir_l2"),
                 TABLE3_SYSTEMS("20news", "fastxml"),
                 1 - c.TEST_ERROR,
@@ -112,7 +112,7 @@ settings MEMOIR-l2 has
         }
 of the accuracy of FastXML, whose weights are
 {
-            say.times(
+            say.ratio(
                 TABLE3_SYSTEMS("20news", "fastxml"),
                 TABLE3_CODE("20news", "memoir_l2"),
                 c.MODEL_MIB,
@@ -121,7 +121,7 @@ of the accuracy of FastXML, whose weights are
         }
 times as large. It has
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("20news", "memoir_l2"),
                 TABLE3_SYSTEMS("20news", "pd_sparse"),
                 1 - c.TEST_ERROR,
@@ -130,7 +130,7 @@ times as large. It has
         }
 of the accuracy of PD-Sparse,
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("20news", "memoir_l2"),
                 TABLE3_SYSTEMS("20news", "pd_sparse"),
                 c.MODEL_MIB,
@@ -139,7 +139,7 @@ of the accuracy of PD-Sparse,
         }
 of its memory and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("20news", "memoir_l2"),
                 TABLE3_SYSTEMS("20news", "pd_sparse"),
                 c.PREDICT_SECONDS,
@@ -152,7 +152,7 @@ precision at 1 of
 {say.mean(TABLE3_BASELINES("citeulike", "plt"), c.TEST_PRECISION_AT_1, ".3f")} (one seed).
 MEMOIR-l2 has
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_SYSTEMS("citeulike", "pfastrexml"),
                 c.TEST_PRECISION_AT_1,
@@ -161,7 +161,7 @@ MEMOIR-l2 has
         }
 of the first. Of the label tree it has
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "plt"),
                 c.TEST_PRECISION_AT_1,
@@ -170,7 +170,7 @@ of the first. Of the label tree it has
         }
 of the precision,
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "plt"),
                 c.MODEL_MIB,
@@ -179,7 +179,7 @@ of the precision,
         }
 of the memory,
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "plt"),
                 c.TRAIN_SECONDS,
@@ -188,7 +188,7 @@ of the memory,
         }
 of the training and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_BASELINES("citeulike", "plt"),
                 c.PREDICT_SECONDS,
@@ -200,7 +200,7 @@ of the prediction time. FastXML and PD-Sparse have a precision at 1 of
 {say.spread(TABLE3_SYSTEMS("citeulike", "pd_sparse"), c.TEST_PRECISION_AT_1, ".3f")} there.
 MEMOIR-l2 has
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_SYSTEMS("citeulike", "fastxml"),
                 c.TEST_PRECISION_AT_1,
@@ -209,7 +209,7 @@ MEMOIR-l2 has
         }
 and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_SYSTEMS("citeulike", "pd_sparse"),
                 c.TEST_PRECISION_AT_1,
@@ -218,7 +218,7 @@ and
         }
 of these, and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_SYSTEMS("citeulike", "fastxml"),
                 c.MODEL_MIB,
@@ -227,7 +227,7 @@ of these, and
         }
 and
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 TABLE3_SYSTEMS("citeulike", "pd_sparse"),
                 c.MODEL_MIB,
@@ -264,7 +264,7 @@ any. Our Table 3 uses the exact oracle, the paper a small-world graph. With the 
 graph returns the exact rival of every row in the sample, on both datasets, and gives the same
 quality. On 20news the accuracy of MEMOIR-l2 with the graph is
 {
-            say.times(
+            say.ratio(
                 TABLE3_ORACLES("20news", "memoir_l2", {c.ORACLE: "graph"}),
                 TABLE3_ORACLES("20news", "memoir_l2", {c.ORACLE: "exact"}),
                 1 - c.TEST_ERROR,
@@ -273,7 +273,7 @@ quality. On 20news the accuracy of MEMOIR-l2 with the graph is
         }
 of that with the exact oracle, and of MEMOIR-l1
 {
-            say.times(
+            say.ratio(
                 TABLE3_ORACLES("20news", "memoir_l1", {c.ORACLE: "graph"}),
                 TABLE3_ORACLES("20news", "memoir_l1", {c.ORACLE: "exact"}),
                 1 - c.TEST_ERROR,
@@ -282,7 +282,7 @@ of that with the exact oracle, and of MEMOIR-l1
         }.
 With SimpleLSH it is
 {
-            say.times(
+            say.ratio(
                 TABLE3_ORACLES("20news", "memoir_l2", {c.ORACLE: "simple_lsh"}),
                 TABLE3_ORACLES("20news", "memoir_l2", {c.ORACLE: "exact"}),
                 1 - c.TEST_ERROR,
@@ -291,7 +291,7 @@ With SimpleLSH it is
         }
 and
 {
-            say.times(
+            say.ratio(
                 TABLE3_ORACLES("20news", "memoir_l1", {c.ORACLE: "simple_lsh"}),
                 TABLE3_ORACLES("20news", "memoir_l1", {c.ORACLE: "exact"}),
                 1 - c.TEST_ERROR,
@@ -325,7 +325,7 @@ with the exact oracle (five seeds).
         f"""
 The strength of the l2 penalty: the accuracy at `l2=0.01` minus that at `l2=5` is
 {
-            say.apart(
+            say.difference(
                 STRENGTH("20news", "memoir_l2", {c.STRENGTH: 0.01}),
                 STRENGTH("20news", "memoir_l2", {c.STRENGTH: 5}),
                 1 - c.TEST_ERROR,
@@ -334,7 +334,7 @@ The strength of the l2 penalty: the accuracy at `l2=0.01` minus that at `l2=5` i
         }
 on 20news and
 {
-            say.apart(
+            say.difference(
                 STRENGTH("citeulike", "memoir_l2", {c.STRENGTH: 0.01}),
                 STRENGTH("citeulike", "memoir_l2", {c.STRENGTH: 5}),
                 1 - c.TEST_ERROR,
@@ -342,7 +342,7 @@ on 20news and
         }
 on citeulike. The model at `l2=5` takes
 {
-            say.times(
+            say.ratio(
                 STRENGTH("20news", "memoir_l2", {c.STRENGTH: 5}),
                 STRENGTH("20news", "memoir_l2", {c.STRENGTH: 0.01}),
                 c.MODEL_MIB,
@@ -351,7 +351,7 @@ on citeulike. The model at `l2=5` takes
         }
 and
 {
-            say.times(
+            say.ratio(
                 STRENGTH("citeulike", "memoir_l2", {c.STRENGTH: 5}),
                 STRENGTH("citeulike", "memoir_l2", {c.STRENGTH: 0.01}),
                 c.MODEL_MIB,
@@ -364,7 +364,7 @@ neither time nor memory.
         f"""
 MEMOIR-l1 takes
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l1"),
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 c.MODEL_MIB,
@@ -373,7 +373,7 @@ MEMOIR-l1 takes
         }
 of MEMOIR-l2's memory on citeulike with the code's settings, at
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("citeulike", "memoir_l1"),
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 1 - c.TEST_ERROR,
@@ -382,7 +382,7 @@ of MEMOIR-l2's memory on citeulike with the code's settings, at
         }
 of its accuracy. On 20news it takes
 {
-            say.times(
+            say.ratio(
                 TABLE3_CODE("20news", "memoir_l1"),
                 TABLE3_CODE("20news", "memoir_l2"),
                 c.MODEL_MIB,
@@ -394,7 +394,7 @@ of the memory.
         f"""
 Figure 1: on citeulike a weaker penalty leaves more non-zero weights
 ({
-            say.times(
+            say.ratio(
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-7}),
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-4}),
                 c.NONZEROS,
@@ -403,7 +403,7 @@ Figure 1: on citeulike a weaker penalty leaves more non-zero weights
         }
 times as many at 1e-7 as at 1e-4). It raises the accuracy by
 {
-            say.apart(
+            say.difference(
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-7}),
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-4}),
                 1 - c.TEST_ERROR,
@@ -412,7 +412,7 @@ times as many at 1e-7 as at 1e-4). It raises the accuracy by
         }.
 On 20news the accuracy does not differ
 ({
-            say.apart(
+            say.difference(
                 FIGURE1("20news", "memoir_l1", {c.STRENGTH: 1e-7}),
                 FIGURE1("20news", "memoir_l1", {c.STRENGTH: 1e-4}),
                 1 - c.TEST_ERROR,
@@ -422,7 +422,7 @@ On 20news the accuracy does not differ
 In the text, training takes a third longer at the strongest penalty than at the weakest. Here
 it takes
 {
-            say.times(
+            say.ratio(
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 0.001}),
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-7}),
                 c.TRAIN_SECONDS,
@@ -437,7 +437,7 @@ Batches (Table 2) on citeulike: the accuracy is {text.batch(say.measured, 9)} wi
 {text.batch(say.measured, 91000)} of 91,000. In the paper it falls again at the largest batch.
 Here it changes by
 {
-            say.apart(
+            say.difference(
                 TABLE2("citeulike", "memoir_l2", {c.BATCH_SIZE: 91000}),
                 TABLE2("citeulike", "memoir_l2", {c.BATCH_SIZE: 9100}),
                 1 - c.TEST_ERROR,
@@ -479,7 +479,7 @@ distance for R it is at most
 The theorems speak of the mean of the iterates, not of the last one. On 20news with the
 paper's settings the mean raises the accuracy by
 {
-            say.apart(
+            say.difference(
                 AVERAGED("20news", "memoir_l2"),
                 TABLE3_PAPER("20news", "memoir_l2"),
                 1 - c.TEST_ERROR,
@@ -488,7 +488,7 @@ paper's settings the mean raises the accuracy by
         }
 (MEMOIR-l2) and
 {
-            say.apart(
+            say.difference(
                 AVERAGED("20news", "memoir_l1"),
                 TABLE3_PAPER("20news", "memoir_l1"),
                 1 - c.TEST_ERROR,
@@ -497,7 +497,7 @@ paper's settings the mean raises the accuracy by
         }
 (MEMOIR-l1). On citeulike it changes the accuracy by
 {
-            say.apart(
+            say.difference(
                 AVERAGED("citeulike", "memoir_l2", {c.PREDICTION: "inner"}),
                 TABLE3_PAPER("citeulike", "memoir_l2"),
                 1 - c.TEST_ERROR,
@@ -505,7 +505,7 @@ paper's settings the mean raises the accuracy by
         }
 and
 {
-            say.apart(
+            say.difference(
                 AVERAGED("citeulike", "memoir_l1", {c.PREDICTION: "inner"}),
                 TABLE3_PAPER("citeulike", "memoir_l1"),
                 1 - c.TEST_ERROR,
@@ -513,7 +513,7 @@ and
         }.
 With the code's settings the changes are
 {
-            say.apart(
+            say.difference(
                 AVERAGED("citeulike", "memoir_l2", {c.PREDICTION: "cosine"}),
                 TABLE3_CODE("citeulike", "memoir_l2"),
                 1 - c.TEST_ERROR,
@@ -521,7 +521,7 @@ With the code's settings the changes are
         }
 and
 {
-            say.apart(
+            say.difference(
                 AVERAGED("citeulike", "memoir_l1", {c.PREDICTION: "cosine"}),
                 TABLE3_CODE("citeulike", "memoir_l1"),
                 1 - c.TEST_ERROR,
@@ -532,7 +532,7 @@ and
 As printed, the rate counts from t = 1, in the code from 0. On 20news that changes the
 accuracy by
 {
-            say.apart(
+            say.difference(
                 FIRST_STEP("20news", "memoir_l2"),
                 TABLE3_PAPER("20news", "memoir_l2"),
                 1 - c.TEST_ERROR,
@@ -541,7 +541,7 @@ accuracy by
         }
 (MEMOIR-l2) and
 {
-            say.apart(
+            say.difference(
                 FIRST_STEP("20news", "memoir_l1"),
                 TABLE3_PAPER("20news", "memoir_l1"),
                 1 - c.TEST_ERROR,
@@ -554,7 +554,7 @@ accuracy by
 The text truncates a class only where little of it goes, without a number; the code always
 does. With a limit of a tenth of the length of a class, at `strength=1e-4` on citeulike,
 {
-            say.times(
+            say.ratio(
                 TRUNCATION("citeulike", "memoir_l1", {c.STRENGTH: 1e-4, c.TRUNCATION_LIMIT: 0.1}),
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-4}),
                 c.NONZEROS,
@@ -563,7 +563,7 @@ does. With a limit of a tenth of the length of a class, at `strength=1e-4` on ci
         }
 times as many non-zeros are left. The accuracy is
 {
-            say.times(
+            say.ratio(
                 TRUNCATION("citeulike", "memoir_l1", {c.STRENGTH: 1e-4, c.TRUNCATION_LIMIT: 0.1}),
                 FIGURE1("citeulike", "memoir_l1", {c.STRENGTH: 1e-4}),
                 1 - c.TEST_ERROR,

@@ -109,7 +109,7 @@ MEASURES = [
     Measure(
         "Table 2",
         method="MEMOIR |b|=0.1[*]sqrt(C)",
-        own="",
+        our_method="",
         where={c.BATCH_SIZE: 11},
         rows=TABLE2_ROWS,
         columns=TABLE2_COLUMNS,
@@ -117,7 +117,7 @@ MEASURES = [
     Measure(
         "Table 2",
         method="MEMOIR |b|=1[*]sqrt(C)",
-        own="",
+        our_method="",
         where={c.BATCH_SIZE: 110},
         rows=TABLE2_ROWS,
         columns=TABLE2_COLUMNS,
@@ -125,7 +125,7 @@ MEASURES = [
     Measure(
         "Table 2",
         method="MEMOIR |b|=10[*]sqrt(C)",
-        own="",
+        our_method="",
         where={c.BATCH_SIZE: 1100},
         rows=TABLE2_ROWS,
         columns=TABLE2_COLUMNS,
@@ -133,7 +133,7 @@ MEASURES = [
     Measure(
         "Table 2",
         method="MEMOIR |b|=100[*]sqrt(C)",
-        own="",
+        our_method="",
         where={c.BATCH_SIZE: 11000},
         rows=TABLE2_ROWS,
         columns=TABLE2_COLUMNS,
@@ -141,7 +141,7 @@ MEASURES = [
     Measure(
         "Table 2",
         method="MEMOIR |b|=1000[*]sqrt(C)",
-        own="",
+        our_method="",
         where={c.BATCH_SIZE: 110000},
         rows=TABLE2_ROWS,
         columns=TABLE2_COLUMNS,
@@ -183,12 +183,17 @@ MEASURES = [
     ),
     Measure("Table 4", method=SYSTEMS, rows={"code": TABLE3_SYSTEMS}),
     Measure(
-        "Table 4", metric="* T", method="MEMOIR-[*]", data="", own="memoir_l2", rows=TABLE4_ROWS
+        "Table 4",
+        metric="* T",
+        method="MEMOIR-[*]",
+        data="",
+        our_method="memoir_l2",
+        rows=TABLE4_ROWS,
     ),
     Measure("Table 4", metric="* T", data="", rows=TABLE4_ROWS),
     Measure("Table 4", method="MEMOIR-LSH", rows={"code": TABLE3_LSH_CODE}),
     Measure("Table 4", method="MEMOIR-l[12]", rows={"code": TABLE3_CODE}),
-    Measure("Table 4", method="MEMOIR-[*]", own="memoir_l2", rows={"code": TABLE3_CODE}),
+    Measure("Table 4", method="MEMOIR-[*]", our_method="memoir_l2", rows={"code": TABLE3_CODE}),
     Measure("Table 4", rows={"code": TABLE3_BASELINES}),
 ]
 

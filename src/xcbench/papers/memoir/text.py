@@ -15,8 +15,8 @@ from xcbench.report.formats import NONE
 
 def once(measured: Measured, rows: Rows, column: Column) -> str:
     """What all rows have, as a whole number."""
-    found = rows.of(measured.results)
-    return f"{found[str(column)].iloc[0]:,.0f}" if len(found) else NONE
+    ended = rows.of(measured.results)
+    return f"{ended[str(column)].iloc[0]:,.0f}" if len(ended) else NONE
 
 
 def batch(measured: Measured, size: int) -> str:

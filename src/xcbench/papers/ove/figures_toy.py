@@ -26,7 +26,6 @@ from xcbench.report import style
 from xcbench.report.curves import draw_line, over_seeds
 from xcbench.report.figures import Picture
 
-GRIDS = ("figure1a", "figure1b", "figure1c", "figure2")
 NAMES = {"softmax": "exact softmax", "ove": "one-vs-each", "bouchard": "Bouchard"}
 COLOURS = {"softmax": "#0072b2", "ove": "#d55e00", "bouchard": "#009e73"}
 WIDTHS = {"softmax": 3.6, "ove": 2.0, "bouchard": 1.0}  # boundaries that coincide are all seen

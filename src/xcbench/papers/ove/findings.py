@@ -82,7 +82,7 @@ split of BIBTEX it is not ({say.mean(TABLE2("bibtex", "bouchard"), c.TEST_ERROR)
         }
 Over ten random splits of BIBTEX it is lower: its error minus that of softmax is
 {
-            say.apart(
+            say.difference(
                 TABLE2_BIBTEX_SPLITS("bibtex", "bouchard"),
                 TABLE2_BIBTEX_SPLITS("bibtex", "softmax"),
                 c.TEST_ERROR,
@@ -120,9 +120,9 @@ way to the optimum.
 """,
         f"""
 OVE-SGD comes near the optimum of one-vs-each. Its nlpd minus that of the optimum is
-{say.apart(FIGURE3("20news", "ove"), TABLE2("20news", "ove"), c.TEST_LOG_LOSS)} on 20NEWS,
-{say.apart(FIGURE3("bibtex", "ove"), TABLE2("bibtex", "ove"), c.TEST_LOG_LOSS)} on BIBTEX and
-{say.apart(FIGURE3("mnist", "ove"), TABLE2("mnist", "ove"), c.TEST_LOG_LOSS)} on MNIST.
+{say.difference(FIGURE3("20news", "ove"), TABLE2("20news", "ove"), c.TEST_LOG_LOSS)} on 20NEWS,
+{say.difference(FIGURE3("bibtex", "ove"), TABLE2("bibtex", "ove"), c.TEST_LOG_LOSS)} on BIBTEX and
+{say.difference(FIGURE3("mnist", "ove"), TABLE2("mnist", "ove"), c.TEST_LOG_LOSS)} on MNIST.
 """,
         f"""
 With the penalty subtracted, the bounds have the printed order on all three datasets: softmax

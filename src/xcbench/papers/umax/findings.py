@@ -75,7 +75,7 @@ Implicit SGD ends at a lower loss than U-max, with rates tuned on a tenth of the
         }
 The difference is
 {
-            say.apart(
+            say.difference(
                 TABLE3_TUNED("mnist", "implicit"),
                 TABLE3_TUNED("mnist", "umax"),
                 c.TRAIN_LOG_LOSS,
@@ -84,7 +84,7 @@ The difference is
         }
 on MNIST,
 {
-            say.apart(
+            say.difference(
                 TABLE3_TUNED("bibtex", "implicit"),
                 TABLE3_TUNED("bibtex", "umax"),
                 c.TRAIN_LOG_LOSS,
@@ -93,7 +93,7 @@ on MNIST,
         }
 on Bibtex and
 {
-            say.apart(
+            say.difference(
                 TABLE3_TUNED("delicious", "implicit"),
                 TABLE3_TUNED("delicious", "umax"),
                 c.TRAIN_LOG_LOSS,
@@ -113,7 +113,7 @@ Compared with IS, a biased method, Implicit SGD has the lower loss on Bibtex alo
             )
         }
 ({
-            say.apart(
+            say.difference(
                 TABLE3_TUNED("bibtex", "implicit"),
                 TABLE3_TUNED("bibtex", "is"),
                 c.TRAIN_LOG_LOSS,
@@ -121,10 +121,14 @@ Compared with IS, a biased method, Implicit SGD has the lower loss on Bibtex alo
             )
         }).
 IS is lower on MNIST
-({say.apart(TABLE3_TUNED("mnist", "implicit"), TABLE3_TUNED("mnist", "is"), c.TRAIN_LOG_LOSS)}),
+({
+            say.difference(
+                TABLE3_TUNED("mnist", "implicit"), TABLE3_TUNED("mnist", "is"), c.TRAIN_LOG_LOSS
+            )
+        }),
 on Delicious
 ({
-            say.apart(
+            say.difference(
                 TABLE3_TUNED("delicious", "implicit"),
                 TABLE3_TUNED("delicious", "is"),
                 c.TRAIN_LOG_LOSS,
@@ -133,7 +137,7 @@ on Delicious
         })
 and on citeulike
 ({
-            say.apart(
+            say.difference(
                 TABLE3_TUNED("citeulike", "implicit"),
                 TABLE3_TUNED("citeulike", "is"),
                 c.TRAIN_LOG_LOSS,
@@ -171,7 +175,7 @@ U-max has a higher loss than OVE and IS on every dataset.
 Its reset never acts at rates at which training converges. At its best rate on Bibtex it ends
 at the loss of vanilla SGD, to all stored digits
 ({
-            say.apart(
+            say.difference(
                 FIGURE3("bibtex", "umax", best=True),
                 FIGURE3("bibtex", "vanilla", best=True),
                 c.TRAIN_LOG_LOSS,
@@ -201,7 +205,7 @@ The loss of exact softmax is an upper bound on the optimum. L-BFGS reaches
 a penalty more iterations lower the loss further. No method is near these losses after 50
 epochs, unbiased or not. Implicit SGD is above them by
 {
-            say.apart(
+            say.difference(
                 FIGURE3("bibtex", "implicit", best=True),
                 OPTIMUM("bibtex", "softmax"),
                 c.TRAIN_LOG_LOSS,
@@ -210,7 +214,7 @@ epochs, unbiased or not. Implicit SGD is above them by
         }
 on Bibtex and by at least
 {
-            say.apart(
+            say.difference(
                 FIGURE3("delicious", "implicit", best=True),
                 OPTIMUM("delicious", "softmax"),
                 c.TRAIN_LOG_LOSS,
@@ -232,7 +236,7 @@ The printed mean includes rates at which training mostly diverges, and the code 
 compares with has two errors. At the best rate of each sum, the loss on the paper's minus that
 on Raman's is
 {
-            say.apart(
+            say.difference(
                 FIGURE2("delicious", "umax", {c.DOUBLE_SUM: "proposed"}, best=True),
                 FIGURE2("delicious", "umax", {c.DOUBLE_SUM: "raman"}, best=True),
                 c.TRAIN_LOG_LOSS,
@@ -269,7 +273,7 @@ and one of each to
 {say.spread(SEVERAL("bibtex", "implicit", {c.BATCH_SIZE: 1}, best=True), c.TRAIN_LOG_LOSS, ".3f")}
 (chosen on two seeds, measured on three). At a rate of 10 the larger steps take
 {
-            say.times(
+            say.ratio(
                 SEVERAL("bibtex", "implicit", {c.LR: 10, c.BATCH_SIZE: 10}),
                 SEVERAL("bibtex", "implicit", {c.LR: 10, c.BATCH_SIZE: 1}),
                 c.TRAIN_SECONDS,

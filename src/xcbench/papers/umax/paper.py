@@ -35,7 +35,7 @@ DATASETS_OF_TABLE3 = ["MNIST", "Bibtex", "Delicious", "Eurlex", "AmazonCat", "Wi
 TABLE3_ROWS = {"paper": TABLE3_PAPER, "code": TABLE3_CODE}
 DIVERGED = {"paper": averages.diverged, "code": averages.diverged}
 TABLE3_COMMAND = (
-    "python run.py -m experiment=umax/table3_{variant} dataset={data} method={own},implicit"
+    "python run.py -m experiment=umax/table3_{variant} dataset={data} method={our_method},implicit"
 )
 
 MEASURES = [
