@@ -16,7 +16,9 @@ from hydra import compose
 import xcbench
 from benchmarks.measure import ROOT, Spent, command
 from benchmarks.table import Row, markdown
-from xcbench.run import cells, composing, plan, sweeps
+from xcbench.config import composing
+from xcbench.plan import planning, sweeps
+from xcbench.store import cells
 
 SWEEP = ("run.py", "-m", "method=ove,umax,implicit", "dataset=mnist", "fetch=false")
 TINY = ["dataset=blobs", "method=umax", "engine=numpy", "budget.epochs=1", "budget.checkpoints=1"]
@@ -93,7 +95,7 @@ def fill(runs: Path, number: int) -> None:
         (first,) = cells.load_all(Path(folder))
     with sweeps.hydra():
         settings = composing.read(compose("config", overrides=[*TINY, f"runs_dir={runs}"]))
-    jobs = plan.jobs([replace(settings, seed=seed) for seed in range(number)])
+    jobs = planning.jobs([replace(settings, seed=seed) for seed in range(number)])
     assert first.cell == jobs[0].cell.cell  # the launch that follows finds them
     for job in jobs:
         cell = replace(job.cell, status=first.status, started=first.started, curve=first.curve)

@@ -15,14 +15,14 @@ import scipy.sparse as sp
 import xcbench
 from benchmarks.shapes import built, settings_of
 from benchmarks.table import markdown
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.data.synthetic import power_law
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
-from xcbench.run import training
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.train import training
 
 METHODS = (
     "softmax", "ove", "ove_grouped", "bouchard", "nce", "negative_sampling", "is", "vanilla",

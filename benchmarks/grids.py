@@ -13,7 +13,7 @@ import pandas as pd
 
 from benchmarks.measure import ROOT, command
 from benchmarks.table import Kept
-from xcbench.run import profile
+from xcbench.store import profile
 
 SWEEP = ("-m", "method=ove,umax,implicit", "method.lr=0.001,0.003,0.01,0.03,0.1,0.3")
 WARM = ("seed=0", "budget.epochs=0.01", "budget.checkpoints=1")

@@ -22,7 +22,7 @@ from benchmarks.comparison import Comparison, System
 from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset, Split
 from xcbench.methods.baselines import restart_rand
-from xcbench.run.ordering import best_first
+from xcbench.store.ordering import best_first
 
 EACH = {"protocol__label": "each"}
 UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}

@@ -14,8 +14,9 @@ from xcbench import papers
 from xcbench.core.dataset import Info
 from xcbench.methods import registry
 from xcbench.papers.run import Runner, tables
-from xcbench.run import plan, runner
-from xcbench.run.plan import Job
+from xcbench.plan import planning
+from xcbench.plan.planning import Job
+from xcbench.run import runner
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 FEWEST = 4  # cells of an estimate
@@ -36,7 +37,7 @@ def cells_of(name: str) -> list[tuple[Job, pd.DataFrame]]:
     for grid in paper.grids:
         points, _ = runner_of.configurations(grid, caches)
         cache = caches[grid.part]
-        for job in plan.jobs(points):
+        for job in planning.jobs(points):
             cell = cache.holds(job, grid.name)
             if cell and isinstance(job.info, Info) and not is_baseline(job):
                 cells[cell] = job, cache.curves[cache.curves["cell"] == cell]
@@ -55,7 +56,7 @@ def seconds_today(job: Job, recorded: pd.DataFrame, most: float) -> float | None
     """
     budget = replace(job.settings.budget, seconds=most)
     settings = replace(job.settings, budget=budget, plan=False, mlflow=False, save_weights=False)
-    cell = runner.run(plan.jobs([settings])[0])
+    cell = runner.run(planning.jobs([settings])[0])
     if cell.curve.empty or cell.status not in ("done", "timeout", "diverged"):
         raise RuntimeError(f"{job.label}: {cell.status} {cell.message}")
     both = pd.concat({"now": clock(cell.curve), "then": clock(recorded)}, axis=1).dropna()

@@ -24,7 +24,7 @@ from xcbench.data import synthetic
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import registry
 from xcbench.methods.options import FullBatchOptions
-from xcbench.run import training
+from xcbench.train import training
 
 BLOCK_ROWS = 1 << 14
 INK = 0.19  # share of MNIST's pixels that are not 0

@@ -72,7 +72,7 @@ def reference() -> str:
     """Options, columns, commands and public names, as the code has them."""
     import xcbench
     from xcbench.cli import main, usage
-    from xcbench.run import results
+    from xcbench.store import results
 
     out = io.StringIO()
     with contextlib.redirect_stdout(out):

@@ -9,11 +9,11 @@ import pytest
 from hydra import compose, initialize_config_dir
 
 from xcbench import options
+from xcbench.config import composing
 from xcbench.core.dataset import Info
 from xcbench.data import load, prepare
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
-from xcbench.run import composing
 
 TOY = (
     "dataset=eurlex", "dataset.name=toy", "dataset.folders=[toy]",

@@ -118,7 +118,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of runs with a blank and a space in its name, tracked from another folder."""
     from tracked_cells import some_cells
-    from xcbench.run import cells, tracking
+    from xcbench.store import cells
+    from xcbench.track import tracking
 
     runs_dir = tmp_path_factory.mktemp("tracked") / "my runs"
     for cell in some_cells():

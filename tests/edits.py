@@ -102,7 +102,7 @@ EDITS = [
     ),
     Edit(
         "evaluator (drawn rows of a part)",
-        "src/xcbench/run/evaluator.py",
+        "src/xcbench/train/evaluator.py",
         "values = evaluate(model, split, extras, summary)",
         "values = evaluate(model, split.first(20), extras)",
     ),

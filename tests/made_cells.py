@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from xcbench.run.cell import CURVE_COLUMNS, Cell
+from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 NAN = float("nan")
 

@@ -13,13 +13,14 @@ from hydra import compose
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.config import composing
+from xcbench.config.settings import Config
 from xcbench.papers import Grid, run
 from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
 from xcbench.papers.adv.names import DATASETS, DRAWS, PRIORS, SAMPLERS
 from xcbench.papers.frames import stopped
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import composing, plan, sweeps
-from xcbench.run.settings import Config
+from xcbench.plan import planning, sweeps
 
 
 def large(method: str, sampling: str) -> str:
@@ -116,12 +117,12 @@ def test_found_settings_go_to_their_own_sampler() -> None:
 def test_a_search_goes_on_half_a_decade_to_either_side_of_its_best() -> None:
     kept = searched()
     kept.rows["dataset"] = "digits"
-    more = run._beyond(GRID, kept, plan.jobs(jobs("digits")))
+    more = run._beyond(GRID, kept, planning.jobs(jobs("digits")))
     points = [(m.method.sampler, m.method.lr, m.method.score_l2) for m in more]
     uniform = [("uniform", 1.0, 1e-4), ("uniform", 0.3, 3e-5), ("uniform", 0.3, 3e-4)]
     tree = [("tree", 0.03, 1e-4), ("tree", 0.1, 3e-5), ("tree", 0.1, 3e-4)]
     assert sorted(points) == sorted(uniform + tree)  # the rates 0.1 and 0.3 are there
-    assert not run._beyond(GRID, kept, plan.jobs(jobs("digits") + more))
+    assert not run._beyond(GRID, kept, planning.jobs(jobs("digits") + more))
 
 
 def test_half_decades_are_a_ladder() -> None:

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from xcbench import papers
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.config import presets
 from xcbench.papers import PARTS, Grid
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import plan, presets, sweeps
-from xcbench.run.cell import FINAL
+from xcbench.plan import planning, sweeps
+from xcbench.store.cell import FINAL
 
 ROOT = Path(__file__).resolve().parents[1]
 PRESETS = {
@@ -54,15 +55,15 @@ def test_a_preset_gives_committed_cells(paper: str, tmp_path: Path) -> None:
     assert not wrong
 
 
-def _some_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[plan.Job]:
+def _some_jobs(preset: str, ran: pd.DataFrame, tuned: bool, runs_dir: Path) -> list[planning.Job]:
     """Points of the first dataset and method that a preset has, or of all datasets if tuned."""
     names = ["dataset"] if tuned else ["dataset", "method"]
-    jobs: list[plan.Job] = []
+    jobs: list[planning.Job] = []
     for point in ran[names].drop_duplicates().to_dict("records"):
         wanted = {str(name): str(value) for name, value in point.items()}
         sweep = sweeps.of_experiment(preset, {"runs_dir": str(runs_dir), **wanted})
         if sweep.configurations:
-            new = plan.jobs(sweep.configurations)
+            new = planning.jobs(sweep.configurations)
             assert len(new) == _points(preset, wanted)
             jobs += new
             if not tuned:

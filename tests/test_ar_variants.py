@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hydra import compose
 
+from xcbench.config import composing
 from xcbench.methods import registry
-from xcbench.run import composing, sweeps
+from xcbench.plan import sweeps
 
 FIVE = ("softmax", "ove", "ar_softmax", "ar_probit", "ar_logistic")
 

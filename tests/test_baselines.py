@@ -13,6 +13,8 @@ from hydra import compose
 from sklearn.svm import LinearSVC
 
 from workspace import Workspace
+from xcbench.config import composing
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.metrics import costs, evaluate
 from xcbench.core.solvers import Streams
@@ -27,9 +29,10 @@ from xcbench.methods.baselines.options import (
     UnbiasedOptions,
 )
 from xcbench.methods.options import MethodOptions
-from xcbench.run import composing, results, sweeps, training
+from xcbench.plan import sweeps
 from xcbench.run.execute import execute
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.store import results
+from xcbench.train import training
 
 K, D, N = 4, 12, 80
 NAPKIN = ("plt", "hsm", "pruned_ovr")

@@ -21,19 +21,19 @@ from xcbench.board import (
     measures,
     page,
     protocol,
-    ranks,
     tuning,
     variance,
 )
 from xcbench.board.advice import Needs
 from xcbench.board.comparison import Comparison
+from xcbench.config.settings import Config
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
-from xcbench.papers.effects import Effect
-from xcbench.run.clock import Stopwatch
-from xcbench.run.ordering import best_of_each
-from xcbench.run.settings import Config
+from xcbench.show import ranks
+from xcbench.show.effects import Effect
+from xcbench.store.ordering import best_of_each
+from xcbench.train.clock import Stopwatch
 
 PROTOCOL = protocol.read()
 

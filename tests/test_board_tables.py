@@ -12,8 +12,8 @@ import pytest
 from xcbench.board import findings, measures, page, protocol, variance
 from xcbench.board.measures import Board
 from xcbench.board.protocol import Task
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.run.cell import CURVE_COLUMNS, Cell
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 TASKS = (Task("one", ()), Task("two", (), every_label=True), Task("three", ()), Task("four", ()))
 PROTOCOL = replace(protocol.read(), tasks=TASKS)

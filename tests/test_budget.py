@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.methods import memoir, registry
 from xcbench.methods.memoir import MemoirOptions
 from xcbench.methods.method import Method
 from xcbench.methods.options import FullBatchOptions, StochasticOptions
-from xcbench.run import evaluator, training
-from xcbench.run.clock import Stopwatch
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.train import evaluator, training
+from xcbench.train.clock import Stopwatch
 
 N, D, K = 60, 9, 7
 BUDGETS = (

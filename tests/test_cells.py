@@ -14,8 +14,8 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from xcbench.errors import UserError
-from xcbench.run import cells, curve_file
-from xcbench.run.cell import CURVE_COLUMNS, Cell
+from xcbench.store import cells, curve_file
+from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 NAN = float("nan")
 

@@ -16,8 +16,9 @@ import pytest
 
 from test_models import command
 from workspace import SMALL, Workspace
-from xcbench import arrays, model_files, sealed
+from xcbench import model_files
 from xcbench.errors import UserError
+from xcbench.system import arrays, sealed
 
 Arrays = dict[str, np.ndarray]
 ROWS = "".join(f"{i % 4} {i % 4 + 1}:1 {5 + i % 3}:0.5\n" for i in range(24))

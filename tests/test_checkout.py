@@ -13,7 +13,7 @@ import pytest
 
 from made_cells import make
 from workspace import ROOT, SMALL, Workspace
-from xcbench.papers.results_cache import ResultsCache
+from xcbench.committed.results_cache import ResultsCache
 
 GIT = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
 PRINT = "import json; from xcbench.run import environment as e; print(json.dumps(e.of('numpy')))"

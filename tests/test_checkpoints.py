@@ -7,8 +7,8 @@ import pytest
 
 from made_cells import make
 from workspace import NewWorkspace, Workspace
-from xcbench.run import checkpoints
-from xcbench.run.cell import Cell
+from xcbench.store import checkpoints
+from xcbench.store.cell import Cell
 
 BY = "validation_log_loss"
 RUN = ("-m", "mlflow=false", "dataset=digits", "budget.epochs=12", "budget.checkpoints=12")
@@ -97,7 +97,7 @@ def test_the_first_of_equals_and_never_one_without_a_value() -> None:
 
 
 def test_tables_of_papers_keep_the_last_checkpoint() -> None:
-    from xcbench.papers import results_cache
+    from xcbench.committed import results_cache
 
     cell = held([3.0, 1.0, 2.0])
     (row,) = results_cache._rows("grid", [cell]).to_dict("records")

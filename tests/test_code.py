@@ -15,15 +15,16 @@ from omegaconf import OmegaConf
 from catalogue import TOY, composed
 from plugin_examples import GCE
 from workspace import SMALL, Workspace
-from xcbench import papers, sealed, sources
+from xcbench import papers
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.config.settings import Evaluation
 from xcbench.data import cache, external, prepare
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import code, fingerprint
-from xcbench.run.code import Change, Code
-from xcbench.run.fingerprint import Case
-from xcbench.run.settings import Evaluation
+from xcbench.plan import code, fingerprint
+from xcbench.plan.code import Change, Code
+from xcbench.plan.fingerprint import Case
+from xcbench.system import sealed, sources
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -96,7 +97,7 @@ def test_names_of_two_variables_exchanged_are_another_program() -> None:
 
 
 def test_a_digest_covers_what_is_imported_and_nothing_for_type_checkers() -> None:
-    modules = sources.closure("xcbench.methods.one_vs_each", "xcbench.run.training")
+    modules = sources.closure("xcbench.methods.one_vs_each", "xcbench.train.training")
     reached = {"core.objectives.one_vs_each", "core.kernels.descent", "core.metrics"}
     assert {f"xcbench.{name}" for name in reached} <= {*modules}
     assert not {name for name in modules if name.startswith(("xcbench.papers", "xcbench.cli"))}

@@ -22,8 +22,8 @@ from workspace import Outcome, Workspace
 from xcbench.cli import main
 from xcbench.data import inputs, synthetic
 from xcbench.data.settings import SyntheticSettings
-from xcbench.run import cells, results
-from xcbench.run.cell import Cell
+from xcbench.store import cells, results
+from xcbench.store.cell import Cell
 from xcbench.units import readable
 
 ZIPF = (

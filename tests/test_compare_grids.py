@@ -11,8 +11,8 @@ from scipy import stats
 
 from made_cells import make
 from workspace import Outcome, Workspace
-from xcbench.run import cells, grids
-from xcbench.run.cell import Cell
+from xcbench.store import cells, grids
+from xcbench.store.cell import Cell
 
 SEEDS = range(4)
 LOSSES = {"a": [1.0, 1.1, 1.2, 1.3], "b": [0.5, 0.65, 0.6, 0.8]}

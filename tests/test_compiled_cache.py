@@ -124,7 +124,7 @@ def test_without_room_all_is_compiled_in_memory_with_one_warning(
         raise OSError(number, os.strerror(number))
 
     keeping.warn.cache_clear()
-    monkeypatch.setattr("xcbench.durable.write", full)
+    monkeypatch.setattr("xcbench.system.durable.write", full)
     assert own(where, np.ones(3)) == 3.0 and own(where, np.ones(4)) == 4.0
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and said.startswith("warning: compiled code is not kept in ")

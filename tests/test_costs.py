@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from workspace import Workspace
 from xcbench.core.metrics import costs, macro_f1s
 from xcbench.core.models.linear import LinearModel
-from xcbench.memory import MIB, PROCESS, PeakMemory
+from xcbench.system.memory import MIB, PROCESS, PeakMemory
 
 LINUX = pytest.mark.skipif(not PROCESS.exists(), reason="no /proc")
 

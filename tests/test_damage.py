@@ -17,16 +17,18 @@ from byte_faults import faults
 from catalogue import TOY, composed
 from made_cells import make
 from workspace import SMALL, Workspace
-from xcbench import sealed
 from xcbench.cli import clean, show, verify
 from xcbench.cli.command import Request
+from xcbench.config.settings import Budget, Config
 from xcbench.data import cache, files, prepare
 from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, execute, grids, identity, plan
-from xcbench.run.cell import Cell
-from xcbench.run.settings import Budget, Config
+from xcbench.plan import identity, planning
+from xcbench.run import execute
+from xcbench.store import cells, grids
+from xcbench.store.cell import Cell
+from xcbench.system import sealed
 
 SHAPE = {"classes": 3, "features": 2, "twin": False}
 WEIGHTS = {"W": np.arange(6, dtype=np.float32).reshape(3, 2), "b": np.ones(3, np.float32)}
@@ -283,7 +285,7 @@ def test_a_plan_says_once_that_a_cell_is_damaged(tmp_path: Path, capsys) -> None
     settings = Config(
         dataset=blobs, method=UmaxOptions(name="umax"), plan=True, runs_dir=str(tmp_path)
     )
-    (job,) = plan.jobs([settings])
+    (job,) = planning.jobs([settings])
     where = cells.folder(tmp_path, job.cell.cell)
     where.mkdir(parents=True)
     (where / cells.CELL).write_text("{}")

@@ -13,11 +13,11 @@ import pytest
 from fuzz import edits
 from test_damage import planned, sealed_again
 from test_models import command
-from xcbench import sealed
 from xcbench.cli import show
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
-from xcbench.run import cells
+from xcbench.store import cells
+from xcbench.system import sealed
 
 EDITS = 25
 

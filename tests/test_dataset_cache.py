@@ -12,10 +12,10 @@ import pytest
 
 from catalogue import TOY, composed, loaded, refusal
 from toy_files import TEST, put
-from xcbench import sealed
 from xcbench.data import cache, files, load, prepare
 from xcbench.data.readers import READERS
 from xcbench.errors import UserError
+from xcbench.system import sealed
 
 
 def count_reads(monkeypatch, reader: str = "repository") -> list[int]:

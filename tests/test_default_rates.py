@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core import models
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
 from xcbench.methods.one_vs_each import OneVsEachOptions
-from xcbench.run import training
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.train import training
 
 K, D, N = 8, 60, 800
 

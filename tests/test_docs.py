@@ -17,9 +17,10 @@ from sklearn.datasets import load_digits
 from workspace import ROOT, Workspace
 from xcbench import papers
 from xcbench.cli import usage
+from xcbench.config import composing, overrides
 from xcbench.methods import registry
 from xcbench.papers import NAMES, committed, front
-from xcbench.run import composing, overrides, sweeps
+from xcbench.plan import sweeps
 
 FRONT = ROOT / "README.md"
 GUIDE = ROOT / "CONTRIBUTING.md"

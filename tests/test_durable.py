@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from xcbench import durable, locks
+from xcbench.system import durable, locks
 
 OPERATIONS = ("rename", "replace", "unlink")
 

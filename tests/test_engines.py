@@ -182,7 +182,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.methods import registry
 from xcbench.run import training
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.config.settings import Budget, Evaluation
 
 rng = np.random.default_rng(0)
 X = rng.random((40, 30)) * (rng.random((40, 30)) < float(sys.argv[1]))

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from threadpoolctl import threadpool_limits
 
 from workspace import ROOT
-from xcbench.run import environment
+from xcbench.store import environment
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCKED = ("numba", "ui", "test", "lint")  # extras of requirements.lock

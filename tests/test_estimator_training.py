@@ -24,10 +24,12 @@ from sklearn.svm import LinearSVC
 
 import xcbench
 from xcbench import MarginClassifier, SampledSoftmaxClassifier, SoftmaxClassifier, data
+from xcbench.config import composing
 from xcbench.core.dataset import Dataset, Info
 from xcbench.estimators.base import LinearClassifier
-from xcbench.run import cells, composing, plan, sweeps
+from xcbench.plan import planning, sweeps
 from xcbench.run.execute import execute
+from xcbench.store import cells
 
 LETTERS = np.array(list("abcdefgh"))
 
@@ -73,10 +75,10 @@ def test_numbers_of_the_command_line(
     with sweeps.hydra({}):
         settings = composing.read(compose("config", overrides=point))
     assert execute([settings]) == 0
-    (job,) = plan.jobs([settings])
+    (job,) = planning.jobs([settings])
     cell = cells.load(tmp_path, job.cell.cell)
     assert cell is not None and isinstance(job.info, Info)
-    dataset = data.load(job.info, plan.cache_dir(settings))
+    dataset = data.load(job.info, planning.cache_dir(settings))
     own_seed = {"random_state": 5, **({"epochs": 3} if hasattr(estimator, "epochs") else {})}
     fitted = clone(estimator).set_params(**own_seed).fit(*labelled(dataset))
     for name, array in cells.saved_arrays(tmp_path, cell).items():

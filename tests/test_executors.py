@@ -19,14 +19,16 @@ from test_launches import at_work, until
 from workspace import NewWorkspace, Workspace
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
+from xcbench.config.settings import Budget, Config, Evaluation, Slurm
 from xcbench.core.dataset import Info
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells, executors, objective, plan
+from xcbench.plan import planning
+from xcbench.run import executors, objective
 from xcbench.run.execute import execute
 from xcbench.run.executors import task
-from xcbench.run.settings import Budget, Config, Evaluation, Slurm
+from xcbench.store import cells
 
 GRID = ("-m", "mlflow=false", "dataset=blobs", "method=ove,umax", "method.lr=0.1", "seed=0,1",
         "budget.epochs=2", "budget.checkpoints=2", "grid=named")  # fmt: skip
@@ -98,7 +100,7 @@ def test_a_paper_refuses_what_it_would_not_do(word: str) -> None:
 
 def test_a_task_leaves_a_cell_and_an_objective(tmp_path: Path) -> None:
     settings = point(tmp_path)
-    (job,) = plan.jobs([settings])
+    (job,) = planning.jobs([settings])
     assert isinstance(job.info, Info)
     with pytest.raises(UserError, match="it is not there"):
         objective.of_point(settings)
@@ -134,7 +136,7 @@ def test_submitits_own_processes_run_a_launch(
     monkeypatch.setattr(slurm, "SECONDS", 0.2)
     long = Budget(epochs=1e6, checkpoints=1)
     points = [point(tmp_path / "jobs", executor="slurm", seed=seed) for seed in (0, 1)]
-    jobs = plan.jobs([*points, replace(points[0], budget=long)])
+    jobs = planning.jobs([*points, replace(points[0], budget=long)])
 
     def kill_the_long_one() -> None:
         until(lambda: all(cells.load(tmp_path / "jobs", it.cell.cell) for it in jobs[:2]))

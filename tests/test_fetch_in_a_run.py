@@ -33,10 +33,11 @@ from toy_files import TEST, TRAIN
 from workspace import Outcome, Workspace
 from xcbench import options
 from xcbench.cli import main
+from xcbench.config import composing
+from xcbench.config.settings import Config
 from xcbench.data import fetch, prepare
 from xcbench.data.settings import Download
-from xcbench.run import composing, plan
-from xcbench.run.settings import Config
+from xcbench.plan import planning
 
 pytestmark = pytest.mark.usefixtures("forgetful")
 
@@ -148,7 +149,7 @@ def test_a_source_makes_no_identity(tmp_path: Path) -> None:
         ("dataset.source.downloads=[{urls: [x], files: {train: a}, bytes: 3}]",),
     ):
         settings = composed("dataset=digits", f"runs_dir={tmp_path}", *overrides)
-        (job,) = plan.jobs([settings])
+        (job,) = planning.jobs([settings])
         same.add((job.cell.cell, job.cell.dataset_digest))
         assert "source" not in str(job.cell)
     assert len(same) == 1

@@ -11,11 +11,12 @@ from catalogue import TOY, composed
 from made_cells import make
 from test_models import command
 from workspace import SMALL, Workspace
-from xcbench import durable
 from xcbench.data import prepare
 from xcbench.errors import UserError
-from xcbench.run import cells, tracking
-from xcbench.run.claims import Claims
+from xcbench.run.leases import Claims
+from xcbench.store import cells
+from xcbench.system import durable
+from xcbench.track import tracking
 
 OLD = (0, 0)  # times of a file of 1970
 HOME = (".git/config", ".ssh/id", ".bashrc", ".gitignore", ".profile-old", ".my-conf-old", "notes")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Raw, Split
 from xcbench.core.samplers import principal
 from xcbench.core.statistics import describe
@@ -19,8 +20,7 @@ from xcbench.methods import registry
 from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
 from xcbench.methods.softmax import SoftmaxOptions
-from xcbench.run import training
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.train import training
 
 N, D, K = 40, 20, 6
 FORMS = ("dense", "sparse", "late", "one_hot", "constant", "pairs", "featureless")

@@ -10,7 +10,7 @@ import pytest
 from byte_faults import faults
 from made_cells import make
 from xcbench.errors import UserError
-from xcbench.run import cells, grids, results
+from xcbench.store import cells, grids, results
 
 
 def test_a_grid_grows_by_its_launches_and_the_last_one_is_replaced(tmp_path: Path, capsys) -> None:

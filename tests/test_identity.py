@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from xcbench.config.settings import Config, Slurm
 from xcbench.core import engines, metrics
 from xcbench.data.settings import DatasetSettings, Protocol, Source, SyntheticSettings
 from xcbench.methods.double_sum import UmaxOptions
-from xcbench.run import cells
-from xcbench.run.plan import jobs
-from xcbench.run.settings import Config, Slurm
+from xcbench.plan.planning import jobs
+from xcbench.store import cells
 
 NAN = float("nan")
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import registry
 from xcbench.papers import Place
 from xcbench.papers.memoir import inexact, margins
-from xcbench.papers.results_cache import ResultsCache
 
 FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
 

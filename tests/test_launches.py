@@ -18,13 +18,15 @@ from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limi
 import made_cells
 from process_tree import alive, descendants
 from workspace import ROOT, Workspace
-from xcbench import threads
+from xcbench.config.settings import Budget, Config
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
-from xcbench.run import cells, plan, processes, runner
-from xcbench.run.cell import Cell
-from xcbench.run.claims import Claims, Queue
-from xcbench.run.settings import Budget, Config
+from xcbench.plan import planning
+from xcbench.run import runner
+from xcbench.run.leases import Claims, Queue
+from xcbench.store import cells
+from xcbench.store.cell import Cell
+from xcbench.system import processes, threads
 
 QUICK = ("mlflow=false", "dataset=digits", "method=umax", "engine=numpy", "budget.checkpoints=2")
 LONG = ("-m", *QUICK, "budget.epochs=400", "seed=0,1,2")
@@ -77,7 +79,8 @@ def test_signals_end_a_launch_as_ctrl_c_does(workspace: Workspace, number: signa
 def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
     code = (
         "import time; from pathlib import Path\n"
-        "from xcbench.run.processes import without_signals; from xcbench.run.workers import SPAWN\n"
+        "from xcbench.system.processes import without_signals\n"
+        "from xcbench.run.workers import SPAWN\n"
         "if __name__ == '__main__':\n"
         "    process = SPAWN.Process(target=time.sleep, args=(0,))\n"
         "    with without_signals():\n        process.start()\n"
@@ -92,7 +95,7 @@ def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
 def test_a_signal_waits_until_a_worker_has_started() -> None:
     code = (
         "import os, signal, threading, time\n"
-        "from xcbench.run.processes import interruptible, without_signals\n"
+        "from xcbench.system.processes import interruptible, without_signals\n"
         "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"  # as BLAS has
         "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup may have run the tests
         "with interruptible():\n"
@@ -109,7 +112,7 @@ def test_a_signal_waits_until_a_worker_has_started() -> None:
 
 def test_ctrl_c_twice_is_quiet() -> None:
     code = (
-        "import time; from xcbench.run.processes import interruptible\n"
+        "import time; from xcbench.system.processes import interruptible\n"
         "with interruptible():\n"
         "    try:\n        print('ready', flush=True); time.sleep(60)\n"
         "    except KeyboardInterrupt:\n        print('once', flush=True); time.sleep(60)\n"
@@ -129,7 +132,7 @@ def test_ctrl_c_twice_is_quiet() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_kept_command_ends_with_who_keeps_it(tmp_path: Path) -> None:
     code = (
-        "import os, time; from xcbench.run.processes import start_kept\n"
+        "import os, time; from xcbench.system.processes import start_kept\n"
         "start_kept(['sh', '-c', 'sleep 300 & sleep 300'], dict(os.environ)); time.sleep(300)"
     )
     process = subprocess.Popen([sys.executable, "-c", code])
@@ -161,7 +164,7 @@ def test_two_launches_share_the_cells(tmp_path: Path) -> None:
     assert_frame_equal(frame, expected, check_exact=True)
 
 
-def a_job(tmp_path: Path, **budget: float) -> plan.Job:
+def a_job(tmp_path: Path, **budget: float) -> planning.Job:
     cell = made_cells.make(status="failed")
     settings = Config(
         dataset=DatasetSettings(name="digits", reader="digits"),
@@ -169,7 +172,7 @@ def a_job(tmp_path: Path, **budget: float) -> plan.Job:
         budget=Budget(**budget),
         runs_dir=str(tmp_path),
     )
-    return plan.Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
+    return planning.Job(settings, None, cell, "none", "umax", {}, cell.label)  # type: ignore[arg-type]
 
 
 def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
@@ -220,7 +223,7 @@ def test_at_most_eight_cells_go_in_lockstep(tmp_path: Path, number: int, sizes: 
 def test_an_interrupt_that_a_library_swallows_ends_the_launch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def swallowing(job: plan.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+    def swallowing(job: planning.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:  # as numpy.fromfile does in the middle of its checks
@@ -244,7 +247,7 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
 ) -> None:
     inside, searches = [], []
 
-    def look(job: plan.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+    def look(job: planning.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
         inside.append({library["num_threads"] for library in threadpool_info()})
         return cell
 

@@ -16,7 +16,8 @@ import pytest
 import xcbench
 from workspace import Workspace
 from xcbench.errors import UserError
-from xcbench.run import cells, harness
+from xcbench.run import harness
+from xcbench.store import cells
 
 # The contract: a change here is a change for everybody who uses the library.
 API = {

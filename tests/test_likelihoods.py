@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from scipy.special import log_expit, log_ndtr
 from scipy.stats import logistic, multivariate_normal, norm
 
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core import likelihoods
 from xcbench.core.dataset import LabelSets, Split
 from xcbench.core.evaluation import Extras
@@ -18,9 +19,8 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Progress, Solver
 from xcbench.errors import UserError
-from xcbench.run.evaluator import Evaluator
-from xcbench.run.settings import Budget, Evaluation
-from xcbench.run.training import run
+from xcbench.train.evaluator import Evaluator
+from xcbench.train.training import run
 
 LAWS = {"probit": (norm.logpdf, log_ndtr), "logistic": (logistic.logpdf, log_expit)}
 LINKS = tuple(LAWS)

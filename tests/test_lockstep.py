@@ -20,13 +20,15 @@ from made_cells import make
 from test_descent import METHODS, model_of, solver_of, trained
 from test_resume import numbers, wait_for
 from workspace import Workspace
+from xcbench.config.settings import Budget, Config
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
-from xcbench.run import clock, plan, runner, training
-from xcbench.run.evaluator import Evaluator
-from xcbench.run.settings import Budget, Config
+from xcbench.plan import planning
+from xcbench.run import runner
+from xcbench.train import clock, training
+from xcbench.train.evaluator import Evaluator
 
 pytest.importorskip("numba", reason="Numba is not installed: nothing goes in lockstep")
 
@@ -193,7 +195,7 @@ def test_the_seconds_of_the_cells_add_up(tmp_path: Path, monkeypatch: pytest.Mon
         runs_dir=str(tmp_path),
     )
     rates = [replace(SINGLE["umax, one"], lr=lr) for lr in (0.001, 0.01, 0.1, 1.0)]
-    jobs = plan.jobs([replace(settings, method=method) for method in rates])
+    jobs = planning.jobs([replace(settings, method=method) for method in rates])
     now = [0.0]
 
     def takes(seconds: float, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,7 +22,7 @@ from xcbench.core.statistics import describe
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.memoir import MemoirL1Options, MemoirL2Options, MemoirOptions
-from xcbench.run import training
+from xcbench.train import training
 
 K, D, N = 9, 30, 60
 ENGINES = [

@@ -13,6 +13,9 @@ from workspace import Workspace
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.config import composing, presets
+from xcbench.config.settings import Config
 from xcbench.data import Missing
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import baselines
@@ -20,10 +23,8 @@ from xcbench.methods.memoir import MemoirOptions
 from xcbench.papers import published, verdicts
 from xcbench.papers.memoir import margins
 from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS, printed
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import composing, plan, presets, sweeps
-from xcbench.run.cell import Cell
-from xcbench.run.settings import Config
+from xcbench.plan import planning, sweeps
+from xcbench.store.cell import Cell
 
 FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
 
@@ -160,7 +161,7 @@ def test_a_job_that_lacks_its_package_keeps_its_identity(
     result = []
     for spec in (None, object()):
         monkeypatch.setattr(baselines, "find_spec", lambda package, spec=spec: spec)
-        result += plan.jobs([settings])
+        result += planning.jobs([settings])
     lacking, there = result
     assert isinstance(lacking.info, Missing) and not isinstance(there.info, Missing)
     assert lacking.info.reason.startswith("not run: no package (method plt needs napkinxc")
@@ -171,7 +172,7 @@ def test_a_job_that_lacks_its_package_keeps_its_identity(
 def test_dual_variables_of_crammer_and_singer_count(tmp_path: Path) -> None:
     words = "dataset=digits", "engine=numpy", f"runs_dir={tmp_path}"
     ovr, cs = (
-        plan.memory_estimate(plan.jobs([read(*words, f"method={name}")])[0])
+        planning.memory_estimate(planning.jobs([read(*words, f"method={name}")])[0])
         for name in ("svm_ovr", "svm_cs")
     )
     assert cs - ovr == 12 * 1437 * 10

@@ -12,9 +12,10 @@ import pytest
 
 from test_launches import QUICK, a_job
 from workspace import Workspace
-from xcbench import memory
-from xcbench.run import cells, runner
-from xcbench.run.claims import Queue
+from xcbench.run import runner
+from xcbench.run.leases import Queue
+from xcbench.store import cells
+from xcbench.system import memory
 from xcbench.units import GIB
 
 

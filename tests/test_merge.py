@@ -13,9 +13,9 @@ import pytest
 
 from made_cells import make
 from workspace import FINAL_METRICS, SMALL, NewWorkspace, Outcome, Workspace
-from xcbench.run import cells, grids
-from xcbench.run.cell import Cell
-from xcbench.run.claims import Claims
+from xcbench.run.leases import Claims
+from xcbench.store import cells, grids
+from xcbench.store.cell import Cell
 
 RUN = ("-m", *SMALL, "dataset=digits", "save_weights=true")
 

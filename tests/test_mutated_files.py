@@ -16,13 +16,15 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from generated_files import mutated
-from xcbench import memory
 from xcbench.cli import main
+from xcbench.config import composing
 from xcbench.core.dataset import Raw
 from xcbench.data import labelled_lines, labelled_rows
 from xcbench.errors import UserError
-from xcbench.run import cells, composing, plan, sweeps
+from xcbench.plan import planning, sweeps
 from xcbench.run.execute import execute
+from xcbench.store import cells
+from xcbench.system import memory
 
 FILES = 200
 ADVISED = 20  # of the files that are taken, one in so many is advised on
@@ -80,7 +82,7 @@ def run(path: Path, runs: Path) -> str:
             assert execute([launch]) == 0
         except UserError as error:
             return str(error)
-        (job,) = plan.jobs([launch])
+        (job,) = planning.jobs([launch])
     cell = cells.load(runs, job.cell.cell)
     assert cell is not None and not cell.traceback
     return ""

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, xlogy
 
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core import metrics, models
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.evaluation import Extras
@@ -23,9 +24,8 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.negative_sampling import NegativeSamplingOptions
 from xcbench.methods.options import TreeOptions
-from xcbench.run import training
-from xcbench.run.ordering import best_of_each
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.store.ordering import best_of_each
+from xcbench.train import training
 
 P_DATA = np.array([0.45, 0.25, 0.15, 0.1, 0.05])
 P_NOISE = np.array([0.1, 0.3, 0.2, 0.2, 0.2])

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
 from xcbench.methods.double_sum import UmaxOptions
 from xcbench.options import changed, check, option
-from xcbench.run import plan
-from xcbench.run.settings import Config
+from xcbench.plan import planning
 
 
 @dataclass
@@ -66,5 +66,5 @@ def test_an_identity_stays_what_it_is(tmp_path):
         runs_dir=str(tmp_path),
         data_dir=str(Path("nowhere")),
     )
-    (job,) = plan.jobs([settings])
+    (job,) = planning.jobs([settings])
     assert job.cell.cell == "dc3c67b288ac7ef6"

@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from made_cells import make
-from xcbench.board import conclusions, ranks, tuning
+from xcbench.board import conclusions, tuning
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.core.dataset import LabelSets, Split
 from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import METRICS, evaluate, in_tables, of_column
 from xcbench.core.models.linear import LinearModel
 from xcbench.errors import UserError
 from xcbench.papers import Grid, frames, run
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.report import summary, variants
-from xcbench.run import results
-from xcbench.run.ordering import best_first, best_of_each, best_value, near_best
+from xcbench.show import ranks, summary, variants
+from xcbench.store import results
+from xcbench.store.ordering import best_first, best_of_each, best_value, near_best
 
 K, ROWS = 6, 80
 MARGINS = {"poor": (-8.0, -2.0), "good": (3.0, 4.0), "middling": (-1.0, 3.0)}

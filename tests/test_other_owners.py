@@ -14,7 +14,7 @@ from bad_machine import LIBC, mounted
 from workspace import Workspace
 from xcbench.cli.command import Request
 from xcbench.cli.verify import verify
-from xcbench.run import cells
+from xcbench.store import cells
 
 REMOUNTED_TO_READ = 32 | 1
 

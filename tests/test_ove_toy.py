@@ -7,13 +7,14 @@ from matplotlib.colors import to_hex
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
+from xcbench.committed import results_cache
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.errors import UserError
-from xcbench.papers import Measured, results_cache
+from xcbench.papers import Measured
 from xcbench.papers.ove import figures_toy as figures
 from xcbench.papers.ove import weights
-from xcbench.run import cells, grids
+from xcbench.store import cells, grids
 
 SMALL = {
     "figure1c": ("budget.epochs=20", "budget.checkpoints=20"),

@@ -10,9 +10,9 @@ import pytest
 
 import xcbench
 from xcbench.cli import main, usage
+from xcbench.config import overrides
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
-from xcbench.run import overrides
 
 
 def points(*words: str) -> list[list[str]]:

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from declared_tables import table
+from xcbench.config import presets
 from xcbench.papers import Measured, description, published, replication, run, verdicts
 from xcbench.papers.adv import figures, race, tables
 from xcbench.papers.adv.frames import (
@@ -28,7 +29,6 @@ from xcbench.papers.adv.frames import (
 from xcbench.papers.adv.names import DATASETS, DRAWS, EURLEX, PROPOSED
 from xcbench.papers.adv.race import SECONDS, reached
 from xcbench.papers.measuring import Measures
-from xcbench.run import presets
 
 NONE = pd.DataFrame()
 A2 = "Appendix A.2"

@@ -15,12 +15,13 @@ from declared_tables import table
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
+from xcbench.config import composing, presets
+from xcbench.config.settings import Config
 from xcbench.papers import Measured, description, published, replication, verdicts
 from xcbench.papers.ar import figures, oracles, tables
 from xcbench.papers.ar.names import DATASETS, LOSS, METHODS, METRICS, printed
 from xcbench.papers.measuring import Measures
-from xcbench.run import composing, presets, sweeps
-from xcbench.run.settings import Config
+from xcbench.plan import sweeps
 
 SIZES = {  # N, N_test, D, K
     "mnist": (60000, 10000, 784, 10),

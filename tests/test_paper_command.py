@@ -16,7 +16,7 @@ from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
 from xcbench.errors import UserError
 from xcbench.papers import run
-from xcbench.run import plan
+from xcbench.plan import planning
 
 
 def test_a_plan_writes_nothing(fresh: Place) -> None:
@@ -70,15 +70,15 @@ def test_values_are_the_same_however_they_are_written(fresh: Place) -> None:
 
 
 def test_points_are_planned_once(fresh: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    job, planned = plan._job, []
+    job, planned = planning._job, []
 
-    def count(*given: Any) -> plan.Job:
+    def count(*given: Any) -> planning.Job:
         planned.append(job(*given))
         return planned[-1]
 
     points = {"grid": "sums", "part": "runs", "dataset": "small", "seed": "0", "plan": "true"}
     assert fresh.launch(**points) == 0  # prepares the dataset; before that, points are planned too
-    monkeypatch.setattr(plan, "_job", count)
+    monkeypatch.setattr(planning, "_job", count)
     assert fresh.launch(**points) == 0
     assert len(planned) == len({it.cell.cell for it in planned}) == 2
 
@@ -88,7 +88,7 @@ def test_launches_at_the_same_time_keep_the_rows_of_one_another(
 ) -> None:
     execute = run.execute_jobs
 
-    def execute_beside_another(planned: list[plan.Job]) -> int:
+    def execute_beside_another(planned: list[planning.Job]) -> int:
         monkeypatch.setattr(run, "execute_jobs", execute)
         # The other launch begins and ends while this one runs its cells.
         assert fresh.launch(grid="sums", part="runs", dataset="digits", seed="0") == 0

@@ -11,6 +11,7 @@ import pytest
 
 from declared_tables import table
 from xcbench import papers
+from xcbench.config import presets
 from xcbench.papers import Grid, Measured, description, published, replication, verdicts
 from xcbench.papers.frames import values
 from xcbench.papers.measuring import Measures
@@ -25,7 +26,6 @@ from xcbench.papers.memoir.names import (
     grid,
     printed,
 )
-from xcbench.run import presets
 
 BASELINES = ("OVR", "M-SVM", "RecallTree", *SYSTEMS)
 MIB = 1.048576  # MB

@@ -14,13 +14,15 @@ from declared_tables import table
 from xcbench import papers
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
+from xcbench.config import composing, presets
+from xcbench.config.settings import Config
 from xcbench.papers import Measured, Place, description, published, replication, verdicts
 from xcbench.papers.measuring import Measures
 from xcbench.papers.ove import norms, tables
 from xcbench.papers.ove.names import DATASETS, SMALL
-from xcbench.run import cells, composing, presets, sweeps
-from xcbench.run.cell import Cell
-from xcbench.run.settings import Config
+from xcbench.plan import sweeps
+from xcbench.store import cells
+from xcbench.store.cell import Cell
 
 SIZES = {"mnist": (784, 10, 60000), "20news": (61188, 20, 11269), "bibtex": (1836, 148, 4880)}
 

@@ -14,8 +14,8 @@ import pytest
 
 from file_faults import KILLED, in_child, kill
 from xcbench.papers import description, report
-from xcbench.papers.section import Section, Table, markdown, render, verdict_class
-from xcbench.report.figures import Picture
+from xcbench.show.pictures import Picture
+from xcbench.show.section import Section, Table, markdown, render, verdict_class
 
 NAN = float("nan")
 PNG = base64.b64decode(

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 
 from drawn_lines import lines_of
-from xcbench.papers import panels
 from xcbench.papers.umax import figures
+from xcbench.show import panels
 
 NAN = float("nan")
 

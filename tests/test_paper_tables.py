@@ -16,11 +16,12 @@ import pytest
 
 from file_faults import KILLED, REFUSED, in_child, kill
 from made_cells import make
+from xcbench.committed import results_cache
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.errors import UserError
-from xcbench.papers import NAMES, results_cache, run
-from xcbench.papers.results_cache import ResultsCache
+from xcbench.papers import NAMES, run
 from xcbench.papers.run import measured
-from xcbench.run import cells
+from xcbench.store import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -16,13 +16,14 @@ import tiny_paper
 from tiny_paper import Place
 from workspace import FINAL_METRICS, Workspace
 from xcbench import options
+from xcbench.committed import code_table, results_cache
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.core import engines
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import Grid, code_table, results_cache
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.run import cells
-from xcbench.run.code import Code
+from xcbench.papers import Grid
+from xcbench.plan.code import Code
+from xcbench.store import cells
 
 
 # ---------------------------------------------------------------- what runs

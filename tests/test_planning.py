@@ -13,12 +13,14 @@ from pathlib import Path
 import pytest
 from hydra import compose
 
+from xcbench.config.settings import Config
 from xcbench.data import Missing
 from xcbench.errors import UserError
-from xcbench.run import cells, objective, plan, sweeps
+from xcbench.plan import planning, sweeps
+from xcbench.plan.sweeps import Composer
+from xcbench.run import objective
 from xcbench.run.execute import execute, run_by
-from xcbench.run.settings import Config
-from xcbench.run.sweeps import Composer
+from xcbench.store import cells
 
 Read = Callable[..., list[Config]]
 
@@ -43,7 +45,7 @@ def read(tmp_path: Path) -> Read:
 def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path) -> None:
     points = read(method="ove", method__negatives="2,600")
     assert execute(points) == 0
-    possible, impossible = plan.jobs(points)
+    possible, impossible = planning.jobs(points)
     done, skipped = (cells.load(tmp_path, job.cell.cell) for job in (possible, impossible))
     assert done is not None and skipped is not None
     assert (done.status, skipped.status) == ("done", "skipped")
@@ -51,16 +53,16 @@ def test_an_impossible_point_is_a_row_with_its_reason(read: Read, tmp_path: Path
 
 
 def test_a_dataset_that_cannot_be_used_costs_its_points_alone(read: Read) -> None:
-    jobs = plan.jobs(read(dataset="digits,file"))
+    jobs = planning.jobs(read(dataset="digits,file"))
     assert [isinstance(job.info, Missing) for job in jobs] == [False, True]
     assert "dataset.train=PATH" in jobs[1].info.reason  # type: ignore[union-attr]
 
 
 def test_a_launch_of_impossible_points_is_refused(read: Read) -> None:
     with pytest.raises(UserError, match=r"method\.negatives=600.*; and 1 other reason$"):
-        plan.jobs(read(method="ove", method__negatives="600,700"))
+        planning.jobs(read(method="ove", method__negatives="600,700"))
     with pytest.raises(UserError, match=r"; and 2 other reasons$"):
-        plan.jobs(read(method="ove", method__negatives="600,700,800"))
+        planning.jobs(read(method="ove", method__negatives="600,700,800"))
 
 
 def test_a_cell_that_finds_no_room_is_said_to_be_of_this_launch(
@@ -78,12 +80,12 @@ def test_a_cell_that_finds_no_room_is_said_to_be_of_this_launch(
 
 
 def test_labels_show_what_differs(read: Read) -> None:
-    jobs = plan.jobs(read(method="ove,softmax", budget__epochs="1,2", seed="0,1"))
+    jobs = planning.jobs(read(method="ove,softmax", budget__epochs="1,2", seed="0,1"))
     labels = [job.label for job in jobs]
     assert len(set(labels)) == len(labels) == 8
     assert all("budget.epochs=" in label for label in labels)
     assert not any(" negatives=" in label or "solver=" in label for label in labels)
-    four = plan.jobs(read(method="ove", method__negatives="1,2", method__batch_size="10,20"))
+    four = planning.jobs(read(method="ove", method__negatives="1,2", method__batch_size="10,20"))
     ends = [job.label.partition("seed=0 ")[2] for job in four]
     assert ends == [
         "batch_size=10 negatives=1",
@@ -91,7 +93,7 @@ def test_labels_show_what_differs(read: Read) -> None:
         "batch_size=10 negatives=2",
         "batch_size=20 negatives=2",
     ]
-    assert plan.jobs(read(method="ove"))[0].label.endswith("seed=0")
+    assert planning.jobs(read(method="ove"))[0].label.endswith("seed=0")
 
 
 def test_a_method_is_tried_once_for_all_rates_and_seeds(
@@ -102,9 +104,9 @@ def test_a_method_is_tried_once_for_all_rates_and_seeds(
     monkeypatch.setattr(
         "xcbench.methods.contract.method", lambda method, settings, info: tried.append(method)
     )
-    assert len(plan.jobs(read(method="ove", method__lr="0.1,1,10", seed="0,1"))) == 6
+    assert len(planning.jobs(read(method="ove", method__lr="0.1,1,10", seed="0,1"))) == 6
     assert len(tried) == 1
-    plan.jobs(read(method="ove", method__negatives="1,2"))
+    planning.jobs(read(method="ove", method__negatives="1,2"))
     assert len(tried) == 3
 
 
@@ -112,7 +114,7 @@ def test_as_many_best_classes_as_there_are_can_be_asked_for(read: Read) -> None:
     (point,) = read(method="ove", evaluation__top_k="6")
     assert execute([point]) == 0
     with pytest.raises(UserError, match=r"evaluation.top_k=7 .* 6 classes"):
-        plan.jobs(read(method="ove", evaluation__top_k="7"))
+        planning.jobs(read(method="ove", evaluation__top_k="7"))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_code_is_compiled_once_for_cells_that_differ_in_rate_and_seed(
     pytest.importorskip("numba")
     warmed = []
     monkeypatch.setattr(
-        "xcbench.run.training.warm_up", lambda solver, model, dataset: warmed.append(model.engine)
+        "xcbench.train.training.warm_up", lambda solver, model, dataset: warmed.append(model.engine)
     )
     rates = {"method": "ove", "method__negatives": "4", "method__lr": "0.1,0.2"}
     assert execute(read(**rates, lockstep="false", seed="0,1", engine="numpy,numba")) == 0

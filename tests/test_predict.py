@@ -12,11 +12,13 @@ from hydra import compose
 
 from good_files import catalogue
 from xcbench.cli import main
+from xcbench.config import composing
 from xcbench.data import inputs, new_rows
 from xcbench.errors import UserError
-from xcbench.run import cells, composing, plan, sweeps
-from xcbench.run.cell import Cell
+from xcbench.plan import planning, sweeps
 from xcbench.run.execute import execute
+from xcbench.store import cells
+from xcbench.store.cell import Cell
 
 NAMES = np.array([-7, 3, 10001, 10002, 20000])  # labels of the files
 FITTED = ("protocol.tfidf=true", "protocol.row_norm=l2", "protocol.constant=1")
@@ -51,7 +53,7 @@ def run(folder: Path, *words: str, dataset: tuple[str, ...] = ()) -> Cell:
     with sweeps.hydra({}):
         settings = composing.read(compose("config", overrides=list(words)))
     assert execute([settings]) == 0
-    cell = cells.load(folder / "runs", plan.jobs([settings])[0].cell.cell)
+    cell = cells.load(folder / "runs", planning.jobs([settings])[0].cell.cell)
     assert cell is not None
     return cell
 

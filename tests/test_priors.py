@@ -13,9 +13,10 @@ from hydra import compose
 
 from workspace import ROOT
 from xcbench import papers
+from xcbench.config import composing
 from xcbench.errors import UserError
 from xcbench.papers import priors
-from xcbench.run import composing, plan, sweeps
+from xcbench.plan import planning, sweeps
 
 MNIST = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]  # digits 0 to 9 in training
 
@@ -29,7 +30,7 @@ def test_datasets_are_added_once_and_shown(tmp_path: Path) -> None:
     files = [f"dataset.{role}={tmp_path / role}.txt" for role in ("train", "test")]
     with sweeps.hydra({}):
         words = ["dataset=file", *files, "method=umax", f"runs_dir={tmp_path / 'runs'}"]
-        jobs = plan.jobs([composing.read(compose("config", overrides=words))])
+        jobs = planning.jobs([composing.read(compose("config", overrides=words))])
     for _ in range(2):
         priors.update(tmp_path, jobs)
     (line,) = priors.read(tmp_path).to_dict("records")

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from workspace import SMALL, Workspace
-from xcbench.run import profile
-from xcbench.run.cell import Cell
+from xcbench.store import profile
+from xcbench.store.cell import Cell
 
 GRID = ("-m", *SMALL, "dataset=digits", "method=ove,umax", "seed=0,1")
 
@@ -51,7 +51,7 @@ def test_a_launch_of_which_all_is_there_ran_no_cell(workspace: Workspace) -> Non
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 def test_the_start_of_the_interpreter_counts_as_import() -> None:
     code = (
-        "import time; time.sleep(0.5); from xcbench.run.profile import LAUNCH; "
+        "import time; time.sleep(0.5); from xcbench.store.profile import LAUNCH; "
         "LAUNCH.import_until_now(); print(LAUNCH.seconds['import'])"
     )
     started = time.monotonic()

@@ -14,12 +14,13 @@ from scipy import stats
 
 from workspace import ROOT
 from xcbench.errors import UserError
-from xcbench.papers import LOSS, NAMES, Measured, description, effects, prose, run, stated
+from xcbench.papers import LOSS, NAMES, Measured, description, prose, run, stated
 from xcbench.papers import columns as c
 from xcbench.papers.findings import DISAGREES, Findings, paragraphs
 from xcbench.papers.prose import Quality, Statement, above, below
 from xcbench.papers.rows import RATIO, Rows, between
-from xcbench.report.formats import NONE
+from xcbench.show import effects
+from xcbench.show.formats import NONE
 
 
 def rows(

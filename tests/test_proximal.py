@@ -22,7 +22,7 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.double_sum import DoubleSumOptions
 from xcbench.methods.softmax import SoftmaxOptions
-from xcbench.run import training
+from xcbench.train import training
 
 K, D = 6, 4
 Y = np.array([2, 0, 2, 4, 1, 5, 5])  # minibatches of three: a repeated label, none, one row

@@ -108,7 +108,7 @@ def test_a_report_whose_inputs_did_not_change_is_not_built_again(tmp_path, monke
     out = tmp_path / "report"
     table = build([make()], out, "Title")
     with monkeypatch.context() as patch:
-        patch.setattr("xcbench.report.figures.draw", lambda *_: 1 / 0)
+        patch.setattr("xcbench.show.pictures.draw", lambda *_: 1 / 0)
         pd.testing.assert_frame_equal(build([make()], out, "Title"), table)
         assert "nothing changed" in capsys.readouterr().out
         for cells, title in (([make(end=0.9)], "Title"), ([make()], "Other")):

@@ -10,12 +10,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from made_cells import NAN, make
-from xcbench.report import style, variants
-from xcbench.report.curves import draw_curves
 from xcbench.report.folder import build
-from xcbench.report.rates import draw_rates
-from xcbench.run import results
-from xcbench.run.cell import Cell
+from xcbench.show import style, variants
+from xcbench.show.curves import draw_curves
+from xcbench.show.rates import draw_rates
+from xcbench.store import results
+from xcbench.store.cell import Cell
 
 
 def test_colours_belong_to_methods_and_dashes_to_variants():

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from made_cells import NAN, grid, make
-from xcbench.report import summary, variants
-from xcbench.report.formats import mean_spread, seconds, terminal_table
-from xcbench.run import results
-from xcbench.run.cell import Cell
+from xcbench.show import summary, variants
+from xcbench.show.formats import mean_spread, seconds, terminal_table
+from xcbench.store import results
+from xcbench.store.cell import Cell
 
 
 def table_of(*sample: Cell) -> pd.DataFrame:

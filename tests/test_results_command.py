@@ -18,7 +18,7 @@ from pandas.testing import assert_frame_equal
 
 from made_cells import make
 from workspace import FINAL_METRICS, NewWorkspace, Outcome, Workspace
-from xcbench.run import cells
+from xcbench.store import cells
 
 COLUMNS = [
     *("cell", "status", "dataset", "method", "lr", "seed", "engine"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from workspace import ROOT, SMALL, Workspace
-from xcbench.run import mlflow_target
+from xcbench.track import mlflow_target
 
 PICKLES = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle"}
 SENDS = {"src/xcbench/run/executors/task.py"}  # jobs of a launch to its own nodes

@@ -9,8 +9,10 @@ import pytest
 from hydra import compose
 
 from workspace import SMALL, Workspace
+from xcbench.config import composing
 from xcbench.errors import UserError
-from xcbench.run import cells, composing, results, sweeps
+from xcbench.plan import sweeps
+from xcbench.store import cells, results
 
 SHARE = 0.33
 ROWS = 100  # of training; floor(0.33 · 100) = 33

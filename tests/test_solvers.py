@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core import models
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
@@ -21,8 +22,7 @@ from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.options import check
-from xcbench.run import evaluator, training
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.train import evaluator, training
 
 
 def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):

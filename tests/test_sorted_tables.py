@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from workspace import ROOT
-from xcbench.report import templates
+from xcbench.show import templates
 
 SCRIPT = (ROOT / "src" / "xcbench" / "report" / "sort.html").read_text("utf-8")
 MINUS, NONE = "\N{MINUS SIGN}", "–"

@@ -10,10 +10,11 @@ from hydra import compose
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
+from xcbench.config import composing, presets
+from xcbench.config.refused_points import explain
 from xcbench.errors import UserError
-from xcbench.run import composing, presets, sweeps
-from xcbench.run.errors import explain
-from xcbench.run.sweeps import Composer
+from xcbench.plan import sweeps
+from xcbench.plan.sweeps import Composer
 
 POINTS = [
     ["dataset=bibtex", "method=umax", "variant=umax/code", "seed=0"],

@@ -19,9 +19,9 @@ from xcbench.cli import main, summary, usage
 from xcbench.data.inputs import Inputs
 from xcbench.data.settings import Protocol
 from xcbench.model_files import Trained
-from xcbench.run import cells
 from xcbench.run.progress import Progress
-from xcbench.terminal import RED, afresh, filled, guard, styled
+from xcbench.store import cells
+from xcbench.system.terminal import RED, afresh, filled, guard, styled
 
 
 class Terminal(io.StringIO):

@@ -8,13 +8,14 @@ import pandas as pd
 import pytest
 
 import made_cells
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress as Stop
 from xcbench.core.solvers import Solver
-from xcbench.run import results, training
 from xcbench.run.progress import Progress
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.store import results
+from xcbench.train import training
 
 
 class Alone:

@@ -12,8 +12,9 @@ import pytest
 
 from tracked_cells import STARTED, a_cell, client, curve, some_cells, stored
 from workspace import Workspace
-from xcbench import durable
-from xcbench.run import cells, mlflow_ui, tracking
+from xcbench.store import cells
+from xcbench.system import durable
+from xcbench.track import mlflow_ui, tracking
 
 
 def test_curves_arrive_whole_without_values_that_are_not_finite(pristine: Path) -> None:

@@ -17,10 +17,11 @@ import pytest
 from tracked_cells import a_cell, curve, some_cells, stored
 from workspace import Workspace
 from xcbench.errors import UserError
-from xcbench.run import cells, grids, mlflow_reports, tracking
-from xcbench.run.mlflow_runs import FOLDER
-from xcbench.run.mlflow_target import Target, client
 from xcbench.run.recorder import Outbox, Recorder
+from xcbench.store import cells, grids
+from xcbench.track import mlflow_reports, tracking
+from xcbench.track.mlflow_runs import FOLDER
+from xcbench.track.mlflow_target import Target, client
 
 NOBODY = "http://127.0.0.1:9"  # the port of `discard`, where nothing listens
 POSTGRES = os.environ.get("XCBENCH_POSTGRES")  # URI of a database to try it on

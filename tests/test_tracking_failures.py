@@ -13,8 +13,9 @@ import pytest
 
 from tracked_cells import CODE, some_cells, stored
 from xcbench.errors import UserError
-from xcbench.run import cells, mlflow_target, tracking
-from xcbench.run.mlflow_tables import Tables
+from xcbench.store import cells
+from xcbench.track import mlflow_target, tracking
+from xcbench.track.mlflow_tables import Tables
 
 TRACK = CODE + "runs = Path(sys.argv[1]); print(tracking.track(runs, cells.load_all(runs)))"
 
@@ -96,7 +97,7 @@ def half_made(store: Path, kibibytes: int) -> None:
     """A database as MLflow leaves it where there is no more room than this."""
     limit = f"resource.setrlimit(resource.RLIMIT_FSIZE, ({kibibytes << 10}, {kibibytes << 10}))"
     program = (
-        "import resource, signal, sys; from xcbench.run.mlflow_target import client; "
+        "import resource, signal, sys; from xcbench.track.mlflow_target import client; "
         f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}; "
         "client(f'sqlite:///{sys.argv[1]}').get_experiment_by_name('x')"
     )

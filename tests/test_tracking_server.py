@@ -15,7 +15,8 @@ from process_tree import alive, descendants
 from tracked_cells import a_cell, curve, stored
 from workspace import Workspace
 from xcbench.errors import UserError
-from xcbench.run import cells, mlflow_ui, tracking
+from xcbench.store import cells
+from xcbench.track import mlflow_ui, tracking
 
 
 def test_a_taken_port_is_reported(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import pytest
 from made_cells import make
 from plugin_examples import GCE, assert_one_sentence
 from workspace import Workspace
-from xcbench import SampledSoftmaxClassifier, model_files, sealed
+from xcbench import SampledSoftmaxClassifier, model_files
 from xcbench.cli import main
 from xcbench.model_files import Trained
-from xcbench.run import cells
+from xcbench.store import cells
+from xcbench.system import sealed
 
 EVIL = "from pathlib import Path\nPath('executed').touch()\n"
 PLACES = {  # of a name in a model

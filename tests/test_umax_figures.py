@@ -11,7 +11,7 @@ import pytest
 from drawn_lines import lines_of
 from xcbench.papers import Measured, published
 from xcbench.papers.umax import figures, stored
-from xcbench.report import style
+from xcbench.show import style
 
 NAN = float("nan")
 EPOCHS = np.arange(0, 51, 10.0)

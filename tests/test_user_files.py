@@ -12,10 +12,11 @@ import pytest
 import scipy.sparse as sp
 
 from workspace import NewWorkspace, Outcome, Workspace
-from xcbench import SampledSoftmaxClassifier, memory
+from xcbench import SampledSoftmaxClassifier
 from xcbench.board import advice
 from xcbench.board.advice import Needs
 from xcbench.data import labelled_rows
+from xcbench.system import memory
 
 GIB = 2**30
 NAMES = ("one", "two", "three", "four", "five", "six", "seven", "ünf")

@@ -14,14 +14,15 @@ from hydra import compose
 
 from workspace import ROOT, Workspace
 from xcbench import options
+from xcbench.config import composing, presets
+from xcbench.config.settings import Config
 from xcbench.data import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.papers import NAMES, find, published
 from xcbench.papers.umax.names import DATASETS, METHODS
-from xcbench.run import composing, presets, sweeps
+from xcbench.plan import sweeps
 from xcbench.run.execute import LISTED
-from xcbench.run.settings import Config
 
 CONF = ROOT / "conf"
 EXPERIMENTS = presets.names("experiment")

@@ -14,11 +14,13 @@ from pandas.testing import assert_frame_equal
 
 from test_launches import at_work, until
 from workspace import NewWorkspace, Workspace
+from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver
-from xcbench.run import cells, evaluator, results, training, workers
-from xcbench.run.settings import Budget, Evaluation
+from xcbench.run import workers
+from xcbench.store import cells, results
+from xcbench.train import evaluator, training
 
 GRID = (
     *("-m", "mlflow=false", "dataset=digits", "method=ove,umax,implicit,softmax"),

@@ -21,7 +21,7 @@ from xcbench.cli import main
 from xcbench.cli.command import Request
 from xcbench.cli.paper import paper
 from xcbench.papers import Grid, Measured, Paper, replication
-from xcbench.run import cells
+from xcbench.store import cells
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """\

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcbench.run.cell import CURVE_COLUMNS, Cell
+from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 STARTED = 1_750_000_000.25
 CODE = "import sys; from pathlib import Path; from xcbench.run import cells, tracking; "

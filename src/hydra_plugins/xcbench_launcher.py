@@ -18,10 +18,10 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from xcbench.config.overrides import for_methods
 from xcbench.errors import UserError
+from xcbench.plan.sweeps import Composer, Point
 from xcbench.plugins import failure
-from xcbench.run.overrides import for_methods
-from xcbench.run.sweeps import Composer, Point
 
 HERE = "hydra_plugins.xcbench_launcher"
 
@@ -70,7 +70,7 @@ class SweepLauncher(Launcher):
 
     def ended(self, code: int) -> None:
         """Keep the exit code of a batch; an interrupted one is the last."""
-        from xcbench.run.processes import INTERRUPTED
+        from xcbench.system.processes import INTERRUPTED
 
         self.code = max(self.code, code)
         if code == INTERRUPTED:
@@ -80,8 +80,9 @@ class SweepLauncher(Launcher):
         """Run a batch of another sweeper; each point returns its objective, or an error."""
         from pathlib import Path
 
-        from xcbench.run import grids, objective
+        from xcbench.run import objective
         from xcbench.run.execute import execute_jobs, planned
+        from xcbench.store import grids
 
         Path(self.base.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)  # sweepers write there
         configurations, problems = self.possible(points)

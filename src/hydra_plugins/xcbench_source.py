@@ -27,9 +27,9 @@ class XcbenchSource(ConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         """Settings of a method or dataset with their defaults."""
+        from xcbench.config import presets
         from xcbench.data import external
         from xcbench.methods import registry
-        from xcbench.run import presets
 
         group, reference = _parts(config_path)
         if group in presets.GROUPS:
@@ -47,7 +47,7 @@ class XcbenchSource(ConfigSource):
 
     def is_config(self, config_path: str) -> bool:
         """Whether it has a method or dataset of this name; of a target it is found out later."""
-        from xcbench.run import presets
+        from xcbench.config import presets
 
         group, reference = _parts(config_path)
         if group in presets.GROUPS:
@@ -59,9 +59,9 @@ class XcbenchSource(ConfigSource):
     def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
         """Names of methods or of datasets from outside."""
         from xcbench import plugins
+        from xcbench.config import presets
         from xcbench.data import external
         from xcbench.methods import registry
-        from xcbench.run import presets
 
         group = config_path.strip("/")
         if results_filter == ObjectType.GROUP:
@@ -76,7 +76,7 @@ class XcbenchSource(ConfigSource):
 
     def is_group(self, config_path: str) -> bool:
         """Whether there are such things at all."""
-        from xcbench.run import presets
+        from xcbench.config import presets
 
         group = config_path.strip("/").partition("/")[0]
         return group in ("method", "dataset", *presets.GROUPS)

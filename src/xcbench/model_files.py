@@ -15,8 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import xcbench
-from xcbench import arrays as checked
-from xcbench import durable, memory, options, plugins, sealed
+from xcbench import options, plugins
 from xcbench.core.dataset import Info
 from xcbench.core.solvers import Streams
 from xcbench.data import protocol as protocols
@@ -31,6 +30,8 @@ from xcbench.estimators import (
     SoftmaxClassifier,
 )
 from xcbench.methods import registry
+from xcbench.system import arrays as checked
+from xcbench.system import durable, memory, sealed
 from xcbench.units import printable
 
 FORMAT = 1  # a reader of this number reads files of lower ones

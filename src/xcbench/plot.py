@@ -9,9 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.errors import UserError
-from xcbench.report import curves as drawing
-from xcbench.report import style, variants
-from xcbench.run import checkpoints
+from xcbench.show import curves as drawing
+from xcbench.show import style, variants
+from xcbench.store import checkpoints
 
 __all__ = ["curves"]
 

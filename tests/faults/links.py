@@ -11,7 +11,7 @@ from pathlib import Path
 from faults.shim import Operation
 from faults.subjects import Subject, nothing
 from faults.verdicts import FOREIGN, Trial, Verdict, announced, judge
-from xcbench.durable import LEFT
+from xcbench.system.durable import LEFT
 
 FILES = ("letter.txt", "home/.bashrc", "home/.ssh/key", "home/.git/config", "home/cell.json")
 TARGETS = {"a file": "letter.txt", "a folder": "home", "nothing": "new"}

@@ -53,7 +53,7 @@ def preload(*modules: str) -> None:
     os.environ.update(QUIET)
     for name in (*COMMON, *modules):
         importlib.import_module(name)
-    importlib.import_module("xcbench.run.environment").of("numba")
+    importlib.import_module("xcbench.store.environment").of("numba")
     gc.collect()
     gc.freeze()
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fuzz import planted
-from xcbench import sealed
+from xcbench.system import sealed
 
 CUT = b"\n====\n"  # between files
 FOLDER = Path(tempfile.mkdtemp(prefix="xcbench-fuzz-"))

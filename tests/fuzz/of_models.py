@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from fuzz import watch
 from fuzz.edits import FOLDER, Target, changed, covered, edited, parsed, resealed, written
-from xcbench import model_files, sealed
+from xcbench import model_files
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.core.models.compiled import CompiledModel
@@ -25,6 +25,7 @@ from xcbench.data.inputs import Inputs
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
 from xcbench.estimators import MarginClassifier, SampledSoftmaxClassifier
+from xcbench.system import sealed
 
 
 def model(content: bytes) -> None:

@@ -15,10 +15,10 @@ import numpy as np
 from fuzz.edits import CUT, FOLDER, Target, changed, covered, edited, parsed, resealed, written
 from fuzz.of_models import files_of
 from tracked_cells import a_cell
-from xcbench import sealed
 from xcbench.data.inputs import Inputs
 from xcbench.errors import UserError, one_line
-from xcbench.run import cells, curve_file, grids, profile
+from xcbench.store import cells, curve_file, grids, profile
+from xcbench.system import sealed
 
 
 def cell(content: bytes) -> None:

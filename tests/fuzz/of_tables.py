@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from fuzz.edits import FOLDER, Target, covered, damaged, written
-from xcbench.papers import checksums, committed, csv_tables, metrics, replication, stated
+from xcbench.committed import checksums, csv_tables
+from xcbench.papers import committed, metrics, replication, stated
 
 PAPER = "ove"
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / PAPER

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from fuzz.edits import Target
-from xcbench.run import composing, overrides, sweeps
+from xcbench.config import composing, overrides
+from xcbench.plan import sweeps
 
 
 def command_line(content: bytes) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.run.ordering import best_first, near_best
+from xcbench.store.ordering import best_first, near_best
 
 NEAR = (
     0.02  # accuracies within this share of the best one, and losses, count as as good: faster wins

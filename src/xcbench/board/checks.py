@@ -13,13 +13,14 @@ import pandas as pd
 from xcbench.board.launch import Launch
 from xcbench.board.measures import REFERENCE
 from xcbench.board.protocol import RERUNS, Conditions, Task
+from xcbench.committed.results_cache import ResultsCache, save
+from xcbench.config.settings import Config
 from xcbench.methods import registry
-from xcbench.papers.results_cache import ResultsCache, save
 from xcbench.papers.run import tables
-from xcbench.run import plan, runner, sweeps
-from xcbench.run.cell import Cell
-from xcbench.run.ordering import best_value
-from xcbench.run.settings import Config
+from xcbench.plan import planning, sweeps
+from xcbench.run import runner
+from xcbench.store.cell import Cell
+from xcbench.store.ordering import best_value
 
 NAME = "checks"
 DECAY = 1.0  # weight decay of the check of the optimum
@@ -110,7 +111,7 @@ def _objective(conditions: Conditions, task: Task, method: str) -> float:
 
 
 def _ran(settings: Config) -> Cell:
-    (job,) = plan.jobs([settings], whole=False)
+    (job,) = planning.jobs([settings], whole=False)
     return runner.run(job)
 
 

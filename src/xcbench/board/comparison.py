@@ -16,14 +16,15 @@ import pandas as pd
 from xcbench.board import advice, processes, tuning
 from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
+from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.data import prepare
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.run import cells, plan, results
-from xcbench.run.ordering import best_of_each
-from xcbench.run.plan import Job
-from xcbench.run.settings import Config
+from xcbench.plan import planning
+from xcbench.plan.planning import Job
+from xcbench.store import cells, results
+from xcbench.store.ordering import best_of_each
 
 FIRST = 0.6  # share of the time in which methods run at their defaults
 KEPT = 3  # methods whose settings are searched in the rest
@@ -82,7 +83,7 @@ class Comparison:
     def _prepared(self) -> Info:
         """The dataset, read once for all methods."""
         settings = self.conditions.of(self.task, self.order[0], "runs", 0)
-        cache = plan.cache_dir(settings)
+        cache = planning.cache_dir(settings)
         info = prepare(settings.dataset, Path(settings.data_dir), cache, settings.fetch)
         assert isinstance(info, Info)  # dataset.missing=error
         return info
@@ -96,12 +97,12 @@ class Comparison:
     def _jobs(self, method: str, info: Info) -> list[Job]:
         """A cell at the defaults, then the drawn ones."""
         settings = _drawable(self.conditions.of(self.task, method, "runs", 0), info)
-        (first,) = plan.jobs([settings], whole=False)
+        (first,) = planning.jobs([settings], whole=False)
         if not isinstance(first.info, Info):
             return [first]
         thing = registry.method_of(settings.method)
         points = tuning.trials(self.conditions.protocol, thing, settings, info)
-        return plan.jobs(points, whole=False)
+        return planning.jobs(points, whole=False)
 
     def _drawn(self, info: Info) -> Iterator[Job]:
         """Drawn cells of the best methods so far, in turn."""

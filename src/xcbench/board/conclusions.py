@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.core.metrics import of_column
-from xcbench.papers.effects import Effect, effect
+from xcbench.show.effects import Effect, effect
 
 
 @dataclass(frozen=True)

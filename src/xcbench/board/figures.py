@@ -13,11 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from xcbench import durable
-from xcbench.board import ranks
-from xcbench.board.ranks import Ranks
-from xcbench.report import plots, style
-from xcbench.run.ordering import best_value
+from xcbench.show import interactive, ranks, style
+from xcbench.show.ranks import Ranks
+from xcbench.store.ordering import best_value
+from xcbench.system import durable
 
 RATIOS = np.geomspace(1, 10, 91)
 SHOWN = 8  # methods of a profile that are named
@@ -29,7 +28,7 @@ def save(fig: Figure, path: Path) -> None:
     content = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": path.name, "svg.fonttype": "none"}):
         FigureCanvasSVG(fig).print_svg(content, metadata={"Date": None})
-    durable.write(path, plots.numbered(content.getvalue()))
+    durable.write(path, interactive.numbered(content.getvalue()))
 
 
 def differences(table: Ranks, title: str) -> Figure:

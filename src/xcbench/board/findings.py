@@ -10,8 +10,8 @@ import pandas as pd
 
 from xcbench.board.measures import REFERENCE, Board
 from xcbench.core.metrics import of_column
-from xcbench.papers.effects import Effect, effect
-from xcbench.run.ordering import best_of_each, best_value
+from xcbench.show.effects import Effect, effect
+from xcbench.store.ordering import best_of_each, best_value
 
 LOSS = "validation_log_loss"
 STEPS = "lr"  # column of methods that take steps of a rate

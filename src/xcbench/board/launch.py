@@ -14,18 +14,19 @@ from typing import Any
 
 from xcbench.board import processes, tuning
 from xcbench.board.protocol import NAME, PARTS, Conditions, Protocol, Task
+from xcbench.committed import results_cache
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.committed.totals import Totals
+from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.papers import results_cache
-from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import cells_of, tables
-from xcbench.papers.totals import Totals
-from xcbench.run import cells, plan, sweeps
-from xcbench.run.cell import FINAL
-from xcbench.run.plan import Job
-from xcbench.run.processes import INTERRUPTED
-from xcbench.run.settings import Config
+from xcbench.plan import planning, sweeps
+from xcbench.plan.planning import Job
+from xcbench.store import cells
+from xcbench.store.cell import FINAL
+from xcbench.system.processes import INTERRUPTED
 
 ENDED = "ended: the cells of the method took more than {:.0f} processor seconds"
 
@@ -156,25 +157,25 @@ class Launch:
         configurations = [
             self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds
         ]
-        first = plan.jobs(configurations[:1], whole=False)[0]
+        first = planning.jobs(configurations[:1], whole=False)[0]
         if not isinstance(first.info, Info):  # one cell says why
             return [first] if part == "tuning" else []
         if part == "tuning":
             thing = registry.method_of(configurations[0].method)
             points = tuning.trials(self.protocol, thing, configurations[0], first.info)
-            return plan.jobs(points, whole=False)
+            return planning.jobs(points, whole=False)
         rows = tuned.rows[(tuned.rows["grid"] == task.name) & (tuned.rows["method"] == method)]
         ended = rows["status"].isin(FINAL).sum()
         best = tuning.best(rows, tuned.curves, task.every_label)
         if best is None or ended < self._expected(configurations[0], first.info):
             return []
-        return plan.jobs([at(settings, best) for settings in configurations], whole=False)
+        return planning.jobs([at(settings, best) for settings in configurations], whole=False)
 
     def _expected(self, settings: Config, info: Info) -> int:
         """How many trials a method has; one that was ended before has fewer."""
         method = registry.method_of(settings.method)
         points = tuning.trials(self.protocol, method, settings, info)
-        return len(plan.jobs(points, whole=False))
+        return len(planning.jobs(points, whole=False))
 
     def _measured(self, task: Task, settings: Config) -> Config:
         """With the measures of the task, as far as the method ranks classes."""

@@ -12,12 +12,12 @@ import pandas as pd
 
 from xcbench.board import tuning
 from xcbench.board.protocol import Protocol, Task
+from xcbench.committed import code_table
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.core.metrics import of_column
-from xcbench.papers import code_table
-from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.run import tables
-from xcbench.report import commits
-from xcbench.run.ordering import best_of_each
+from xcbench.store import commits
+from xcbench.store.ordering import best_of_each
 
 REFERENCE = "softmax"
 SHARES = (95, 99)  # per cent of the reference's accuracy

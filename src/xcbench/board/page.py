@@ -7,25 +7,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from xcbench import durable
-from xcbench.board import (
-    advice,
-    checks,
-    conclusions,
-    figures,
-    findings,
-    measures,
-    ranks,
-    tuning,
-    variance,
-)
+from xcbench.board import advice, checks, conclusions, figures, findings, measures, tuning, variance
 from xcbench.board.measures import Board
 from xcbench.board.protocol import NAME
+from xcbench.committed.results_cache import save
 from xcbench.errors import writing
-from xcbench.papers.effects import effect
-from xcbench.papers.results_cache import save
-from xcbench.report import commits, templates
-from xcbench.run.ordering import best_first, near_best
+from xcbench.show import ranks, templates
+from xcbench.show.effects import effect
+from xcbench.store import commits
+from xcbench.store.ordering import best_first, near_best
+from xcbench.system import durable
 
 TITLE = "Every method on every task"
 SHOWN = {  # columns of a task's table, and their headings

@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from xcbench.config.settings import Evaluation
+from xcbench.plan.planning import Job
 from xcbench.run import runner
 from xcbench.run.execute import execute_jobs
-from xcbench.run.plan import Job
-from xcbench.run.processes import INTERRUPTED
-from xcbench.run.settings import Evaluation
+from xcbench.system.processes import INTERRUPTED
 
 FORK = multiprocessing.get_context("fork")
 

@@ -10,12 +10,13 @@ from typing import Any
 from hydra import compose
 from omegaconf import OmegaConf
 
-from xcbench import durable, options
+from xcbench import options
+from xcbench.config.settings import Config
 from xcbench.errors import writing
 from xcbench.methods import registry
-from xcbench.report import templates
-from xcbench.run import sweeps
-from xcbench.run.settings import Config
+from xcbench.plan import sweeps
+from xcbench.show import templates
+from xcbench.system import durable
 
 PARTS = ("tuning", "runs")
 NAME = "board"

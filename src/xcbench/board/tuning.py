@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 
 from xcbench.board.protocol import OWN, Protocol
+from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions
-from xcbench.run.cell import ENDED as ENDED
-from xcbench.run.ordering import best_first, best_of_each
-from xcbench.run.settings import Config
+from xcbench.store.cell import ENDED as ENDED
+from xcbench.store.ordering import best_first, best_of_each
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in OWN))
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from xcbench.board.tuning import ENDED
 from xcbench.papers import run as papers
-from xcbench.report.summary import best
+from xcbench.show.summary import best
 
 
 def shares(rows: pd.DataFrame, loss: str, factors: list[str]) -> pd.DataFrame:

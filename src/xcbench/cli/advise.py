@@ -11,13 +11,13 @@ from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
 from xcbench.cli.command import Request, flag
 from xcbench.cli.paper import refuse_hydra
+from xcbench.committed.results_cache import load
+from xcbench.config.overrides import refuse_nameless
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.options import multiplied
-from xcbench.papers.results_cache import load
-from xcbench.run import sweeps
-from xcbench.run.ordering import best_value
-from xcbench.run.overrides import refuse_nameless
+from xcbench.plan import sweeps
+from xcbench.store.ordering import best_value
 
 GRID = "advise"
 EACH = "dataset.protocol.label"

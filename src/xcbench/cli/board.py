@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from xcbench import threads
 from xcbench.board import checks, launch, protocol, variance
 from xcbench.board.protocol import NAME, PARTS
 from xcbench.cli.command import Request
 from xcbench.cli.paper import refuse_hydra, totals_of
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.run.processes import INTERRUPTED
+from xcbench.system import threads
+from xcbench.system.processes import INTERRUPTED
 from xcbench.units import duration
 
 CHECK, REPORT = "check", "report"

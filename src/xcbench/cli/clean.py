@@ -6,7 +6,7 @@ import sys
 
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
-from xcbench.run import cells, results
+from xcbench.store import cells, results
 from xcbench.units import printable, readable
 
 LISTED = 20

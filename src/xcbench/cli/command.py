@@ -50,7 +50,7 @@ class Request:
 
     def checkpoint(self) -> str:
         """Remove and return the rule for the checkpoint that stands for a cell."""
-        from xcbench.run import checkpoints
+        from xcbench.store import checkpoints
 
         return checkpoints.check(self.settings.pop(checkpoints.COLUMN, checkpoints.BEST))
 
@@ -69,7 +69,7 @@ class Request:
 
     def page(self, folder: Path) -> Path:
         """Path of a report's page, as one self-contained file on request."""
-        from xcbench.report import templates
+        from xcbench.show import templates
 
         return templates.self_contained(folder) if self.self_contained else folder / "index.html"
 

@@ -9,8 +9,8 @@ from xcbench.cli.command import Request
 from xcbench.cli.show import indented, markdown, say
 from xcbench.core.metrics import in_tables, of_column
 from xcbench.errors import UserError
-from xcbench.run import cells, results
-from xcbench.run.cell import Cell
+from xcbench.store import cells, results
+from xcbench.store.cell import Cell
 from xcbench.units import count
 
 SHOWN = 6  # values of a setting

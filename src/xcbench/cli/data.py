@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.cli.command import Request
+from xcbench.config import composing
 from xcbench.data import MAKERS, external, files, verify
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
-from xcbench.run import composing
-from xcbench.run.processes import INTERRUPTED
+from xcbench.system.processes import INTERRUPTED
 from xcbench.units import readable
 
 WITHOUT_FILES = {
@@ -40,7 +40,7 @@ def _catalogue(request: Request, names: list[str]) -> tuple[dict[str, DatasetSet
     """Settings of these datasets, by default of all, and where their files are looked for."""
     from hydra import compose
 
-    from xcbench.run import sweeps
+    from xcbench.plan import sweeps
 
     available = external.catalogue()
     for name in names:

@@ -10,12 +10,13 @@ from pkgutil import walk_packages
 
 from omegaconf import OmegaConf
 
-from xcbench import options, papers, sources
+from xcbench import options, papers
 from xcbench.cli.command import Request
 from xcbench.methods import registry
+from xcbench.system import sources
 
 DRAWN = {".html", ".yaml", ".csv", ".svg", ".md"}  # what page builders read beside code
-MEASURING = ("xcbench.papers.run", "xcbench.run.training", "xcbench.data.readers")
+MEASURING = ("xcbench.papers.run", "xcbench.train.training", "xcbench.data.readers")
 CONFIGURATION = ("config.yaml", "dataset/*.yaml")
 
 

@@ -19,12 +19,14 @@ from yaml import YAMLError  # type: ignore[import-untyped]
 
 from xcbench import options
 from xcbench.cli.output import UNREAD, end_unread
+from xcbench.config import composing, overrides
+from xcbench.config.refused_points import COMPOSING, explain, raised_by_hydra
 from xcbench.errors import UserError
-from xcbench.run import composing, objective, overrides, profile
-from xcbench.run.errors import COMPOSING, explain, raised_by_hydra
+from xcbench.run import objective
 from xcbench.run.execute import run
-from xcbench.run.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
-from xcbench.terminal import RED, guard, styled
+from xcbench.store import profile
+from xcbench.system.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
+from xcbench.system.terminal import RED, guard, styled
 
 MODE = Hydra.get_mode
 NAME = "config"

@@ -15,13 +15,14 @@ from xcbench import plugins
 from xcbench.cli import clean, show, tables, usage
 from xcbench.cli.command import Request
 from xcbench.cli.output import end_unread
+from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
 from xcbench.options import EMPTY, check_name
-from xcbench.run import cells, checkpoints, profile, results, stored
-from xcbench.run.processes import INTERRUPTED, end_at_once, interruptible
-from xcbench.run.settings import Config
-from xcbench.terminal import RED, guard, styled
+from xcbench.plan import stored
+from xcbench.store import cells, checkpoints, profile, results
+from xcbench.system.processes import INTERRUPTED, end_at_once, interruptible
+from xcbench.system.terminal import RED, guard, styled
 from xcbench.units import printable
 
 Command = Callable[[Request], int]
@@ -181,7 +182,8 @@ def _launches(request: Request) -> int:
 
 
 def _report(request: Request) -> int:
-    from xcbench.report import folder, formats
+    from xcbench.report import folder
+    from xcbench.show import formats
 
     grids = request.settings.get("grid", "")
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
@@ -198,7 +200,7 @@ def _report(request: Request) -> int:
 
 
 def _track(request: Request) -> int:
-    from xcbench.run import mlflow_reports, mlflow_target, tracking
+    from xcbench.track import mlflow_reports, mlflow_target, tracking
 
     runs_dir, uri = request.runs_dir(), request.settings.pop("tracking_uri", None)
     reports = request.settings.pop("reports_dir", None)
@@ -213,7 +215,7 @@ def _track(request: Request) -> int:
 
 
 def _ui(request: Request) -> int:
-    from xcbench.run import mlflow_ui
+    from xcbench.track import mlflow_ui
 
     runs_dir, uri = request.runs_dir(), request.settings.pop("tracking_uri", None)
     port = request.settings.pop("port", "5000")

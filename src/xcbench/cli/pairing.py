@@ -13,11 +13,11 @@ from typing import Any
 import pandas as pd
 
 from xcbench.core.metrics import of_column
-from xcbench.papers.effects import Effect, effect
 from xcbench.papers.rows import differences
-from xcbench.report.variants import text
-from xcbench.run import results
-from xcbench.run.cell import ENDED, Cell
+from xcbench.show.effects import Effect, effect
+from xcbench.show.variants import text
+from xcbench.store import results
+from xcbench.store.cell import ENDED, Cell
 
 Key = tuple[tuple[str, str], ...]  # names of settings with their values in words
 Members = dict[Key, dict[int, list[Cell]]]  # cells by settings, then by seed

@@ -11,11 +11,12 @@ from omegaconf import OmegaConf
 
 from xcbench import papers
 from xcbench.cli.command import Request, flag
+from xcbench.committed.totals import Totals
+from xcbench.config import composing
 from xcbench.errors import UserError
 from xcbench.papers import PARTS, Paper, committed, front, replication, report, run, verdict_changes
-from xcbench.papers.totals import Totals
-from xcbench.run import composing, sweeps
-from xcbench.run.processes import INTERRUPTED
+from xcbench.plan import sweeps
+from xcbench.system.processes import INTERRUPTED
 from xcbench.units import duration
 
 REPORT = "report"

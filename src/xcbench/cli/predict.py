@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xcbench import durable, model_files, sealed
+from xcbench import model_files
 from xcbench.cli import train
 from xcbench.cli.command import Request
 from xcbench.core.dataset import Rows
@@ -23,8 +23,9 @@ from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, writing
 from xcbench.estimators.predictor import finite
 from xcbench.methods import registry
-from xcbench.run import cells
-from xcbench.run.cell import Cell
+from xcbench.store import cells
+from xcbench.store.cell import Cell
+from xcbench.system import durable, sealed
 
 
 @np.errstate(all="ignore")  # `finite` tells

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from xcbench import options, plugins
+from xcbench.config import composing
+from xcbench.config.settings import Config
 from xcbench.data import external
 from xcbench.errors import UserError
-from xcbench.run import composing, results
-from xcbench.run.cell import Cell
-from xcbench.run.settings import Config
+from xcbench.store import results
+from xcbench.store.cell import Cell
 
 
 def command(cell: Cell, runs_dir: Path) -> str:
@@ -68,7 +69,7 @@ def _composed(groups: list[str]) -> Config:
     """Settings of a launch with nothing but these groups, or with fewer if one is not here now."""
     from hydra import compose
 
-    from xcbench.run import sweeps
+    from xcbench.plan import sweeps
 
     try:
         with sweeps.hydra():

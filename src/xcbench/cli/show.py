@@ -13,8 +13,8 @@ import pandas as pd
 from xcbench.cli import rerun
 from xcbench.cli.command import Request
 from xcbench.errors import one_line
-from xcbench.run import cells, results
-from xcbench.run.cell import Cell
+from xcbench.store import cells, results
+from xcbench.store.cell import Cell
 from xcbench.units import printable, readable
 
 

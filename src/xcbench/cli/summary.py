@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xcbench.report import formats, summary, variants
-from xcbench.run import checkpoints, results
-from xcbench.run.cell import Cell
+from xcbench.show import formats, summary, variants
+from xcbench.store import checkpoints, results
+from xcbench.store.cell import Cell
 
 LINES = 40  # a longer table is a report's
 

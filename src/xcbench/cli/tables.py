@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import durable
 from xcbench.errors import UserError, writing
+from xcbench.system import durable
 
 OUT = "out"  # setting: a file instead of standard output
 PARQUET = "parquet"

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from xcbench import durable
 from xcbench.cli.clean import confirmed
 from xcbench.cli.command import Request
 from xcbench.data import cache
 from xcbench.errors import UserError, one_line, reason, writing
-from xcbench.run import cells, grids
+from xcbench.store import cells, grids
+from xcbench.system import durable
 from xcbench.units import printable
 
 DRAW = {"sample": "40", "seed": "0"}

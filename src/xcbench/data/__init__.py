@@ -17,7 +17,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench import durable, locks, plugins, sealed, sources
+from xcbench import plugins
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
 from xcbench.data import cache, external, files, inputs, protocol, verify
@@ -27,6 +27,7 @@ from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.errors import UserError
 from xcbench.options import changed, check_name
+from xcbench.system import durable, locks, sealed, sources
 
 __all__ = [
     "Dataset",

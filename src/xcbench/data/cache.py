@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench import arrays, durable, sealed
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.errors import UserError
+from xcbench.system import arrays, durable, sealed
 
 INFO, CODE = "info.json", "code"
 ROLES = ("train", "test")

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from xcbench import plugins, sources
+from xcbench import plugins
 from xcbench.core.dataset import Dataset
 from xcbench.data import blobs, categories, samples, synthetic
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
+from xcbench.system import sources
 
 # Readers that make their rows; the settings of each have its name in `DatasetSettings`.
 MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blobs": blobs}

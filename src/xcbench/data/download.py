@@ -17,9 +17,9 @@ import requests
 from urllib3.exceptions import HTTPError
 
 import xcbench
-from xcbench import durable
 from xcbench.errors import UserError, reason
-from xcbench.terminal import afresh
+from xcbench.system import durable
+from xcbench.system.terminal import afresh
 from xcbench.units import duration, readable
 
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and without an answer

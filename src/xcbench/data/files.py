@@ -14,9 +14,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from xcbench import durable, locks, sealed
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, reason
+from xcbench.system import durable, locks, sealed
 from xcbench.units import readable
 
 RATIO, FLOOR = 200, 2**30  # lists of few different labels shrink to a 150th, but none to a GiB

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from xcbench import arrays as checked
-from xcbench import durable
+from xcbench.system import arrays as checked
+from xcbench.system import durable
 
 FILE = "inputs.npz"
 UNLABELLED = -1  # label of the class of rows without any

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench import memory
 from xcbench.core.dataset import Raw
 from xcbench.data.hashing import hashed
 from xcbench.data.inputs import Inputs
 from xcbench.data.labelled_lines import ENCODING, Header, blocks
 from xcbench.errors import UserError
+from xcbench.system import memory
 
 REMEDY = (
     "hash the features with features=1048576 (of a dataset dataset.features=1048576), number them "

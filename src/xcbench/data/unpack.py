@@ -12,9 +12,9 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from xcbench import durable
 from xcbench.data import files
 from xcbench.errors import UserError
+from xcbench.system import durable
 
 BLOCK = 1 << 20
 RATIO, SLACK = 100, 1 << 26  # data files shrink to a tenth, not to a hundredth

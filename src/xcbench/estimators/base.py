@@ -10,8 +10,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from xcbench import memory, threads
-from xcbench.bar import Bar
 from xcbench.core import engines
 from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.models.model import Model
@@ -22,6 +20,8 @@ from xcbench.estimators.early_stopping import Watch
 from xcbench.estimators.predictor import Predictor
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
+from xcbench.system import memory, threads
+from xcbench.system.bar import Bar
 
 REDUCTIONS = ("one_label", "pick_all")
 OVERFLOW = (

@@ -11,7 +11,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from xcbench import threads
 from xcbench.core.dataset import Rows, Split
 from xcbench.core.evaluation import Extras, top_classes
 from xcbench.core.metrics import evaluate
@@ -21,6 +20,7 @@ from xcbench.core.rows import take
 from xcbench.errors import UserError
 from xcbench.estimators import problem
 from xcbench.methods import registry
+from xcbench.system import threads
 from xcbench.units import count
 
 UNKNOWN = -1  # class of a label that training has not seen

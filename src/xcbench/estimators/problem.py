@@ -14,13 +14,14 @@ import scipy.sparse as sp
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench import memory, options
+from xcbench import options
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, LabelSets, Rows, Split
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions
+from xcbench.system import memory
 
 
 @contextmanager

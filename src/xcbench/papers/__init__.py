@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import threads
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError, suggestion
 from xcbench.papers.frames import having
 from xcbench.papers.rows import Conditions, Rows
+from xcbench.system import threads
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")
 PARTS = ("tuning", "runs")

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import durable
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.errors import UserError, reason, writing
 from xcbench.papers import PARTS, metrics, published, replication, stated
-from xcbench.papers.results_cache import ResultsCache
 from xcbench.papers.stated import Stated
+from xcbench.system import durable
 from xcbench.units import count, printable
 
 

@@ -15,8 +15,8 @@ from xcbench.papers.measures import Measure
 from xcbench.papers.pivots import Pivot
 from xcbench.papers.prose import Statement
 from xcbench.papers.replication import Claim, Key
-from xcbench.papers.section import Section
-from xcbench.report.figures import Picture
+from xcbench.show.pictures import Picture
+from xcbench.show.section import Section
 
 Claims = dict[Key, Claim]
 Sections = Callable[[Measured, Path], list[Section]]  # of what was measured, and a folder

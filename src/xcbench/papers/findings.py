@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from xcbench.papers import Measured, effects, published, stated
+from xcbench.papers import Measured, published, stated
 from xcbench.papers.columns import Column
 from xcbench.papers.frames import Values
 from xcbench.papers.rows import RATIO, Rows, between
-from xcbench.report.formats import NONE
+from xcbench.show import effects
+from xcbench.show.formats import NONE
 
 DISAGREES = "the claim below says otherwise"
 

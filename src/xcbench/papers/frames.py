@@ -11,9 +11,9 @@ import pandas as pd
 
 from xcbench.core.metrics import of_column
 from xcbench.papers import verdicts
-from xcbench.report.formats import NONE
-from xcbench.report.summary import ENDED
-from xcbench.run.ordering import best_of_each
+from xcbench.show.formats import NONE
+from xcbench.show.summary import ENDED
+from xcbench.store.ordering import best_of_each
 
 NAMES = re.compile(r"`([^`]+)`|(?<![\w.`])([A-Za-z_][\w.]*)")  # of columns in an expression
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from xcbench import durable
 from xcbench.errors import writing
 from xcbench.papers import NAMES, committed, description, holds, stated
-from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim
-from xcbench.report import templates
-from xcbench.report.formats import plain
+from xcbench.show import templates
+from xcbench.show.formats import plain
+from xcbench.show.section import verdict_class
+from xcbench.system import durable
 
 TITLE = "Five papers on extreme classification, re-run"
 CLAIMS = 4  # shown of each paper

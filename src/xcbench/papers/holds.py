@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import durable
 from xcbench.papers import NAMES, committed, description, stated, verdicts
-from xcbench.papers.section import verdict_class
 from xcbench.papers.stated import Claim, Stated
-from xcbench.report import templates
+from xcbench.show import templates
+from xcbench.show.section import verdict_class
+from xcbench.system import durable
 
 NAME = "what-holds"
 TITLE = "What holds of five papers"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench import sealed
 from xcbench.papers.stated import VERDICTS, Claim, Stated, grouped
 from xcbench.papers.verdicts import RESULT
+from xcbench.system import sealed
 
 NAME = "summary.json"
 

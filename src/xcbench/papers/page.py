@@ -15,10 +15,10 @@ from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
 from xcbench.papers.frames import without_twins
 from xcbench.papers.measuring import Measures
-from xcbench.papers.section import Section, Source
-from xcbench.papers.section import Table as Cells
-from xcbench.report import commits
-from xcbench.report.figures import Picture
+from xcbench.show.pictures import Picture
+from xcbench.show.section import Section, Source
+from xcbench.show.section import Table as Cells
+from xcbench.store import commits
 
 DIGITS = 8  # of a cell's identity
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from xcbench.report import style
-from xcbench.report.figures import Picture
+from xcbench.show import style
+from xcbench.show.pictures import Picture
 
 
 def save(

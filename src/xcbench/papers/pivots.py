@@ -12,7 +12,7 @@ from xcbench.papers import Grid, published
 from xcbench.papers.columns import Column
 from xcbench.papers.frames import Values, evaluated, having, number, remark, values
 from xcbench.papers.rows import Conditions
-from xcbench.report.formats import NONE
+from xcbench.show.formats import NONE
 
 DIGITS = ".4f"
 

@@ -13,15 +13,16 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench import data, durable, locks
+from xcbench import data
+from xcbench.committed import csv_tables
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.statistics import log_prior
 from xcbench.data import Missing
 from xcbench.errors import writing
-from xcbench.papers import csv_tables
-from xcbench.papers.section import Section, Table
-from xcbench.run import plan
-from xcbench.run.plan import Job
+from xcbench.plan import planning
+from xcbench.plan.planning import Job
+from xcbench.show.section import Section, Table
+from xcbench.system import durable, locks
 
 SHAPE = ["dataset", "train", "classes"]
 REACHED = ["train_log_loss", "test_log_loss", "majority_error"]
@@ -42,7 +43,7 @@ def update(folder: Path, jobs: Iterable[Job]) -> None:
         digests = set(priors["dataset_digest"])
         here = [job for job in jobs if not isinstance(job.info, Missing) and not job.info.twin]
         absent = {job.info.digest: job for job in here if job.info.digest not in digests}
-        planned = plan.prepared(list(absent.values()), whole=False)
+        planned = planning.prepared(list(absent.values()), whole=False)
         new = [job for job in planned if isinstance(job.info, Info)]
         if new:
             lines = priors.values.tolist() + [_line(job) for job in new]
@@ -81,7 +82,7 @@ def section(folder: Path) -> Iterator[Section]:
 def _line(job: Job) -> list[Any]:
     info = job.info
     assert isinstance(info, Info)
-    dataset = data.load(info, plan.cache_dir(job.settings))
+    dataset = data.load(info, planning.cache_dir(job.settings))
     reached = [train_log_loss(dataset), info.prior_log_loss, info.majority_error]
     return [info.name, info.train, info.classes, info.digest, *reached]
 

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench import durable
 from xcbench.errors import writing
-from xcbench.papers import Measured, effects
+from xcbench.papers import Measured
 from xcbench.papers.columns import TEST_LOG_LOSS, TRAIN_LOG_LOSS, Column
-from xcbench.papers.effects import Effect
 from xcbench.papers.replication import absent, command
 from xcbench.papers.rows import RATIO, Rows, between
 from xcbench.papers.stated import COLUMNS, NAME
+from xcbench.show import effects
+from xcbench.show.effects import Effect
+from xcbench.system import durable
 
 HOLDS, WITH_CODE, NOT, UNTESTED = (
     "holds",

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench import durable
+from xcbench.committed import csv_tables
 from xcbench.errors import writing
-from xcbench.papers import csv_tables, published, verdicts
+from xcbench.papers import published, verdicts
+from xcbench.system import durable
 
 NAME = "replication.csv"
 COLUMNS = [

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import durable, locks
 from xcbench.errors import writing
-from xcbench.papers import metrics, priors, replication, section, shapes, stated
+from xcbench.papers import metrics, priors, replication, stated
 from xcbench.papers.description import Description
 from xcbench.papers.replication import Claim, Key
-from xcbench.papers.section import Section, Source, Table
-from xcbench.papers.shapes import Entry
 from xcbench.papers.stated import Stated
 from xcbench.papers.verdicts import ALL, NO_DATA
-from xcbench.report.figures import slug
-from xcbench.report.formats import NONE
+from xcbench.show import section, shapes
+from xcbench.show.formats import NONE
+from xcbench.show.pictures import slug
+from xcbench.show.section import Section, Source, Table
+from xcbench.show.shapes import Entry
+from xcbench.system import durable, locks
 
 NAMED = {  # kinds of printed numbers
     "result": "Results",

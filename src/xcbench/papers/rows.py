@@ -15,7 +15,7 @@ import pandas as pd
 from xcbench.errors import UserError
 from xcbench.papers.columns import TRAIN_LOG_LOSS, Column
 from xcbench.papers.frames import ended, evaluated, having
-from xcbench.report.summary import at_best_rate
+from xcbench.show.summary import at_best_rate
 
 BEST = "best"
 RATIO = "ratio"

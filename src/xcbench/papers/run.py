@@ -15,29 +15,21 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench import sources
+from xcbench.committed import code_table, results_cache
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.committed.totals import Totals
+from xcbench.config.settings import Config
 from xcbench.data import Missing
-from xcbench.papers import (
-    LOSS,
-    PARTS,
-    Grid,
-    Measured,
-    Paper,
-    Place,
-    code_table,
-    priors,
-    results_cache,
-)
+from xcbench.papers import LOSS, PARTS, Grid, Measured, Paper, Place, priors
 from xcbench.papers.frames import stopped
-from xcbench.papers.results_cache import ResultsCache
-from xcbench.papers.totals import Totals
-from xcbench.report.summary import ENDED, at_best_rate, edge
-from xcbench.run import cells, plan, stored, sweeps
-from xcbench.run.code import Change
+from xcbench.plan import planning, stored, sweeps
+from xcbench.plan.code import Change
+from xcbench.plan.planning import Job
 from xcbench.run.execute import execute_jobs
-from xcbench.run.plan import Job
-from xcbench.run.processes import INTERRUPTED
-from xcbench.run.settings import Config
+from xcbench.show.summary import ENDED, at_best_rate, edge
+from xcbench.store import cells
+from xcbench.system import sources
+from xcbench.system.processes import INTERRUPTED
 from xcbench.units import count
 
 DECADES = 4  # by which a grid is extended at most, on either side
@@ -137,12 +129,12 @@ class Runner:
         self, grid: Grid, configurations: list[Config], cache: ResultsCache
     ) -> tuple[ResultsCache, int]:
         """Rows and checkpoints of a grid, and the exit code of its launches."""
-        jobs = plan.jobs(configurations, prepared=False)
+        jobs = planning.jobs(configurations, prepared=False)
         outcome, code = cells_of(grid.name, jobs, cache, totals=self.totals)
         extended = grid.extended and "method.lr" not in self.overrides
         steps = DECADES * (2 if grid.tuned else 1)
         for _ in range(steps if extended else 0):
-            more = plan.jobs(_beyond(grid, outcome, jobs), prepared=False)
+            more = planning.jobs(_beyond(grid, outcome, jobs), prepared=False)
             if not more or code == INTERRUPTED:
                 break
             if not self.totals:
@@ -174,7 +166,7 @@ def cells_of(
     launch = planned[0].settings
     with sources.remembered():
         rows, rest = _held(name, planned, cache)
-        more, todo = _held(name, plan.prepared(rest, whole=not rows), cache)
+        more, todo = _held(name, planning.prepared(rest, whole=not rows), cache)
     held = rows + more
     if held and not totals:
         print(
@@ -235,7 +227,7 @@ def with_best(configurations: list[Config], best: Best, tuning: Grid) -> list[Co
     would not be what the grid is for.
     """
     tuned, without = [], []
-    for job in plan.jobs(configurations, prepared=False):
+    for job in planning.jobs(configurations, prepared=False):
         settings = best.get(_search(tuning, job))
         if settings is None and not isinstance(job.info, Missing):
             without.append(" ".join(_search(tuning, job)))

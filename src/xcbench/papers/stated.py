@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import csv_tables
-from xcbench.papers.section import verdict_class
+from xcbench.committed import csv_tables
+from xcbench.show.section import verdict_class
 
 NAME = "claims.csv"
 COLUMNS = (

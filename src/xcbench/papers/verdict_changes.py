@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import durable
 from xcbench.errors import UserError, writing
 from xcbench.papers import published, verdicts
 from xcbench.papers.replication import KEY
+from xcbench.system import durable
 
 NAME = "verdict-changes.csv"
 VALUES = ["published", "measured", "seeds"]

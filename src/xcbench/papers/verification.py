@@ -20,9 +20,10 @@ import pandas as pd
 from xcbench.data import Missing
 from xcbench.papers import Paper
 from xcbench.papers.run import Runner, tables
-from xcbench.run import cells, checkpoints, plan, results
+from xcbench.plan import planning
+from xcbench.plan.planning import Job
 from xcbench.run.execute import execute_jobs
-from xcbench.run.plan import Job
+from xcbench.store import cells, checkpoints, results
 from xcbench.units import count
 
 GRID = "verify"
@@ -66,7 +67,7 @@ def _rows(paper: Paper, reports: Path, settings: Mapping[str, str]) -> Iterator[
         points, _ = runner.configurations(grid, caches)
         cache = caches[grid.part]
         rows = {str(row["cell"]): row for _, row in cache.rows.iterrows()}
-        for job in plan.jobs(points, whole=False, prepared=False):
+        for job in planning.jobs(points, whole=False, prepared=False):
             if not isinstance(job.info, Missing) and not job.settings.budget.seconds:
                 row = rows.get(cache.holds(job, grid.name) or "")
                 if row is not None and row["status"] in ENDED:
@@ -84,7 +85,7 @@ def _seeds(rows: pd.DataFrame, row: pd.Series) -> pd.DataFrame:
 
 def _prepared(item: Drawn) -> Drawn:
     settings = replace(item.job.settings, grid=GRID, mlflow=False, plan=False)
-    (job,) = plan.jobs([settings], whole=False)
+    (job,) = planning.jobs([settings], whole=False)
     return replace(item, job=job)
 
 

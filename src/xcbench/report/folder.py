@@ -8,13 +8,14 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
-from xcbench import durable, locks, sealed
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
-from xcbench.report import commits, figures, page, summary, templates, variants
-from xcbench.report.formats import markdown
-from xcbench.run import checkpoints, results
-from xcbench.run.cell import Cell
+from xcbench.report import page
+from xcbench.show import pictures, summary, templates, variants
+from xcbench.show.formats import markdown
+from xcbench.store import checkpoints, commits, results
+from xcbench.store.cell import Cell
+from xcbench.system import durable, locks, sealed
 
 INPUTS = "inputs.sha256"
 CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures", INPUTS}
@@ -95,7 +96,7 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
         by_label = page.by_label(labelled, cells)
         twins = [label for label, its in by_label.items() if page.is_twin(its)]
         texts["table.md"] = markdown(table, title, twins, checkpoint)
-        drawn = figures.draw(labelled, curves, trained, scratch / "figures")
+        drawn = pictures.draw(labelled, curves, trained, scratch / "figures")
         texts["index.html"] = page.render(
             title, by_label, labelled, table, drawn, stale, checkpoint
         )

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from xcbench.report import commits, formats, templates
-from xcbench.report.figures import DATASETS, Picture, slug
-from xcbench.report.variants import pairs, split, text
-from xcbench.run import checkpoints
-from xcbench.run.cell import STATUSES, Cell
+from xcbench.show import formats, templates
+from xcbench.show.pictures import DATASETS, Picture, slug
+from xcbench.show.variants import pairs, split, text
+from xcbench.store import checkpoints, commits
+from xcbench.store.cell import STATUSES, Cell
 
 UNDRAWN = f"figures are drawn for the first {DATASETS} datasets"
 

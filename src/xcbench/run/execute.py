@@ -8,20 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.options import check_name
-from xcbench.run import cells, executors, grids, profile, runner, stored
-from xcbench.run.cell import Cell
-from xcbench.run.claims import Queue
-from xcbench.run.mlflow_target import Target
-from xcbench.run.plan import Job, jobs
-from xcbench.run.planned import TO_RUN, states
-from xcbench.run.processes import INTERRUPTED
+from xcbench.plan import stored
+from xcbench.plan.planned import TO_RUN, states
+from xcbench.plan.planning import Job, jobs
+from xcbench.run import executors, runner
+from xcbench.run.leases import Queue
 from xcbench.run.progress import Progress
 from xcbench.run.recorder import Recorder
-from xcbench.run.settings import Config
+from xcbench.store import cells, grids, profile
+from xcbench.store.cell import Cell
+from xcbench.system.processes import INTERRUPTED
+from xcbench.track.mlflow_target import Target
 from xcbench.units import count
 
 LISTED = 40  # cells of a plan

@@ -14,15 +14,17 @@ import pandas as pd
 from hydra import compose
 
 from xcbench import data
+from xcbench.config import overrides
 from xcbench.core.dataset import Dataset
 from xcbench.data import Missing
 from xcbench.errors import UserError
-from xcbench.run import cells, checkpoints, overrides, plan, stored, sweeps
-from xcbench.run import results as frames
+from xcbench.plan import planning, stored, sweeps
 from xcbench.run.execute import execute_jobs, planned
-from xcbench.run.processes import INTERRUPTED
-from xcbench.run.profile import LAUNCH
 from xcbench.run.progress import InABar, Progress
+from xcbench.store import cells, checkpoints
+from xcbench.store import results as frames
+from xcbench.store.profile import LAUNCH
+from xcbench.system.processes import INTERRUPTED
 
 OF_LAUNCH = ("data_dir", "runs_dir", "fetch")
 PLAIN = re.compile(r"[\w.+/-]+")
@@ -63,7 +65,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     point = _words({"dataset": name, **overrides})
     with sweeps.hydra():
         settings = sweeps.Composer(lambda words: compose("config", overrides=words)).read(point)
-    cache_dir = plan.cache_dir(settings)
+    cache_dir = planning.cache_dir(settings)
     info = data.prepare(settings.dataset, Path(settings.data_dir), cache_dir, settings.fetch)
     if isinstance(info, Missing):
         raise UserError(info.detail)

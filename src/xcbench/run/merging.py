@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench import durable, sealed
 from xcbench.core.metrics import COSTS
 from xcbench.errors import UserError, one_line, writing
 from xcbench.options import check_name
-from xcbench.run import cells, grids, profile
-from xcbench.run.cell import FINAL, STATUSES, Cell
-from xcbench.run.claims import Claims
+from xcbench.run.leases import Claims
+from xcbench.store import cells, grids, profile
+from xcbench.store.cell import FINAL, STATUSES, Cell
+from xcbench.system import durable, sealed
 
 OURS, THEIRS = "ours", "theirs"
 CELL_FILES = {cells.CELL, cells.CURVE, cells.WEIGHTS, cells.INPUTS}

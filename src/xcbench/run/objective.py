@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from xcbench.config.settings import Config
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError
-from xcbench.run import cells, checkpoints, plan
-from xcbench.run.settings import Config
+from xcbench.plan import planning
+from xcbench.store import cells, checkpoints
 
 
 def of_point(settings: Config) -> float:
@@ -21,7 +22,7 @@ def of_point(settings: Config) -> float:
     UserError
         If the cell failed or was skipped.
     """
-    (job,) = plan.jobs([settings], whole=False)
+    (job,) = planning.jobs([settings], whole=False)
     cell = cells.usable(Path(settings.runs_dir), job.cell.cell)
     if cell is None or cell.status not in cells.FINAL:
         why = f"{cell.status}: {cell.message}" if cell else "not there"

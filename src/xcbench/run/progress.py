@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from xcbench.bar import Bar
-from xcbench.run.cell import Cell
-from xcbench.run.plan import Job
-from xcbench.terminal import RED, YELLOW, afresh, filled, styled
+from xcbench.plan.planning import Job
+from xcbench.store.cell import Cell
+from xcbench.system.bar import Bar
+from xcbench.system.terminal import RED, YELLOW, afresh, filled, styled
 from xcbench.units import duration
 
 COLOURS = {"failed": RED, "diverged": YELLOW, "timeout": YELLOW}

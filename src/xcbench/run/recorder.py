@@ -17,12 +17,13 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from xcbench import durable
 from xcbench.errors import UserError, one_line
-from xcbench.run import cells, tracking
-from xcbench.run.cell import Cell
-from xcbench.run.mlflow_target import Target
-from xcbench.run.processes import end_with_parent, without_signals
+from xcbench.store import cells
+from xcbench.store.cell import Cell
+from xcbench.system import durable
+from xcbench.system.processes import end_with_parent, without_signals
+from xcbench.track import tracking
+from xcbench.track.mlflow_target import Target
 from xcbench.units import count
 
 START = 2.0  # seconds after which a launch takes a process beside it

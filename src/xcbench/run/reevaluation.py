@@ -12,11 +12,11 @@ import pandas as pd
 
 from xcbench.core.dataset import Dataset
 from xcbench.errors import UserError
-from xcbench.run import cells
-from xcbench.run.cell import Cell
-from xcbench.run.code import Change, Code, change
-from xcbench.run.evaluator import Evaluator
-from xcbench.run.plan import Job
+from xcbench.plan.code import Change, Code, change
+from xcbench.plan.planning import Job
+from xcbench.store import cells
+from xcbench.store.cell import Cell
+from xcbench.train.evaluator import Evaluator
 
 LINEAR = {"W", "b"}
 UNCORRECTED = "_uncorrected"  # columns of a model whose correction is fitted, and not saved

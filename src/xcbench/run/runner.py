@@ -15,19 +15,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from xcbench import data, memory, plugins, threads
+from xcbench import data, plugins
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Solver, lockstep
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.run import code, environment, plan, reevaluation, training
-from xcbench.run.cell import Cell
-from xcbench.run.cells import identity
-from xcbench.run.course import Trace
-from xcbench.run.plan import Job, cache_dir, memory_estimate
-from xcbench.run.processes import interrupted
+from xcbench.plan import code, planning
+from xcbench.plan.planning import Job, cache_dir, memory_estimate
+from xcbench.run import reevaluation
+from xcbench.store import environment
+from xcbench.store.cell import Cell
+from xcbench.store.cells import identity
+from xcbench.system import memory, threads
+from xcbench.system.processes import interrupted
+from xcbench.train import training
+from xcbench.train.course import Trace
 from xcbench.units import GIB, count
 
 APART = "; lockstep=false trains each cell by itself"
@@ -129,7 +133,7 @@ def _evaluated(job: Job) -> Cell | None:
 
 def _code(job: Job) -> dict[str, Any]:
     """Record of the code that ran, with its fingerprint."""
-    return code.today(plan.case(job), job.source).content
+    return code.today(planning.case(job), job.source).content
 
 
 def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:

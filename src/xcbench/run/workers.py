@@ -12,12 +12,12 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
-from xcbench import memory, threads
+from xcbench.plan.planning import Job
 from xcbench.run import runner
-from xcbench.run.cell import Cell
-from xcbench.run.claims import Queue
-from xcbench.run.plan import Job
-from xcbench.run.processes import end_with_parent, without_signals
+from xcbench.run.leases import Queue
+from xcbench.store.cell import Cell
+from xcbench.system import memory, threads
+from xcbench.system.processes import end_with_parent, without_signals
 
 PAUSE = 0.5  # seconds between looks at what other launches run
 SPAWN = multiprocessing.get_context("spawn")

@@ -19,8 +19,8 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-from xcbench import durable, private
 from xcbench.errors import reason
+from xcbench.system import durable, private
 
 SIZE = hashlib.sha256().digest_size
 

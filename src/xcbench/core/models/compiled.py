@@ -11,7 +11,6 @@ from weakref import ref
 import numpy as np
 import scipy.sparse as sp
 
-from xcbench import threads
 from xcbench.core import kernels
 from xcbench.core.adaptive import Pace, Squares
 from xcbench.core.batch import Batch
@@ -21,6 +20,7 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.core.models.model import Model, Summary
 from xcbench.core.models.row_view import RowView, fixed
 from xcbench.core.objectives import Objective, Scalar
+from xcbench.system import threads
 
 CACHED_BYTES = 1 << 23  # weights up to this size need not be visited class after class,
 PAIRS_OF_CLASS = 8  # nor where a class has fewer pairs than this on average

@@ -9,12 +9,12 @@ from itertools import pairwise
 import numba
 import numpy as np
 
-from xcbench import threads
 from xcbench.core import kernels
 from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.models.model import Summary
 from xcbench.core.models.row_view import RowView
+from xcbench.system import threads
 
 PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
 PANEL_CLASSES = (64, 512)

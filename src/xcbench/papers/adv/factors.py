@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from xcbench.papers import Measured, effects
+from xcbench.papers import Measured
 from xcbench.papers import columns as c
 from xcbench.papers.adv import race
 from xcbench.papers.adv.experiments import FIGURE1, SCALE, TREE
 from xcbench.papers.adv.frames import LIKELIHOOD, at_start
 from xcbench.papers.frames import having, values
 from xcbench.papers.rows import Rows
-from xcbench.report.formats import NONE
+from xcbench.show import effects
+from xcbench.show.formats import NONE
 
 TREE_OF_TEXT = {
     c.TREE_L2: 0.1,

@@ -14,9 +14,9 @@ from xcbench.papers.adv.experiments import FIGURE1_LARGE
 from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
 from xcbench.papers.adv.names import DATASETS, HERE, PROPOSED, SHOWN
 from xcbench.papers.frames import ended, evaluated
-from xcbench.report import style
-from xcbench.report.curves import draw_line, over_seeds
-from xcbench.report.figures import Picture
+from xcbench.show import style
+from xcbench.show.curves import draw_line, over_seeds
+from xcbench.show.pictures import Picture
 
 LOOKS: style.Styles = {
     PROPOSED: {"color": "#117733"},

@@ -12,7 +12,7 @@ from xcbench.papers import Measured
 from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
 from xcbench.papers.adv.names import HERE, PROPOSED, SHOWN
 from xcbench.papers.frames import Values, evaluated, values
-from xcbench.report.formats import NONE
+from xcbench.show.formats import NONE
 
 SECONDS, EPOCHS = "train_seconds", "epoch"  # clocks of a race
 MEASURES = {"accuracy": ACCURACY, "log likelihood": LIKELIHOOD}  # what it is to

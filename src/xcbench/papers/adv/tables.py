@@ -29,9 +29,9 @@ from xcbench.papers.adv.names import (
 )
 from xcbench.papers.frames import ended, having, number, values
 from xcbench.papers.run import searches
-from xcbench.report.formats import NONE
-from xcbench.report.summary import at_best_rate, edge
-from xcbench.run.ordering import best_first
+from xcbench.show.formats import NONE
+from xcbench.show.summary import at_best_rate, edge
+from xcbench.store.ordering import best_first
 
 
 def table1(measured: Measured) -> pd.DataFrame:

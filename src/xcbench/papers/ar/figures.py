@@ -12,11 +12,11 @@ from xcbench.papers import LOSS, Measured, pictures
 from xcbench.papers.ar.experiments import UNIFICATION, UNIFICATION_ADAPTIVE
 from xcbench.papers.ar.names import BOUND, DATASETS, NAME, cells, seconds
 from xcbench.papers.frames import ended, evaluated, values
-from xcbench.papers.panels import SOFT
-from xcbench.report import style
-from xcbench.report.curves import CLOCKS, draw_line, over_seeds
-from xcbench.report.figures import Picture
-from xcbench.report.summary import at_best_rate
+from xcbench.show import style
+from xcbench.show.curves import CLOCKS, draw_line, over_seeds
+from xcbench.show.panels import SOFT
+from xcbench.show.pictures import Picture
+from xcbench.show.summary import at_best_rate
 
 LOOKS: style.Styles = {
     "ar_softmax": {"color": style.OTHERS[0]},

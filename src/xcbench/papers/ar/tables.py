@@ -23,7 +23,7 @@ from xcbench.papers.ar.names import (
     seconds,
 )
 from xcbench.papers.frames import compared, ended, having, number, values, within
-from xcbench.report.formats import NONE
+from xcbench.show.formats import NONE
 
 CLOSE = {  # asked of log likelihood and accuracy, with the code's settings
     ("mnist", ""): (0.005, 0.004),

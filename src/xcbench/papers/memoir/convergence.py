@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.optimize import linprog
 
 from xcbench.papers import Measured
-from xcbench.papers.section import Section, Table
+from xcbench.show.section import Section, Table
 
 ROWS, FEATURES, CLASSES = 60, 8, 5
 DELTA = 0.05

@@ -23,8 +23,8 @@ from xcbench.papers.memoir.names import (
     of,
     printed,
 )
-from xcbench.report import style
-from xcbench.report.figures import Picture
+from xcbench.show import style
+from xcbench.show.pictures import Picture
 
 LOOKS: style.Styles = {
     name: {

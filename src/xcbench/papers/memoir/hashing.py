@@ -18,8 +18,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
-from xcbench.papers.section import Section
-from xcbench.report import style
+from xcbench.show import style
+from xcbench.show.section import Section
 
 S, C = 0.9, 0.5
 SIZES = tuple(1 << power for power in range(5, 12))  # n

@@ -16,9 +16,9 @@ from xcbench.papers import Measured, pictures
 from xcbench.papers.frames import without_twins
 from xcbench.papers.memoir.margins import DELTAS, FILE, GRAPH, read
 from xcbench.papers.report import all_but
-from xcbench.papers.section import Section, Table
-from xcbench.report import style
-from xcbench.report.formats import NONE
+from xcbench.show import style
+from xcbench.show.formats import NONE
+from xcbench.show.section import Section, Table
 
 CAPTION = (
     "Recall of margin oracles against batches, and the delta of each epsilon after the last one, "

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from omegaconf import OmegaConf
 
 from xcbench import data
+from xcbench.committed.results_cache import load, save
 from xcbench.core import oracles
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.models.sparse import SparseModel, sparse_rows
@@ -35,9 +36,8 @@ from xcbench.data.settings import DatasetSettings, Protocol, SyntheticSettings
 from xcbench.methods import registry
 from xcbench.methods.memoir import MemoirL2Options, batch, memoir_l2
 from xcbench.papers import Place
-from xcbench.papers.results_cache import load, save
-from xcbench.run import cells
-from xcbench.run.cell import Cell
+from xcbench.store import cells
+from xcbench.store.cell import Cell
 
 FILE = "margins.csv"
 SPEC = SyntheticSettings(train=3000, test=1000, features=1000, classes=300, nonzeros=20)

@@ -23,7 +23,7 @@ from xcbench.papers.memoir.names import (
     of,
     printed,
 )
-from xcbench.report.formats import NONE
+from xcbench.show.formats import NONE
 
 SHOWN = {
     "train_time": "train s",

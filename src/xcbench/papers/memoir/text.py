@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xcbench.papers import Measured, effects
+from xcbench.papers import Measured
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.memoir import lsh, theory
 from xcbench.papers.memoir.experiments import TABLE2
 from xcbench.papers.rows import Rows
-from xcbench.report.formats import NONE
+from xcbench.show import effects
+from xcbench.show.formats import NONE
 
 
 def once(measured: Measured, rows: Rows, column: Column) -> str:

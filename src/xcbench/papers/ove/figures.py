@@ -15,10 +15,10 @@ from xcbench.papers.frames import evaluated, values
 from xcbench.papers.ove.experiments import FIGURE3, FIGURE3_ASCENT, FIGURE3D, TABLE2
 from xcbench.papers.ove.figures_toy import COLOURS, NAMES
 from xcbench.papers.ove.names import DATASETS, OBJECTIVE, SMALL
-from xcbench.papers.panels import SOFT
-from xcbench.report import style
-from xcbench.report.curves import draw_line, over_seeds
-from xcbench.report.figures import Picture
+from xcbench.show import style
+from xcbench.show.curves import draw_line, over_seeds
+from xcbench.show.panels import SOFT
+from xcbench.show.pictures import Picture
 
 STOCHASTIC: dict[str, Any] = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum

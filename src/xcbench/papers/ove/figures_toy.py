@@ -21,10 +21,10 @@ from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.papers import Measured, pictures
 from xcbench.papers.ove.weights import FILE, matrix, read
-from xcbench.papers.panels import SOFT
-from xcbench.report import style
-from xcbench.report.curves import draw_line, over_seeds
-from xcbench.report.figures import Picture
+from xcbench.show import style
+from xcbench.show.curves import draw_line, over_seeds
+from xcbench.show.panels import SOFT
+from xcbench.show.pictures import Picture
 
 NAMES = {"softmax": "exact softmax", "ove": "one-vs-each", "bouchard": "Bouchard"}
 COLOURS = {"softmax": "#0072b2", "ove": "#d55e00", "bouchard": "#009e73"}

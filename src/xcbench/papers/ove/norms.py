@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.papers import Place
-from xcbench.run import cells
+from xcbench.store import cells
 
 NORM = "param_norm"
 WITHOUT_BIASES = "param_norm_without_biases"

@@ -20,7 +20,7 @@ from xcbench.papers.ove.names import (
     measured,
     printed,
 )
-from xcbench.report.formats import NONE
+from xcbench.show.formats import NONE
 
 SHOWN = {"param_norm": "norm", "test_error": "error", "test_nlpd": "nlpd"}
 DIGITS = {"param_norm": 3, "test_error": 4, "test_nlpd": 4}

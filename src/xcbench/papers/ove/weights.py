@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from xcbench.committed.results_cache import load, save
 from xcbench.papers import Place
-from xcbench.papers.results_cache import load, save
-from xcbench.run import cells
+from xcbench.store import cells
 
 BIAS = -1  # in the column ``feature``
 COLUMNS = ["cell", "class", "feature", "value"]

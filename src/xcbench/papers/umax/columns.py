@@ -13,7 +13,7 @@ from xcbench.papers import LOSS
 from xcbench.papers.frames import Values, ended, values
 from xcbench.papers.measures import Number
 from xcbench.papers.umax.names import DATASETS, METHODS, recorded
-from xcbench.report.summary import at_best_rate
+from xcbench.show.summary import at_best_rate
 
 EXPECTED = {"classes": "labels", "dimension": "features", "examples": "train"}
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Grid, Measured, panels, pictures, published
+from xcbench.papers import Grid, Measured, pictures, published
 from xcbench.papers.umax import stored
 from xcbench.papers.umax.experiments import FIGURE2, FIGURE3, FIGURE3_ONE_PAIR, TABLE3_CODE
 from xcbench.papers.umax.names import BIASED, DATASETS, METHODS, TWICE
-from xcbench.report import style
-from xcbench.report.figures import Picture
+from xcbench.show import panels, style
+from xcbench.show.pictures import Picture
 
 DASHES = {"ove": "--", "nce": "-.", "is": ":", "vanilla": (0, (8, 2))}
 FIGURE2_RATES = [1e2, 1e1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4]

@@ -17,8 +17,8 @@ from xcbench.papers.umax.experiments import (
     TABLE3_TUNED,
 )
 from xcbench.papers.umax.names import BIASED, DATASET_NAMES, PUBLISHED_NAME
-from xcbench.report.formats import NONE
-from xcbench.report.summary import at_best_rate
+from xcbench.show.formats import NONE
+from xcbench.show.summary import at_best_rate
 
 CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))
 VARIANTS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from xcbench.papers.panels import COLUMNS
+from xcbench.show.panels import COLUMNS
 
 TUNED = "tuned run used for Table 3 (Dec 2017)"
 AGAIN = "tuned re-run: Implicit one pass per epoch (Feb 2018)"

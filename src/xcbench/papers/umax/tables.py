@@ -40,8 +40,8 @@ from xcbench.papers.umax.names import (
 )
 from xcbench.papers.umax.stored import TUNED
 from xcbench.papers.verdicts import DEVIATES, NO_DATA, Printed, agreement
-from xcbench.report.formats import NONE
-from xcbench.report.summary import at_best_rate, edge
+from xcbench.show.formats import NONE
+from xcbench.show.summary import at_best_rate, edge
 
 SEARCH = "learning-rate search on first 10% of the data"
 LAST = 49  # zero-based epoch of the last stored checkpoint

@@ -11,12 +11,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from xcbench.config.settings import EXECUTORS, Config
 from xcbench.errors import UserError
 from xcbench.run import workers
-from xcbench.run.claims import Queue
 from xcbench.run.executors import elsewhere
+from xcbench.run.leases import Queue
 from xcbench.run.progress import Progress
-from xcbench.run.settings import EXECUTORS, Config
 from xcbench.run.workers import Outcome
 
 LOCAL = EXECUTORS[0]

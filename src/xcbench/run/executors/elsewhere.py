@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from xcbench.run import cells
-from xcbench.run.cell import Cell
-from xcbench.run.claims import Queue
+from xcbench.plan.planning import Job
 from xcbench.run.executors.task import Result, Task
-from xcbench.run.plan import Job
+from xcbench.run.leases import Queue
 from xcbench.run.workers import Outcome, shared
+from xcbench.store import cells
+from xcbench.store.cell import Cell
 
 PAUSE = 0.1  # seconds between looks at what has ended
 VISIBLE = 10.0  # seconds until a shared file system shows what another machine wrote

@@ -12,11 +12,11 @@ from typing import Any
 import ray
 from ray import exceptions
 
+from xcbench.config.settings import Config
 from xcbench.errors import UserError, one_line
 from xcbench.run.executors.elsewhere import LostTask
 from xcbench.run.executors.task import Result, Task, work
-from xcbench.run.processes import without_signals
-from xcbench.run.settings import Config
+from xcbench.system.processes import without_signals
 
 PATIENCE = 20.0  # seconds for a cluster to answer
 

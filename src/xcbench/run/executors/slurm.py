@@ -18,11 +18,11 @@ from typing import Any
 
 import submitit
 
-from xcbench import durable
+from xcbench.config.settings import Config
 from xcbench.errors import UserError, one_line
 from xcbench.run.executors.elsewhere import PAUSE, VISIBLE, LostTask
 from xcbench.run.executors.task import Result, Task, work
-from xcbench.run.settings import Config
+from xcbench.system import durable
 
 ARRAY = 1000  # jobs of an array, by SLURM's own default
 SECONDS = 5.0  # between calls of squeue

@@ -16,8 +16,9 @@ from pathlib import Path
 import xcbench
 from xcbench import plugins
 from xcbench.errors import UserError
-from xcbench.run import cells, runner
-from xcbench.run.plan import Job
+from xcbench.plan.planning import Job
+from xcbench.run import runner
+from xcbench.store import cells
 
 ALONE = threading.Lock()  # cells of one process share its folder, its clock and BLAS's threads
 

@@ -14,10 +14,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured
-from xcbench.papers.section import Section
 from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
-from xcbench.report import style
-from xcbench.report.figures import Picture
+from xcbench.show import style
+from xcbench.show.pictures import Picture
+from xcbench.show.section import Section
 
 PARTS: dict[str, ModuleType] = {
     "step_size": step_size,

@@ -18,7 +18,7 @@ from scipy.special import wrightomega
 
 from xcbench.core.objectives import Numbers
 from xcbench.core.objectives.implicit import CONVERGED, implicit_step
-from xcbench.report import style
+from xcbench.show import style
 
 ACCURACY = 1e-9
 STATES = 20_000

@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 
 from xcbench.core.objectives import Numbers
 from xcbench.core.objectives.double_sum import double_sum
-from xcbench.report import style
+from xcbench.show import style
 
 DELTA = 1.0
 L2 = 0.1

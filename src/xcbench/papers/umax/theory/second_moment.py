@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from xcbench.report import style
+from xcbench.show import style
 
 ROWS, CLASSES, FEATURES = 200, 100, 20
 L2 = 0.1

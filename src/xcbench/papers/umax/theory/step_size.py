@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from xcbench.core.objectives import Numbers
 from xcbench.core.objectives.double_sum import double_sum
 from xcbench.core.objectives.implicit import implicit_step
-from xcbench.report import style
+from xcbench.show import style
 
 CLASSES = 1000
 DELTA = 1.0

@@ -1,0 +1,64 @@
+"""From the files under ``conf/`` to a checked `Config`."""
+
+from __future__ import annotations
+
+from dataclasses import Field, fields
+from functools import cache
+from typing import Any
+
+from hydra.core.config_store import ConfigStore
+from omegaconf import DictConfig, OmegaConf
+
+from xcbench.config import yaml_limits
+from xcbench.config.settings import Config
+from xcbench.data.settings import DatasetSettings
+from xcbench.options import check_value
+
+
+def register() -> None:
+    """Make the schemas known to Hydra; the files under ``conf/`` refer to them, within limits."""
+    yaml_limits.register()
+    store = ConfigStore.instance()
+    store.store(group="schema", name="config", node=Config, package="_global_")
+    store.store(group="schema/dataset", name="dataset", node=DatasetSettings)
+
+
+def read(composed: DictConfig) -> Config:
+    """Turn a composed configuration into a checked `Config`.
+
+    Raises
+    ------
+    UserError
+        If a value is out of range.
+    """
+    whole = typed(composed)
+    return Config(**{entry.name: part(whole, entry) for entry in fields(Config)})
+
+
+def typed(composed: DictConfig) -> DictConfig:
+    """Our own part of a composed configuration, with the type of every option."""
+    ours = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
+    whole = OmegaConf.merge(_schema(), ours)
+    assert isinstance(whole, DictConfig)
+    return whole
+
+
+@cache
+def _schema() -> DictConfig:
+    schema = OmegaConf.structured(Config)
+    assert isinstance(schema, DictConfig)
+    return schema
+
+
+def part(composed: DictConfig, entry: Field[Any]) -> Any:
+    """Checked value of one field of `Config` in a typed configuration.
+
+    Raises
+    ------
+    UserError
+        If it is out of range.
+    """
+    node = composed[entry.name]
+    value = OmegaConf.to_object(node) if OmegaConf.is_config(node) else node
+    check_value(entry, value)
+    return value

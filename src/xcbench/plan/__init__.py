@@ -1,0 +1,1 @@
+"""Configurations to jobs: what runs, what is there and still holds."""

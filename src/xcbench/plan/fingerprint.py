@@ -1,0 +1,190 @@
+"""Fingerprint of behaviour: what today's code computes on a small fixed problem.
+
+A cell's own method, protocol, evaluation, engine and precision run for two passes over a sample
+(`xcbench.data.samples`), and the numbers of each column are kept. Rate and penalty are the same for
+all cells that differ in these alone. Numbers are compared, not hashed, so that a sum in another
+order changes nothing.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from omegaconf import OmegaConf
+
+from xcbench.config.settings import Budget, Evaluation
+from xcbench.core.dataset import Dataset
+from xcbench.core.solvers import lockstep
+from xcbench.data import code, samples
+from xcbench.data.settings import DatasetSettings
+from xcbench.methods import registry
+from xcbench.methods.method import Method, stochastic
+from xcbench.methods.options import MethodOptions, SampledOptions
+from xcbench.options import changed
+from xcbench.system import threads
+from xcbench.train import training
+
+Numbers = dict[str, list[float]]
+RATES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
+LARGEST = 2.0  # a larger weight: the rate is too high to tell formulas apart
+L2 = 0.1
+BUDGET = Budget(epochs=2.0, checkpoints=2)
+DATA, WEIGHTS, LANES = "data", "weights", "lanes"  # beside the columns of a curve
+CLOCK = "train_seconds"
+METRICS = ("train_", "test_", "validation_")
+DIGITS = 7
+
+
+@dataclass(frozen=True)
+class Case:
+    """Settings that decide which code computes a cell's numbers, and how.
+
+    Attributes
+    ----------
+    dataset : reader, protocol without its seed, and settings of a maker; options at their defaults
+        are left out, here and below, so that a changed default changes the numbers.
+    twin : whether the rows are those of the dataset's twin.
+    method : reference of the method.
+    options : of the method, without its rate.
+    lockstep : whether cells like it train in lockstep.
+    """
+
+    dataset: dict[str, Any]
+    twin: bool
+    method: str
+    options: dict[str, Any]
+    evaluation: dict[str, Any]
+    dtype: str
+    engine: str
+    lockstep: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        dataset: DatasetSettings,
+        twin: bool,
+        method: str,
+        options: MethodOptions,
+        evaluation: Evaluation,
+        **others: Any,
+    ) -> Case:
+        """Case of the settings of a cell."""
+        protocol = changed(replace(dataset.protocol, split_seed=0))
+        kept = {"reader": dataset.reader, "protocol": protocol}
+        made = code.made_by(dataset, twin)
+        if made:
+            kept[made[0]] = asdict(made[1]) | {"seed": 0}
+        l2 = L2 if options.l2 or not stochastic(options) else 0.0
+        same = {"name": options.name, **changed(replace(options, lr=None, l2=l2))}
+        return cls(kept, twin, method, same, changed(evaluation), **others)
+
+
+def numbers(case: Case) -> Numbers:
+    """Numbers of today's code: of the prepared sample, of the weights, and of every column.
+
+    Of a method that no seed controls, those of the sample alone.
+
+    Raises
+    ------
+    UserError
+        If the format has no sample, or the method cannot be found.
+    Exception
+        Whatever the method raises on the sample.
+    """
+    settings = _read(DatasetSettings, {"name": "sample", **case.dataset})
+    with threads.one(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sample = code.sample(settings, case.twin)
+        by_column = {DATA: samples.numbers(sample)}
+        if registry.find(case.method).thing.seeded:
+            by_column |= _of_training(case, sample)
+    return {
+        name: [float(f"{value:.{DIGITS}g}") for value in values]
+        for name, values in by_column.items()
+    }
+
+
+def differences(old: Numbers, new: Numbers) -> list[str]:
+    """Columns whose numbers differ beyond rounding, or which only one of both has."""
+    return [
+        name
+        for name in {**old, **new}
+        if name not in old or name not in new or not code.close(old[name], new[name])
+    ]
+
+
+def options(case: Case) -> Any:
+    """Settings of the method, without a rate."""
+    return _read(registry.find(case.method).thing.schema, case.options)
+
+
+def is_metric(column: str) -> bool:
+    """Whether a column is measured by the evaluator, from weights."""
+    return column.startswith(METRICS)
+
+
+def _read(schema: Any, values: dict[str, Any]) -> Any:
+    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), values))
+
+
+def _of_training(case: Case, sample: Dataset) -> Numbers:
+    method = registry.find(case.method).thing
+    settings = options(case)
+    if isinstance(settings, SampledOptions):
+        settings.negatives = min(settings.negatives, sample.info.classes - 1)
+    evaluation: Evaluation = _read(Evaluation, case.evaluation)
+    most = min(evaluation.top_k, sample.info.classes)
+    evaluation = replace(evaluation, costs=False, every=1, top_k=most)
+    if evaluation.validation and evaluation.validation_from == "train":
+        sample = sample.held_out(evaluation.validation, 0)
+    rate: float | None = None
+    for rate in RATES if method.has_rate(settings) else (None,):
+        solver, model = _built(case, method, replace(settings, lr=rate), sample)
+        trace = training.run(solver, model, sample, 0, BUDGET, evaluation, settings.l2)
+        weights = model.weights()
+        if trace.status == "done" and _moderate(weights):
+            break
+    columns = _columns(trace.curve)
+    columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
+    if case.lockstep and rate:
+        lanes = [
+            _built(case, method, replace(settings, lr=rate / 2**lane), sample)
+            for lane in range(lockstep.FEWEST)
+        ]
+        columns[LANES] = _of_lockstep(lanes, sample, evaluation, settings.l2)
+    return columns
+
+
+def _built(case: Case, method: Method, settings: Any, sample: Dataset) -> tuple[Any, Any]:
+    return training.built(method, settings, sample.info, sample.info, case.engine, case.dtype)
+
+
+def _moderate(weights: dict[str, np.ndarray]) -> bool:
+    return all(np.abs(array).max(initial=0) <= LARGEST for array in weights.values())
+
+
+def _columns(curve: pd.DataFrame) -> Numbers:
+    """Numbers of every column but the clock."""
+    return {
+        str(name): [float(value) for value in column if np.isfinite(value)]
+        for name, column in curve.items()
+        if name != CLOCK and pd.api.types.is_numeric_dtype(column)
+    }
+
+
+def _of_lockstep(
+    lanes: Sequence[tuple[Any, Any]], sample: Dataset, evaluation: Evaluation, l2: float
+) -> list[float]:
+    """Last numbers of every lane; none where these rows do not train in lockstep."""
+    solvers, models = zip(*lanes, strict=True)
+    if not lockstep.possible(solvers, models, sample):
+        return []
+    penalties = [l2] * len(lanes)
+    traces = training.run_together(solvers, models, sample, 0, BUDGET, evaluation, penalties)
+    columns = [sorted(_columns(trace.curve).items()) for trace in traces]
+    return [values[-1] for lane in columns for _, values in lane if values]

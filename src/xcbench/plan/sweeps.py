@@ -1,0 +1,300 @@
+"""From overrides to configurations: a sweep is composed once for each choice of groups.
+
+Hydra takes a tenth of a second to compose. Points that differ only in plain values are made by
+setting these values.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
+from hydra._internal.config_repository import CachingConfigRepository
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override, OverrideType
+from hydra.errors import HydraException, MissingConfigException
+from hydra.plugins.config_source import ConfigResult
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from xcbench import options
+from xcbench.config import composing, hydra_messages
+from xcbench.config.settings import Config
+from xcbench.errors import UserError
+from xcbench.store.profile import LAUNCH
+from xcbench.units import printable
+
+PARTS = {entry.name: entry for entry in fields(Config)}
+PLAIN = {entry.name for entry in fields(Config) if entry.metadata}  # options in no group
+Point = Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Base:
+    """What a choice of groups gives.
+
+    Attributes
+    ----------
+    refers : the parts that each part of `Config` refers to, itself among them.
+    """
+
+    typed: DictConfig
+    refers: dict[str, set[str]]
+
+    @classmethod
+    def of(cls, composed: DictConfig) -> _Base:
+        """Follow the interpolations ``${...}``."""
+        typed = composing.typed(composed)
+        content = OmegaConf.to_container(typed, resolve=False)
+        assert isinstance(content, dict)
+        refers = {name: {name} | _references(content[name]) for name in PARTS}
+        for _ in PARTS:
+            refers = {
+                name: sources.union(*(refers[other] for other in sources))
+                for name, sources in refers.items()
+            }
+        return cls(typed, refers)
+
+    def read(self, values: Sequence[Override], parts: Iterable[str]) -> dict[str, Any]:
+        """Checked parts of the configuration with these values.
+
+        Points of a base set the same names, so that nothing is left of the point before.
+        """
+        for value in values:
+            try:
+                OmegaConf.update(self.typed, value.key_or_group, value.value())
+            except (OmegaConfBaseException, OverflowError) as error:
+                reason = hydra_messages.value_problem(str(error).splitlines()[0])
+                raise UserError(f"{value.input_line} is not possible: {reason}") from None
+        return {name: composing.part(self.typed, PARTS[name]) for name in parts}
+
+
+class Composer:
+    """Configurations of points, each a list of overrides.
+
+    Points share equal parts: a part of `Config`, such as its method, is made and checked once for
+    all points with the same values in it.
+
+    Parameters
+    ----------
+    compose : function that composes a point in full.
+    """
+
+    def __init__(self, compose: Callable[[list[str]], DictConfig]) -> None:
+        self.compose = compose
+        self.parser = OverridesParser.create()
+        self.words: dict[str, Override] = {}
+        self.bases: dict[tuple[str, ...], _Base] = {}
+        self.parts: dict[tuple[str, ...], Any] = {}
+
+    def read(self, point: Point) -> Config:
+        """Checked configuration of a point.
+
+        Raises
+        ------
+        UserError
+            If a value is of a wrong type or out of range.
+        """
+        parsed = [self._parsed(word) for word in point]
+        values = [override for override in parsed if _is_value(override)]
+        choices = [override for override in parsed if not _is_value(override)]
+        key = *(str(item.input_line) for item in choices), *(value.key_or_group for value in values)
+        if key not in self.bases:
+            self.bases[key] = _Base.of(self.compose(list(point)))
+        base = self.bases[key]
+        keys = {name: _part(name, key, base.refers[name], values) for name in PARTS}
+        missing = [name for name, part in keys.items() if part not in self.parts]
+        if missing:
+            for name, part in base.read(values, missing).items():
+                self.parts[keys[name]] = part
+        return Config(**{name: self.parts[part] for name, part in keys.items()})
+
+    def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
+        """Checked configurations of the valid points, and the invalid ones by error.
+
+        A name that does not exist is an error of the whole sweep.
+        """
+        from xcbench.config.refused_points import COMPOSING, explain, raised_by_hydra
+
+        configurations = []
+        problems: dict[str, list[Point]] = defaultdict(list)
+        for point in points:
+            try:
+                configurations.append(self.read(point))
+            except MissingConfigException:
+                raise
+            except COMPOSING as error:
+                if not raised_by_hydra(error):
+                    raise
+                problems[explain(error)].append(point)
+            except (UserError, HydraException, OmegaConfBaseException) as error:
+                problems[explain(error)].append(point)
+        return configurations, problems
+
+    def possible(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
+        """As `read_all`; reports which points are skipped.
+
+        Raises
+        ------
+        UserError
+            If no point is valid.
+        """
+        configurations, problems = self.read_all(points)
+        for reason, skipped in problems.items():
+            if not configurations:
+                raise UserError(f"{printable(reason)}; in {printable(' '.join(skipped[0]))}")
+            more = f" and {len(skipped) - 1} more points" if len(skipped) > 1 else ""
+            print(f"skipped: {' '.join(skipped[0])}{more}: {reason}", flush=True)
+        return configurations, problems
+
+    def _parsed(self, word: str) -> Override:
+        if word not in self.words:
+            self.words[word] = self.parser.parse_overrides([word])[0]
+        return self.words[word]
+
+
+def _part(
+    name: str, choices: tuple[str, ...], refers: set[str], values: Sequence[Override]
+) -> tuple[str, ...]:
+    """What a part of a configuration is made of, as far as it can differ between points."""
+    relevant = [value for value in values if _head(value) in refers]
+    if any("${" in str(value.input_line) for value in relevant):
+        relevant = list(values)
+    elif name in PLAIN and len(refers) == 1 and relevant:  # a number or word, whatever the choices
+        choices = ()
+    return name, *choices, *(str(value.input_line) for value in relevant)
+
+
+def _head(value: Override) -> str:
+    return value.key_or_group.partition(".")[0]
+
+
+def _references(node: Any) -> set[str]:
+    """Parts that the interpolations below a node name."""
+    if isinstance(node, dict):
+        return set().union(*map(_references, node.values()))
+    if isinstance(node, list):
+        return set().union(*map(_references, node))
+    return set(PARTS) & set(re.findall(r"\w+", node)) if "${" in str(node) else set()
+
+
+def _is_value(override: Override) -> bool:
+    """Whether it sets one number or word, and chooses nothing."""
+    key = override.key_or_group
+    plain = key in PLAIN or ("." in key and "/" not in key and not key.startswith("hydra."))
+    simple = isinstance(override.value(), bool | int | float | str | None)
+    return plain and simple and override.package is None and override.type == OverrideType.CHANGE
+
+
+def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
+    """All combinations of swept values: ``{"seed": "0,1"}`` gives two points.
+
+    The first name varies slowest, as in Hydra's own sweeps.
+    """
+    parsed = OverridesParser.create().parse_overrides([f"{k}={v}" for k, v in swept.items()])
+    choices = [
+        [f"{item.key_or_group}={value}" for value in item.sweep_string_iterator()]
+        if item.is_sweep_override()
+        else [f"{item.key_or_group}={item.get_value_element_as_str()}"]
+        for item in parsed
+    ]
+    return (list(point) for point in itertools.product(*choices))
+
+
+class _Files(CachingConfigRepository):
+    """The files under ``conf/``, each read once for all points, not once a point."""
+
+    def load_config(self, config_path: str) -> ConfigResult | None:
+        """Read a file; a copy of it, which composing changes."""
+        return copy.deepcopy(super().load_config(config_path))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Files:
+        return self  # Hydra takes a copy for every point
+
+
+NOTHING: Mapping[str, str] = {}
+
+
+@contextmanager
+def hydra(overrides: Mapping[str, str] = NOTHING) -> Iterator[None]:
+    """Context for composing outside of a launch.
+
+    Parameters
+    ----------
+    overrides : the user's overrides.
+
+    Raises
+    ------
+    UserError
+        If composing fails.
+    """
+    from xcbench.config.refused_points import COMPOSING, explain, raised_by_hydra
+
+    composing.register()
+    try:
+        with initialize_config_dir(version_base="1.3", config_dir=str(options.folder().resolve())):
+            loader = GlobalHydra.instance().config_loader()
+            assert isinstance(loader, ConfigLoaderImpl)
+            loader.repository = _Files(loader.repository)  # type: ignore[assignment]
+            yield
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(explain(error)) from None
+    except COMPOSING as error:
+        if not raised_by_hydra(error):
+            raise
+        words = " ".join(f"{key}={value}" for key, value in overrides.items())
+        raise UserError(f"{words} is not possible: {explain(error)}") from None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Points of an experiment.
+
+    Attributes
+    ----------
+    swept : names of swept settings.
+    """
+
+    swept: tuple[str, ...]
+    configurations: list[Config]
+
+
+@LAUNCH.during("compose")
+def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
+    """Configurations of an experiment, inside `hydra`.
+
+    Parameters
+    ----------
+    name : name of the experiment, such as ``umax/figure2``.
+    overrides : for a swept setting, the wanted values among those of the experiment (possibly none
+        of them); for others, a setting of all its points.
+    """
+    chosen = f"experiment={name}"
+    whole = compose("config", overrides=[chosen], return_hydra_config=True)
+    swept = {key: str(value) for key, value in (whole.hydra.sweeper.params or {}).items()}
+    composer = Composer(lambda point: compose("config", overrides=[chosen, *point]))
+    for key in swept.keys() & overrides.keys():
+        selected = values(key, overrides[key])
+        left = [text for value, text in values(key, swept[key]).items() if value in selected]
+        if not left:
+            return Sweep(tuple(swept), [])
+        swept[key] = ",".join(left)
+    rest = {key: value for key, value in overrides.items() if key not in swept}
+    return Sweep(tuple(swept), [composer.read(point) for point in points({**swept, **rest})])
+
+
+def values(key: str, text: str) -> dict[Any, str]:
+    """Values of a sweep, with the words that say them: 1 and 1.0 are the same."""
+    override = OverridesParser.create().parse_overrides([f"{key}={text}"])[0]
+    if not override.is_sweep_override():
+        return {override.value(): override.get_value_element_as_str()}
+    return dict(zip(override.sweep_iterator(), override.sweep_string_iterator(), strict=True))

@@ -1,0 +1,1 @@
+"""Tables, figures, statistics and pages, of whatever rows."""

@@ -1,0 +1,1 @@
+"""What a launch leaves on the disk: cells, their curves, what their code was."""

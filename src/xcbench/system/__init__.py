@@ -1,0 +1,1 @@
+"""The machine below: files that survive, locks, memory, processes, the terminal."""

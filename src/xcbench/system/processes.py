@@ -1,0 +1,154 @@
+"""Signals that stop a launch, and child processes that end with their parent."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import multiprocessing
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
+from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any] | int | None  # as of `signal.signal`
+
+INTERRUPTED = 130  # exit code
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PR_SET_PDEATHSIG = 1  # of Linux
+PATIENCE = 10.0  # seconds for a command to end by itself
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Context in which SIGTERM and SIGHUP act as Ctrl-C; a second one stops at once.
+
+    Signals that are ignored, as by ``nohup``, stay ignored.
+    """
+    before = _handle_with(_interrupt)
+    try:
+        yield
+    finally:
+        if not interrupted():  # else the way out stays quiet
+            _restore(before)
+
+
+def _handle_with(handler: Handler) -> dict[signal.Signals, Handler]:
+    """Handle the signals that are not ignored with a function; gives the handlers before."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    every = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: old for number, old in every.items() if old is not signal.SIG_IGN}
+    _restore(dict.fromkeys(before, handler))
+    return before
+
+
+def _restore(handlers: dict[signal.Signals, Handler]) -> None:
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    for each in SIGNALS:
+        signal.signal(each, _leave)
+    raise KeyboardInterrupt
+
+
+def interrupted() -> bool:
+    """Whether a signal arrived; a library may turn its exception into another one."""
+    return signal.getsignal(signal.SIGINT) is _leave
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(INTERRUPTED)
+
+
+@contextmanager
+def without_signals() -> Iterator[None]:
+    """Context in which child processes start with Ctrl-C disabled; the parent handles it.
+
+    A signal to this process is delayed until the child has started. Blocking signals is not enough:
+    another thread, such as one of BLAS, may receive it, and Python would still raise here.
+    """
+    resource_tracker.ensure_running()  # its own start, at the first process, would unblock them
+    waiting = list[int]()
+    handlers = _handle_with(lambda number, frame: waiting.append(number))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _restore(handlers)
+        for number in waiting:
+            signal.raise_signal(number)
+
+
+def end_at_once() -> None:
+    """Skip, when this process ends, the search for garbage among all modules: 0.2 to 0.7 s."""
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
+
+
+def end_with_parent() -> None:
+    """End this process as soon as its parent ends, for any reason."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    end_at_once()
+    if sys.platform == "linux":  # also in the middle of compiled code
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent and parent != 1:
+        time.sleep(1.0)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start_kept(command: Sequence[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a command that ends, with all its processes, when its standard input closes.
+
+    It closes when `end_kept` is called, or when this process ends.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", "xcbench.system.processes", *command],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def end_kept(keeper: subprocess.Popen[bytes]) -> None:
+    """End a command started by `start_kept`."""
+    assert keeper.stdin is not None
+    keeper.stdin.close()
+    keeper.wait()
+
+
+def main() -> None:
+    """Run a command for `start_kept`: ``python -m xcbench.system.processes COMMAND …``."""
+    child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, start_new_session=True)
+    while child.poll() is None and not select.select([sys.stdin], [], [], 0.2)[0]:
+        pass
+    code = child.poll()
+    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+        os.killpg(child.pid, signal.SIGTERM)
+        child.wait(PATIENCE)
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    sys.exit(code or 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""Digests of source code: what a module says, and what it imports.
+
+The digest of a module is the hash of its syntax tree without comments, docstrings, annotations and
+names of local variables, and with its imports in any order. So formatting changes nothing. A digest
+over several modules covers all modules of the same packages that they import.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from xcbench.system import durable, private
+
+ROOT = Path(__file__).parents[1]
+OURS = ROOT.name
+DIGITS = 12
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+OMITTED = {"ctx", "kind", "type_comment", "annotation", "returns"}
+
+
+@cache
+def digest(*modules: str) -> str:
+    """Digest of modules and of all that they import from our package, or from theirs.
+
+    Parameters
+    ----------
+    modules : names of modules; those of other packages too, such as a method from outside.
+    """
+    return _hash("\n".join(f"{name} {_parsed(name)[0]}" for name in sorted(closure(*modules))))
+
+
+@cache
+def closure(*modules: str) -> dict[str, Path]:
+    """Files by module: the modules given, and what they import."""
+    reached: dict[str, Path] = {}
+    waiting = list(modules)
+    while waiting:
+        name = waiting.pop()
+        path = _file(name)
+        if name not in reached and path is not None:
+            reached[name] = path
+            waiting += _parsed(name)[1]
+    return reached
+
+
+def text_digest(source: str | bytes) -> str:
+    """Digest of one module's text.
+
+    Raises
+    ------
+    SyntaxError
+        If it is no Python.
+    """
+    return _hash("\n".join(_Serialised(ast.parse(source)).lines))
+
+
+def file_digest(path: Path) -> str:
+    """Digest of a file of any kind: of its syntax if it is Python, else of its bytes."""
+    content = path.read_bytes()
+    return text_digest(content) if path.suffix == ".py" else _hash_bytes(content)
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Keep digests of our modules in the user's cache, for as long as no module changes.
+
+    To parse what a method imports takes a third of a second, to read it a hundredth.
+    """
+    folder = private.folder("sources")
+    if folder is None:
+        yield
+        return
+    state = _state()
+    file = folder / f"{state}.json"
+    with suppress(OSError, ValueError, TypeError):
+        _known.update(json.loads(file.read_bytes()))
+    before = len(_known)
+    yield
+    if len(_known) > before:
+        with suppress(OSError):  # it costs time, nothing else
+            durable.write(file, json.dumps(_known))
+
+
+_known: dict[str, tuple[str, list[str]]] = {}  # digest and imports of modules of ours
+
+
+@cache
+def _state() -> str:
+    """Hash of all our modules as they stand on the disk."""
+    files = sorted(ROOT.rglob("*.py"))
+    texts = (str(path.relative_to(ROOT)).encode() + path.read_bytes() for path in files)
+    return _hash_bytes(b"\0".join(texts))
+
+
+def _hash(text: str) -> str:
+    return _hash_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def _hash_bytes(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:DIGITS]
+
+
+@cache
+def _parsed(module: str) -> tuple[str, list[str]]:
+    """Digest of a module's own text, and what it imports."""
+    if module in _known:
+        return _known[module]
+    path = _file(module)
+    assert path is not None
+    tree = ast.parse(path.read_bytes())
+    parsed = _hash("\n".join(_Serialised(tree).lines)), list(_imports(module, path, tree))
+    if module.partition(".")[0] == OURS:
+        _known[module] = parsed
+    return parsed
+
+
+@cache
+def _file(module: str) -> Path | None:
+    """File of a module of ours or of a plugin; None for the standard library and libraries."""
+    top, _, rest = module.partition(".")
+    folder = ROOT if top == OURS else _outside(top)
+    if folder is None:
+        return None
+    if folder.suffix == ".py":  # a module that is no package
+        return None if rest else folder
+    place = folder.joinpath(*rest.split(".")) if rest else folder
+    for path in (place.with_suffix(".py"), place / "__init__.py"):
+        if path.is_file() and path != folder.with_suffix(".py"):
+            return path
+    return None
+
+
+@cache
+def _outside(top: str) -> Path | None:
+    """Folder of a package, or file of a module, of somebody's own; None for a library."""
+    if not top or top in sys.stdlib_module_names:
+        return None
+    try:
+        spec = find_spec(top)
+    except (ImportError, ValueError):
+        return None
+    if spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin)
+    libraries = {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    if path.suffix != ".py" or any(path.is_relative_to(library) for library in libraries):
+        return None
+    return path.parent if path.name == "__init__.py" else path
+
+
+def _imports(module: str, path: Path, tree: ast.Module) -> Iterator[str]:
+    """Modules that a module may import, wherever it does; not those for type checkers alone."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    for node in _executed(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")[: len(package.split(".")) - node.level + 1]
+            name = node.module or ""
+            base = ".".join([*parts, name]).rstrip(".") if node.level else name
+            for alias in node.names:
+                inner = f"{base}.{alias.name}"
+                yield inner if _file(inner) else base
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes below one, without what is there for type checkers alone."""
+    for child in ast.iter_child_nodes(node):
+        if not _for_type_checkers(child):
+            yield child
+            yield from _executed(child)
+
+
+def _for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+
+
+class _Serialised:
+    """A syntax tree as lines, without what changes no result."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.lines: list[str] = []
+        self.locals: dict[str, str] = {}
+        self.inside = False
+        imports = [node for node in _executed(tree) if isinstance(node, IMPORTS)]
+        self.lines += sorted(ast.dump(node) for node in imports)
+        self._add(tree)
+
+    def _add(self, node: Any) -> None:
+        if isinstance(node, IMPORTS) or (isinstance(node, ast.AST) and _for_type_checkers(node)):
+            return
+        if isinstance(node, FUNCTIONS) and not self.inside:
+            self.inside = True
+            self.locals = _locals(node)
+            self._fields(node)
+            self.locals, self.inside = {}, False
+        elif isinstance(node, ast.AST):
+            self._fields(node)
+        elif isinstance(node, list):
+            self.lines.append("[")
+            for item in node:
+                self._add(item)
+            self.lines.append("]")
+        else:
+            self.lines.append(f"{type(node).__name__} {node!r}")
+
+    def _fields(self, node: ast.AST) -> None:
+        self.lines.append(type(node).__name__)
+        for name, value in ast.iter_fields(node):
+            if name in OMITTED or value is None or value == []:
+                continue
+            if name == "body" and isinstance(node, DOCUMENTED) and _is_text(value[0]):
+                value = value[1:]
+            if name in ("id", "name") and value in self.locals:
+                value = self.locals[value]
+            self.lines.append(name)
+            self._add(value)
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Whether a statement is a docstring."""
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _locals(function: ast.AST) -> dict[str, str]:
+    """Names that a function and those inside it assign, numbered in their order.
+
+    Parameters keep their names, which calls may use, and so do attributes of classes.
+    """
+    kept: set[str] = set()
+    assigned: dict[str, None] = {}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Global):
+            kept.update(node.names)
+        elif isinstance(node, ast.arg):
+            kept.add(node.arg)
+        elif isinstance(node, ast.ClassDef):
+            kept.update(_stored(node.body))
+        elif isinstance(node, IMPORTS):
+            kept.update(alias.asname or alias.name for alias in node.names)
+    for name in _stored(_ordered(function)):
+        assigned.setdefault(name)
+    numbers = count()
+    return {name: f"local {next(numbers)}" for name in assigned if name not in kept}
+
+
+def _ordered(node: ast.AST) -> Iterator[ast.AST]:
+    """Nodes in the order of the text."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        yield from _ordered(child)
+
+
+def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Names that these nodes assign or define."""
+    for node in nodes:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ExceptHandler(name=str(name)):
+                yield name
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name

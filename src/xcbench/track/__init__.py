@@ -1,0 +1,1 @@
+"""MLflow, a window onto the cells."""

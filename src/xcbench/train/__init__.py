@@ -1,0 +1,1 @@
+"""The training loop of one model: steps, the clock, evaluation."""
