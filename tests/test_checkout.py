@@ -16,7 +16,7 @@ from workspace import ROOT, SMALL, Workspace
 from xcbench.committed.results_cache import ResultsCache
 
 GIT = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org"]
-PRINT = "import json; from xcbench.run import environment as e; print(json.dumps(e.of('numpy')))"
+PRINT = "import json; from xcbench.store import environment as e; print(json.dumps(e.of('numpy')))"
 OUTSIDE = "the package runs outside a checkout of xcbench"
 
 

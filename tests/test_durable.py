@@ -98,7 +98,7 @@ def test_killed_at_a_rename_a_folder_is_old_or_new(
 REPLACES = """
 import itertools, sys
 from pathlib import Path
-from xcbench import durable
+from xcbench.system import durable
 target = Path(sys.argv[1])
 for number in itertools.count():
     scratch = durable.sibling(target)
@@ -129,7 +129,7 @@ def test_kill_9_while_folders_are_replaced(tmp_path: Path) -> None:
 HOLDS = """
 import sys, time
 from pathlib import Path
-from xcbench import locks
+from xcbench.system import locks
 with locks.alone(Path(sys.argv[1]), "holds it"):
     print("held", flush=True)
     sys.stdin.read()

@@ -181,7 +181,7 @@ from numba.core.dispatcher import Dispatcher
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.methods import registry
-from xcbench.run import training
+from xcbench.train import training
 from xcbench.config.settings import Budget, Evaluation
 
 rng = np.random.default_rng(0)

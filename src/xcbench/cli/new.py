@@ -78,7 +78,7 @@ from pathlib import Path
 import numpy as np
 import NAME as module
 
-from xcbench.run import results
+from xcbench.store import results
 
 
 def test_the_grad_is_the_gradient_of_the_value():
