@@ -65,7 +65,7 @@ EDITS = {
     "negative_sampling": {
         "leaf far": put("state.leaf", 0, 2**30),
         "leaf below": put("state.leaf", 0, -5),
-        "leaf twice": put("state.leaf", 0, 5),
+        "leaf twice": lambda it: it["state.leaf"].put(0, it["state.leaf"][1]),
         "nodes cut": cut("state.nodes"),
         "projection cut": cut("state.A"),
         "mean cut": cut("state.c"),
