@@ -201,6 +201,30 @@ def test_changed_numbers_are_stale_and_say_what_changed() -> None:
     assert code.change(None).reason == "its code was not recorded"
 
 
+def test_of_a_library_that_ends_at_an_optimum_the_end_counts() -> None:
+    """How many steps lead there differs between processors."""
+    record = code.today(case("softmax"))
+    assert record.numbers is not None
+    numbers = dict(record.numbers)
+    for name in ("iteration", "epoch", "observations", "bound"):
+        numbers[name] = [7.0, *numbers[name]]
+    numbers["largest_gradient"] = [it / 2 for it in numbers["largest_gradient"]]
+    assert code.change(replace(record, digest="0", numbers=numbers)) == Change()
+    numbers["bound"] = [it + 0.001 for it in numbers["bound"]]
+    assert code.change(replace(record, digest="0", numbers=numbers)).parts == ("bound",)
+
+
+def test_what_rounding_alone_moves_is_not_taken_for_changed_code() -> None:
+    """The tree's splits of these rows are ties: another order of the features decides them."""
+    record = code.today(case("negative_sampling"))
+    other = fingerprint.numbers(record.case, noise=99)
+    assert record.numbers is not None and fingerprint.differences(record.numbers, other)
+    change = code.change(replace(record, digest="0", numbers=other))
+    assert not change and change.unchecked.startswith("rounding alone moves ")
+    stable = code.today(case("ove"))
+    assert not fingerprint.differences(stable.numbers, fingerprint.numbers(stable.case, noise=99))
+
+
 def test_code_that_cannot_run_here_is_not_taken_for_changed() -> None:
     record = replace(code.today(case("ove")), digest="0")
     elsewhere = replace(record, case=replace(record.case, method="shared.evil.method"))

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from xcbench.core.objectives import log_sum_exp
 from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, Link
@@ -191,3 +193,52 @@ def _integrands(link: str, scores: np.ndarray, y: np.ndarray) -> Iterator[Integr
         part -= part[row, true][:, None]
         part[row, true] = -FAR
         yield Integrand.of(LINKS[link], *MIDDLES[link](part), part)
+
+
+class Moments(NamedTuple):
+    """Of every class c where the scores are the same for all rows, b.
+
+    Attributes
+    ----------
+    log_p : log P(c | b).
+    mean, deviation : of the error eps_c, given that c is observed.
+    slope : derivative of log P(c | b) in b_c, the law of the largest utility held.
+    """
+
+    log_p: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+    slope: np.ndarray
+
+
+LOWEST = -60.0  # log of the probability that no utility is larger, at the first point
+POINTS = {"probit": np.arange(0.0, 25.0, 0.04), "logistic": np.arange(0.0, 80.0, 0.1)}
+
+
+def moments(link: str, b: np.ndarray, sizes: np.ndarray) -> Moments:
+    """Moments of classes with scores b (U,), of which there are so many each, by quadrature.
+
+    With t = b_c + eps_c the largest utility, P(c | b) = ∫ phi(t - b_c) e^{G(t)} / Phi(t - b_c) dt,
+    G(t) = sum_k log Phi(t - b_k). So all classes share G, and the cost is U a point.
+    """
+    law = LINKS[link]
+
+    def below(t: float) -> float:
+        """G(t)."""
+        return float(sizes @ law.log_cdf(t - b))
+
+    low, high = b.min() - 1.0, b.max() + 1.0
+    while below(low) > LOWEST:
+        low -= 2.0 * (high - low)
+    while below(high) < LOWEST:
+        high += 2.0 * (high - low)
+    t = brentq(lambda t: below(t) - LOWEST, low, high) + POINTS[link]
+    eps = t - b[:, None]
+    log_cdf = law.log_cdf(eps)
+    log_mass = law.log_density(eps) + sizes @ log_cdf - log_cdf
+    log_total = log_sum_exp(log_mass)
+    share = np.exp(log_mass - log_total[:, None])
+    mean = (share * eps).sum(axis=1)
+    deviation = np.sqrt((share * (eps - mean[:, None]) ** 2).sum(axis=1))
+    slope = -(share * law.of_log_density(eps)).sum(axis=1)
+    return Moments(log_total + np.log(t[1] - t[0]), mean, deviation, slope)

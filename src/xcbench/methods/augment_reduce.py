@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import LogOdds, Objective
+from xcbench.core.objectives import LogOdds, Objective, softplus
 from xcbench.core.objectives.augment_reduce import (
     LOGISTIC,
     PROBIT,
@@ -80,7 +80,7 @@ def impossible(settings: AugmentReduceOptions) -> str:
 def softmax(settings: SoftmaxAugmentReduceOptions, info: Info) -> Objective:
     """Softmax: Gumbel errors, for which q is exact but for its location log eta."""
     formula = averaged if settings.bound_at == "before" else averaged_after
-    return LogOdds(formula, True, float(np.log(settings.eta0)))
+    return LogOdds(formula, True, float(np.log(settings.eta0)), optimum=softplus)
 
 
 def of(link: Link, name: str) -> Method:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds
+from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds, softplus
 from xcbench.core.objectives.double_sum import double_sum, raman, raman_code
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.raman_code import RamanCode
@@ -54,7 +54,7 @@ def objective(settings: DoubleSumOptions, info: Info) -> Objective:
     """One of the double sums; with a threshold for U-max."""
     delta = settings.delta if isinstance(settings, UmaxOptions) else np.inf
     if settings.double_sum == "proposed":
-        return LogOdds(double_sum, True, start(settings, info), delta)
+        return LogOdds(double_sum, True, start(settings, info), delta, optimum=softplus)
     formula = raman if settings.double_sum == "raman" else raman_code
     return ScoredLogOdds(formula, True, start(settings, info), delta)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import LogOdds
+from xcbench.core.objectives import LogOdds, softplus
 from xcbench.core.objectives.implicit import implicit
 from xcbench.core.optimizers import sgd
 from xcbench.core.solvers import Solver
@@ -35,6 +35,7 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
         settings.order,
         settings.passes,
         start(settings, info),
+        settings.init,
     )
 
 
@@ -54,7 +55,7 @@ def impossible(settings: DoubleSumOptions) -> str:
 method = Method(
     "implicit",
     DoubleSumOptions,
-    lambda settings, info: LogOdds(implicit, True, start(settings, info)),
+    lambda settings, info: LogOdds(implicit, True, start(settings, info), optimum=softplus),
     default_rate,
     samplers=("others", "any", "drop_hits"),
     optimizers=("sgd",),

@@ -142,7 +142,9 @@ class Method:
         objective, sampler = self.objective(settings, info), self.sampler(settings, info)
         if isinstance(settings, FullBatchOptions) and not stochastic(settings):
             share = l2_share(settings, info)
-            return LBFGS(objective, sampler, share, settings.tolerance, settings.iterations)
+            return LBFGS(
+                objective, sampler, share, settings.tolerance, settings.iterations, settings.init
+            )
         return minibatch(objective, sampler, settings, info)
 
 

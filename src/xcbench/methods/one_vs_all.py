@@ -23,7 +23,7 @@ class OneVsAllOptions(SampledOptions):
     init: str = option(
         "normalised",
         "weights before training, as for stochastic methods",
-        choices=("zero", "normal", "glorot", "normalised"),
+        choices=("zero", "normal", "glorot", "normalised", "prior"),
     )
 
 

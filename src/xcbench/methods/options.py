@@ -67,8 +67,9 @@ class StochasticOptions(MethodOptions):
         "zero",
         "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
         "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
-        "-log K",
-        choices=("zero", "normal", "glorot", "normalised"),
+        "-log K; `prior`: zero, biases at the class frequencies (n_c + 1)/(N + K), local states "
+        "where they belong with these",
+        choices=("zero", "normal", "glorot", "normalised", "prior"),
     )
     order: str = option(
         "shuffled",

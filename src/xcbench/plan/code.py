@@ -19,6 +19,7 @@ from xcbench import plugins
 from xcbench.core import engines, samplers
 from xcbench.data import code as data_code
 from xcbench.methods import registry
+from xcbench.methods.method import stochastic
 from xcbench.methods.options import MethodOptions, SampledOptions
 from xcbench.plan import fingerprint
 from xcbench.plan.fingerprint import DATA, Case, Numbers
@@ -27,6 +28,7 @@ from xcbench.system import durable, private, sources
 COMMON = ("xcbench.train.training",)
 UNKNOWN, ANY = "not recorded", "code"  # instead of a changed part
 DIGITS = 12
+NOISES = 8  # draws of noise, of which one may undo a tie
 KEPT = "fingerprints"  # in the user's cache
 
 
@@ -161,7 +163,28 @@ def change(record: Code | None) -> Change:
     new = today(record.case)
     if record.numbers is None or new.numbers is None:
         return Change((ANY,))
-    return Change(tuple(fingerprint.differences(record.numbers, new.numbers)))
+    return _beyond_rounding(record, new)
+
+
+def _beyond_rounding(record: Code, new: Code) -> Change:
+    """What differs between two records, but for what rounding alone moves.
+
+    Another processor adds in another order. Where that decides, nothing tells whether the code
+    changed.
+    """
+    assert record.numbers is not None and new.numbers is not None
+    optimum = not stochastic(fingerprint.options(record.case))
+    moved = fingerprint.differences(record.numbers, new.numbers, optimum)
+    if not moved:
+        return Change()
+    parts = moved
+    for seed in range(NOISES):
+        noisy = fingerprint.numbers(record.case, seed)
+        loose = fingerprint.differences(new.numbers, noisy, optimum)
+        parts = [name for name in parts if name not in loose]
+        if not parts:
+            return Change(unchecked=f"rounding alone moves {_first(moved)}")
+    return Change(tuple(parts))
 
 
 def renewed(record: Code) -> Code:

@@ -18,7 +18,7 @@ import pandas as pd
 from omegaconf import OmegaConf
 
 from xcbench.config.settings import Budget, Evaluation
-from xcbench.core.dataset import Dataset
+from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import lockstep
 from xcbench.data import code, samples
 from xcbench.data.settings import DatasetSettings
@@ -37,7 +37,9 @@ BUDGET = Budget(epochs=2.0, checkpoints=2)
 DATA, WEIGHTS, LANES = "data", "weights", "lanes"  # beside the columns of a curve
 CLOCK = "train_seconds"
 METRICS = ("train_", "test_", "validation_")
+PATH = {"iteration", "epoch", "observations", "largest_gradient"}  # of a library to its optimum
 DIGITS = 7
+ROUNDING = 1e-6  # relative, of sums in float32
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,15 @@ class Case:
         return cls(kept, twin, method, same, changed(evaluation), **others)
 
 
-def numbers(case: Case) -> Numbers:
+def numbers(case: Case, noise: int | None = None) -> Numbers:
     """Numbers of today's code: of the prepared sample, of the weights, and of every column.
 
     Of a method that no seed controls, those of the sample alone.
+
+    Parameters
+    ----------
+    noise : seed of another order of the features, and of relative noise as large as `ROUNDING`.
+        What they move, such as a tie of a tree, tells processors apart rather than code.
 
     Raises
     ------
@@ -102,20 +109,56 @@ def numbers(case: Case) -> Numbers:
         sample = code.sample(settings, case.twin)
         by_column = {DATA: samples.numbers(sample)}
         if registry.find(case.method).thing.seeded:
-            by_column |= _of_training(case, sample)
+            order = np.arange(sample.info.features)
+            if noise is not None:
+                sample, order = _noisy(sample, np.random.default_rng(noise))
+            by_column |= _of_training(case, sample, order)
     return {
         name: [float(f"{value:.{DIGITS}g}") for value in values]
         for name, values in by_column.items()
     }
 
 
-def differences(old: Numbers, new: Numbers) -> list[str]:
-    """Columns whose numbers differ beyond rounding, or which only one of both has."""
+def _noisy(sample: Dataset, rng: np.random.Generator) -> tuple[Dataset, np.ndarray]:
+    """The sample with features in another order and noise, and the place of each feature in it."""
+    order = rng.permutation(sample.info.features)
+
+    def noisy(split: Split) -> Split:
+        X: Any = split.X[:, order]
+        values = X if isinstance(X, np.ndarray) else X.data
+        values *= 1.0 + ROUNDING * rng.standard_normal(values.shape)
+        if not isinstance(X, np.ndarray):
+            X.sort_indices()
+        return replace(split, X=X)
+
+    train, test = noisy(sample.train), noisy(sample.test)
+    return replace(sample, train=train, test=test), np.argsort(order)
+
+
+def differences(old: Numbers, new: Numbers, optimum: bool = False) -> list[str]:
+    """Columns whose numbers differ beyond rounding, or which only one of both has.
+
+    Parameters
+    ----------
+    optimum : whether both end where a gradient vanishes. How many steps lead there depends on the
+        rounding of the processor, so that only the end is compared.
+    """
+    if optimum:
+        old, new = _ends(old), _ends(new)
     return [
         name
         for name in {**old, **new}
         if name not in old or name not in new or not code.close(old[name], new[name])
     ]
+
+
+def _ends(numbers: Numbers) -> Numbers:
+    """Last number of every column of a curve; those of the sample and of the weights."""
+    return {
+        name: values if name in (DATA, WEIGHTS) else values[-1:]
+        for name, values in numbers.items()
+        if name not in PATH
+    }
 
 
 def options(case: Case) -> Any:
@@ -132,7 +175,8 @@ def _read(schema: Any, values: dict[str, Any]) -> Any:
     return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), values))
 
 
-def _of_training(case: Case, sample: Dataset) -> Numbers:
+def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
+    """Numbers of training; ``order`` puts the features of the weights back."""
     method = registry.find(case.method).thing
     settings = options(case)
     if isinstance(settings, SampledOptions):
@@ -149,6 +193,10 @@ def _of_training(case: Case, sample: Dataset) -> Numbers:
         weights = model.weights()
         if trace.status == "done" and _moderate(weights):
             break
+    weights = {
+        name: array[:, order] if array.ndim == 2 and array.shape[1] == len(order) else array
+        for name, array in weights.items()
+    }
     columns = _columns(trace.curve)
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
     if case.lockstep and rate:

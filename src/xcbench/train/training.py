@@ -168,6 +168,7 @@ def _few(model: Model, dataset: Dataset, solver: Solver) -> tuple[Dataset, Any]:
     few = Split(X if isinstance(dataset.train.X, np.ndarray) else like(X, dataset.train.X), y)
     shape = model.n_classes, few.X.shape[1]
     small = solver.make_model(model.engine, *shape, model.b is not None, str(model.dtype))
+    small.link = model.link
     counts = np.bincount(y, minlength=model.n_classes)
     return replace(dataset, train=few, test=few, class_counts=counts), small
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -39,6 +39,20 @@ MOST = np.finfo(float).max  # stands for infinity, which has no difference to it
 Numbers = np.ndarray | float
 Triple = tuple[Numbers, Numbers, Numbers]
 Quadruple = tuple[Numbers, Numbers, Numbers, Numbers]
+
+
+class Start(Protocol):
+    """What is known of the scores before training, the same for all rows (`core.prior.Prior`)."""
+
+    @property
+    def scores(self) -> np.ndarray:
+        """(K,)."""
+
+    def log_odds(self, y: np.ndarray) -> np.ndarray:
+        """T (B,) of classes: log sum_{k != y} e^{f_k - f_y}."""
+
+    def errors(self, y: np.ndarray) -> NamedTuple:
+        """Moments of the error of an observed class, see `core.likelihoods.Moments`."""
 
 
 class Scalar(NamedTuple):
@@ -80,6 +94,10 @@ class Objective(ABC):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Value, grad and new local state."""
 
+    def settled(self, start: Start, y: np.ndarray) -> np.ndarray:
+        """Local states (B, ...) of rows where the scores are known; `start` where it has no use."""
+        return np.full((len(y), *np.shape(self.start)), self.start)
+
     @property
     def scalar(self) -> Scalar | None:
         """Its formula, if it belongs to one of the three families."""
@@ -105,6 +123,7 @@ class LogOdds(Objective):
         without weights.
     parameter : a number of the method, such as U-max's threshold.
     weighted : whether drawn classes have weights; if not, all weights are 1.
+    optimum : local state that minimises the value at log-odds, where the state is one of them.
     """
 
     formula: Callable[[Numbers, Numbers, Numbers, float, Numbers, float], Triple]
@@ -112,6 +131,13 @@ class LogOdds(Objective):
     start: float = 0.0
     parameter: float = 0.0
     weighted: bool = True
+    optimum: Callable[[Numbers], Numbers] | None = None
+
+    def settled(self, start: Start, y: np.ndarray) -> np.ndarray:
+        """The optimum at the log-odds of the rows."""
+        if self.optimum is None:
+            return super().settled(start, y)
+        return np.asarray(self.optimum(start.log_odds(y)))
 
     @property
     def scalar(self) -> Scalar:
@@ -145,13 +171,18 @@ class ScoredLogOdds(Objective):
     ----------
     formula : ``formula(true, log_odds, log_drawn, local, rate, parameter)`` → value, its grad in
         the true score with the drawn ones held, its grad in the log-odds, new local state.
-        ``log_odds``, ``log_drawn`` and ``parameter`` as in `LogOdds`.
+        ``log_odds``, ``log_drawn`` and ``parameter`` as in `LogOdds`. The local state is the log
+        of the sum over all classes.
     """
 
     formula: Callable[[Numbers, Numbers, Numbers, Numbers, float, float], Quadruple]
     is_bound: bool
     start: float = 0.0
     parameter: float = 0.0
+
+    def settled(self, start: Start, y: np.ndarray) -> np.ndarray:
+        """f_y + log(1 + e^T) of the rows."""
+        return np.asarray(start.scores[y] + softplus(start.log_odds(y)))
 
     @property
     def scalar(self) -> Scalar:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.special import erfcx, log_ndtr
 
-from xcbench.core.objectives import Numbers, Objective, Triple, sigmoid, softplus
+from xcbench.core.objectives import Numbers, Objective, Start, Triple, sigmoid, softplus
 from xcbench.core.objectives.double_sum import terms
 
 Function = Callable[[Any], Any]
@@ -69,7 +69,7 @@ class Link:
     ----------
     log_density, of_log_density : log phi and its derivative.
     log_cdf, of_log_cdf : log Phi and its derivative.
-    entropy : in nats.
+    entropy, deviation : in nats; the standard deviation.
     sample : an array of a size.
     """
 
@@ -78,6 +78,7 @@ class Link:
     log_cdf: Function
     of_log_cdf: Function
     entropy: float
+    deviation: float
     sample: Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
@@ -87,6 +88,7 @@ PROBIT = Link(
     log_cdf=log_ndtr,
     of_log_cdf=lambda t: np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)),  # phi/Phi, safe in both tails
     entropy=0.5 * float(np.log(2 * np.pi * np.e)),
+    deviation=1.0,
     sample=lambda rng, size: rng.standard_normal(size),
 )
 LOGISTIC = Link(
@@ -95,6 +97,7 @@ LOGISTIC = Link(
     log_cdf=lambda t: -softplus(-t),
     of_log_cdf=lambda t: sigmoid(-t),
     entropy=2.0,
+    deviation=float(np.pi / np.sqrt(3)),
     sample=lambda rng, size: rng.logistic(size=size),
 )
 
@@ -134,6 +137,12 @@ class Latent(Objective):
         eps = local[:, 0] + softplus(local[:, 1]) * self.noise[:, 1]
         pull = weight * self.link.of_log_cdf(eps[:, None] + gap)
         return value, np.column_stack([-pull.sum(axis=1), pull]), local
+
+    def settled(self, start: Start, y: np.ndarray) -> np.ndarray:
+        """The q with mean and standard deviation of the error given that y is observed."""
+        errors: Any = start.errors(y)
+        scale = errors.deviation / self.link.deviation
+        return np.column_stack([errors.mean, np.log(np.expm1(scale))])
 
     def _local_gradient(
         self, gap: np.ndarray, weight: Numbers, mu: np.ndarray, gamma: np.ndarray

@@ -12,6 +12,7 @@ import scipy
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
+from xcbench.core.prior import PRIOR, begin
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.minibatch import swapped
@@ -31,6 +32,7 @@ class LBFGS(Solver):
     sampler : one that gives every class.
     tolerance : stop at this largest |gradient| of the mean objective.
     iterations : stop after this many.
+    init : of the weights, as in `Minibatch`.
     """
 
     objective: Objective
@@ -38,6 +40,7 @@ class LBFGS(Solver):
     l2: float
     tolerance: float
     iterations: int
+    init: str = "zero"
     precision = "float64"
     interruptible = False
 
@@ -49,7 +52,9 @@ class LBFGS(Solver):
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
-        """Run to convergence from the model's weights; the library's loop is not interrupted."""
+        """Run to convergence; the library's loop is not interrupted."""
+        if self.init == PRIOR:  # else from the model's weights
+            begin(model, dataset, streams.weights, self.init)
         yield Progress(0, 0, 0.0)
         mean = _Mean(self, dataset, model, streams)
         parts = [model.V.ravel()] if model.b is None else [model.V.ravel(), model.b]

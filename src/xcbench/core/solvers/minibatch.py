@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
 from xcbench.core.optimizers import Optimizer
+from xcbench.core.prior import Prior, begin
 from xcbench.core.rows import take
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Progress, Solver, Streams
@@ -31,7 +32,8 @@ class Minibatch(Solver):
     batch_size : samples in a minibatch.
     order : ``shuffled``, ``file`` or ``iid``.
     passes : passes over the rows that count as one epoch.
-    init : of the weights, as in `LinearModel.draw`.
+    init : of the weights, as in `LinearModel.draw`; or ``prior``, see `xcbench.core.prior`.
+    prior : where training starts from it.
     """
 
     objective: Objective
@@ -41,6 +43,7 @@ class Minibatch(Solver):
     order: str
     passes: int
     init: str = "zero"
+    prior: Prior | None = field(default=None, init=False, compare=False)
 
     @property
     def is_bound(self) -> bool:
@@ -67,11 +70,13 @@ class Minibatch(Solver):
         """Make sampler, optimizer and model ready."""
         self.sampler = self.sampler.fitted(dataset)
         self.optimizer = self.optimizer.begun(model)
-        model.draw(rng, self.init)
         model.correction = self.sampler.correction
+        self.prior = begin(model, dataset, rng, self.init)
 
     def local(self, dataset: Dataset) -> np.ndarray:
         """Local state (N, ...) before training."""
+        if self.prior:
+            return self.objective.settled(self.prior, dataset.train.y)
         start = self.objective.start
         return np.full((len(dataset.train), *np.shape(start)), start)
 

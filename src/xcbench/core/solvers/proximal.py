@@ -12,7 +12,9 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset
 from xcbench.core.models.linear import LinearModel
+from xcbench.core.objectives import softplus
 from xcbench.core.optimizers import Optimizer
+from xcbench.core.prior import begin
 from xcbench.core.rows import gram
 from xcbench.core.samplers import outside
 from xcbench.core.solvers import Progress, Solver, Streams
@@ -169,6 +171,7 @@ class Proximal(Solver):
         ``shuffled`` visits the minibatches by a fresh permutation a pass, ``iid`` by independent
         draws, each with probability p_j.
     u0 : start of u.
+    init : of the weights: ``zero`` or ``prior``, with which u starts at log(1 + e^T).
 
     Notes
     -----
@@ -183,6 +186,7 @@ class Proximal(Solver):
     order: str
     passes: int
     u0: float
+    init: str = "zero"
     is_bound = True
 
     def fit(
@@ -191,7 +195,10 @@ class Proximal(Solver):
         """Visit minibatches until the last stop."""
         n_rows = len(dataset.train)
         per_epoch = self.passes * n_rows
+        prior = begin(model, dataset, streams.weights, self.init)
         u = np.full(n_rows, self.u0)
+        if prior:
+            u[:] = softplus(prior.log_odds(dataset.train.y))
         batches = self._partition(streams.order, n_rows)
         beta = np.ones(model.n_classes)
         if self.optimizer.weight_decay.l2:
