@@ -195,7 +195,8 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
     """Record the cells whose data are not here, and give their number."""
     for job in absent:
         if cells.usable(runs_dir, job.cell.cell) is None:
-            cells.save(runs_dir, runner.run(job))
+            (cell,) = runner.run([job])
+            cells.save(runs_dir, cell)
     return len(absent)
 
 

@@ -64,7 +64,7 @@ def run(
                 continue
             begin(group)
             started = time.perf_counter()
-            yield from shared(group, runner.run_together(group, watch), started)
+            yield from shared(group, runner.run(group, watch), started)
         return
     idle, busy = [Worker() for _ in range(min(workers, len(queue)))], list[Worker]()
     with _single_threaded():
@@ -155,7 +155,7 @@ def _serve(pipe: Connection) -> None:
             jobs = pipe.recv()
         except (EOFError, OSError):
             return
-        cells = runner.run_together(jobs)
+        cells = runner.run(jobs)
         with suppress(OSError):
             pipe.send(cells)
 

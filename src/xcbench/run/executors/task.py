@@ -75,7 +75,7 @@ def _work(task: Task) -> Result:
     sys.path += [place for place in task.places if place not in sys.path]
     jobs: list[Job] = pickle.loads(task.jobs)
     began = time.perf_counter()
-    ran = runner.run_together(jobs)
+    ran = runner.run(jobs)
     for job, cell in zip(jobs, ran, strict=True):
         cells.save(Path(job.settings.runs_dir), cell)
     return Result(time.perf_counter() - began, tuple(cell.started for cell in ran))
