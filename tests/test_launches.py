@@ -23,7 +23,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.plan import planning
 from xcbench.run import runner
-from xcbench.run.leases import Claims, Queue
+from xcbench.run.leases import Leases, Queue
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.system import processes, threads
@@ -176,7 +176,7 @@ def a_job(tmp_path: Path, **budget: float) -> planning.Job:
 
 
 def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
-    mine, other = Claims(tmp_path), Claims(tmp_path)
+    mine, other = Leases(tmp_path), Leases(tmp_path)
     assert mine.take("a") == ""
     assert other.take("a") is None and other.take("b") == ""
     mine.release("a")
@@ -189,7 +189,7 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = a_job(tmp_path)
-    other = Claims(tmp_path)
+    other = Leases(tmp_path)
     other.take(job.cell.cell)
     queue = Queue(tmp_path, [job], {})
     assert queue.take() is None and queue.take() is None and len(queue) == 1

@@ -92,7 +92,7 @@ def test_a_cell_that_the_system_killed_is_recorded_and_one_that_a_person_killed_
         saved = cells.load(system, job.cell.cell)
         assert saved is not None and saved.status == taken[1].status == "failed"
         assert saved.message == "out of memory: the system killed the process while it ran"
-    queue.claims.release_all()
+    queue.leases.release_all()
     assert not list((system / "claims").iterdir())
 
 

@@ -164,12 +164,12 @@ class Sweeper(HydraSweeper):
             "task_function": task_function,
             "config": config,
         }
-        self.config, self.loader = config, hydra_context.config_loader
+        self.settings, self.loader = config, hydra_context.config_loader
         launcher = Plugins.instance().instantiate_launcher(**context)
         if not isinstance(launcher, SweepLauncher):
             launcher = OtherLauncher(launcher)
             launcher.setup(**context)
-        self.launcher = launcher
+        self.batches = launcher
 
     def sweep(self, arguments: list[str]) -> Any:
         """Launch all batches; then end with the exit code of the worst.
@@ -183,11 +183,11 @@ class Sweeper(HydraSweeper):
         size = self.max_batch_size or len(points) or 1
         returned = []
         with TemporaryDirectory() as scratch:
-            self.config.hydra.sweep.dir = scratch
+            self.settings.hydra.sweep.dir = scratch
             for first in range(0, max(1, len(points)), size):
-                returned.append(self.launcher.launch(points[first : first + size], first))
-        if self.launcher.code:
-            sys.exit(self.launcher.code)
+                returned.append(self.batches.launch(points[first : first + size], first))
+        if self.batches.code:
+            sys.exit(self.batches.code)
         return returned
 
 

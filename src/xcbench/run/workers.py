@@ -110,7 +110,7 @@ class Worker:
             other.close()
         self.jobs, self.started, self.kills = jobs, time.perf_counter(), memory.kills()
         with suppress(BrokenPipeError):  # of one that died on its way here: `finish` says so
-            self.pipe.send(jobs)
+            self.pipe.send([job.to_json() for job in jobs])
 
     @property
     def handles(self) -> list[Connection | int]:
@@ -152,7 +152,7 @@ def _serve(pipe: Connection) -> None:
     end_with_parent()
     while True:
         try:
-            jobs = pipe.recv()
+            jobs = [Job.of_json(text) for text in pipe.recv()]
         except (EOFError, OSError):
             return
         cells = runner.run(jobs)

@@ -91,9 +91,10 @@ def run(
             with clock.running():
                 reached = next(progresses, None)
             seconds = clock.seconds / len(courses)
+            at_end: list[Progress | None] = [None] * len(courses)
             due = [
                 course
-                for course, progress in zip(courses, reached or [None] * len(lanes), strict=True)
+                for course, progress in zip(courses, reached or at_end, strict=True)
                 if not course.ended and course.takes(progress, number, stops, seconds)
             ]
             _evaluate(due, evaluator)
