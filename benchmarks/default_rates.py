@@ -23,6 +23,7 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
 from xcbench.train import training
+from xcbench.train.training import Lane
 
 METHODS = (
     "softmax", "ove", "ove_grouped", "bouchard", "nce", "negative_sampling", "is", "vanilla",
@@ -103,7 +104,7 @@ def trained(name: str, dataset: Dataset, factor: float, seconds: float) -> dict[
     solver, model = built(dataset, replace(settings, lr=rate))
     budget = Budget(epochs=EPOCHS, checkpoints=1, seconds=seconds)
     evaluation = Evaluation(train_rows=1000, rows=2000)
-    trace = training.run(solver, model, dataset, 0, budget, evaluation, 0.0)
+    (trace,) = training.run([Lane(solver, model)], dataset, 0, budget, evaluation)
     last = trace.curve.iloc[-1]
     return {
         "lr": float(f"{rate:.4g}"),

@@ -56,7 +56,7 @@ def seconds_today(job: Job, recorded: pd.DataFrame, most: float) -> float | None
     """
     budget = replace(job.settings.budget, seconds=most)
     settings = replace(job.settings, budget=budget, plan=False, mlflow=False, save_weights=False)
-    cell = runner.run(planning.jobs([settings])[0])
+    (cell,) = runner.run(planning.jobs([settings]))
     if cell.curve.empty or cell.status not in ("done", "timeout", "diverged"):
         raise RuntimeError(f"{job.label}: {cell.status} {cell.message}")
     both = pd.concat({"now": clock(cell.curve), "then": clock(recorded)}, axis=1).dropna()

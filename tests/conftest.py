@@ -132,7 +132,12 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     finally:
         os.chdir(before)
     assert not list(elsewhere.iterdir())
-    assert {path.name for path in runs_dir.iterdir()} == {"cells", "mlflow.db", "mlflow.lock"}
+    assert {path.name for path in runs_dir.iterdir()} == {
+        "cells",
+        "mlflow.db",
+        "mlflow.lock",
+        "recorded",
+    }
     assert [path.name for path in runs_dir.parent.iterdir()] == ["my runs"]
     return runs_dir
 

@@ -126,7 +126,7 @@ def traced(settings: MethodOptions, dataset: Dataset, seconds: float) -> tuple[t
     solver = registry.builtin()[settings.name].build(settings, dataset.info)
     model = solver.make_model("numpy", dataset.info.classes, D, settings.bias, "float64")
     budget = Budget(checkpoints=1, seconds=seconds)
-    found = training.run(solver, model, dataset, 0, budget, Evaluation(), 0.0)
+    (found,) = training.run([training.Lane(solver, model)], dataset, 0, budget, Evaluation())
     return found, model
 
 

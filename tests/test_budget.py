@@ -69,7 +69,8 @@ def trained(variant: str, engine: str, budget: Budget) -> tuple[training.Trace, 
     model.link = method.link
     training.warm_up(solver, model, dataset)
     few = Evaluation(rows=5)
-    return training.run(solver, model, dataset, 0, budget, few, 0.0), model
+    (trace,) = training.run([training.Lane(solver, model)], dataset, 0, budget, few)
+    return trace, model
 
 
 def batch(variant: str) -> int:

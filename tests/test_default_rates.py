@@ -61,7 +61,7 @@ def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str
     model.link = method.link
     solver = method.build(settings, LONG.info)
     budget = Budget(epochs=20 if settings.batch_size > 1 else 3, checkpoints=1)
-    trace = training.run(solver, model, LONG, 0, budget, Evaluation(), 0.0)
+    (trace,) = training.run([training.Lane(solver, model)], LONG, 0, budget, Evaluation())
     assert trace.curve["test_log_loss"].iloc[-1] < LONG.info.prior_log_loss
 
 
@@ -85,7 +85,7 @@ def test_a_class_of_nearly_all_rows_is_no_reason_to_end_above_the_prior() -> Non
     model.link = method.link
     budget = Budget(epochs=20, checkpoints=1)
     solver = method.build(settings, info)
-    trace = training.run(solver, model, data, 0, budget, Evaluation(), 0.0)
+    (trace,) = training.run([training.Lane(solver, model)], data, 0, budget, Evaluation())
     assert trace.curve["test_log_loss"].iloc[-1] < info.prior_log_loss
 
 

@@ -203,7 +203,8 @@ def compiled():
 
 
 before = compiled()
-training.run(solver, model, dataset, 0, Budget(epochs=1, checkpoints=1), Evaluation(), 0.0)
+lanes = [training.Lane(solver, model)]
+training.run(lanes, dataset, 0, Budget(epochs=1, checkpoints=1), Evaluation())
 print(before, compiled())
 """
 

@@ -13,7 +13,7 @@ from test_models import command
 from workspace import SMALL, Workspace
 from xcbench.data import prepare
 from xcbench.errors import UserError
-from xcbench.run.leases import Claims
+from xcbench.run.leases import Leases
 from xcbench.store import cells
 from xcbench.system import durable
 from xcbench.track import tracking
@@ -77,7 +77,7 @@ def test_a_folder_of_ours_is_marked_and_may_be_a_link(workspace: Workspace, tmp_
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "second name"])
 def test_a_claim_is_no_other_file(tmp_path: Path, kind: str) -> None:
-    victim, claims = tmp_path / "victim", Claims(tmp_path / "runs")
+    victim, claims = tmp_path / "victim", Leases(tmp_path / "runs")
     claims.folder.mkdir(parents=True)
     if kind == "dangling":
         (claims.folder / "a").symlink_to(victim)

@@ -102,7 +102,7 @@ def test_every_method_trains_on_every_form(name: str, settings: Any, engine: str
         model.link = method.link
         training.warm_up(solver, model, dataset)
         budget, few = Budget(epochs=1, checkpoints=1), Evaluation(rows=5)
-        trace = training.run(solver, model, dataset, 0, budget, few, 0.0)
+        (trace,) = training.run([training.Lane(solver, model)], dataset, 0, budget, few)
         assert trace.status == "done", (form, trace.message)
         assert trace.curve["test_error"].iloc[[0, -1]].notna().all()
     drawn_by_features = isinstance(settings, SampledOptions) and settings.sampler == "tree"

@@ -23,7 +23,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.plan import planning
 from xcbench.run import runner
-from xcbench.run.leases import Claims, Queue
+from xcbench.run.leases import Leases, Queue
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.system import processes, threads
@@ -176,7 +176,7 @@ def a_job(tmp_path: Path, **budget: float) -> planning.Job:
 
 
 def test_a_claim_is_exclusive_and_leaves_nothing(tmp_path: Path) -> None:
-    mine, other = Claims(tmp_path), Claims(tmp_path)
+    mine, other = Leases(tmp_path), Leases(tmp_path)
     assert mine.take("a") == ""
     assert other.take("a") is None and other.take("b") == ""
     mine.release("a")
@@ -189,7 +189,7 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = a_job(tmp_path)
-    other = Claims(tmp_path)
+    other = Leases(tmp_path)
     other.take(job.cell.cell)
     queue = Queue(tmp_path, [job], {})
     assert queue.take() is None and queue.take() is None and len(queue) == 1
@@ -223,20 +223,22 @@ def test_at_most_eight_cells_go_in_lockstep(tmp_path: Path, number: int, sizes: 
 def test_an_interrupt_that_a_library_swallows_ends_the_launch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def swallowing(job: planning.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+    def swallowing(
+        jobs: list[planning.Job], cells: list[Cell], watch: Callable[[float], None]
+    ) -> list[Cell]:
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:  # as numpy.fromfile does in the middle of its checks
             raise TypeError("expected str, not BufferedReader") from None
-        return cell
+        return cells
 
     monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
-    monkeypatch.setattr(runner, "_run", swallowing)
+    monkeypatch.setattr(runner, "_train", swallowing)
     before = {number: signal.getsignal(number) for number in processes.SIGNALS}
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where nohup runs the tests
     try:
         with pytest.raises(KeyboardInterrupt), processes.interruptible():
-            runner.run(a_job(tmp_path))
+            runner.run([a_job(tmp_path)])
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -247,22 +249,24 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
 ) -> None:
     inside, searches = [], []
 
-    def look(job: planning.Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
+    def look(
+        jobs: list[planning.Job], cells: list[Cell], watch: Callable[[float], None]
+    ) -> list[Cell]:
         inside.append({library["num_threads"] for library in threadpool_info()})
-        return cell
+        return cells
 
     def search() -> ThreadpoolController:
         searches.append(len(inside))
         return ThreadpoolController()
 
     monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
-    monkeypatch.setattr(runner, "_run", look)
+    monkeypatch.setattr(runner, "_train", look)
     monkeypatch.setattr(threads, "ThreadpoolController", search)
     threads._libraries.cache_clear()  # what tests before this one have found
     with threadpool_limits(2):
         for imported in ("xcbench_a", "xcbench_a", "xcbench_b"):
             monkeypatch.setitem(sys.modules, imported, ModuleType(imported))
-            runner.run(a_job(tmp_path))
+            runner.run([a_job(tmp_path)])
             assert {library["num_threads"] for library in threadpool_info()} == {2}
     assert inside == [{1}] * 3
     assert searches == [0, 2]

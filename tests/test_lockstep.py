@@ -27,6 +27,7 @@ from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
 from xcbench.plan import planning
 from xcbench.run import runner
+from xcbench.store.cell import Cell
 from xcbench.train import clock, training
 from xcbench.train.evaluator import Evaluator
 
@@ -218,7 +219,7 @@ def test_the_seconds_of_the_cells_add_up(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(training, "warm_up_together", takes(4.0, lambda *_: None))
     monkeypatch.setattr(lockstep, "fit", slow_fit)
     monkeypatch.setattr(Evaluator, "measured", takes(16.0, Evaluator.measured))
-    cells = runner.run_together(jobs)
+    cells = runner.run(jobs)
     assert [cell.environment["lockstep"] for cell in cells] == [4] * 4
     for cell in cells:  # at the start and at the end it is trained and evaluated
         assert cell.seconds == {"load": 2.0, "compile": 1.0, "train": 20.0, "evaluate": 8.0}
@@ -231,17 +232,21 @@ def test_what_goes_wrong_in_lockstep_is_said(
 ) -> None:
     """Two cells may fit one by one where they do not together; a bug of ours hides behind none."""
 
-    def fails(*_: object) -> None:
-        raise error
+    def fails(jobs: list[Any], cells: list[Cell], watch: object) -> list[Cell]:
+        if len(jobs) > 1:
+            raise error
+        return cells
 
-    jobs: list[Any] = [SimpleNamespace(cell=make(seed=seed), origins={}) for seed in (0, 1)]
+    jobs: list[Any] = [
+        SimpleNamespace(cell=make(seed=seed), origins={}, info=None) for seed in (0, 1)
+    ]
     monkeypatch.setattr(runner, "_too_large", lambda job: "")
     monkeypatch.setattr(runner.reevaluation, "due", lambda job: None)
-    monkeypatch.setattr(runner, "_run_together", fails)
-    monkeypatch.setattr(runner, "run", lambda job, watch: job.cell)
-    cells = runner.run_together(jobs)
+    monkeypatch.setattr(runner, "_train", fails)
+    cells = runner.run(jobs)
     if isinstance(error, MemoryError):
-        assert cells == [job.cell for job in jobs]
+        assert [cell.cell for cell in cells] == [job.cell.cell for job in jobs]
+        assert {cell.status for cell in cells} == {"done"}
         said = capsys.readouterr().err
         assert said == "2 cells run one by one, not in lockstep: MemoryError: 8 models\n"
     else:

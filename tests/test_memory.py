@@ -60,8 +60,10 @@ def test_a_cell_beyond_the_available_memory_is_skipped(
 ) -> None:
     monkeypatch.setattr(runner, "memory_estimate", lambda job: 3 * GIB)
     monkeypatch.setattr(memory, "available", lambda: 2.0 * GIB)
-    monkeypatch.setattr(runner, "_run", lambda job, cell, watch: replace(cell, status="tried"))
-    cell = runner.run(a_job(tmp_path, memory=most))
+    monkeypatch.setattr(
+        runner, "_train", lambda jobs, cells, watch: [replace(cells[0], status="tried")]
+    )
+    (cell,) = runner.run([a_job(tmp_path, memory=most)])
     assert cell.status == status
     if status == "skipped":
         assert cell.message == (
@@ -90,7 +92,7 @@ def test_a_cell_that_the_system_killed_is_recorded_and_one_that_a_person_killed_
         saved = cells.load(system, job.cell.cell)
         assert saved is not None and saved.status == taken[1].status == "failed"
         assert saved.message == "out of memory: the system killed the process while it ran"
-    queue.claims.release_all()
+    queue.leases.release_all()
     assert not list((system / "claims").iterdir())
 
 

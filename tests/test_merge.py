@@ -13,7 +13,7 @@ import pytest
 
 from made_cells import make
 from workspace import FINAL_METRICS, SMALL, NewWorkspace, Outcome, Workspace
-from xcbench.run.leases import Claims
+from xcbench.run.leases import Leases
 from xcbench.store import cells, grids
 from xcbench.store.cell import Cell
 
@@ -234,7 +234,7 @@ def test_our_damaged_cell_is_replaced(workspace: Workspace) -> None:
 def test_a_cell_that_runs_here_is_left_alone(workspace: Workspace) -> None:
     put(workspace, "runs")
     put(workspace, "other", make())
-    claims = Claims(workspace.path / "runs")
+    claims = Leases(workspace.path / "runs")
     claims.take(make().cell)
     done = merged(workspace)
     assert "being run here now: " in done.out and status(workspace, make()) == "none"

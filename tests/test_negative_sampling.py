@@ -135,14 +135,12 @@ def run(dataset, method, epochs=5, engine="numpy", validation=0.0, **options):
     entry = registry.builtin()[method]
     settings = entry.schema(name=method, **{"lr": 0.1, **options})
     model = models.make(engine, dataset.info.classes, dataset.info.features, True, "float64")
-    trace = training.run(
-        entry.build(settings, dataset.info),
-        model,
+    (trace,) = training.run(
+        [training.Lane(entry.build(settings, dataset.info), model)],
         dataset,
         0,
         Budget(epochs=epochs, checkpoints=1),
         Evaluation(validation=validation),
-        0.0,
     )
     assert trace.status == "done", trace.message
     return model, trace.curve.iloc[-1]
@@ -157,7 +155,8 @@ def test_with_weights_of_0_the_tree_alone_predicts(step):
     solver = registry.builtin()["negative_sampling"].build(settings, dataset.info)
     model = models.make("numpy", 40, 4, True, "float64")
     budget, asked = Budget(epochs=1, checkpoints=1), Evaluation()
-    first = training.run(solver, model, dataset, 0, budget, asked, 0.0).curve.iloc[0]
+    (trace,) = training.run([training.Lane(solver, model)], dataset, 0, budget, asked)
+    first = trace.curve.iloc[0]
     tree, z = solver.sampler.noise.tree, solver.sampler.noise.projection(dataset.test.X)
     own = -tree.log_p(z, dataset.test.y).mean()
     assert first["test_log_loss"] == pytest.approx(own, rel=1e-5)

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from hydra import compose
 
 from xcbench.config.settings import Config
 from xcbench.data import Missing
+from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
+from xcbench.methods import registry
 from xcbench.plan import planning, sweeps
 from xcbench.plan.sweeps import Composer
 from xcbench.run import objective
@@ -177,3 +180,15 @@ def test_no_worker_outlives_its_launch(read: Read) -> None:
     before = multiprocessing.active_children()
     assert execute(read(method="ove,umax", workers="2")) == 0
     assert multiprocessing.active_children() == before
+
+
+def test_a_job_is_the_same_from_its_json(tmp_path: Path) -> None:
+    """Settings of every method, with what they nest, and the number of each to the last bit."""
+    sizes = SyntheticSettings(train=60, test=20, features=30, classes=5, nonzeros=4.0)
+    dataset = DatasetSettings(name="tiny", reader="synthetic", synthetic=sizes)
+    base = Config(dataset=dataset, runs_dir=str(tmp_path), data_dir=str(tmp_path))
+    for name, method in registry.builtin().items():
+        (job,) = planning.jobs([replace(base, method=method.schema(name=name))], whole=False)
+        copy = planning.Job.of_json(job.to_json())
+        assert (copy.settings, copy.info, copy.lockstep) == (job.settings, job.info, job.lockstep)
+        assert copy.to_json() == job.to_json() and copy.cell.curve.equals(job.cell.curve)

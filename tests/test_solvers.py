@@ -32,15 +32,8 @@ def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
     model = LinearModel(
         dataset.info.classes, dataset.info.features, settings.bias, solver.precision or dtype
     )
-    trace = training.run(
-        solver,
-        model,
-        dataset,
-        seed,
-        Budget(epochs, checkpoints),
-        Evaluation(),
-        settings.l2,
-    )
+    lanes = [training.Lane(solver, model, settings.l2)]
+    (trace,) = training.run(lanes, dataset, seed, Budget(epochs, checkpoints), Evaluation())
     return model, trace
 
 
@@ -285,7 +278,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
 
     monkeypatch.setattr(evaluator, "evaluate", slow)
     model = LinearModel(8, 40, True, "float32")
-    trace = training.run(Sleeper(), model, small, 0, Budget(), Evaluation(), 0.0)
+    (trace,) = training.run([training.Lane(Sleeper(), model)], small, 0, Budget(), Evaluation())
     # Two evaluations of two parts took 0.8 s, one training step 0.05 s.
     assert 0.05 <= trace.train_seconds < trace.evaluate_seconds / 2
 

@@ -92,5 +92,5 @@ def test_garbage_is_collected_only_where_memory_is_measured(
     model = LinearModel(digits.info.classes, digits.info.features, True, "float32")
     budget = Budget(epochs=1, checkpoints=2)
     evaluation = Evaluation(costs=costs)
-    training.run(Still(), model, digits, 0, budget, evaluation, 0.0)  # type: ignore[arg-type]
+    training.run([training.Lane(Still(), model)], digits, 0, budget, evaluation)
     assert len(calls) == costs

@@ -1,9 +1,7 @@
 """Cells in MLflow's store: curves, tags and tables, each cell once."""
 
-import json
 import re
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -12,9 +10,11 @@ import pytest
 
 from tracked_cells import STARTED, a_cell, client, curve, some_cells, stored
 from workspace import Workspace
+from xcbench.errors import UserError
 from xcbench.store import cells
 from xcbench.system import durable
 from xcbench.track import mlflow_ui, tracking
+from xcbench.track.mlflow_api import Api
 
 
 def test_curves_arrive_whole_without_values_that_are_not_finite(pristine: Path) -> None:
@@ -141,76 +141,29 @@ def test_tags_params_names_and_times(pristine: Path) -> None:
     assert content[f"{3:016x}"]["name"] == "toy ove seed=3"
 
 
-INPUTS = """
-SELECT cell.value, inputs.source_type, inputs.destination_type, inputs.step, input_tags.name,
-  input_tags.value, datasets.experiment_id, datasets.name, digest, dataset_source_type,
-  dataset_source, dataset_schema, dataset_profile
-FROM inputs JOIN tags AS cell ON cell.run_uuid = inputs.destination_id AND cell.key = 'cell'
-JOIN datasets ON datasets.dataset_uuid = inputs.source_id
-JOIN input_tags ON input_tags.input_uuid = inputs.input_uuid
-"""
-
-
-def rows(store: Path) -> dict[str, list[tuple]]:
-    """Every table that holds runs, with the same identities for the same cells."""
-    with closing(sqlite3.connect(store)) as connection:
-        names = dict(connection.execute("SELECT run_uuid, value FROM tags WHERE key = 'cell'"))
-        tables = {}
-        for table in ("runs", "tags", "params", "metrics", "latest_metrics"):
-            tables[table] = sorted(
-                str(row).replace(run, cell)
-                for run, cell in names.items()
-                for row in connection.execute(f"SELECT * FROM {table} WHERE run_uuid = ?", [run])
-            )
-        tables["inputs"] = sorted(map(str, connection.execute(INPUTS)))
-    return tables
-
-
-def test_the_tables_are_those_of_mlflows_own_calls(pristine: Path, tmp_path: Path) -> None:
-    from mlflow import MlflowClient
-    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
-
-    own = tmp_path / "mlflow.db"
-    api = MlflowClient(tracking_uri=f"sqlite:///{own}")
-    api.delete_experiment("0")
-    experiment = api.create_experiment("xcbench", (pristine / "artifacts").as_uri())
-    for cell in cells.load_all(pristine):
-        if cell.status == "skipped":
-            continue
-        said = stored(pristine)[cell.cell]
-        status, begin, end = said["times"]
-        run = api.create_run(experiment, begin, said["tags"], said["name"]).info.run_id
-        params = [Param(*item) for item in said["params"].items()]
-        for first in range(0, len(params), 100):
-            api.log_batch(run, params=params[first : first + 100])
-        for name, points in said["curves"].items():
-            api.log_batch(run, [Metric(name, value, at, step) for step, at, value in points])
-        shape = json.dumps(cell.shape)
-        data = Dataset("toy", "d1", "xcbench", json.dumps({}), "", shape)
-        api.log_inputs(run, [DatasetInput(data, [InputTag("mlflow.data.context", "training")])])
-        api.set_terminated(run, status, end)
-    assert rows(pristine / "mlflow.db") == rows(own)
-
-
-def test_identities_of_runs_grow(runs_dir: Path) -> None:
-    tracking.track(runs_dir, [a_cell(0, started=STARTED + 60)])
-    with closing(sqlite3.connect(runs_dir / "mlflow.db")) as connection:
-        names = [name for (name,) in connection.execute("SELECT run_uuid FROM runs ORDER BY rowid")]
-    assert len(names) == 5
-    assert names == sorted(names)
-    assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
-
-
-def test_a_launch_asks_what_the_store_lacks(runs_dir: Path) -> None:
+def test_a_launch_knows_what_the_store_lacks(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     started = {cell.cell: cell.started for cell in some_cells()}
     skipped = f"{4:016x}"
     assert tracking.behind(runs_dir, started) == [skipped]
     started[f"{0:016x}"] += 1
     assert tracking.behind(runs_dir, started) == [f"{0:016x}", skipped]
-    with sqlite3.connect(runs_dir / "mlflow.db") as store:
-        store.execute("UPDATE runs SET status = 'RUNNING' WHERE name LIKE '%seed=1%'")
-    assert tracking.behind(runs_dir, started) == [f"{0:016x}", f"{1:016x}", skipped]
     assert tracking.behind(runs_dir / "none", started) == list(started)
+    again = a_cell(0, started=started[f"{0:016x}"])
+    with monkeypatch.context() as cut_off:
+        cut_off.setattr(Api, "delete", lambda *_: 1 / 0)
+        with pytest.raises(UserError):
+            tracking.track(runs_dir, [again])
+    assert tracking.behind(runs_dir, started) == [f"{0:016x}", skipped]
+    tracking.track(runs_dir, [again])
+    assert tracking.behind(runs_dir, started) == [skipped]
+    (runs_dir / "recorded" / "own.json").write_bytes(b"{")
+    assert tracking.behind(runs_dir, started) == list(started)
+    assert tracking.track(runs_dir, [again, *some_cells()[1:]]) == 0  # which asks the store
+    assert tracking.behind(runs_dir, started) == [skipped]
+    (runs_dir / "mlflow.db").unlink()
+    assert tracking.behind(runs_dir, started) == list(started)
 
 
 @pytest.mark.slow
@@ -249,7 +202,8 @@ def test_rebuild_gives_the_same_store_and_holds_these_cells_alone(runs_dir: Path
     assert tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True) == 4
     assert stored(runs_dir) == before
     assert tracking.track(runs_dir, cells.load_all(runs_dir)) == 0
-    assert {path.name for path in runs_dir.iterdir()} == {"cells", "mlflow.db", "mlflow.lock"}
+    names = {path.name for path in runs_dir.iterdir()}
+    assert names == {"cells", "mlflow.db", "mlflow.lock", "recorded"}
 
 
 def test_a_launch_of_which_all_is_recorded_imports_nothing_of_mlflow(workspace: Workspace) -> None:

@@ -15,7 +15,7 @@ from tracked_cells import CODE, some_cells, stored
 from xcbench.errors import UserError
 from xcbench.store import cells
 from xcbench.track import mlflow_target, tracking
-from xcbench.track.mlflow_tables import Tables
+from xcbench.track.mlflow_api import Api
 
 TRACK = CODE + "runs = Path(sys.argv[1]); print(tracking.track(runs, cells.load_all(runs)))"
 
@@ -27,11 +27,12 @@ def test_an_interrupted_rebuild_loses_nothing(
         raise KeyboardInterrupt
 
     before = (runs_dir / "mlflow.db").read_bytes()
-    monkeypatch.setattr(Tables, "insert", interrupt)
+    monkeypatch.setattr(Api, "insert", interrupt)
     with pytest.raises(KeyboardInterrupt):
         tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True)
     assert (runs_dir / "mlflow.db").read_bytes() == before
-    assert {path.name for path in runs_dir.iterdir()} == {"cells", "mlflow.db", "mlflow.lock"}
+    names = {path.name for path in runs_dir.iterdir()}
+    assert names == {"cells", "mlflow.db", "mlflow.lock", "recorded"}
 
 
 @pytest.mark.parametrize("damage", ["rubbish", "truncated"])

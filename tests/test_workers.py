@@ -153,7 +153,7 @@ def test_a_budget_of_seconds_ends_a_cell_between_checkpoints(seconds, monkeypatc
     monkeypatch.setattr(evaluator, "evaluate", lambda *arguments, **asked: measured)
     budget = Budget(epochs=10, checkpoints=5, seconds=seconds)
     model = LinearModel(2, 2, True, "float32")
-    trace = training.run(Slow(), model, Data(), 0, budget, Evaluation(), 0.0)
+    (trace,) = training.run([training.Lane(Slow(), model)], Data(), 0, budget, Evaluation())
     if seconds is None:
         assert trace.status == "done" and trace.curve["epoch"].tolist() == [0, 2, 4, 6, 8, 10]
         assert trace.curve["bound"].tolist()[1:] == [-1, -2, -3, -4, -5]

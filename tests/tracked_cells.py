@@ -8,8 +8,11 @@ import pandas as pd
 from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 STARTED = 1_750_000_000.25
-CODE = "import sys; from pathlib import Path; from xcbench.store import cells; "
-CODE += "from xcbench.track import tracking; "
+CODE = """import sys
+from pathlib import Path
+from xcbench.store import cells
+from xcbench.track import tracking
+"""
 
 
 def curve(rows: int, **changes: list[float]) -> pd.DataFrame:

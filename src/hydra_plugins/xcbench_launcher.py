@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.plugins import Plugins
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
+from hydra.plugins.sweeper import Sweeper as HydraSweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from xcbench.config.overrides import for_methods
 from xcbench.errors import UserError
-from xcbench.plan.sweeps import Composer, Point
+from xcbench.plan.sweeps import Composer, Point, combinations
 from xcbench.plugins import failure
 
 HERE = "hydra_plugins.xcbench_launcher"
@@ -142,8 +143,17 @@ class OtherLauncher(SweepLauncher):
         return [_returned(point) for point in job_overrides]
 
 
-class Sweeper(BasicSweeper):
-    """Hydra's own sweeper, without composing every point once more where our launcher does it."""
+class Sweeper(HydraSweeper):
+    """All combinations of values, each with the options that its method has.
+
+    Parameters
+    ----------
+    max_batch_size : points that are launched together; all by default.
+    params : swept values of a preset.
+    """
+
+    def __init__(self, max_batch_size: int | None, params: dict[str, str] | None) -> None:
+        self.max_batch_size, self.params = max_batch_size, params or {}
 
     def setup(
         self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig
@@ -154,39 +164,31 @@ class Sweeper(BasicSweeper):
             "task_function": task_function,
             "config": config,
         }
-        super().setup(**context)
-        assert self.launcher is not None
-        if not isinstance(self.launcher, SweepLauncher):
-            self.launcher = OtherLauncher(self.launcher)
-            self.launcher.setup(**context)
+        self.settings, self.loader = config, hydra_context.config_loader
+        launcher = Plugins.instance().instantiate_launcher(**context)
+        if not isinstance(launcher, SweepLauncher):
+            launcher = OtherLauncher(launcher)
+            launcher.setup(**context)
+        self.batches = launcher
 
     def sweep(self, arguments: list[str]) -> Any:
         """Launch all batches; then end with the exit code of the worst.
 
-        Hydra's record of the sweep goes to a folder that is removed: the cells have their settings,
-        and a folder of cells that cannot be written is no reason to end.
+        The folder that Hydra has for the sweep is one that is removed: the cells have their
+        settings, and a folder of cells that cannot be written is no reason to end.
         """
-        assert self.config is not None
+        words = [*(f"{name}={value}" for name, value in self.params.items()), *arguments]
+        parser = OverridesParser.create(config_loader=self.loader)
+        points = for_methods([*combinations(parser.parse_overrides(words))])
+        size = self.max_batch_size or len(points) or 1
+        returned = []
         with TemporaryDirectory() as scratch:
-            self.config.hydra.sweep.dir = scratch
-            returned = super().sweep(arguments)
-        assert isinstance(self.launcher, SweepLauncher)
-        if self.launcher.code:
-            sys.exit(self.launcher.code)
+            self.settings.hydra.sweep.dir = scratch
+            for first in range(0, max(1, len(points)), size):
+                returned.append(self.batches.launch(points[first : first + size], first))
+        if self.batches.code:
+            sys.exit(self.batches.code)
         return returned
-
-    @staticmethod
-    def split_arguments(
-        overrides: list[Override], max_batch_size: int | None
-    ) -> list[list[list[str]]]:
-        """All combinations, each with the options that its method has."""
-        (points,) = BasicSweeper.split_arguments(overrides, None)
-        if not points:
-            return [points]
-        return list(BasicSweeper.split_overrides_to_chunks(for_methods(points), max_batch_size))
-
-    def validate_batch_is_legal(self, batch: Sequence[Sequence[str]]) -> None:
-        """Leave it to the launcher."""
 
 
 NODES = {

@@ -1,11 +1,13 @@
-"""Hydra source of configurations: ``method=NAME`` is the settings of a `Method`, with its defaults.
+"""Hydra sources of configurations: files of finite measure, and settings of methods and datasets.
 
-So are datasets from outside, and what ``module.thing`` names. Hydra takes plugins from the
-namespace package ``hydra_plugins`` alone, which is why it stands here.
+``method=NAME`` is the settings of a `Method`, with its defaults. So are datasets from outside, and
+what ``module.thing`` names. Hydra takes plugins from the namespace package ``hydra_plugins`` alone,
+which is why they stand here.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from hydra.core.config_search_path import ConfigSearchPath
@@ -14,7 +16,49 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
-PATH = "xcbench://"
+PATH, FILES = "xcbench://", "xcbench-files://"
+
+
+class FilesSource(ConfigSource):
+    """YAML files of a folder, each measured before it is read, and parsed once for all points."""
+
+    @staticmethod
+    def scheme() -> str:
+        """Prefix of its place in the search path."""
+        return FILES.removesuffix("://")
+
+    def load_config(self, config_path: str) -> ConfigResult:
+        """Content of a file, which a first line ``# @package NAME`` may put elsewhere."""
+        from xcbench.system import yaml_files
+
+        path = self._file(config_path)
+        content = yaml_files.load(path)
+        package = re.match(r"\s*#\s*@package\s+(\S+)", path.read_text("utf-8"))
+        header = {"package": package[1] if package else None}
+        return ConfigResult(self.provider, self.full_path(), content, header=header)
+
+    def is_group(self, config_path: str) -> bool:
+        """Whether it is a folder."""
+        return Path(self.path, config_path).is_dir()
+
+    def is_config(self, config_path: str) -> bool:
+        """Whether it is a file."""
+        return self._file(config_path).is_file()
+
+    def available(self) -> bool:
+        """Whether the folder is there."""
+        return self.is_group("")
+
+    def list(self, config_path: str, results_filter: ObjectType | None) -> list[str]:
+        """Names of the files in a folder, or of its folders."""
+        entries = [*Path(self.path, config_path).iterdir()]
+        groups = {entry.name for entry in entries if entry.is_dir()}
+        files = {entry.stem for entry in entries if entry.suffix == ".yaml"}
+        chosen = {ObjectType.GROUP: groups, ObjectType.CONFIG: files, None: groups | files}
+        return sorted(chosen.get(results_filter, files))
+
+    def _file(self, config_path: str) -> Path:
+        return Path(self.path, config_path.removesuffix(".yaml") + ".yaml")
 
 
 class XcbenchSource(ConfigSource):
@@ -87,14 +131,21 @@ class XcbenchSource(ConfigSource):
 
 
 class XcbenchSearchPath(SearchPathPlugin):
-    """Makes the source known, to our launches alone: every Hydra program here loads this plugin."""
+    """Takes the sources, in our launches alone: every Hydra program here loads this plugin."""
 
     def manipulate_search_path(self, search_path: ConfigSearchPath) -> None:
-        """Put the source behind the files."""
+        """Read our folder as `FilesSource`, and put the other source behind it."""
         from xcbench import options
 
-        places = [str(place.path).removeprefix("file://") for place in search_path.get_path()]
-        if options.folder().resolve() in [Path(place).resolve() for place in places]:
+        ours = options.folder().resolve()
+        places = [
+            place
+            for place in search_path.get_path()
+            if Path(str(place.path).removeprefix("file://")).resolve() == ours
+        ]
+        for place in places:
+            place.path = f"{FILES}{ours}"
+        if places:
             search_path.append("xcbench", PATH)
 
 

@@ -112,7 +112,7 @@ def _objective(conditions: Conditions, task: Task, method: str) -> float:
 
 def _ran(settings: Config) -> Cell:
     (job,) = planning.jobs([settings], whole=False)
-    return runner.run(job)
+    return runner.run([job])[0]
 
 
 def again(
@@ -132,7 +132,7 @@ def again(
             yield _row("run again", f"{what}: no longer what is planned", np.nan, 0.0, False)
             continue
         old = caches["runs"].curves[caches["runs"].curves["cell"] == row["cell"]]
-        apart = _apart(old, runner.run(planned).curve, COMPARED)
+        apart = _apart(old, runner.run([planned])[0].curve, COMPARED)
         yield _row("run again", what, apart, 0.0, apart <= AGREE)
 
 

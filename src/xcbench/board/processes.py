@@ -65,4 +65,4 @@ def _warm(job: Job) -> None:
         return
     few = Evaluation(rows=1, validation=settings.evaluation.validation)
     brief = replace(settings.budget, seconds=1e-3)
-    runner.run(replace(job, settings=replace(settings, budget=brief, evaluation=few)))
+    runner.run([replace(job, settings=replace(settings, budget=brief, evaluation=few))])

@@ -16,7 +16,7 @@ from xcbench.errors import writing
 from xcbench.methods import registry
 from xcbench.plan import sweeps
 from xcbench.show import templates
-from xcbench.system import durable
+from xcbench.system import durable, yaml_files
 
 PARTS = ("tuning", "runs")
 NAME = "board"
@@ -74,7 +74,7 @@ class Protocol:
 def read() -> Protocol:
     """Read the protocol from the file."""
     path = options.folder() / "experiment" / f"{NAME}.yaml"
-    content: Any = OmegaConf.to_container(OmegaConf.load(path))
+    content: Any = OmegaConf.to_container(yaml_files.load(path))
     entries = content["experiment"]
     tasks = tuple(
         Task(name, tuple(task.pop("words")), **task) for name, task in entries.pop("tasks").items()
@@ -112,7 +112,7 @@ def write(folder: Path) -> None:
         .get_template("board/protocol.md")
         .render(
             protocol=read(),
-            conditions=OmegaConf.to_container(OmegaConf.load(path)),
+            conditions=OmegaConf.to_container(yaml_files.load(path)),
             methods=[*registry.builtin()],
             own=OWN,
             reruns=RERUNS,

@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 from xcbench import options, papers
 from xcbench.cli.command import Request
 from xcbench.methods import registry
-from xcbench.system import sources
+from xcbench.system import sources, yaml_files
 
 DRAWN = {".html", ".yaml", ".csv", ".svg", ".md"}  # what page builders read beside code
 MEASURING = ("xcbench.papers.run", "xcbench.train.training", "xcbench.data.readers")
@@ -66,7 +66,7 @@ def _configuration(paper: str) -> list[str]:
     folder = options.folder()
     names = [*CONFIGURATION, f"paper/{paper}.yaml" if paper else "experiment/first.yaml"]
     return [
-        f"{path.name} {json.dumps(OmegaConf.to_container(OmegaConf.load(path)), sort_keys=True)}"
+        f"{path.name} {json.dumps(OmegaConf.to_container(yaml_files.load(path)), sort_keys=True)}"
         for name in names
         for path in sorted(Path(folder).glob(name))
     ]

@@ -6,10 +6,8 @@ import io
 import os
 import sys
 from contextlib import chdir
-from typing import Any
 
 import hydra
-from hydra._internal.hydra import Hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -28,20 +26,8 @@ from xcbench.store import profile
 from xcbench.system.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
 from xcbench.system.terminal import RED, guard, styled
 
-MODE = Hydra.get_mode
 NAME = "config"
 MISTAKES = (UserError, HydraException, OmegaConfBaseException, YAMLError, OSError)
-
-
-def _mode(self: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-    """Single run or sweep, where a word may set it; None where ``-m`` alone says it.
-
-    Hydra composes the whole configuration to know it, which is half of what composing takes.
-    """
-    setting = ("experiment=", "+experiment=", "hydra.mode=", "+hydra.mode=")
-    if any(word.startswith(setting) for word in overrides) or config_name != NAME:
-        return MODE(self, config_name, overrides)
-    return None
 
 
 @interruptible()
@@ -57,7 +43,6 @@ def main() -> None:
     profile.LAUNCH.import_until_now()
     profile.LAUNCH.enter("compose")
     composing.register()
-    Hydra.get_mode = _mode  # type: ignore[method-assign]
     try:
         sys.argv[1:] = overrides.for_hydra(sys.argv[1:])
         hydra.main(version_base="1.3", config_path=str(options.folder()), config_name=NAME)(_task)()

@@ -16,6 +16,7 @@ from xcbench.data import external
 from xcbench.errors import UserError
 from xcbench.store import results
 from xcbench.store.cell import Cell
+from xcbench.system import yaml_files
 
 
 def command(cell: Cell, runs_dir: Path) -> str:
@@ -50,13 +51,7 @@ def _outside(reader: str) -> bool:
 
 def _dataset(settings: dict[str, Any]) -> str | None:
     """Choice of a dataset: the file under ``conf/`` of its name, else of its reader."""
-    from omegaconf import DictConfig, OmegaConf
-
-    configurations = {}
-    for name, path in external.catalogue().items():
-        content = OmegaConf.load(path)
-        if isinstance(content, DictConfig):
-            configurations[name] = content
+    configurations = {name: yaml_files.load(path) for name, path in external.catalogue().items()}
     for key in ("name", "reader"):
         for stem, content in configurations.items():
             if key in settings and content.get(key) == settings[key]:

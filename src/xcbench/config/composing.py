@@ -9,15 +9,13 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
-from xcbench.config import yaml_limits
 from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings
 from xcbench.options import check_value
 
 
 def register() -> None:
-    """Make the schemas known to Hydra; the files under ``conf/`` refer to them, within limits."""
-    yaml_limits.register()
+    """Make the schemas known to Hydra; the files under ``conf/`` refer to them."""
     store = ConfigStore.instance()
     store.store(group="schema", name="config", node=Config, package="_global_")
     store.store(group="schema/dataset", name="dataset", node=DatasetSettings)

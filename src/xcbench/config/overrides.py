@@ -19,6 +19,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.options import folder, multiplied
+from xcbench.system import yaml_files
 
 SWEEP = ("-m", "--multirun")
 GROUPS = ("dataset", "method", "experiment", "rates", "variant")
@@ -38,6 +39,8 @@ def for_hydra(words: Sequence[str]) -> list[str]:
     rest = [word for word in words if word not in flags]
     _refuse_flags(rest)
     refuse_nameless(rest)
+    for place in _folders(rest):
+        yaml_files.check_folder(place)
     rest = [_expanded(word, rest) for word in _targets_as_choices(rest)]
     if flags or any(word.startswith("experiment=") for word in rest):
         return flags + [_left_to_points(word) for word in rest]
@@ -123,6 +126,16 @@ def _refuse_flags(words: Sequence[str]) -> None:
             raise UserError(f"{word} is not understood; write {name}={value}")
 
 
+def _folders(words: Sequence[str]) -> Iterator[Path]:
+    """Folders of configurations that words name, besides ours."""
+    for word, follower in zip(words, [*words[1:], ""], strict=False):
+        flag, _, value = word.partition("=")
+        if flag.startswith("--config-") or flag in ("-cd", "-cp"):
+            yield Path(value or follower)
+        elif flag.lstrip("+").startswith("hydra.searchpath"):
+            yield from map(Path, re.findall(r"file://([^\s,'\"\]]+)", value))
+
+
 def refuse_nameless(words: Iterable[str]) -> None:
     """``method=null`` and ``dataset=1`` name nothing; Hydra says so of no word."""
     for word in words:
@@ -156,7 +169,7 @@ def _expanded(word: str, words: Sequence[str]) -> str:
         return f"method={','.join(names)}"
     if word == "dataset=here":
         data_dirs = [item.partition("=")[2] for item in words if item.startswith("data_dir=")]
-        default = OmegaConf.load(folder() / "config.yaml").data_dir
+        default = yaml_files.load(folder() / "config.yaml").data_dir
         return f"dataset={','.join(_here(Path(data_dirs[-1] if data_dirs else default)))}"
     return multiplied(word) if word.startswith("dataset.features=") else word
 
@@ -164,7 +177,7 @@ def _expanded(word: str, words: Sequence[str]) -> str:
 def _here(data_dir: Path) -> Iterator[str]:
     """Datasets that need no files, or whose files are here."""
     for name, path in external.catalogue().items():
-        content = OmegaConf.to_container(OmegaConf.load(path))
+        content = OmegaConf.to_container(yaml_files.load(path))
         assert isinstance(content, dict)
         folders = content.get("folders") or ["."]
         paths = [files.find(data_dir, folders, file) for file in content.get("files", {}).values()]

@@ -18,6 +18,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from xcbench import options
 from xcbench.errors import UserError
+from xcbench.system import yaml_files
 
 PARTS = {"variant": "variants", "rates": "rates", "experiment": "experiments"}
 BELOW = {"variant_dataset": "datasets", "variant_method": "methods"}
@@ -75,7 +76,7 @@ def _file(path: Path) -> tuple[Path, int]:
 @cache
 def _content(path: Path, changed: int) -> dict[str, dict[str, dict[str, Any]]]:
     """Entries of a file by part, in full; read again when it has changed."""
-    content: Any = OmegaConf.to_container(OmegaConf.load(path))
+    content: Any = OmegaConf.to_container(yaml_files.load(path))
     return {
         part: {
             str(name): _in_full(path, content[part], name, content.get(f"every_{group}", {}))

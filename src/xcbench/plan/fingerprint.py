@@ -28,6 +28,7 @@ from xcbench.methods.options import MethodOptions, SampledOptions
 from xcbench.options import changed
 from xcbench.system import threads
 from xcbench.train import training
+from xcbench.train.training import Lane
 
 Numbers = dict[str, list[float]]
 RATES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
@@ -188,9 +189,9 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
         sample = sample.held_out(evaluation.validation, 0)
     rate: float | None = None
     for rate in RATES if method.has_rate(settings) else (None,):
-        solver, model = _built(case, method, replace(settings, lr=rate), sample)
-        trace = training.run(solver, model, sample, 0, BUDGET, evaluation, settings.l2)
-        weights = model.weights()
+        lane = _lane(case, method, replace(settings, lr=rate), sample)
+        (trace,) = training.run([lane], sample, 0, BUDGET, evaluation)
+        weights = lane.model.weights()
         if trace.status == "done" and _moderate(weights):
             break
     weights = {
@@ -201,15 +202,17 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
     if case.lockstep and rate:
         lanes = [
-            _built(case, method, replace(settings, lr=rate / 2**lane), sample)
-            for lane in range(lockstep.FEWEST)
+            _lane(case, method, replace(settings, lr=rate / 2**number), sample)
+            for number in range(lockstep.FEWEST)
         ]
-        columns[LANES] = _of_lockstep(lanes, sample, evaluation, settings.l2)
+        columns[LANES] = _of_lockstep(lanes, sample, evaluation)
     return columns
 
 
-def _built(case: Case, method: Method, settings: Any, sample: Dataset) -> tuple[Any, Any]:
-    return training.built(method, settings, sample.info, sample.info, case.engine, case.dtype)
+def _lane(case: Case, method: Method, settings: Any, sample: Dataset) -> Lane:
+    info = sample.info
+    built = training.built(method, settings, info, info, case.engine, case.dtype)
+    return Lane(*built, settings.l2)
 
 
 def _moderate(weights: dict[str, np.ndarray]) -> bool:
@@ -225,14 +228,11 @@ def _columns(curve: pd.DataFrame) -> Numbers:
     }
 
 
-def _of_lockstep(
-    lanes: Sequence[tuple[Any, Any]], sample: Dataset, evaluation: Evaluation, l2: float
-) -> list[float]:
+def _of_lockstep(lanes: Sequence[Lane], sample: Dataset, evaluation: Evaluation) -> list[float]:
     """Last numbers of every lane; none where these rows do not train in lockstep."""
-    solvers, models = zip(*lanes, strict=True)
+    solvers, models = [lane.solver for lane in lanes], [lane.model for lane in lanes]
     if not lockstep.possible(solvers, models, sample):
         return []
-    penalties = [l2] * len(lanes)
-    traces = training.run_together(solvers, models, sample, 0, BUDGET, evaluation, penalties)
+    traces = training.run(lanes, sample, 0, BUDGET, evaluation)
     columns = [sorted(_columns(trace.curve).items()) for trace in traces]
     return [values[-1] for lane in columns for _, values in lane if values]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from xcbench.config.settings import Config
 from xcbench.core import engines, metrics
@@ -23,6 +22,8 @@ from xcbench.methods.method import Method, default_rate
 from xcbench.plan import code
 from xcbench.plan.fingerprint import Case
 from xcbench.plan.identity import Shared, content_of, versions_of
+from xcbench.plan.job import NO_CURVE
+from xcbench.plan.job import Job as Job
 from xcbench.store import cells, results
 from xcbench.store.cell import Cell
 from xcbench.store.profile import LAUNCH
@@ -30,28 +31,6 @@ from xcbench.system import sources
 from xcbench.units import count
 
 IN_LABEL = ("dataset.name", "method.lr", "seed")  # of every cell
-NO_CURVE = pd.DataFrame(columns=cells.CURVE_COLUMNS)  # to make one takes a millisecond
-
-
-@dataclass(frozen=True)
-class Job:
-    """A cell to run: its configuration, dataset and identity."""
-
-    settings: Config
-    info: Info | Unprepared | Missing
-    cell: Cell
-    as_skipped: str
-    """Identity that the same cell has while its data are missing."""
-    method: str
-    """What names the method to another process: its name, or its target."""
-    origins: dict[str, str]
-    """Where that comes from which is not ours."""
-    label: str
-    """As progress lines show it, with every setting in which cells of the launch differ."""
-    source: str = ""
-    """Digest of the code that its numbers come from."""
-    lockstep: str | None = None
-    """What jobs have in common that are faster in lockstep; None where it is not faster."""
 
 
 @LAUNCH.during("plan")

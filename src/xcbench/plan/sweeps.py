@@ -6,7 +6,6 @@ setting these values.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import re
 from collections import defaultdict
@@ -16,13 +15,9 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from hydra import compose, initialize_config_dir
-from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.config_repository import CachingConfigRepository
-from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException, MissingConfigException
-from hydra.plugins.config_source import ConfigResult
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -200,25 +195,28 @@ def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
 
     The first name varies slowest, as in Hydra's own sweeps.
     """
-    parsed = OverridesParser.create().parse_overrides([f"{k}={v}" for k, v in swept.items()])
-    choices = [
-        [f"{item.key_or_group}={value}" for value in item.sweep_string_iterator()]
-        if item.is_sweep_override()
-        else [f"{item.key_or_group}={item.get_value_element_as_str()}"]
-        for item in parsed
-    ]
-    return (list(point) for point in itertools.product(*choices))
+    parser = OverridesParser.create()
+    return combinations(parser.parse_overrides([f"{k}={v}" for k, v in swept.items()]))
 
 
-class _Files(CachingConfigRepository):
-    """The files under ``conf/``, each read once for all points, not once a point."""
+def combinations(overrides: Iterable[Override]) -> Iterator[list[str]]:
+    """All combinations of the values of overrides; the last one of a name counts.
 
-    def load_config(self, config_path: str) -> ConfigResult | None:
-        """Read a file; a copy of it, which composing changes."""
-        return copy.deepcopy(super().load_config(config_path))
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> _Files:
-        return self  # Hydra takes a copy for every point
+    Raises
+    ------
+    HydraException
+        If values are swept that nobody listed, such as an interval.
+    """
+    choices: dict[str, list[str]] = {}
+    for override in overrides:
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            choices[key] = [f"{key}={override.get_value_element_as_str()}"]
+        elif override.is_discrete_sweep():
+            choices[key] = [f"{key}={value}" for value in override.sweep_string_iterator()]
+        else:
+            raise HydraException(f"{override.input_line} is no list of values to sweep")
+    return (list(point) for point in itertools.product(*choices.values()))
 
 
 NOTHING: Mapping[str, str] = {}
@@ -242,9 +240,6 @@ def hydra(overrides: Mapping[str, str] = NOTHING) -> Iterator[None]:
     composing.register()
     try:
         with initialize_config_dir(version_base="1.3", config_dir=str(options.folder().resolve())):
-            loader = GlobalHydra.instance().config_loader()
-            assert isinstance(loader, ConfigLoaderImpl)
-            loader.repository = _Files(loader.repository)  # type: ignore[assignment]
             yield
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(explain(error)) from None

@@ -156,7 +156,7 @@ def execute_jobs(
                         _save(runs_dir, job, cell, seconds, progress)
                     if not cell.shape["twin"]:
                         cells.remove(runs_dir, job.as_skipped)
-            queue.claims.release(job.cell.cell)
+            queue.leases.release(job.cell.cell)
             statuses[cell.status] += 1
             progress.end(job, cell, seconds)
             with clock.during("track"):
@@ -167,7 +167,7 @@ def execute_jobs(
         sys.stdout.flush()
         code = INTERRUPTED
     finally:
-        queue.claims.release_all()
+        queue.leases.release_all()
     with clock.during("track"):
         recorder.finish(
             {name: old[name].started for name in finished}
@@ -195,7 +195,8 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
     """Record the cells whose data are not here, and give their number."""
     for job in absent:
         if cells.usable(runs_dir, job.cell.cell) is None:
-            cells.save(runs_dir, runner.run(job))
+            (cell,) = runner.run([job])
+            cells.save(runs_dir, cell)
     return len(absent)
 
 

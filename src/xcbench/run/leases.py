@@ -1,4 +1,4 @@
-"""Claims: a lock file for each running cell, so that only one launch runs it.
+"""Leases: a lock file for each running cell, so that only one launch runs it.
 
 The lock ends with its process. A dead process leaves its file behind, which holds the system's
 count of out-of-memory kills when the cell began. The count tells whether memory was the cause.
@@ -24,21 +24,21 @@ from xcbench.system import durable, memory
 from xcbench.units import count
 
 
-class Claims:
-    """Claims of a process to cells."""
+class Leases:
+    """Leases of a process on cells."""
 
     def __init__(self, runs_dir: Path) -> None:
         self.folder = runs_dir / "claims"
         self.held: dict[str, IO[str]] = {}
 
     def take(self, cell: str) -> str | None:
-        """Claim a cell.
+        """Lease a cell.
 
         Returns
         -------
         str or None
             Content left by a process that died while running the cell, or "" if there was none.
-            None if another process has the claim.
+            None if another process has the lease.
         """
         path = self.folder / cell
         with writing(path):
@@ -63,14 +63,14 @@ class Claims:
         return left
 
     def release(self, cell: str) -> None:
-        """Give a claim back."""
+        """Give a lease back."""
         handle = self.held.pop(cell)
         with suppress(OSError):
             (self.folder / cell).unlink()
         handle.close()
 
     def release_all(self) -> None:
-        """Give back every claim."""
+        """Give back every lease."""
         for cell in list(self.held):
             self.release(cell)
 
@@ -87,7 +87,7 @@ class Queue:
     def __init__(self, runs_dir: Path, todo: Iterable[Job], started: Mapping[str, float]) -> None:
         self.runs_dir, self.started = runs_dir, started
         self.waiting = deque(todo)
-        self.claims = Claims(runs_dir)
+        self.leases = Leases(runs_dir)
         self.announced = False
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class Queue:
         """
         for _ in range(len(self.waiting)):
             job = self.waiting.popleft()
-            left = self.claims.take(job.cell.cell)
+            left = self.leases.take(job.cell.cell)
             if left is not None:
                 cell = self._there(job) or self._killed(job, left)
                 return [job, *([] if cell else self._mates(job))], cell
@@ -122,10 +122,10 @@ class Queue:
             if len(mates) + 1 == SIDE_BY_SIDE:
                 break
             name = other.cell.cell
-            if (self.claims.folder / name).exists() or self.claims.take(name) is None:
+            if (self.leases.folder / name).exists() or self.leases.take(name) is None:
                 continue
             if self._there(other):
-                self.claims.release(name)  # it comes with its cell when its turn comes
+                self.leases.release(name)  # it comes with its cell when its turn comes
                 continue
             self.waiting.remove(other)
             mates.append(other)

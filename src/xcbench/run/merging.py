@@ -19,7 +19,7 @@ import pandas as pd
 from xcbench.core.metrics import COSTS
 from xcbench.errors import UserError, one_line, writing
 from xcbench.options import check_name
-from xcbench.run.leases import Claims
+from xcbench.run.leases import Leases
 from xcbench.store import cells, grids, profile
 from xcbench.store.cell import FINAL, STATUSES, Cell
 from xcbench.system import durable, sealed
@@ -63,7 +63,7 @@ def bring_cells(other: Path, runs_dir: Path, keep: str, plan: bool) -> Iterator[
     keep : of cells that differ, which to keep: `OURS` or `THEIRS`.
     plan : change nothing.
     """
-    claims = Claims(runs_dir)
+    leases = Leases(runs_dir)
     if not plan:
         cells.mark(runs_dir)
     for entry in _entries(other / "cells"):
@@ -76,13 +76,13 @@ def bring_cells(other: Path, runs_dir: Path, keep: str, plan: bool) -> Iterator[
             continue
         if not outcome.brought or plan:
             yield outcome
-        elif claims.take(theirs.cell) is None:
+        elif leases.take(theirs.cell) is None:
             yield Outcome(BUSY, outcome.what)
         else:
             try:
                 yield _brought(where, runs_dir, outcome)
             finally:
-                claims.release(theirs.cell)
+                leases.release(theirs.cell)
 
 
 def bring_grids(other: Path, runs_dir: Path, plan: bool) -> Iterator[Outcome]:

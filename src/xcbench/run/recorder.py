@@ -7,7 +7,6 @@ for the next launch.
 
 from __future__ import annotations
 
-import hashlib
 import multiprocessing
 import os
 import sys
@@ -44,9 +43,7 @@ class Outbox:
 
     def __init__(self, runs_dir: Path, uri: str | None) -> None:
         self.runs_dir, self.uri = runs_dir, uri
-        target = Target.of(runs_dir, uri)
-        store = hashlib.sha256(target.uri.encode()).hexdigest()[:12] if target.uri else "own"
-        self.folder = runs_dir / "unrecorded" / store
+        self.folder = runs_dir / "unrecorded" / Target.of(runs_dir, uri).key
 
     def add(self, cell: str) -> None:
         """Add a cell."""

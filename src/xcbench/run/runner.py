@@ -1,4 +1,4 @@
-"""Run one cell: load, train, evaluate; a failure is recorded, not raised."""
+"""Run cells: load, train, evaluate; a failure is recorded, not raised."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 from xcbench import data, plugins
 from xcbench.core.dataset import Dataset, Info
 from xcbench.core.models.model import Model
-from xcbench.core.solvers import Solver, lockstep
+from xcbench.core.solvers import lockstep
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.methods import registry
@@ -32,34 +32,55 @@ from xcbench.system import memory, threads
 from xcbench.system.processes import interrupted
 from xcbench.train import training
 from xcbench.train.course import Trace
+from xcbench.train.training import Lane
 from xcbench.units import GIB, count
 
 APART = "; lockstep=false trains each cell by itself"
 WARM: set[str] = set()  # kinds of cells for which this process has all code compiled
 
 
-def run(job: Job, watch: Callable[[float], None] = lambda share: None) -> Cell:
-    """Run a job and return its cell with status, curve and clocks.
+def run(jobs: Sequence[Job], watch: Callable[[float], None] = lambda share: None) -> list[Cell]:
+    """Run a job, or several that differ in rate or weight decay alone, and return their cells.
 
-    BLAS gets one thread, so that results do not depend on the number of cores.
+    Several train in lockstep, or one by one where that is not possible. A cell has status, curve
+    and clocks. BLAS gets one thread, so that results do not depend on the number of cores.
     """
+    if len(jobs) > 1:
+        return _run_in_lockstep(jobs, watch) or [cell for job in jobs for cell in run([job], watch)]
+    (job,) = jobs
     cell = replace(job.cell, started=time.time())
     if isinstance(job.info, Missing):
-        return replace(cell, status="skipped", message=job.info.reason)
-    reason = _too_large(job)
-    if reason:
-        return replace(cell, status="skipped", message=reason)
+        return [replace(cell, status="skipped", message=job.info.reason)]
+    if reason := _too_large(job):
+        return [replace(cell, status="skipped", message=reason)]
+    try:
+        with threads.one(), _warnings_once(cell.label):
+            cell.environment = _environment(job)
+            remeasured = _remeasured(job)
+            return [remeasured] if remeasured else _train(jobs, [cell], watch)
+    except MemoryError:
+        text = traceback.format_exc()
+        return [replace(cell, status="failed", message="out of memory", traceback=text)]
+    except Exception as error:  # one cell's failure must not cost the others
+        return [_failed(cell, error)]
+
+
+def _run_in_lockstep(jobs: Sequence[Job], watch: Callable[[float], None]) -> list[Cell]:
+    """Cells of jobs in lockstep; none where each has to run by itself."""
+    cells = [replace(job.cell, started=time.time()) for job in jobs]
+    if any(map(_too_large, jobs)) or any(map(reevaluation.due, jobs)):
+        return []
     try:
         with threads.one():
-            cell.environment = {**environment.of(cell.engine), **job.origins}
-            with _warnings_once(cell.label):
-                return _evaluated(job) or _run(job, cell, watch)
-    except MemoryError:
-        return replace(
-            cell, status="failed", message="out of memory", traceback=traceback.format_exc()
-        )
-    except Exception as error:  # one cell's failure must not cost the others
-        return _failed(cell, error)
+            for job, cell in zip(jobs, cells, strict=True):
+                cell.environment = _environment(job)
+            return _train(jobs, cells, watch)
+    except (UserError, OSError, MemoryError) as error:  # one cell alone may do without
+        why = plugins.failure(error)
+        print(f"{len(jobs)} cells run one by one, not in lockstep: {why}", file=sys.stderr)
+        return []
+    except Exception as error:
+        return [_failed(cell, error, APART) for cell in cells]
 
 
 @contextmanager
@@ -85,25 +106,8 @@ def _failed(cell: Cell, error: Exception, remedy: str = "") -> Cell:
     return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
 
 
-def run_together(
-    jobs: Sequence[Job], watch: Callable[[float], None] = lambda share: None
-) -> list[Cell]:
-    """Run jobs that differ only in rate or weight decay, in lockstep or one by one."""
-    cells = [replace(job.cell, started=time.time()) for job in jobs]
-    if len(jobs) > 1 and not any(map(_too_large, jobs)) and not any(map(reevaluation.due, jobs)):
-        try:
-            with threads.one():
-                for job, cell in zip(jobs, cells, strict=True):
-                    cell.environment = {**environment.of(cell.engine), **job.origins}
-                taken = _run_together(jobs, cells, watch)
-            if taken:
-                return taken
-        except (UserError, OSError, MemoryError) as error:  # one cell alone may do without
-            why = plugins.failure(error)
-            print(f"{len(jobs)} cells run one by one, not in lockstep: {why}", file=sys.stderr)
-        except Exception as error:
-            return [_failed(cell, error, APART) for cell in cells]
-    return [run(job, watch) for job in jobs]
+def _environment(job: Job) -> dict[str, Any]:
+    return {**environment.of(job.cell.engine), **job.origins}
 
 
 def _too_large(job: Job) -> str:
@@ -120,14 +124,13 @@ def _too_large(job: Job) -> str:
     return ""
 
 
-def _evaluated(job: Job) -> Cell | None:
+def _remeasured(job: Job) -> Cell | None:
     """The stored cell, its kept weights measured again, where that is all that is stale."""
     due = reevaluation.due(job)
     if due is None:
         return None
     dataset = _dataset(job)
-    _, model = _built(job, dataset)
-    cell = reevaluation.evaluated(job, *due, model, dataset)
+    cell = reevaluation.evaluated(job, *due, _lane(job, dataset).model, dataset)
     return cell and replace(cell, started=time.time(), code=_code(job))
 
 
@@ -136,59 +139,36 @@ def _code(job: Job) -> dict[str, Any]:
     return code.today(planning.case(job), job.source).content
 
 
-def _run(job: Job, cell: Cell, watch: Callable[[float], None]) -> Cell:
-    settings = job.settings
-    started = time.perf_counter()
-    dataset = _dataset(job)
-    load_seconds = time.perf_counter() - started
-    solver, model = _built(job, dataset)
-    started = time.perf_counter()
-    _warm_up(job, solver, model, dataset)
-    compile_seconds = time.perf_counter() - started
-    trace = training.run(
-        solver,
-        model,
-        dataset,
-        settings.seed,
-        settings.budget,
-        settings.evaluation,
-        settings.method.l2,
-        watch,
-    )
-    return _finished(job, cell, model, trace, load_seconds, compile_seconds)
-
-
-def _run_together(
+def _train(
     jobs: Sequence[Job], cells: Sequence[Cell], watch: Callable[[float], None]
 ) -> list[Cell]:
-    """Cells trained in lockstep; none where that is not possible, or not faster."""
-    settings = jobs[0].settings
+    """Cells after training; none where several jobs cannot train in lockstep, or not faster."""
+    settings, lockstepped = jobs[0].settings, len(jobs) > 1
     started = time.perf_counter()
     dataset = _dataset(jobs[0])
     load_seconds = time.perf_counter() - started
-    solvers, models = zip(*(_built(job, dataset) for job in jobs), strict=True)
-    if not lockstep.possible(solvers, models, dataset.first(settings.budget.share)):
+    lanes = [_lane(job, dataset) for job in jobs]
+    if lockstepped and not lockstep.possible(
+        [lane.solver for lane in lanes],
+        [lane.model for lane in lanes],
+        dataset.first(settings.budget.share),
+    ):
         return []
     started = time.perf_counter()
-    few = [_built(job, dataset)[0] for job in jobs]  # solvers that are fitted to a few rows
-    training.warm_up_together(few, models, dataset)
-    for cell in cells:
-        cell.environment |= {"lockstep": len(jobs)}
+    _warm_up(jobs, lanes, dataset)
     compile_seconds = time.perf_counter() - started
-    traces = training.run_together(
-        solvers,
-        models,
-        dataset,
-        settings.seed,
-        settings.budget,
-        settings.evaluation,
-        [job.settings.method.l2 for job in jobs],
-        watch,
+    traces = training.run(
+        lanes, dataset, settings.seed, settings.budget, settings.evaluation, watch
     )
-    shares = load_seconds / len(jobs), compile_seconds / len(jobs)
+    shared = {"load": load_seconds / len(jobs), "compile": compile_seconds / len(jobs)}
+    together = {"lockstep": len(jobs)} if lockstepped else {}
     return [
-        _finished(job, cell, model, trace, *shares)
-        for job, cell, model, trace in zip(jobs, cells, models, traces, strict=True)
+        replace(
+            _finished(job, cell, lane.model, trace),
+            environment={**cell.environment, **together, **environment.baselines()},
+            seconds={**shared, "train": trace.train_seconds, "evaluate": trace.evaluate_seconds},
+        )
+        for job, cell, lane, trace in zip(jobs, cells, lanes, traces, strict=True)
     ]
 
 
@@ -211,45 +191,41 @@ def _info(job: Job) -> Info:
     return job.info
 
 
-def _built(job: Job, dataset: Dataset) -> tuple[Any, Any]:
+def _lane(job: Job, dataset: Dataset) -> Lane:
     """Solver and untrained model."""
     settings = job.settings
     method = registry.find(job.method).thing
     trained = dataset.first(settings.budget.share).info
-    return training.built(
+    built = training.built(
         method, settings.method, _info(job), trained, job.cell.engine, settings.dtype
     )
+    return Lane(*built, settings.method.l2)
 
 
-def _warm_up(job: Job, solver: Solver, model: Model, dataset: Dataset) -> None:
+def _warm_up(jobs: Sequence[Job], lanes: Sequence[Lane], dataset: Dataset) -> None:
     """Compile before any clock runs, once for cells that differ in rate and seed alone."""
-    content = job.cell.content
+    if len(jobs) > 1:
+        few = [_lane(job, dataset).solver for job in jobs]  # which are fitted to a few rows
+        training.warm_up_together(few, [lane.model for lane in lanes], dataset)
+        return
+    content = jobs[0].cell.content
     kind = identity(content | {"seed": 0, "method": content["method"] | {"lr": 0}})
-    if job.cell.engine != "numpy" and kind not in WARM:
-        training.warm_up(solver, model, dataset)
+    if jobs[0].cell.engine != "numpy" and kind not in WARM:
+        training.warm_up(lanes[0].solver, lanes[0].model, dataset)
         WARM.add(kind)
 
 
-def _finished(
-    job: Job, cell: Cell, model: Model, trace: Trace, load: float, compiling: float
-) -> Cell:
-    """The cell with what came of it; ``load`` and ``compiling`` are seconds."""
+def _finished(job: Job, cell: Cell, model: Model, trace: Trace) -> Cell:
+    """The cell with what came of it, without its clocks."""
     cache = cache_dir(job.settings) / _info(job).digest
     keep = job.settings.save_weights and trace.status != "diverged"
     inputs = data.inputs.load(cache) if keep else None
     return replace(
         cell,
-        environment={**cell.environment, **environment.baselines()},
         weights=model.weights() if keep else {},
         inputs=inputs.arrays() if inputs else {},
         status=trace.status,
         message=trace.message,
         curve=trace.curve,
         code=_code(job),
-        seconds={
-            "load": load,
-            "compile": compiling,
-            "train": trace.train_seconds,
-            "evaluate": trace.evaluate_seconds,
-        },
     )

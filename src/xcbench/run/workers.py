@@ -64,7 +64,7 @@ def run(
                 continue
             begin(group)
             started = time.perf_counter()
-            yield from shared(group, runner.run_together(group, watch), started)
+            yield from shared(group, runner.run(group, watch), started)
         return
     idle, busy = [Worker() for _ in range(min(workers, len(queue)))], list[Worker]()
     with _single_threaded():
@@ -110,7 +110,7 @@ class Worker:
             other.close()
         self.jobs, self.started, self.kills = jobs, time.perf_counter(), memory.kills()
         with suppress(BrokenPipeError):  # of one that died on its way here: `finish` says so
-            self.pipe.send(jobs)
+            self.pipe.send([job.to_json() for job in jobs])
 
     @property
     def handles(self) -> list[Connection | int]:
@@ -152,10 +152,10 @@ def _serve(pipe: Connection) -> None:
     end_with_parent()
     while True:
         try:
-            jobs = pipe.recv()
+            jobs = [Job.of_json(text) for text in pipe.recv()]
         except (EOFError, OSError):
             return
-        cells = runner.run_together(jobs)
+        cells = runner.run(jobs)
         with suppress(OSError):
             pipe.send(cells)
 

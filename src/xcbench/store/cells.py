@@ -75,11 +75,15 @@ def _write(scratch: Path, cell: Cell) -> None:
         if arrays:
             with (scratch / name).open("wb") as handle:
                 np.savez(handle, allow_pickle=False, **arrays)
-    content = {
+    digests = {path.name: sealed.file_digest(path) for path in sorted(scratch.iterdir())}
+    (scratch / CELL).write_text(sealed.dumps({**content(cell), FILES: digests}), "utf-8")
+
+
+def content(cell: Cell) -> dict[str, Any]:
+    """Fields of a cell without those that have a file of their own."""
+    return {
         entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
     }
-    content[FILES] = {path.name: sealed.file_digest(path) for path in sorted(scratch.iterdir())}
-    (scratch / CELL).write_text(sealed.dumps(content), "utf-8")
 
 
 def load(runs_dir: Path, cell: str) -> Cell | None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Hashable, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 from types import UnionType
@@ -56,7 +57,7 @@ def file_digest(path: Path) -> str:
 
 
 def record(kind: type[Record], content: Any) -> Record:
-    """Make a dataclass of JSON content.
+    """Make a dataclass of JSON content, and those in its fields; a field may have one already.
 
     Raises
     ------
@@ -65,10 +66,23 @@ def record(kind: type[Record], content: Any) -> Record:
     """
     if not isinstance(content, Mapping):
         raise TypeError(f"{kind.__name__} is {type(content).__name__}")
+    values = dict(content)
     for name, hint in _hints(cast(Hashable, kind)).items():
-        if name in content and not _is(content[name], hint):
-            raise TypeError(f"{name} of {kind.__name__} is not of its type")
-    return kind(**content)
+        if name in content:
+            values[name] = value = _with_records(content[name], hint)
+            if not _is(value, hint):
+                raise TypeError(f"{name} of {kind.__name__} is not of its type")
+    return kind(**values)
+
+
+def _with_records(value: Any, hint: Any) -> Any:
+    """A value, with the records that its type has in the place of their JSON content."""
+    kinds = [part for part in (hint, *get_args(hint)) if is_dataclass(part)]
+    if not kinds:
+        return value
+    if isinstance(value, list):
+        return [_with_records(item, kinds[0]) for item in value]
+    return record(cast(type, kinds[0]), value) if isinstance(value, dict) else value
 
 
 @cache
@@ -87,4 +101,6 @@ def _is(value: Any, hint: Any) -> bool:
         return type(value) is list and all(_is(item, parts[0]) for item in value)
     if kind is dict:
         return type(value) is dict and all(_is(item, parts[1]) for item in value.values())
+    if is_dataclass(kind):
+        return isinstance(value, cast(type, kind))
     return hint is Any or type(value) is (type(None) if hint is None else kind)

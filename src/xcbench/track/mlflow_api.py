@@ -1,4 +1,4 @@
-"""Write runs to an MLflow server through its API, with a few requests a run."""
+"""Runs in an MLflow store, through MLflow's client: a few calls a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass
 class Api:
-    """A server, or any other store that MLflow supports.
+    """A server, a database, or any other store that MLflow supports.
 
     A run is ``RUNNING`` until it is complete, so incomplete ones can be recognised.
 
@@ -25,7 +25,7 @@ class Api:
     ----------
     client : MLflow's client.
     identity : id of the experiment in the store.
-    folder : tag `FOLDER` of this folder's runs.
+    folder : tag `FOLDER` of this folder's runs; "" for a store that has no others.
     """
 
     client: Any
@@ -34,19 +34,19 @@ class Api:
 
     def entries(self, cells: Sequence[str] | None = None) -> list[Entry]:
         """Runs of these cells, or of all, without those that were deleted."""
-        ours = f"tags.{FOLDER} = '{self.folder}'"
+        ours = [f"tags.{FOLDER} = '{self.folder}'"] if self.folder else []
         if cells is None:
-            return list(self._found(ours))
-        return [it for name in cells for it in self._found(f"{ours} and tags.cell = '{name}'")]
+            return list(self._search(ours))
+        return [entry for name in cells for entry in self._search([*ours, f"tags.cell = '{name}'"])]
 
-    def _found(self, chosen: str) -> Iterator[Entry]:
-        token = None
+    def _search(self, conditions: Sequence[str]) -> Iterator[Entry]:
+        token, condition = None, " and ".join(conditions)
         while True:
-            page = self.client.search_runs([self.identity], chosen, 1, PAGE, None, token)
+            page = self.client.search_runs([self.identity], condition, 1, PAGE, None, token)
             for run in page:
                 tags = run.data.tags
-                told = tags["cell"], tags.get("started"), tags.get("grid")
-                yield Entry(run.info.run_id, run.info.status, *told)
+                identifying = tags["cell"], tags.get("started"), tags.get("grid")
+                yield Entry(run.info.run_id, run.info.status, *identifying)
             token = page.token
             if not token:
                 return
@@ -56,7 +56,7 @@ class Api:
         from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
 
         for run in runs:
-            tags = {**run.tags, FOLDER: self.folder}
+            tags = run.tags | ({FOLDER: self.folder} if self.folder else {})
             key = self.client.create_run(self.identity, run.start, tags, run.name).info.run_id
             params = _parts([Param(*item) for item in run.params.items()], PARAMS)
             points = [Metric(name, value, at, step) for name, value, at, step in run.points]

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from xcbench.store import checkpoints
 from xcbench.store.cell import ENDED, Cell
@@ -66,25 +66,9 @@ class Entry(NamedTuple):
     grid: str | None
 
     @property
-    def whole(self) -> bool:
+    def complete(self) -> bool:
         """Whether it was written completely."""
         return self.status != "RUNNING"
-
-
-class Store(Protocol):
-    """Contract of a store of runs; ignores runs of other folders."""
-
-    def entries(self, cells: Sequence[str] | None = None) -> list[Entry]:
-        """Runs of these cells at least, without those that were deleted."""
-
-    def insert(self, runs: Sequence[Run]) -> None:
-        """Write runs."""
-
-    def delete(self, entries: Sequence[Entry]) -> None:
-        """Delete runs."""
-
-    def regroup(self, entries: Sequence[Entry]) -> None:
-        """Give runs the tag ``grid`` of these entries."""
 
 
 def of(cell: Cell, grid: str = "") -> Run:

@@ -6,6 +6,7 @@ store, which may be shared; only runs of this folder are changed there.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import re
@@ -22,8 +23,6 @@ from xcbench.errors import UserError
 from xcbench.system import durable, locks
 from xcbench.track import mlflow_files
 from xcbench.track.mlflow_api import Api
-from xcbench.track.mlflow_runs import Store
-from xcbench.track.mlflow_tables import Tables
 
 EXPERIMENT = "xcbench"  # the first one of a new store
 VARIABLE = "MLFLOW_TRACKING_URI"
@@ -84,6 +83,11 @@ class Target:
         return self.home / "mlflow.db"
 
     @property
+    def key(self) -> str:
+        """Name of the store among the files of the folder."""
+        return hashlib.sha256(self.uri.encode()).hexdigest()[:12] if self.uri else "own"
+
+    @property
     def store(self) -> str:
         """Address for MLflow."""
         return self.uri or _uri(self.file)
@@ -103,7 +107,7 @@ class Target:
         """Folder of artifacts, never the working directory; None lets a server choose."""
         return None if self.is_server else (self.home / "artifacts").as_uri()
 
-    def opened(self, file: Path | None = None) -> Store:
+    def opened(self, file: Path | None = None) -> Api:
         """Open the store and its experiment; creates them if missing.
 
         Parameters
@@ -119,8 +123,6 @@ class Target:
             mlflow.delete_experiment("0")  # the empty one that MLflow creates
         identity = experiment(mlflow, EXPERIMENT, self.artifacts)
         folder = "" if self.is_local else self.folder
-        if uri.startswith(DATABASES):
-            return Tables(uri, EXPERIMENT, identity, self.artifacts or "", folder)
         return Api(mlflow, identity, folder)
 
     def _refuse_links(self) -> None:

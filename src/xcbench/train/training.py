@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,87 +36,83 @@ def built(
     return solver, model
 
 
+@dataclass(frozen=True)
+class Lane:
+    """A model in training; several lanes differ in step size and penalty alone.
+
+    Attributes
+    ----------
+    l2 : lambda; unless 0, the column ``l2_term`` has lambda/(2N) ||(w, b)||², with N the number of
+        training rows.
+    """
+
+    solver: Any
+    model: Any
+    l2: float = 0.0
+
+
 def run(
-    solver: Solver,
-    model: Model,
+    lanes: Sequence[Lane],
     dataset: Dataset,
     seed: int,
     budget: Budget,
     evaluation: Evaluation,
-    l2: float,
     watch: Callable[[float], None] = lambda share: None,
-) -> Trace:
+) -> list[Trace]:
     """Train with the clock running, stop the clock, evaluate, continue.
 
     Parameters
     ----------
-    l2 : lambda; unless 0, the column ``l2_term`` has lambda/(2N) ||(w, b)||², with N the number of
-        training rows.
+    lanes : one model, or several that train in lockstep, each of which gets an equal share of the
+        seconds.
     watch : called with the share of work done after every checkpoint.
 
     Returns
     -------
-    Trace
-        The first non-finite number ends the curve with status ``diverged``.
+    list of Trace
+        One a lane. The first non-finite number ends a curve with status ``diverged``.
     """
     clock = Stopwatch(budget.clock == "processor")
     seen = dataset.first(budget.share)
-    passes = solver.epochs or budget.epochs
-    stops = Stops(checkpoints(budget, passes), clock, bool(budget.seconds) and solver.interruptible)
-    evaluator = Evaluator(dataset, evaluation, seed)
-    course = Course(solver, model, budget, evaluation, l2 / len(seen.train))
-    with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
-        progresses = solver.fit(seen, model, Streams.of(seed), stops)
-        for number in itertools.count():
-            course.begin()
-            with clock.running():
-                progress = next(progresses, None)
-            if course.takes(progress, number, stops, clock.seconds):
-                _evaluate([course], evaluator)
-            if course.ended:
-                return course.trace
-            if progress and course.fresh:
-                watch(progress.epoch / passes)
-    raise AssertionError("a solver yields until it ends")
-
-
-def run_together(
-    solvers: Sequence[Descent],
-    models: Sequence[CompiledModel],
-    dataset: Dataset,
-    seed: int,
-    budget: Budget,
-    evaluation: Evaluation,
-    l2: Sequence[float],
-    watch: Callable[[float], None] = lambda share: None,
-) -> list[Trace]:
-    """As `run` for several solvers in lockstep; each clock gets an equal share of the seconds."""
-    clock = Stopwatch(budget.clock == "processor")
-    seen = dataset.first(budget.share)
-    stops = Stops(checkpoints(budget, budget.epochs), clock, False)
+    first = lanes[0].solver
+    passes = first.epochs or budget.epochs
+    looking = bool(budget.seconds) and first.interruptible and len(lanes) == 1
+    stops = Stops(checkpoints(budget, passes), clock, looking)
     evaluator = Evaluator(dataset, evaluation, seed)
     courses = [
-        Course(solver, model, budget, evaluation, penalty / len(seen.train))
-        for solver, model, penalty in zip(solvers, models, l2, strict=True)
+        Course(lane.solver, lane.model, budget, evaluation, lane.l2 / len(seen.train))
+        for lane in lanes
     ]
-    with np.errstate(all="ignore"), clock:
-        progresses = lockstep.fit(solvers, seen, models, Streams.of(seed), stops)
+    with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
+        progresses = _fitted(lanes, seen, Streams.of(seed), stops)
         for number in itertools.count():
+            for course in courses:
+                course.begin()
             with clock.running():
-                taken = next(progresses, None)
+                reached = next(progresses, None)
             seconds = clock.seconds / len(courses)
             at_end: list[Progress | None] = [None] * len(courses)
             due = [
                 course
-                for course, progress in zip(courses, taken or at_end, strict=True)
+                for course, progress in zip(courses, reached or at_end, strict=True)
                 if not course.ended and course.takes(progress, number, stops, seconds)
             ]
             _evaluate(due, evaluator)
             if all(course.ended for course in courses):
                 return [course.trace for course in courses]
-            if taken:
-                watch(taken[0].epoch / budget.epochs)
-    raise AssertionError("solvers yield until they end")
+            if reached and any(course.fresh for course in courses):
+                watch(reached[0].epoch / passes)
+    raise AssertionError("a solver yields until it ends")
+
+
+def _fitted(
+    lanes: Sequence[Lane], dataset: Dataset, streams: Streams, stops: Stops
+) -> Iterator[list[Progress]]:
+    """Progress of every lane at each stop."""
+    solvers, models = [lane.solver for lane in lanes], [lane.model for lane in lanes]
+    if len(lanes) > 1:
+        return lockstep.fit(solvers, dataset, models, streams, stops)
+    return ([progress] for progress in solvers[0].fit(dataset, models[0], streams, stops))
 
 
 def _evaluate(courses: Sequence[Course], evaluator: Evaluator) -> None:

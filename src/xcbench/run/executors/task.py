@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 import threading
 import time
@@ -32,18 +31,19 @@ class Task:
     folder : working directory of the launch.
     places : Python's module search path.
     version : version of xcbench.
-    jobs : pickled jobs; their classes may be defined in ``folder``.
+    jobs : as JSON; their methods may be defined in ``folder``.
     """
 
     folder: str
     places: tuple[str, ...]
     version: str
-    jobs: bytes
+    jobs: tuple[str, ...]
 
     @classmethod
     def of(cls, jobs: Sequence[Job]) -> Task:
         """Task of a launch in this process."""
-        return cls(os.getcwd(), tuple(sys.path), xcbench.__version__, pickle.dumps(list(jobs)))
+        texts = tuple(job.to_json() for job in jobs)
+        return cls(os.getcwd(), tuple(sys.path), xcbench.__version__, texts)
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ def _work(task: Task) -> Result:
             "install the same on both"
         )
     sys.path += [place for place in task.places if place not in sys.path]
-    jobs: list[Job] = pickle.loads(task.jobs)
+    jobs = [Job.of_json(text) for text in task.jobs]
     began = time.perf_counter()
-    ran = runner.run_together(jobs)
+    ran = runner.run(jobs)
     for job, cell in zip(jobs, ran, strict=True):
         cells.save(Path(job.settings.runs_dir), cell)
     return Result(time.perf_counter() - began, tuple(cell.started for cell in ran))
