@@ -18,9 +18,9 @@ from xcbench.cli.paper import paper as launch
 from xcbench.config import composing, presets
 from xcbench.config.settings import Config
 from xcbench.papers import Measured, description, published, replication, verdicts
-from xcbench.papers.ar import figures, oracles, tables
-from xcbench.papers.ar.names import DATASETS, LOSS, METHODS, METRICS, printed
-from xcbench.papers.measuring import Measures
+from xcbench.papers.ar import figures, tables
+from xcbench.papers.ar.experiments import DATASETS, LOSS, METHODS, METRICS, printed
+from xcbench.papers.measures import Measures
 from xcbench.plan import sweeps
 
 SIZES = {  # N, N_test, D, K
@@ -55,8 +55,8 @@ def test_closed_forms_are_the_optima() -> None:
         return float(-n @ pairs.sum(axis=1))
 
     for bound, closed in (
-        (log_likelihood, oracles.maximum_log_likelihood),
-        (one_vs_each, oracles.maximum_one_vs_each),
+        (log_likelihood, tables.maximum_log_likelihood),
+        (one_vs_each, tables.maximum_one_vs_each),
     ):
         best = minimize(lambda b, bound=bound: -bound(b), np.zeros(len(n)), tol=1e-10)
         assert closed(counts) == pytest.approx(-best.fun, rel=1e-8)
@@ -67,11 +67,11 @@ def test_closed_forms_are_the_optima() -> None:
 def test_the_printed_bounds_are_the_optima_of_the_recipe() -> None:
     """Section 4.1: -2.62e6 and -1.40e9, of 9,035 classes that occur."""
     row = pd.Series({f"dataset.categories.{name}": value for name, value in CATEGORIES.items()})
-    counts = oracles.counts(row)
+    counts = tables.counts(row)
     assert counts.sum() == 300_000
     assert (counts > 0).sum() == pytest.approx(9035, abs=60)
-    assert oracles.maximum_log_likelihood(counts) == pytest.approx(-2.62e6, rel=0.01)
-    assert oracles.maximum_one_vs_each(counts) == pytest.approx(-1.40e9, rel=0.01)
+    assert tables.maximum_log_likelihood(counts) == pytest.approx(-2.62e6, rel=0.01)
+    assert tables.maximum_one_vs_each(counts) == pytest.approx(-1.40e9, rel=0.01)
 
 
 CATEGORIES = {"train": 300_000, "test": 10_000, "classes": 10_000, "seed": 0}
@@ -112,10 +112,10 @@ def as_printed() -> pd.DataFrame:
                     if variant == "code" and own != "softmax":
                         lines.append(line | {"cell": f"{line['cell']}-times", "grid": "table2"})
     for own in ("ove", "ar_softmax"):
-        counts = oracles.counts(
+        counts = tables.counts(
             pd.Series({f"dataset.categories.{name}": value for name, value in CATEGORIES.items()})
         )
-        best = oracles.MAXIMUM[own](counts)
+        best = tables.MAXIMUM[own](counts)
         lines.append(
             {
                 "cell": f"synthetic-{own}",

@@ -21,10 +21,10 @@ from xcbench.papers import (
     verdict_changes,
     verdicts,
 )
-from xcbench.papers.measuring import Measures
+from xcbench.papers.measures import Measures
 from xcbench.papers.replication import KEY
 from xcbench.papers.umax import theory
-from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
+from xcbench.papers.umax.experiments import DATASETS, ERROR, METHODS, TWICE
 
 
 # ---------------------------------------------------------------- the table of all papers
@@ -111,9 +111,8 @@ def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:
     assert set(table["verdict"]) <= set(verdicts.ALL)
     folder = Path(published.__file__).parent
     lines = [
-        pd.read_csv(path, dtype=str, keep_default_na=False).assign(paper=path.stem.split("_")[0])
-        for path in folder.glob("*_*.csv")
-        if path.stem != "umax_author_runs"
+        pd.read_csv(path, dtype=str, keep_default_na=False).assign(paper=path.parent.name)
+        for path in folder.glob("*/printed.csv")
     ]
     printed = pd.concat(lines)
     names = ["paper", "dataset", "method", "metric"]

@@ -68,12 +68,14 @@ class Part:
 
     Attributes
     ----------
+    printed : what the paper's own figure shows, of a part that has one: axes and curves.
     figures : pattern of their names; ``run`` is the command, where none was drawn.
     text : gives its paragraphs.
     """
 
     title: str
     tables: Sequence[Table | Verdicts] = ()
+    printed: str = ""
     figures: str = ""
     run: str = ""
     text: Callable[[Measured], list[str]] | None = None

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench import options
-from xcbench.papers import Measured, description, find, prose, published, report
+from xcbench.papers import Measured, description, find, prose, report
 from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
-from xcbench.papers.frames import without_twins
-from xcbench.papers.measuring import Measures
+from xcbench.papers.measures import Measures
+from xcbench.papers.rows import without_twins
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section, Source
 from xcbench.show.section import Table as Cells
@@ -53,8 +53,7 @@ class Page:
         if part.run and not figures:
             run = part.run.replace("experiment=", f"{options.program()} experiment=")
             text = [f"Not run: `{run}` runs it.", *text]
-        printed = published.figures(self.paper.name).get(part.title.partition(":")[0])
-        text = [f"In the paper: {printed}", *text] if printed else text
+        text = [f"In the paper: {part.printed}", *text] if part.printed else text
         tables = [self.table(it) for it in part.tables]
         shaped_first = sorted(tables, key=lambda table: table.shape is None)
         return Section(part.title, text, shaped_first, figures)

@@ -1,21 +1,17 @@
-"""What the tables of a paper's report take from the measured rows."""
+"""Measurements over the seeds, and how tables write them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from xcbench.core.metrics import of_column
 from xcbench.papers import verdicts
+from xcbench.papers.columns import Column
+from xcbench.papers.rows import ended
 from xcbench.show.formats import NONE
-from xcbench.show.summary import ENDED
-from xcbench.store.ordering import best_of_each
-
-NAMES = re.compile(r"`([^`]+)`|(?<![\w.`])([A-Za-z_][\w.]*)")  # of columns in an expression
 
 
 @dataclass(frozen=True)
@@ -55,44 +51,16 @@ class Values:
         return f"{self.mean:.{digits}f}{spread}{lost}"
 
 
-def having(rows: pd.DataFrame, wanted: Mapping[str, object]) -> pd.DataFrame:
-    """Rows with these values, or any of a list of values."""
-    keep = pd.Series(True, index=rows.index)
-    for name, value in wanted.items():
-        among = value if isinstance(value, list) else [value]
-        keep &= rows[name].isin(among) if name in rows else False
-    return rows[keep]
-
-
-def ended(rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the cells that ended."""
-    return rows[rows["status"].isin(ENDED)]
-
-
-def without_twins(results: pd.DataFrame) -> pd.DataFrame:
-    """Rows of real data: numbers of a synthetic stand-in have no place beside printed ones."""
-    return results[~results["dataset"].astype(str).str.endswith("-twin")]
-
-
-def values(rows: pd.DataFrame, column: str) -> Values:
-    """Measurements of a column, or an expression of columns, in the order of the seeds."""
+def values(rows: pd.DataFrame, column: Column | str) -> Values:
+    """Measurements of a column, by name or as an expression, in the order of the seeds."""
+    column = Column(column) if isinstance(column, str) else column
     rows = rows.sort_values("seed")
-    numbers = evaluated(ended(rows), column).dropna()
+    numbers = column.of(ended(rows)).dropna()
     return Values(
         tuple(float(value) for value in numbers),
         tuple(int(seed) for seed in rows.loc[rows["status"] == "diverged", "seed"]),
         _skipped(rows),
     )
-
-
-def evaluated(rows: pd.DataFrame, expression: str) -> pd.Series:
-    """A column, or an expression such as ``1 - test_error``; empty where a column is missing."""
-    if expression in rows:
-        return rows[expression]
-    used = {name for pair in NAMES.findall(expression) for name in pair if name}
-    if not used <= {*rows}:
-        return pd.Series(dtype=float)
-    return pd.Series(rows[list(used)].astype(float).eval(expression, engine="python"))
 
 
 def remark(rows: pd.DataFrame) -> str:
@@ -139,38 +107,3 @@ def compared(
     spread = f" ± {apart.std(ddof=1):.{digits}f}" if len(apart) > 1 else ""
     word = {0: "no", len(apart): "yes"}.get(count, "in part")
     return f"{word}, {count} of {len(apart)} ({apart.mean():+.{digits}f}{spread})"
-
-
-def stopped(rows: pd.DataFrame, curves: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Rows as they stand at the first checkpoint at which a column is best (early stopping).
-
-    Parameters
-    ----------
-    rows : one row a cell.
-    curves : checkpoints, of these cells among others.
-    column : such as ``validation_log_loss``; cells that lack it stay as they are.
-    """
-    of_column(column)  # a wrong name is no missing column
-    return at(rows, best_of_each(_of(rows, curves), column, "cell")) if column in curves else rows
-
-
-def at_start(rows: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """Rows as they stand at the first checkpoint."""
-    return at(rows, _of(rows, curves).sort_values("epoch", kind="stable"))
-
-
-def at(rows: pd.DataFrame, checkpoints: pd.DataFrame) -> pd.DataFrame:
-    """Rows as they stand at the first of these checkpoints; cells without one stay as they are."""
-    of_cell = checkpoints.drop_duplicates("cell").set_index("cell")
-    measured = rows["cell"].isin(of_cell.index)
-    values = {
-        str(name): rows["cell"].map(of_cell[name]).where(measured, rows[name])
-        for name in of_cell
-        if name in rows
-    }
-    return rows.assign(**values)
-
-
-def _of(rows: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """Checkpoints of the cells of some rows."""
-    return curves[curves["cell"].isin(rows["cell"])]
