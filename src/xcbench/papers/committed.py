@@ -72,11 +72,11 @@ def collect(reports: Path) -> pd.DataFrame:
         If a paper's tables are not as they were written.
     """
     names = published.numbers()["paper"].unique()
-    whole = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
+    collected = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
     target = reports / replication.NAME
     with writing(target, "reports_dir"):
-        durable.write(target, whole.to_csv(index=False))
-    return whole
+        durable.write(target, collected.to_csv(index=False))
+    return collected
 
 
 def _seconds(folder: Path, part: str, needed: bool) -> float:

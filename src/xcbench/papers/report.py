@@ -70,9 +70,9 @@ def write(
             sections = [*draw(rows, drawn), *by_reading(in_prose), *priors.section(folder)]
             summary = [*filter(None, [stale]), *summed(paper, rows, in_prose)]
             page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
-            told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
+            claim_sections = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
             lines = "\n".join(f"- {line}" for line in [*summary, intro])
-            text = f"# {title}\n\n{lines}\n\n" + section.markdown([*told, *sections])
+            text = f"# {title}\n\n{lines}\n\n" + section.markdown([*claim_sections, *sections])
             drawn.rename(new)
             durable.replace_folder(new, figures)
             durable.write(folder / "tables.md", text)
@@ -105,8 +105,8 @@ def summed(paper: Description, rows: pd.DataFrame, claims: list[Stated]) -> list
     data += [f"no data for {', '.join(missing)}"] if missing and here else []
     lines = [counted(rows), "; ".join(data) + "."]
     if claims:
-        whole = stated.grouped(claims)
-        lines.insert(0, f"Of {len(whole)} claims in prose, {stated.counted(whole)}.")
+        by_claim = stated.grouped(claims)
+        lines.insert(0, f"Of {len(by_claim)} claims in prose, {stated.counted(by_claim)}.")
     return [*lines, f"`xcbench paper {paper.name}` runs what is missing or out of date."]
 
 

@@ -66,11 +66,11 @@ def values(rows: pd.DataFrame, column: Column | str) -> Values:
 def remark(rows: pd.DataFrame) -> str:
     """Why cells were not run or did not end as they should."""
     bad = rows[rows["status"] != "done"]
-    said = [
+    messages = [
         str(row["message"]) if isinstance(row.get("message"), str) else str(row["status"])
         for row in bad.to_dict("records")
     ]
-    return "; ".join(dict.fromkeys(said))
+    return "; ".join(dict.fromkeys(messages))
 
 
 def number(value: float, digits: int, sign: str = "") -> str:
@@ -81,15 +81,15 @@ def number(value: float, digits: int, sign: str = "") -> str:
 def _skipped(rows: pd.DataFrame) -> str:
     """The message of the cells that were skipped; where they have none, their data are absent."""
     skipped = rows[rows["status"] == "skipped"]
-    said = skipped["message"].dropna() if "message" in skipped else skipped["status"][:0]
-    return str(said.iloc[0]) if len(said) else verdicts.NO_DATA if len(skipped) else ""
+    messages = skipped["message"].dropna() if "message" in skipped else skipped["status"][:0]
+    return str(messages.iloc[0]) if len(messages) else verdicts.NO_DATA if len(skipped) else ""
 
 
-def within(apart: Sequence[float], allowed: Sequence[float]) -> str:
+def within(differences: Sequence[float], allowed: Sequence[float]) -> str:
     """Whether differences are as small as asked; a dash where nothing is, or one is not known."""
-    if not len(apart) or np.isnan(apart).any():
+    if not len(differences) or np.isnan(differences).any():
         return NONE
-    return "yes" if (np.abs(apart) <= allowed).all() else "no"
+    return "yes" if (np.abs(differences) <= allowed).all() else "no"
 
 
 def compared(
@@ -100,10 +100,10 @@ def compared(
     common = one.index.intersection(other.index)
     if common.empty:
         return NONE
-    apart = (one.loc[common, column] - other.loc[common, column]).to_numpy(float)
-    if not apart.any():
-        return f"the same, {len(apart)} of {len(apart)}"
-    count = int((apart < 0 if below else apart > 0).sum())
-    spread = f" ± {apart.std(ddof=1):.{digits}f}" if len(apart) > 1 else ""
-    word = {0: "no", len(apart): "yes"}.get(count, "in part")
-    return f"{word}, {count} of {len(apart)} ({apart.mean():+.{digits}f}{spread})"
+    differences = (one.loc[common, column] - other.loc[common, column]).to_numpy(float)
+    if not differences.any():
+        return f"the same, {len(differences)} of {len(differences)}"
+    count = int((differences < 0 if below else differences > 0).sum())
+    spread = f" ± {differences.std(ddof=1):.{digits}f}" if len(differences) > 1 else ""
+    word = {0: "no", len(differences): "yes"}.get(count, "in part")
+    return f"{word}, {count} of {len(differences)} ({differences.mean():+.{digits}f}{spread})"

@@ -274,17 +274,19 @@ def _text(ratio: tuple[str, float] | None) -> str:
 
 def verdict(levels: list[Level]) -> list[str]:
     """What the race says about the claim, a sentence a level at which it is judged."""
-    said = []
+    texts = []
     for level in levels:
         others = {name: time for name, time in level.seconds.items() if name != PROPOSED}
         if level.judged and PROPOSED in level.seconds and others:
             article = "an" if level.measure == "accuracy" else "a"
             to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
-            said.append(f"{SHOWN[level.dataset]}, {to}: {_said(level.seconds[PROPOSED], others)}")
-    return said
+            texts.append(
+                f"{SHOWN[level.dataset]}, {to}: {_comparison(level.seconds[PROPOSED], others)}"
+            )
+    return texts
 
 
-def _said(proposed: Arrival, others: dict[str, Arrival]) -> str:
+def _comparison(proposed: Arrival, others: dict[str, Arrival]) -> str:
     """The claim at one level, plainly."""
     arrived = {name: time for name, time in others.items() if time.complete} or others
     name = min(arrived, key=lambda method: arrived[method].mean)
@@ -293,11 +295,11 @@ def _said(proposed: Arrival, others: dict[str, Arrival]) -> str:
     return (
         f"seconds of adversarial negative sampling: {proposed.text()}; of the best other method, "
         f"{name}: {arrived[name].text()}{factor}. The claim of an order of magnitude "
-        f"{_judged(ratio)}."
+        f"{_conclusion(ratio)}."
     )
 
 
-def _judged(ratio: tuple[str, float] | None) -> str:
+def _conclusion(ratio: tuple[str, float] | None) -> str:
     """A bound judges only on its own side of the claim."""
     if ratio is None:
         return "cannot be judged: not every seed of either arrives"

@@ -60,11 +60,11 @@ def _tuned(search: pd.DataFrame) -> dict[str, str]:
     criteria = VALIDATION, VALIDATION_ERROR
     best, by_error = (at_best_rate(search, it, TUNED).iloc[0] for it in criteria)
     name = _regulariser(best["method"])
-    beside = search[search[name] == best[name]]
+    same_regulariser = search[search[name] == best[name]]
     tried = search.loc[search["lr"] == best["lr"], name].unique()
     return {
         "rate": f"{best['lr']:g}",
-        "ends its grid": edge(beside, best["lr"]) or "no",
+        "ends its grid": edge(same_regulariser, best["lr"]) or "no",
         "regulariser": _strength(best),
         "ends it": "yes" if len(tried) > 1 and best[name] in (tried.min(), tried.max()) else "no",
         "points": str(len(search)),
@@ -269,10 +269,12 @@ def above_the_tree(measured: Measured, dataset: str) -> list[float]:
     From weights 0 the first checkpoint predicts by the tree alone.
     """
     classifier = FIGURE1(dataset, "negative_sampling", {c.SAMPLER: "tree"})
-    whole = classifier.numbers(measured.results, -c.TEST_LOG_LOSS)
+    likelihoods = classifier.numbers(measured.results, -c.TEST_LOG_LOSS)
     cells = TREE(dataset, "negative_sampling", TREE_OF_TEXT).of(measured.results)["cell"]
     points = measured.curves[measured.curves["cell"].isin(cells)].sort_values("epoch")
-    return [float(it) for it in whole + points["test_log_loss"].iloc[0]] if len(points) else []
+    return (
+        [float(it) for it in likelihoods + points["test_log_loss"].iloc[0]] if len(points) else []
+    )
 
 
 def shown(measured: Measured, name: str) -> str:
@@ -324,8 +326,8 @@ def ranking(measured: Measured) -> str:
     places = [1 + sum(other > tree for other in noises) for tree in trees]
     if len(set(places)) == 1:
         return f"The tree is the {ORDINALS[places[0]]} of the three samplers on each scale."
-    told = ", ".join(ORDINALS[place] for place in places)
-    return f"The ranking changes: the tree is the {told} of the three, in this order of scales."
+    listed = ", ".join(ORDINALS[place] for place in places)
+    return f"The ranking changes: the tree is the {listed} of the three, in this order of scales."
 
 
 def _scaled(name: str) -> Rows:

@@ -88,9 +88,9 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
             if runs.empty:
                 continue
             if method == "softmax":
-                whole = values(runs, BOUND).mean
-                ax.axhline(whole, **LOOKS[method])
-                ends.append(whole)
+                likelihood = values(runs, BOUND).mean
+                ax.axhline(likelihood, **LOOKS[method])
+                ends.append(likelihood)
                 continue
             merged = curves.merge(runs[["cell", "shape.train"]], on="cell")
             merged["whole"] = BOUND.of(merged)

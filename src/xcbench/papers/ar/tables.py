@@ -100,12 +100,12 @@ def close(rows: pd.DataFrame) -> str:
     """Whether both numbers, with the code's settings, are as close to the print as asked."""
     dataset, method = (rows[name].iloc[0] for name in ("dataset", "method"))
     allowed = TOLERANCES.get((dataset, method), TOLERANCES.get((dataset, ""), ()))
-    apart = []
+    differences = []
     for metric in METRICS if allowed else ():
         code = having(rows, {"grid": [TABLE3_CODE.name, TABLE3_CODE_EXACT.name]})
         ours = values(code, JUDGED[metric])
-        apart.append(ours.mean - printed("Table 3", PRINTED[dataset], NAME[method], metric))
-    return within(apart, allowed)
+        differences.append(ours.mean - printed("Table 3", PRINTED[dataset], NAME[method], metric))
+    return within(differences, allowed)
 
 
 def standard_error(rows: pd.DataFrame) -> str:

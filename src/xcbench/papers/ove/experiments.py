@@ -65,16 +65,16 @@ def param_norm(reference: Weights, weights: Weights, biases: bool = True) -> flo
         If one has biases that count and the other has none, or their shapes differ.
     """
     parts = ["W", "b"] if biases and "b" in {*reference, *weights} else ["W"]
-    apart = size = 0.0
+    distance = size = 0.0
     for part in parts:
         if any(part not in side for side in (reference, weights)):
             raise ValueError(f"one of two models has no {part}")
         w_soft, w = (np.asarray(side[part], np.float64) for side in (reference, weights))
         if w_soft.shape != w.shape:
             raise ValueError(f"{part} has the shapes {w_soft.shape} and {w.shape}")
-        apart += float(np.abs(w_soft - w).sum())
+        distance += float(np.abs(w_soft - w).sum())
         size += float(np.abs(w_soft).sum())
-    return apart / size
+    return distance / size
 
 
 def _reference(rows: pd.DataFrame, row: pd.Series) -> str | None:
@@ -148,8 +148,8 @@ def collect_weights(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.Dat
 
 def weight_rows(cell: str, W: np.ndarray, b: np.ndarray | None = None) -> pd.DataFrame:
     """Weights W (K, D) and b (K,) as rows of the table."""
-    whole = W if b is None else np.column_stack([W, b])
-    K, width = whole.shape
+    Wb = W if b is None else np.column_stack([W, b])
+    K, width = Wb.shape
     feature = np.arange(width)
     if b is not None:
         feature[-1] = BIAS
@@ -158,7 +158,7 @@ def weight_rows(cell: str, W: np.ndarray, b: np.ndarray | None = None) -> pd.Dat
             "cell": cell,
             "class": np.repeat(np.arange(K), width),
             "feature": np.tile(feature, K),
-            "value": whole.ravel().astype(np.float64),
+            "value": Wb.ravel().astype(np.float64),
         }
     )
 
@@ -168,9 +168,9 @@ def weight_matrix(table: pd.DataFrame, cell: str) -> np.ndarray | None:
     cell_rows = table[table["cell"] == cell]
     if cell_rows.empty:
         return None
-    whole = cell_rows.pivot(index="class", columns="feature", values="value").sort_index()
-    order = sorted(whole.columns, key=lambda feature: (feature == BIAS, feature))
-    return whole[order].to_numpy()
+    weights = cell_rows.pivot(index="class", columns="feature", values="value").sort_index()
+    order = sorted(weights.columns, key=lambda feature: (feature == BIAS, feature))
+    return weights[order].to_numpy()
 
 
 def read_weights(path: Path) -> pd.DataFrame:

@@ -322,11 +322,11 @@ def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     fig = Figure(figsize=(3.4 * len(shown), 3.6), layout="constrained")
     for ax, name in zip(fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         rows = cells[cells["dataset"] == DATASETS[name]]
-        whole = rows["method.batch_size"] == rows["shape.train"]
+        all_rows = rows["method.batch_size"] == rows["shape.train"]
         for method in NAMES:
-            path = _penalised(rows[whole & (rows["method"] == method)], curves)
+            path = _penalised(rows[all_rows & (rows["method"] == method)], curves)
             ax.plot(path["iteration"], path["objective"], color=COLOURS[method])
-        path = _penalised(rows[~whole], curves)
+        path = _penalised(rows[~all_rows], curves)
         ax.plot(path["iteration"], path["objective"], **STOCHASTIC)
         optima = _optima(ax, TABLE2.rows(results, dataset=DATASETS[name]))
         if len(optima) > 1 and name == "BIBTEX":  # elsewhere the ascent ends far below

@@ -51,8 +51,8 @@ def close_at_the_optimum(rows: pd.DataFrame) -> str:
     dataset, method = (rows[name].iloc[0] for name in ("dataset", "method"))
     there = {it: printed(NAME[dataset], AT_THE_OPTIMUM[method], it) for it in MEASURED}
     names = [it for it in MEASURED if not pd.isna(there[it])]
-    apart = [values(rows, MEASURED[it]).mean - there[it] for it in names]
-    return within(apart, [TOLERANCES[it] for it in names])
+    differences = [values(rows, MEASURED[it]).mean - there[it] for it in names]
+    return within(differences, [TOLERANCES[it] for it in names])
 
 
 def splits(of_paper: Measured) -> pd.DataFrame:

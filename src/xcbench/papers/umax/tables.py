@@ -224,8 +224,8 @@ def _diverged(measured: Measured, dataset: str, method: str) -> pd.DataFrame:
 
 def diverged_more(measured: Measured, dataset: str) -> list[float]:
     """At what more of the high rates vanilla SGD diverges than U-max, seed by seed."""
-    apart = _diverged(measured, dataset, "vanilla") - _diverged(measured, dataset, "umax")
-    return [float(share) for share in apart[apart.index >= HIGH_RATE].mean()]
+    difference = _diverged(measured, dataset, "vanilla") - _diverged(measured, dataset, "umax")
+    return [float(share) for share in difference[difference.index >= HIGH_RATE].mean()]
 
 
 def umax_ended(measured: Measured, dataset: str) -> Numbers:
@@ -264,8 +264,8 @@ def stored_runs(measured: Measured) -> pd.DataFrame:
         text = f"{stored['train_log_loss_recorded']:.4f}"
         verdict = DEVIATES if loss.diverged else NO_DATA
         if loss.values:
-            beside = [ends.get((printed, it)) for it in METHODS if it != name]
-            others = [end["train_log_loss_recorded"] for end in beside if end]
+            ends_of_others = [ends.get((printed, it)) for it in METHODS if it != name]
+            others = [end["train_log_loss_recorded"] for end in ends_of_others if end]
             verdict = agreement(Printed(text, others=others), loss.values)
         lines.append(
             {
@@ -401,8 +401,8 @@ def _ends(rows: pd.DataFrame) -> dict[str, str]:
 def _solver(row: pd.Series) -> str:
     if row.get("method.solver") == "minibatch":
         return "exact softmax, minibatches"
-    said = isinstance(row["message"], str) and row["message"]
-    return "exact softmax, L-BFGS" + (f" ({said})" if said else "")
+    message = isinstance(row["message"], str) and row["message"]
+    return "exact softmax, L-BFGS" + (f" ({message})" if message else "")
 
 
 ORDER_CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))

@@ -40,8 +40,8 @@ def section(measured: Measured, folder: Path) -> list[Section]:
     title = "How inexact the margins of an oracle are"
     rows = without_twins(read(measured.folder / FILE))
     if rows.empty:
-        said = "Not measured: `xcbench paper memoir grid=margins` measures it."
-        return [Section(title, [said])]
+        text = "Not measured: `xcbench paper memoir grid=margins` measures it."
+        return [Section(title, [text])]
     with style.look():
         figures = {"inexact": draw(rows)}
     drawn = pictures.save(figures, {"inexact": CAPTION}, folder)
