@@ -84,7 +84,7 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("adv", Measures(description.of("adv")).claims(results))
+    rows = replication.rows("adv", Measures(description.of("adv")).evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

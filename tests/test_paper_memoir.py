@@ -94,7 +94,7 @@ SIZES = {
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("memoir", Measures(description.of("memoir")).claims(results))
+    rows = replication.rows("memoir", Measures(description.of("memoir")).evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

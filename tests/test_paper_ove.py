@@ -113,7 +113,7 @@ NONE = pd.DataFrame()
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    lines = replication.rows("ove", Measures(description.of("ove")).claims(results))
+    lines = replication.rows("ove", Measures(description.of("ove")).evidence(results))
     return lines.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

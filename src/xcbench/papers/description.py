@@ -14,11 +14,11 @@ from xcbench.papers.findings import Findings
 from xcbench.papers.measures import Measure
 from xcbench.papers.pivots import Pivot
 from xcbench.papers.prose import Statement
-from xcbench.papers.replication import Claim, Key
+from xcbench.papers.replication import Evidence, Key
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 
-Claims = dict[Key, Claim]
+ByNumber = dict[Key, Evidence]
 Sections = Callable[[Measured, Path], list[Section]]  # of what was measured, and a folder
 
 
@@ -85,8 +85,8 @@ def _as_it_is(results: pd.DataFrame) -> pd.DataFrame:
     return results
 
 
-def _no_more(results: pd.DataFrame, claims: Claims) -> Claims:
-    return claims
+def _no_more(results: pd.DataFrame, evidence: ByNumber) -> ByNumber:
+    return evidence
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Description:
     sections : of the page, or functions that make some.
     figures : functions that draw, of what was measured and a folder.
     findings : paragraphs of what was found.
-    prepared : adds columns to the rows; ``more`` adds claims on printed numbers.
+    prepared : adds columns to the rows; ``more`` adds evidence on printed numbers.
     rows : selects rows, where tables show others than the last ones.
     """
 
@@ -117,7 +117,7 @@ class Description:
     figures: Sequence[Callable[[Measured, Path], dict[str, Picture]]]
     findings: Callable[[Findings], list[str]]
     prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
-    more: Callable[[pd.DataFrame, Claims], Claims] = _no_more
+    more: Callable[[pd.DataFrame, ByNumber], ByNumber] = _no_more
     rows: Callable[[Measured], pd.DataFrame] | None = None
 
 

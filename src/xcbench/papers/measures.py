@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcbench.papers import published, verdicts
 from xcbench.papers.columns import METHOD, Column
-from xcbench.papers.replication import Claim, Key, Variant, absent, command
+from xcbench.papers.replication import Evidence, Key, Variant, absent, command
 from xcbench.papers.rows import Conditions
 from xcbench.papers.values import Values, remark, values
 
@@ -120,18 +120,18 @@ class Measures:
 
     paper: Description
 
-    def claims(self, results: pd.DataFrame) -> dict[Key, Claim]:
+    def evidence(self, results: pd.DataFrame) -> dict[Key, Evidence]:
         """What is known of the printed numbers that a measure speaks of."""
         printed = published.numbers()
         printed = printed[(printed["paper"] == self.paper.name) & (printed["value"] != "NA")]
         numbers = (Number(*record) for record in printed[list(FIELDS)].itertuples(index=False))
         results = self.paper.prepared(results)
-        claims = {
-            number.key: self._claim(results, number, measure)
+        evidence = {
+            number.key: self._evidence(results, number, measure)
             for number in numbers
             if (measure := self._of(number))
         }
-        return self.paper.more(results, claims)
+        return self.paper.more(results, evidence)
 
     def rows(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
         """Rows of a number by variant; its table, dataset, method and metric as printed."""
@@ -186,7 +186,7 @@ class Measures:
         grid = measure.rows[variant].name
         return command(f"{self.paper.name}/{grid}", data, method) + "".join(settings)
 
-    def _claim(self, results: pd.DataFrame, number: Number, measure: Measure) -> Claim:
+    def _evidence(self, results: pd.DataFrame, number: Number, measure: Measure) -> Evidence:
         reason = measure.reason
         cause = reason(number) if callable(reason) else number.chosen(reason)
         last = next(
@@ -194,7 +194,7 @@ class Measures:
         )
         kind = number.chosen(measure.kind)
         if measure.verdict or number.metric not in measure.columns:
-            return Claim((), cause, measure.verdict or unmeasured(number), last, kind)
+            return Evidence((), cause, measure.verdict or unmeasured(number), last, kind)
         every, variants, why = self.rows(results, *number.key), [], ""
         for variant, rows in every.items():
             measurements = self._values(number, measure, variant, rows)
@@ -206,12 +206,12 @@ class Measures:
                 lost, tied = len(measurements.diverged), measurements.tied
                 variants.append(Variant(variant, measurements.values, run, text, lost, tied))
         if variants or unmeasured(number) == verdicts.TIME:
-            return Claim(variants, cause, unmeasured(number), last, kind)
+            return Evidence(variants, cause, unmeasured(number), last, kind)
         if why == verdicts.NO_DATA:
-            return Claim((), absent(self._ours(number, measure)[0]), why, last, kind)
+            return Evidence((), absent(self._ours(number, measure)[0]), why, last, kind)
         if why == verdicts.NO_PACKAGE:
-            return Claim((), "an extra that is not installed", why, last, kind)
-        return Claim((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last, kind)
+            return Evidence((), "an extra that is not installed", why, last, kind)
+        return Evidence((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last, kind)
 
 
 def _list(patterns: str | Sequence[str]) -> Sequence[str]:

@@ -89,7 +89,7 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if paper.rows:
         measured = replace(measured, results=paper.rows(measured))
-    claims = Measures(paper).claims(measured.results)
+    evidence = Measures(paper).evidence(measured.results)
     in_prose = prose.table(name, paper.statements, measured)
     prose.write(folder, in_prose)
 
@@ -100,4 +100,4 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
         page = Page(paper, measured, rows, figures, pictures)
         return [Section("Findings", findings, folded=True), *page.sections()]
 
-    return report.write(paper, claims, folder, sections, measured.stale)
+    return report.write(paper, evidence, folder, sections, measured.stale)

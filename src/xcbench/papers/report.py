@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.errors import writing
-from xcbench.papers import metrics, priors, replication, stated
+from xcbench.papers import priors, replication, report_counts, stated
 from xcbench.papers.description import Description
-from xcbench.papers.replication import Claim, Key
+from xcbench.papers.replication import Evidence, Key
 from xcbench.papers.stated import Stated
 from xcbench.papers.verdicts import ALL, NO_DATA
 from xcbench.show import section, shapes
@@ -30,13 +30,13 @@ NAMED = {  # kinds of printed numbers
     "setting": "Settings",
     "time": "Times",
 }
-KEPT = ("figures", "tables.md", metrics.NAME, "index.html")
+KEPT = ("figures", "tables.md", report_counts.NAME, "index.html")
 Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
 def write(
     paper: Description,
-    claims: Mapping[Key, Claim],
+    evidence: Mapping[Key, Evidence],
     folder: Path,
     draw: Draw,
     stale: str = "",
@@ -46,7 +46,7 @@ def write(
     Parameters
     ----------
     paper : whose name, title and introduction the report begins with.
-    claims : what is known of its printed numbers.
+    evidence : what is known of its printed numbers.
     folder : where ``index.html``, ``tables.md``, ``summary.json`` and ``figures/`` go.
     draw : makes the sections of the replication rows, their figures in the folder it is given.
     stale : a sentence on rows that today's code did not measure, or nothing.
@@ -57,7 +57,7 @@ def write(
         The replication rows.
     """
     name, title, intro = paper.name, paper.title, paper.intro
-    rows = replication.rows(name, claims)
+    rows = replication.rows(name, evidence)
     lock = folder / ".report.lock"
     with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
         figures = folder / "figures"
@@ -76,7 +76,9 @@ def write(
             drawn.rename(new)
             durable.replace_folder(new, figures)
             durable.write(folder / "tables.md", text)
-            durable.write(folder / metrics.NAME, metrics.text(replication.as_text(rows), in_prose))
+            durable.write(
+                folder / report_counts.NAME, report_counts.text(replication.as_text(rows), in_prose)
+            )
             durable.write(folder / "index.html", page)
         finally:
             durable.remove(scratch)

@@ -16,7 +16,7 @@ from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.measures import Number
 from xcbench.papers.prose import Numbers
-from xcbench.papers.replication import Claim, Key, Variant, command
+from xcbench.papers.replication import Evidence, Key, Variant, command
 from xcbench.papers.rows import ended
 from xcbench.papers.umax import experiments
 from xcbench.papers.umax.experiments import (
@@ -120,26 +120,24 @@ def diverged_seeds(number: Number, variant: str, rows: pd.DataFrame) -> str:
     return f"seeds {seeds} diverged" if seeds else ""
 
 
-def with_averages(results: pd.DataFrame, by_number: dict[Key, Claim]) -> dict[Key, Claim]:
-    """All claims, of numbers that were not run without Implicit SGD beside their method."""
+def with_averages(results: pd.DataFrame, by_number: dict[Key, Evidence]) -> dict[Key, Evidence]:
+    """All evidence, of numbers that were not run without Implicit SGD beside their method."""
     ratio = "relative_final_train_log_loss"
     averages = {method: _average(results, method) for method in METHODS}
     factor = averages["Vanilla SGD"]
     factor = replace(factor, reason=f"Table 3, column Vanilla SGD: {factor.reason}")
     names = "Implicit SGD vs previous state of the art", "U-max proposed vs Raman double sum"
     return {
-        key: claim
-        if claim.variants
-        else replace(claim, command=claim.command.replace(",implicit", ""))
-        for key, claim in by_number.items()
+        key: it if it.variants else replace(it, command=it.command.replace(",implicit", ""))
+        for key, it in by_number.items()
     } | {
-        **{("Table 3", "Average", method, ratio): claim for method, claim in averages.items()},
+        **{("Table 3", "Average", method, ratio): average for method, average in averages.items()},
         ("text", "average of 7", names[0], "log_loss_factor"): factor,
         ("text", "Eurlex", names[1], "final_log_loss_factor"): _raman(results),
     }
 
 
-def _average(results: pd.DataFrame, printed_method: str) -> Claim:
+def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
     """Average of a method's ratios (code's settings); the paper's is over all seven datasets."""
     table = published.numbers()
     table = table[(table["paper"] == "umax") & (table["table"] == "Table 3")]
@@ -160,17 +158,19 @@ def _average(results: pd.DataFrame, printed_method: str) -> Claim:
         )
     whole = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
     kind = "definition" if method == "implicit" else ""
-    return Claim(whole, reason, command=launch, kind=kind)
+    return Evidence(whole, reason, command=launch, kind=kind)
 
 
-def _raman(results: pd.DataFrame) -> Claim:
+def _raman(results: pd.DataFrame) -> Evidence:
     factors, launch = raman_factors(results), command("umax/figure2", "eurlex")
     pairs = zip(VARIANTS, factors.get("eurlex", ()), strict=False)
     variants = [
         Variant(variant, [factor], launch) for variant, factor in pairs if np.isfinite(factor)
     ]
     where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
-    return Claim(variants, f"{where}mean over the rates ({_factors_text(factors)})", command=launch)
+    return Evidence(
+        variants, f"{where}mean over the rates ({_factors_text(factors)})", command=launch
+    )
 
 
 def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
@@ -426,11 +426,8 @@ def order(measured: Measured) -> pd.DataFrame:
     """Whether one method ends below another, seed by seed."""
     lines = []
     for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), ORDER_GRIDS.items()):
-        ends = {
-            method: best(measured.results, grid, dataset, method)
-            for pair in ORDER_CLAIMS
-            for method in pair
-        }
+        methods = dict.fromkeys(method for pair in ORDER_CLAIMS for method in pair)
+        ends = {method: best(measured.results, grid, dataset, method) for method in methods}
         line = [
             compared(ends[lower], ends[higher], LOSS, 3, below=True)
             for lower, higher in ORDER_CLAIMS
