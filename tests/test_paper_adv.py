@@ -31,7 +31,6 @@ from xcbench.papers.adv.experiments import (
     printed,
 )
 from xcbench.papers.adv.figures import SECONDS, reached
-from xcbench.papers.measures import Measures
 
 NONE = pd.DataFrame()
 A2 = "Appendix A.2"
@@ -84,7 +83,7 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("adv", Measures(description.of("adv")).evidence(results))
+    rows = replication.rows("adv", description.of("adv").evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

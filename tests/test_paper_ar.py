@@ -20,7 +20,6 @@ from xcbench.config.settings import Config
 from xcbench.papers import Measured, description, published, replication, verdicts
 from xcbench.papers.ar import figures, tables
 from xcbench.papers.ar.experiments import DATASETS, LOSS, METHODS, METRICS, printed
-from xcbench.papers.measures import Measures
 from xcbench.plan import sweeps
 
 SIZES = {  # N, N_test, D, K
@@ -138,7 +137,7 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("ar", Measures(description.of("ar")).evidence(results))
+    rows = replication.rows("ar", description.of("ar").evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -186,7 +185,7 @@ def test_data_that_are_absent() -> None:
 def test_which_evaluation_a_reading_has() -> None:
     """Losses of 1 by the integral, 2 clipped, 3 drawn."""
     losses = {LOSS: 1.0, f"{LOSS}_clipped": 2.0, f"{LOSS}_importance": 3.0}
-    claims = Measures(description.of("ar")).evidence(as_printed().assign(**losses))
+    claims = description.of("ar").evidence(as_printed().assign(**losses))
     for method, published_one in (("OVE", -2), ("A&R multinomial logistic", -3)):
         variants = claims["Table 3", "MNIST", method, "test_log_likelihood"].variants
         means = {variant.name: np.mean(variant.values) for variant in variants}

@@ -13,7 +13,6 @@ from declared_tables import table
 from xcbench import papers
 from xcbench.config import presets
 from xcbench.papers import Grid, Measured, description, published, replication, verdicts
-from xcbench.papers.measures import Measures
 from xcbench.papers.memoir import figures, tables
 from xcbench.papers.memoir.experiments import (
     DATASETS,
@@ -94,7 +93,7 @@ SIZES = {
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("memoir", Measures(description.of("memoir")).evidence(results))
+    rows = replication.rows("memoir", description.of("memoir").evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

@@ -17,7 +17,6 @@ from xcbench.cli.paper import paper as launch
 from xcbench.config import composing, presets
 from xcbench.config.settings import Config
 from xcbench.papers import Measured, Place, description, published, replication, verdicts
-from xcbench.papers.measures import Measures
 from xcbench.papers.ove import experiments, findings
 from xcbench.papers.ove.experiments import DATASETS, SMALL
 from xcbench.plan import sweeps
@@ -113,7 +112,7 @@ NONE = pd.DataFrame()
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    lines = replication.rows("ove", Measures(description.of("ove")).evidence(results))
+    lines = replication.rows("ove", description.of("ove").evidence(results))
     return lines.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

@@ -21,7 +21,6 @@ from xcbench.papers import (
     verdict_changes,
     verdicts,
 )
-from xcbench.papers.measures import Measures
 from xcbench.papers.replication import KEY
 from xcbench.papers.umax import theory
 from xcbench.papers.umax.experiments import DATASETS, ERROR, METHODS, TWICE
@@ -57,7 +56,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers of the paper beside those."""
-    return replication.rows("umax", Measures(description.of("umax")).evidence(frame))
+    return replication.rows("umax", description.of("umax").evidence(frame))
 
 
 def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
@@ -69,7 +68,7 @@ def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
 
 
 def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
-    rows = replication.rows("umax", Measures(description.of("umax")).evidence(frame[:0]))
+    rows = replication.rows("umax", description.of("umax").evidence(frame[:0]))
     assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
     assert rows["measured"].isna().all()
     assert not rows["reason"].fillna("").str.contains("nan").any()

@@ -11,7 +11,7 @@ import pandas as pd
 
 from xcbench.papers import Measured
 from xcbench.papers.findings import Findings
-from xcbench.papers.measures import Measure
+from xcbench.papers.measures import Measure, Measures
 from xcbench.papers.pivots import Pivot
 from xcbench.papers.prose import Statement
 from xcbench.papers.replication import Evidence, Key
@@ -119,6 +119,16 @@ class Description:
     prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
     more: Callable[[pd.DataFrame, ByNumber], ByNumber] = _no_more
     rows: Callable[[Measured], pd.DataFrame] | None = None
+
+    @property
+    def measured(self) -> Measures:
+        """What is measured of its printed numbers."""
+        return Measures(self.name, self.datasets, self.methods, self.measures)
+
+    def evidence(self, results: pd.DataFrame) -> ByNumber:
+        """What is known of its printed numbers."""
+        rows = self.prepared(results)
+        return self.more(rows, self.measured.evidence(rows))
 
 
 def of(paper: str) -> Description:

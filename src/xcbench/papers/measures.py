@@ -17,7 +17,6 @@ from xcbench.papers.values import Values, remark, values
 
 if TYPE_CHECKING:
     from xcbench.papers import Grid
-    from xcbench.papers.description import Description
 
 
 @dataclass(frozen=True)
@@ -116,22 +115,29 @@ def unmeasured(number: Number) -> str:
 
 @dataclass(frozen=True)
 class Measures:
-    """All that is measured of a paper's printed numbers."""
+    """All that is measured of a paper's printed numbers.
 
-    paper: Description
+    Attributes
+    ----------
+    datasets, methods : our names by the printed ones.
+    measures : the first that speaks of a number counts.
+    """
+
+    paper: str
+    datasets: Mapping[str, str]
+    methods: Mapping[str, str]
+    measures: Sequence[Measure]
 
     def evidence(self, results: pd.DataFrame) -> dict[Key, Evidence]:
         """What is known of the printed numbers that a measure speaks of."""
         printed = published.numbers()
-        printed = printed[(printed["paper"] == self.paper.name) & (printed["value"] != "NA")]
+        printed = printed[(printed["paper"] == self.paper) & (printed["value"] != "NA")]
         numbers = (Number(*record) for record in printed[list(FIELDS)].itertuples(index=False))
-        results = self.paper.prepared(results)
-        evidence = {
+        return {
             number.key: self._evidence(results, number, measure)
             for number in numbers
             if (measure := self._of(number))
         }
-        return self.paper.more(results, evidence)
 
     def rows(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
         """Rows of a number by variant; its table, dataset, method and metric as printed."""
@@ -140,12 +146,12 @@ class Measures:
         return {variant: self._rows(results, number, measure, variant) for variant in measure.rows}
 
     def _of(self, number: Number) -> Measure | None:
-        return next((it for it in self.paper.measures if it.speaks_of(number)), None)
+        return next((it for it in self.measures if it.speaks_of(number)), None)
 
     def _ours(self, number: Number, measure: Measure) -> tuple[str, str]:
         """Our dataset and method."""
-        data = self.paper.datasets.get(number.dataset, "")
-        method = self.paper.methods.get(number.method, "")
+        data = self.datasets.get(number.dataset, "")
+        method = self.methods.get(number.method, "")
         return (
             data if measure.data is None else measure.data,
             method if measure.our_method is None else measure.our_method,
@@ -184,7 +190,7 @@ class Measures:
             f" {column}={value}" for column, value in measure.where.items() if column != METHOD
         ]
         grid = measure.rows[variant].name
-        return command(f"{self.paper.name}/{grid}", data, method) + "".join(settings)
+        return command(f"{self.paper}/{grid}", data, method) + "".join(settings)
 
     def _evidence(self, results: pd.DataFrame, number: Number, measure: Measure) -> Evidence:
         reason = measure.reason

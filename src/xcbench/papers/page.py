@@ -13,7 +13,6 @@ from xcbench import options
 from xcbench.papers import Measured, description, find, prose, report
 from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
-from xcbench.papers.measures import Measures
 from xcbench.papers.rows import without_twins
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section, Source
@@ -74,7 +73,7 @@ class Page:
         """Where the measured number beside a printed one comes from."""
         command = "" if pd.isna(row["command"]) else row["command"]
         key = [row[name] for name in ("table", "dataset", "method", "metric")]
-        rows = Measures(self.paper).rows(self.measured.results, *key).get(row["variant"])
+        rows = self.paper.measured.rows(self.measured.results, *key).get(row["variant"])
         if rows is None or rows.empty:
             return Source(command)
         grids = {grid.name: grid for grid in find(self.paper.name).grids}
@@ -89,7 +88,7 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if paper.rows:
         measured = replace(measured, results=paper.rows(measured))
-    evidence = Measures(paper).evidence(measured.results)
+    evidence = paper.evidence(measured.results)
     in_prose = prose.table(name, paper.statements, measured)
     prose.write(folder, in_prose)
 
