@@ -17,9 +17,17 @@ from xcbench.committed.results_cache import ResultsCache
 from xcbench.config import composing
 from xcbench.config.settings import Config
 from xcbench.papers import Grid, run
-from xcbench.papers.adv.frames import SAMPLING, TUNED, VALIDATION, printed
-from xcbench.papers.adv.names import DATASETS, DRAWS, PRIORS, SAMPLERS
-from xcbench.papers.frames import stopped
+from xcbench.papers.adv.experiments import (
+    DATASETS,
+    DRAWS,
+    PRIORS,
+    SAMPLERS,
+    SAMPLING,
+    TUNED,
+    VALIDATION,
+    printed,
+)
+from xcbench.papers.stopping import stopped
 from xcbench.plan import planning, sweeps
 
 

@@ -8,8 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from xcbench.papers import Measured
-from xcbench.papers.adv import theorems
-from xcbench.papers.adv.theory import equivalence, problem, signal_to_noise
+from xcbench.papers.adv.theory import equivalence, problem, signal_to_noise, theorems
 
 
 def test_closed_form_is_the_trace_of_the_matrices() -> None:

@@ -24,7 +24,7 @@ from xcbench.methods.bouchard import BouchardOptions
 from xcbench.methods.grouped import GroupedOptions
 from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.softmax import SoftmaxOptions
-from xcbench.papers.ove import norms
+from xcbench.papers.ove import experiments
 
 OVE = Pairwise(one_vs_each, is_bound=True)
 EXACT = LogOdds(softmax, is_bound=True)
@@ -274,4 +274,4 @@ def test_minibatches_reach_the_optimum_of_the_full_batch(small, fitted, name, st
     best, _ = fitted(name, 10.0)
     model, _ = fit(small, replace(stochastic, l2=10.0, lr_decay=0.98), epochs=200)
     result = {"W": model.scale * model.V, "b": model.scale * model.b}
-    assert norms.param_norm(best.weights(), result) < 0.06
+    assert experiments.param_norm(best.weights(), result) < 0.06

@@ -12,7 +12,7 @@ import pytest
 
 from test_paper_page import Page
 from workspace import ROOT
-from xcbench.papers import committed, front, metrics, replication, stated
+from xcbench.papers import committed, front, replication, report_counts, stated
 
 REPORTS = ROOT / "reports"
 CLASSES = {  # as a reader would sort the words
@@ -69,8 +69,8 @@ def reports(tmp_path: Path) -> Path:
     with open(tmp_path / "ove" / "claims.csv", "w", newline="") as file:
         csv.writer(file).writerows([stated.COLUMNS, *CLAIMS])
     numbers = replication.read(tmp_path / "ove" / "replication.csv", "ove")
-    summary = metrics.text(numbers, stated.read(tmp_path / "ove"))
-    (tmp_path / "ove" / metrics.NAME).write_text(summary)
+    summary = report_counts.text(numbers, stated.read(tmp_path / "ove"))
+    (tmp_path / "ove" / report_counts.NAME).write_text(summary)
     front.write(tmp_path, committed.collect(tmp_path))
     return tmp_path
 

@@ -14,7 +14,7 @@ from xcbench.committed.results_cache import ResultsCache
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import registry
 from xcbench.papers import Place
-from xcbench.papers.memoir import inexact, margins
+from xcbench.papers.memoir.theory import inexact, margins
 
 FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
 

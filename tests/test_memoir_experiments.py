@@ -21,8 +21,8 @@ from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import baselines
 from xcbench.methods.memoir import MemoirOptions
 from xcbench.papers import published, verdicts
-from xcbench.papers.memoir import margins
-from xcbench.papers.memoir.names import DATASETS, FACTORS, METHODS, printed
+from xcbench.papers.memoir.experiments import DATASETS, FACTORS, METHODS, printed
+from xcbench.papers.memoir.theory import margins
 from xcbench.plan import planning, sweeps
 from xcbench.store.cell import Cell
 

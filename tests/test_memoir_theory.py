@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from xcbench.papers import Measured
-from xcbench.papers.memoir import convergence, hashing, theory
+from xcbench.papers.memoir.theory import convergence, hashing, margin_loss
 
 
 def test_the_printed_step_fails_at_margin_0() -> None:
     # rho 1, eps 1: loss 1 at margin 0; an oracle off by 1 reports margin 1, loss 1 - 1 / 2.
     one = np.ones(1)
-    assert theory.ramp(0 * one, one) == 1
-    assert theory.ramp(one, 2 * one) == 0.5
+    assert margin_loss.ramp(0 * one, one) == 1
+    assert margin_loss.ramp(one, 2 * one) == 0.5
 
 
 NOTHING = Measured(None, None)  # type: ignore[arg-type]
@@ -21,12 +21,12 @@ NOTHING = Measured(None, None)  # type: ignore[arg-type]
 
 def test_the_step_needs_its_factor() -> None:
     nothing = NOTHING
-    assert theory.with_factor(nothing) == [1.0]
-    assert theory.as_printed(nothing)[0] < 0.6
+    assert margin_loss.with_factor(nothing) == [1.0]
+    assert margin_loss.as_printed(nothing)[0] < 0.6
 
 
 def test_inexact_margins_are_as_inexact_as_said() -> None:
-    margin, inexact, rho, eps = theory.pairs(3)
+    margin, inexact, rho, eps = margin_loss.pairs(3)
     assert (margin <= inexact).all() and (inexact <= margin + eps * rho).all()
 
 

@@ -10,7 +10,7 @@ from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import Metric
 from xcbench.core.models.linear import LinearModel
 from xcbench.methods.one_vs_each import OneVsEachOptions
-from xcbench.papers.ove import norms
+from xcbench.papers.ove import experiments
 
 REALS = (-np.inf, np.inf)
 
@@ -140,10 +140,10 @@ def test_a_further_metric_is_one_entry(digits, monkeypatch):
 def test_param_norm_is_equation_17():
     soft = {"W": np.array([[1.0, -2.0], [0.5, 0.0]]), "b": np.array([1.0, -1.0])}
     other = {"W": np.array([[1.5, -2.0], [0.5, -1.0]]), "b": np.array([3.0, -1.0])}
-    assert norms.param_norm(soft, other) == pytest.approx(3.5 / 5.5)
-    assert norms.param_norm(soft, other, biases=False) == pytest.approx(1.5 / 3.5)
-    assert norms.param_norm(soft, soft) == 0
+    assert experiments.param_norm(soft, other) == pytest.approx(3.5 / 5.5)
+    assert experiments.param_norm(soft, other, biases=False) == pytest.approx(1.5 / 3.5)
+    assert experiments.param_norm(soft, soft) == 0
     with pytest.raises(ValueError, match="has no b"):
-        norms.param_norm(soft, {"W": other["W"]})
+        experiments.param_norm(soft, {"W": other["W"]})
     with pytest.raises(ValueError, match="shapes"):
-        norms.param_norm(soft, {"W": other["W"][:1]}, biases=False)
+        experiments.param_norm(soft, {"W": other["W"][:1]}, biases=False)

@@ -22,7 +22,7 @@ from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import METRICS, evaluate, in_tables, of_column
 from xcbench.core.models.linear import LinearModel
 from xcbench.errors import UserError
-from xcbench.papers import Grid, frames, run
+from xcbench.papers import Grid, run, stopping
 from xcbench.show import ranks, summary, variants
 from xcbench.store import results
 from xcbench.store.ordering import best_first, best_of_each, best_value, near_best
@@ -123,7 +123,7 @@ def test_early_stopping_takes_the_first_of_the_best_checkpoints(column: str) -> 
     curves = checkpoints(column)
     assert list(best_of_each(curves, column, "cell")["epoch"]) == [2]
     last = curves.tail(1)
-    assert list(frames.stopped(last, curves, column)[column]) == [measured("good")[column]]
+    assert list(stopping.stopped(last, curves, column)[column]) == [measured("good")[column]]
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -209,7 +209,7 @@ def test_a_column_without_a_metric_is_refused(column: str, meant: str) -> None:
     with pytest.raises(UserError, match=message):
         best_first(rows, column)
     with pytest.raises(UserError, match=message):
-        frames.stopped(rows, rows.drop(columns=column), column)
+        stopping.stopped(rows, rows.drop(columns=column), column)
     with pytest.raises(UserError, match=message):
         Grid("search", criterion={"umax": column})
 

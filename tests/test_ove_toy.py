@@ -12,8 +12,7 @@ from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.errors import UserError
 from xcbench.papers import Measured
-from xcbench.papers.ove import figures_toy as figures
-from xcbench.papers.ove import weights
+from xcbench.papers.ove import experiments, figures
 from xcbench.store import cells, grids
 
 SMALL = {
@@ -49,7 +48,7 @@ def measured(new_workspace):
 def table(measured, tmp_path_factory):
     results, _, runs_dir = measured
     path = tmp_path_factory.mktemp("report") / "toy-weights.csv"
-    return weights.collect(weights.weighed(results), runs_dir, path)
+    return experiments.collect_weights(experiments.cells_with_weights(results), runs_dir, path)
 
 
 def test_figure1a(measured, table):
@@ -75,7 +74,9 @@ def test_figure1b(measured, table):
     np.testing.assert_allclose(np.sort(drawn, axis=0), np.sort(X, axis=0))
     boundaries = ax.collections[5:]
     assert len(boundaries) == 3 * 5
-    exact = weights.matrix(table, measured[0].query("grid == 'figure1b'")["cell"].iloc[-1])
+    exact = experiments.weight_matrix(
+        table, measured[0].query("grid == 'figure1b'")["cell"].iloc[-1]
+    )
     assert exact.shape == (5, 2)
     on = boundaries[0].get_paths()[0].vertices  # of class 0 under exact softmax
     scores = on[np.linalg.norm(on, axis=1) > 0.3] @ exact.T
@@ -136,8 +137,10 @@ def test_figure2(measured, table):
 def test_figures_are_saved_and_say_what_is_missing(measured, table, tmp_path):
     results, curves, runs_dir = measured
     without = results[(results["method"] != "bouchard") & (results["grid"] != "figure2")]
-    weights.collect(weights.weighed(without), runs_dir, tmp_path / weights.FILE)
-    pictures = figures.draw(Measured(without, curves, tmp_path), tmp_path)
+    experiments.collect_weights(
+        experiments.cells_with_weights(without), runs_dir, tmp_path / experiments.TOY_WEIGHTS
+    )
+    pictures = figures.draw_toy(Measured(without, curves, tmp_path), tmp_path)
     assert list(pictures) == ["figure1a", "figure1b", "figure1c"]
     assert all(picture.png.stat().st_size > 10_000 for picture in pictures.values())
     for make, data in ((figures.figure1a, table), (figures.figure1c, curves)):
@@ -147,18 +150,20 @@ def test_figures_are_saved_and_say_what_is_missing(measured, table, tmp_path):
 
 def test_the_table_outlives_the_runs(measured, tmp_path):
     results, _, runs_dir = measured
-    wanted, path = weights.weighed(results), tmp_path / "weights.csv"
+    wanted, path = experiments.cells_with_weights(results), tmp_path / "weights.csv"
     assert wanted.query("grid == 'figure2'")["seed"].tolist() == [0]
-    whole = weights.collect(wanted, runs_dir, path)
+    whole = experiments.collect_weights(wanted, runs_dir, path)
     assert set(whole["cell"]) == set(wanted["cell"])
-    kept_rows = weights.collect(wanted.iloc[:2], tmp_path / "no runs", path)
+    kept_rows = experiments.collect_weights(wanted.iloc[:2], tmp_path / "no runs", path)
     assert set(kept_rows["cell"]) == set(wanted["cell"].iloc[:2])
     for name in wanted["cell"].iloc[:2]:
         saved = cells.weights(runs_dir, cells.load(runs_dir, name))
         np.testing.assert_allclose(
-            weights.matrix(kept_rows, name), np.column_stack([saved["W"], saved["b"]]), rtol=1e-6
+            experiments.weight_matrix(kept_rows, name),
+            np.column_stack([saved["W"], saved["b"]]),
+            rtol=1e-6,
         )
-    assert weights.matrix(kept_rows, wanted["cell"].iloc[-1]) is None
+    assert experiments.weight_matrix(kept_rows, wanted["cell"].iloc[-1]) is None
     path.write_text("cell\nx\n")
     with pytest.raises(UserError, match="cannot be read"):
-        weights.collect(wanted, runs_dir, path)
+        experiments.collect_weights(wanted, runs_dir, path)

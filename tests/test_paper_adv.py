@@ -13,22 +13,24 @@ import pytest
 from declared_tables import table
 from xcbench.config import presets
 from xcbench.papers import Measured, description, published, replication, run, verdicts
-from xcbench.papers.adv import figures, race, tables
-from xcbench.papers.adv.frames import (
+from xcbench.papers.adv import figures, tables
+from xcbench.papers.adv.experiments import (
     ACCURACY,
-    ERROR,
+    DATASETS,
+    DRAWS,
+    EURLEX,
     LIKELIHOOD,
-    LOSS,
+    PROPOSED,
     SAMPLING,
+    TEST_ERROR,
+    TEST_LOSS,
     VALIDATION,
     VALIDATION_ERROR,
     at_best,
     at_start,
     printed,
 )
-from xcbench.papers.adv.names import DATASETS, DRAWS, EURLEX, PROPOSED
-from xcbench.papers.adv.race import SECONDS, reached
-from xcbench.papers.measuring import Measures
+from xcbench.papers.adv.figures import SECONDS, reached
 
 NONE = pd.DataFrame()
 A2 = "Appendix A.2"
@@ -75,13 +77,13 @@ def as_printed() -> pd.DataFrame:
         metrics = ("test_accuracy", "learning_rate_rho", "regulariser_lambda")
         accuracy, lr, l2 = (printed(A2, EURLEX, name, it) for it in metrics)
         sizes = {column: printed(A2, EURLEX, "", it) for it, column in A2_SIZES.items()}
-        more = {ERROR: 1 - accuracy, "lr": lr, "method.score_l2": l2, **sizes}
+        more = {TEST_ERROR: 1 - accuracy, "lr": lr, "method.score_l2": l2, **sizes}
         lines.append(line("appendix_a2", "eurlex", method, sampling, 0, **more))
     return pd.DataFrame(lines)
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("adv", Measures(description.of("adv")).claims(results))
+    rows = replication.rows("adv", description.of("adv").evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -104,7 +106,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
 def test_data_that_are_absent_and_numbers_that_differ() -> None:
     results = as_printed()
     results.loc[results["dataset"] == "wikipedia500k", "status"] = "skipped"
-    results.loc[results["method"] == "softmax", ERROR] = 0.5
+    results.loc[results["method"] == "softmax", TEST_ERROR] = 0.5
     rows = replicated(results)
     sizes = rows.loc["Table 1"].xs("", level="method")
     assert set(sizes.loc["Wikipedia-500K", "verdict"]) == {verdicts.NO_DATA}
@@ -117,13 +119,13 @@ def test_data_that_are_absent_and_numbers_that_differ() -> None:
 
 # ---------------------------------------------------------------- tables
 def test_when_an_accuracy_is_reached() -> None:
-    curve = pd.DataFrame({"train_seconds": [5.0, 7.0, 9.0, 11.0], ERROR: [1.0, 0.8, 0.9, 0.5]})
+    curve = pd.DataFrame({"train_seconds": [5.0, 7.0, 9.0, 11.0], TEST_ERROR: [1.0, 0.8, 0.9, 0.5]})
     at = partial(reached, curve, measure=ACCURACY, clock=SECONDS)
     assert at(0.1) == pytest.approx(6.0)  # half way from 0 to 0.2
     assert at(0.3) == pytest.approx(10.0)  # from 0.1 to 0.5
     assert at(0.0) == 5.0
     assert math.isnan(at(0.6))
-    curve[LOSS] = [5.0, 4.0, math.nan, 2.0]
+    curve[TEST_LOSS] = [5.0, 4.0, math.nan, 2.0]
     assert reached(curve, -3.0, LIKELIHOOD, SECONDS) == 9.0
 
 
@@ -133,25 +135,27 @@ def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
     for name, own in DRAWS.items():
         seconds = 2.0 if name == PROPOSED else 2.0 * slower
         for seed in (0, 1):
-            made = line("figure1", "citeulike", *own, seed, **{ERROR: 0.6, LOSS: 3.0})
-            made |= {f"{ERROR}_uncorrected": 0.7, f"{LOSS}_uncorrected": 5.0}
+            made = line("figure1", "citeulike", *own, seed, **{TEST_ERROR: 0.6, TEST_LOSS: 3.0})
+            made |= {f"{TEST_ERROR}_uncorrected": 0.7, f"{TEST_LOSS}_uncorrected": 5.0}
             lines.append(made)
             for share in (0.0, 0.5, 1.0):
-                at = {"train_seconds": share * seconds, ERROR: 1 - 0.4 * share}
-                curves.append({"cell": made["cell"], "epoch": share, LOSS: 8 - 5 * share, **at})
+                at = {"train_seconds": share * seconds, TEST_ERROR: 1 - 0.4 * share}
+                curves.append(
+                    {"cell": made["cell"], "epoch": share, TEST_LOSS: 8 - 5 * share, **at}
+                )
     return pd.DataFrame(lines), pd.DataFrame(curves)
 
 
 @pytest.mark.parametrize(("slower", "word"), [(12.0, "is confirmed"), (3.0, "is not confirmed")])
 def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     results, curves = figure1(slower)
-    high, matched, likely = race.verdict(race.levels(results, curves))
+    high, matched, likely = figures.verdict(figures.levels(results, curves))
     assert high.startswith("citeulike, to an accuracy of 0.360") and word in high
     assert "to an accuracy of 0.380 (95% of the best other)" in matched and word in matched
     assert "to a log likelihood of -3.050 (0.05 nats below the best other)" in likely
     assert word in likely
     assert f"{slower:.2f} times" in high
-    frame = race.race(race.levels(results, curves))
+    frame = figures.race(figures.levels(results, curves))
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.200")].iloc[0]
     assert own["seconds"] == f"{slower:.2f} ± 0.00"
     assert own["times the proposed"] == f"{slower:.2f}"
@@ -171,13 +175,15 @@ def test_a_report_of_nothing(tmp_path: Path) -> None:
     nothing = run.measured(tmp_path)
     assert all(table("adv", name, nothing).empty for name in TABLES)
     assert set(replicated(nothing.results)["verdict"]) == {verdicts.NOT_YET, verdicts.SETTING}
-    levels = race.levels(nothing.results, nothing.curves)
-    assert race.verdict(levels) == [] and race.race(levels).empty
+    levels = figures.levels(nothing.results, nothing.curves)
+    assert figures.verdict(levels) == [] and figures.race(levels).empty
 
 
 def halved(curves: pd.DataFrame, slow: pd.Series) -> pd.DataFrame:
     """Curves of which some climb half as high, and end when they did."""
-    return curves.assign(**{ERROR: curves[ERROR].where(~slow, (1 + curves[ERROR]) / 2)})
+    return curves.assign(
+        **{TEST_ERROR: curves[TEST_ERROR].where(~slow, (1 + curves[TEST_ERROR]) / 2)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -195,8 +201,8 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
     results, curves = figure1(slower)
     mine = curves["cell"].str.contains("negative_sampling-tree")
     slow = {"proposed": mine, "others": ~mine, "all": mine | ~mine}[late]
-    levels = race.levels(results, halved(curves, slow))
-    sentence = race.verdict(levels)[0]  # 90 % of an accuracy of 0.4
+    levels = figures.levels(results, halved(curves, slow))
+    sentence = figures.verdict(levels)[0]  # 90 % of an accuracy of 0.4
     assert said in sentence and judged in sentence
     assert ("not within" in sentence) and ("times" in sentence) == bool(said)
 
@@ -204,7 +210,7 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
 def test_seeds_that_do_not_arrive_are_counted() -> None:
     results, curves = figure1(3.0)
     slow = curves["cell"].str.endswith("ove-others-1")
-    frame = race.race(race.levels(results, halved(curves, slow)))
+    frame = figures.race(figures.levels(results, halved(curves, slow)))
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.300")].iloc[0]
     assert own["seconds"] == "4.50 (1 of 2 seeds)"
     assert own["times the proposed"] == "≥ 3.50"  # (4.5 + 6) / 2 over 1.5
@@ -212,21 +218,23 @@ def test_seeds_that_do_not_arrive_are_counted() -> None:
 
 def test_a_loss_and_an_error_stop_for_themselves() -> None:
     rows = pd.DataFrame([line("figure1", "citeulike", "ove", "others", 0, status="done")])
-    rows = rows.assign(**{name: math.nan for name in (LOSS, ERROR, VALIDATION, VALIDATION_ERROR)})
+    rows = rows.assign(
+        **{name: math.nan for name in (TEST_LOSS, TEST_ERROR, VALIDATION, VALIDATION_ERROR)}
+    )
     curve = {
         "epoch": [0, 1, 2],
         "train_seconds": [0.5, 1.0, 2.0],
         VALIDATION: [4.0, 3.0, 2.0],
         VALIDATION_ERROR: [0.9, 0.3, 0.4],
-        LOSS: [5.0, 4.0, 3.0],
-        ERROR: [0.8, 0.25, 0.5],
+        TEST_LOSS: [5.0, 4.0, 3.0],
+        TEST_ERROR: [0.8, 0.25, 0.5],
     }
     curves = pd.DataFrame({"cell": rows["cell"].iloc[0], **curve})
     best = at_best(Measured(rows, curves)).iloc[0]
-    assert (best[VALIDATION], best[LOSS], best["epoch"], best["train_seconds"]) == (2, 3, 2, 2)
-    assert (best[VALIDATION_ERROR], best[ERROR], best["error_epoch"]) == (0.3, 0.25, 1)
+    assert (best[VALIDATION], best[TEST_LOSS], best["epoch"], best["train_seconds"]) == (2, 3, 2, 2)
+    assert (best[VALIDATION_ERROR], best[TEST_ERROR], best["error_epoch"]) == (0.3, 0.25, 1)
     first = at_start(Measured(rows, curves)).iloc[0]
-    assert (first["train_seconds"], first[LOSS]) == (0.5, 5.0)
+    assert (first["train_seconds"], first[TEST_LOSS]) == (0.5, 5.0)
 
 
 def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
@@ -236,10 +244,14 @@ def test_the_table_of_trees_takes_the_first_checkpoint() -> None:
         settings |= {"initial_split": "halves", "newton_steps": 1}
         settings = {f"method.tree.{name}": value for name, value in settings.items()}
         made = line("tree", "citeulike", "negative_sampling", "tree", 0, **settings)
-        made |= {"cell": str(l2), LOSS: 1.0, ERROR: 0.1, "tree_nodes_fell": math.nan}
+        made |= {"cell": str(l2), TEST_LOSS: 1.0, TEST_ERROR: 0.1, "tree_nodes_fell": math.nan}
         rows.append(made)
         for epoch in (0, 1):
-            known = {LOSS: loss, ERROR: 0.75, "tree_nodes_fell": 7} if not epoch else {LOSS: 1.0}
+            known = (
+                {TEST_LOSS: loss, TEST_ERROR: 0.75, "tree_nodes_fell": 7}
+                if not epoch
+                else {TEST_LOSS: 1.0}
+            )
             seconds = {"epoch": epoch, "train_seconds": 2.5 + epoch}
             curves.append({"cell": str(l2), **seconds, **known})
     measured = Measured(pd.DataFrame(rows), pd.DataFrame(curves))
@@ -254,7 +266,7 @@ def test_what_the_tables_compute() -> None:
     assert removed["log lik, removed"] == "-3.0000 ± 0.0000"
     assert (removed["log lik, gain"], removed["acc, gain"]) == ("+2.0000", "+0.1000")
     more = pd.DataFrame(
-        [line("crossed", "citeulike", "ove", "tree", 0, **{ERROR: 0.25, LOSS: 2.0})]
+        [line("crossed", "citeulike", "ove", "tree", 0, **{TEST_ERROR: 0.25, TEST_LOSS: 2.0})]
     )
     both = table("adv", CROSSED, Measured(pd.concat([results, more]), NONE)).set_index("objective")
     assert both.loc["OVE", "acc, adversarial tree"] == "0.7500"

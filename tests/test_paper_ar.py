@@ -18,9 +18,8 @@ from xcbench.cli.paper import paper as launch
 from xcbench.config import composing, presets
 from xcbench.config.settings import Config
 from xcbench.papers import Measured, description, published, replication, verdicts
-from xcbench.papers.ar import figures, oracles, tables
-from xcbench.papers.ar.names import DATASETS, LOSS, METHODS, METRICS, printed
-from xcbench.papers.measuring import Measures
+from xcbench.papers.ar import figures, tables
+from xcbench.papers.ar.experiments import DATASETS, LOSS, METHODS, METRICS, printed
 from xcbench.plan import sweeps
 
 SIZES = {  # N, N_test, D, K
@@ -55,8 +54,8 @@ def test_closed_forms_are_the_optima() -> None:
         return float(-n @ pairs.sum(axis=1))
 
     for bound, closed in (
-        (log_likelihood, oracles.maximum_log_likelihood),
-        (one_vs_each, oracles.maximum_one_vs_each),
+        (log_likelihood, tables.maximum_log_likelihood),
+        (one_vs_each, tables.maximum_one_vs_each),
     ):
         best = minimize(lambda b, bound=bound: -bound(b), np.zeros(len(n)), tol=1e-10)
         assert closed(counts) == pytest.approx(-best.fun, rel=1e-8)
@@ -67,11 +66,11 @@ def test_closed_forms_are_the_optima() -> None:
 def test_the_printed_bounds_are_the_optima_of_the_recipe() -> None:
     """Section 4.1: -2.62e6 and -1.40e9, of 9,035 classes that occur."""
     row = pd.Series({f"dataset.categories.{name}": value for name, value in CATEGORIES.items()})
-    counts = oracles.counts(row)
+    counts = tables.counts(row)
     assert counts.sum() == 300_000
     assert (counts > 0).sum() == pytest.approx(9035, abs=60)
-    assert oracles.maximum_log_likelihood(counts) == pytest.approx(-2.62e6, rel=0.01)
-    assert oracles.maximum_one_vs_each(counts) == pytest.approx(-1.40e9, rel=0.01)
+    assert tables.maximum_log_likelihood(counts) == pytest.approx(-2.62e6, rel=0.01)
+    assert tables.maximum_one_vs_each(counts) == pytest.approx(-1.40e9, rel=0.01)
 
 
 CATEGORIES = {"train": 300_000, "test": 10_000, "classes": 10_000, "seed": 0}
@@ -112,10 +111,10 @@ def as_printed() -> pd.DataFrame:
                     if variant == "code" and own != "softmax":
                         lines.append(line | {"cell": f"{line['cell']}-times", "grid": "table2"})
     for own in ("ove", "ar_softmax"):
-        counts = oracles.counts(
+        counts = tables.counts(
             pd.Series({f"dataset.categories.{name}": value for name, value in CATEGORIES.items()})
         )
-        best = oracles.MAXIMUM[own](counts)
+        best = tables.MAXIMUM[own](counts)
         lines.append(
             {
                 "cell": f"synthetic-{own}",
@@ -138,7 +137,7 @@ def as_printed() -> pd.DataFrame:
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("ar", Measures(description.of("ar")).claims(results))
+    rows = replication.rows("ar", description.of("ar").evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -186,7 +185,7 @@ def test_data_that_are_absent() -> None:
 def test_which_evaluation_a_reading_has() -> None:
     """Losses of 1 by the integral, 2 clipped, 3 drawn."""
     losses = {LOSS: 1.0, f"{LOSS}_clipped": 2.0, f"{LOSS}_importance": 3.0}
-    claims = Measures(description.of("ar")).claims(as_printed().assign(**losses))
+    claims = description.of("ar").evidence(as_printed().assign(**losses))
     for method, published_one in (("OVE", -2), ("A&R multinomial logistic", -3)):
         variants = claims["Table 3", "MNIST", method, "test_log_likelihood"].variants
         means = {variant.name: np.mean(variant.values) for variant in variants}

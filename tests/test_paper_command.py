@@ -141,8 +141,8 @@ def test_papers_that_are_not_there(workspace: Workspace) -> None:
 def test_a_package_that_a_paper_lacks_is_no_missing_paper(
     patched: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "xcbench.papers.ove.norms", None)
+    monkeypatch.setitem(sys.modules, "xcbench.committed.results_cache", None)
     for name in ("xcbench.papers.ove", "xcbench.papers.ove.experiments"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(ModuleNotFoundError, match="norms"):
+    with pytest.raises(ModuleNotFoundError, match="results_cache"):
         papers.find("ove")

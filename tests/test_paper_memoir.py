@@ -13,10 +13,8 @@ from declared_tables import table
 from xcbench import papers
 from xcbench.config import presets
 from xcbench.papers import Grid, Measured, description, published, replication, verdicts
-from xcbench.papers.frames import values
-from xcbench.papers.measuring import Measures
 from xcbench.papers.memoir import figures, tables
-from xcbench.papers.memoir.names import (
+from xcbench.papers.memoir.experiments import (
     DATASETS,
     FACTORS,
     MEASURES,
@@ -26,6 +24,7 @@ from xcbench.papers.memoir.names import (
     grid,
     printed,
 )
+from xcbench.papers.values import values
 
 BASELINES = ("OVR", "M-SVM", "RecallTree", *SYSTEMS)
 MIB = 1.048576  # MB
@@ -94,7 +93,7 @@ SIZES = {
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    rows = replication.rows("memoir", Measures(description.of("memoir")).claims(results))
+    rows = replication.rows("memoir", description.of("memoir").evidence(results))
     return rows.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 

@@ -17,9 +17,8 @@ from xcbench.cli.paper import paper as launch
 from xcbench.config import composing, presets
 from xcbench.config.settings import Config
 from xcbench.papers import Measured, Place, description, published, replication, verdicts
-from xcbench.papers.measuring import Measures
-from xcbench.papers.ove import norms, tables
-from xcbench.papers.ove.names import DATASETS, SMALL
+from xcbench.papers.ove import experiments, findings
+from xcbench.papers.ove.experiments import DATASETS, SMALL
 from xcbench.plan import sweeps
 from xcbench.store import cells
 from xcbench.store.cell import Cell
@@ -61,19 +60,19 @@ def test_norms_by_hand(tmp_path: Path) -> None:
     )
     made = known
     for grid in ("table2", "figure3", "splits"):
-        made = norms.measure(made, Place(grid, tmp_path, tmp_path))
+        made = experiments.measure_norms(made, Place(grid, tmp_path, tmp_path))
     # |1 - 1.5| + |1 - 0| of 4, without biases 0.5 of 3; from c0 0.5 + 2 + 3 of 4, 2.5 of 1.
     expected = [0, 1.5 / 4, 1.5 / 4, 0, 5.5 / 4, 1.5 / 4, math.nan]
-    np.testing.assert_allclose(made[norms.NORM], expected)
+    np.testing.assert_allclose(made[experiments.NORM], expected)
     bare = [0, 0.5 / 3, 0.5 / 3, 0, 2.5, 0.5 / 3, math.nan]
-    np.testing.assert_allclose(made[norms.WITHOUT_BIASES], bare)
+    np.testing.assert_allclose(made[experiments.WITHOUT_BIASES], bare)
 
 
 def test_norms_outlive_the_runs(tmp_path: Path) -> None:
     known = rows(("a0", "table2", "softmax", 0), ("b0", "table2", "ove", 0))
-    known[norms.NORM] = [0.0, 0.25]
-    made = norms.measure(known, Place("table2", tmp_path, tmp_path))
-    assert list(made[norms.NORM]) == [0.0, 0.25]
+    known[experiments.NORM] = [0.0, 0.25]
+    made = experiments.measure_norms(known, Place("table2", tmp_path, tmp_path))
+    assert list(made[experiments.NORM]) == [0.0, 0.25]
 
 
 # ---------------------------------------------------------------- claims and tables
@@ -85,7 +84,7 @@ def as_printed() -> pd.DataFrame:
         features, classes, train = SIZES[dataset]
         test = {"mnist": 10000, "20news": 7505, "bibtex": 2515}[dataset]
         for method, (grid, ours) in METHODS.items():
-            norm, error, nlpd = (tables.printed(printed, method, name) for name in tables.SHOWN)
+            norm, error, nlpd = (findings.printed(printed, method, name) for name in findings.SHOWN)
             lines.append(
                 {
                     "cell": f"{dataset}-{method}",
@@ -96,8 +95,8 @@ def as_printed() -> pd.DataFrame:
                     "seed": 0,
                     "bound": {"SOFT": -0.1, "OVE": -0.2}.get(method, -0.4),
                     "l2_term": 0.5,
-                    norms.NORM: norm,
-                    norms.WITHOUT_BIASES: norm,
+                    experiments.NORM: norm,
+                    experiments.WITHOUT_BIASES: norm,
                     "test_error": error,
                     "test_log_loss": nlpd,
                     "shape.features": features,
@@ -113,7 +112,7 @@ NONE = pd.DataFrame()
 
 
 def replicated(results: pd.DataFrame) -> pd.DataFrame:
-    lines = replication.rows("ove", Measures(description.of("ove")).claims(results))
+    lines = replication.rows("ove", description.of("ove").evidence(results))
     return lines.set_index(["table", "dataset", "method", "metric"]).sort_index()
 
 
@@ -134,7 +133,7 @@ def test_every_printed_number_has_a_verdict_and_a_command() -> None:
 def test_numbers_that_differ() -> None:
     results = as_printed()
     own = (results["dataset"] == "20news") & (results["method"] == "bouchard")
-    results.loc[own, norms.NORM] = 0.5
+    results.loc[own, experiments.NORM] = 0.5
     results.loc[results["dataset"] == "bibtex", "status"] = "skipped"
     lines = replicated(results).loc["Table 2"]
     row = lines.loc[("20NEWS", "BOUCHARD", "param_norm")]
@@ -149,7 +148,7 @@ def test_whether_optima_are_as_close_as_asked() -> None:
     soft = (results["dataset"] == "mnist") & (results["method"] == "softmax")
     results.loc[soft, "test_error"] += 0.0051
     ove_ = (results["dataset"] == "20news") & (results["method"] == "ove")
-    results.loc[ove_ & (results["grid"] == "table2"), norms.NORM] += 0.049
+    results.loc[ove_ & (results["grid"] == "table2"), experiments.NORM] += 0.049
     frame = table("ove", "Table 2: distance", Measured(results, NONE)).set_index(
         ["dataset", "method"]
     )
@@ -162,13 +161,15 @@ def test_whether_optima_are_as_close_as_asked() -> None:
 
 def test_bounds_of_whole_sums() -> None:
     results = as_printed()
-    frame = tables.bounds(Measured(results, NONE)).set_index("dataset")
+    frame = findings.bounds(Measured(results, NONE)).set_index("dataset")
     assert frame.loc["MNIST", "SOFT"] == "-36000"  # 60,000 · (-0.1 - 0.5)
     assert set(frame["SOFT > OVE > BOUCHARD"]) == {"yes"}
     results.loc[results["method"] == "bouchard", "bound"] = -0.15
-    swapped = tables.bounds(Measured(results, NONE)).set_index("dataset")
+    swapped = findings.bounds(Measured(results, NONE)).set_index("dataset")
     assert set(swapped["SOFT > OVE > BOUCHARD"]) == {"no"}
-    assert set(tables.bounds(Measured(results[:0], NONE))["SOFT > OVE > BOUCHARD"]) == {tables.NONE}
+    assert set(findings.bounds(Measured(results[:0], NONE))["SOFT > OVE > BOUCHARD"]) == {
+        findings.NONE
+    }
 
 
 # ---------------------------------------------------------------- experiments
@@ -259,8 +260,8 @@ def test_the_whole_paper_on_a_few_rows(shrunk: Path) -> None:
     assert set(runs["status"]) == {"done"}
     weighed = runs[runs["grid"].isin(["table2", "table2_bibtex_splits", "grouped", "figure3"])]
     exact = weighed["method"] == "softmax"
-    assert (weighed.loc[exact, norms.NORM] == 0).all() and exact.sum() == 2
-    assert (weighed.loc[~exact, norms.NORM] > 0).all()
+    assert (weighed.loc[exact, experiments.NORM] == 0).all() and exact.sum() == 2
+    assert (weighed.loc[~exact, experiments.NORM] > 0).all()
     kept = pd.read_csv(shrunk / "ove" / "toy-weights.csv")
     assert kept["cell"].nunique() == 7
 

@@ -10,7 +10,7 @@ import pytest
 
 from test_paper_page import Page
 from workspace import ROOT
-from xcbench.papers import NAMES, description, published
+from xcbench.papers import NAMES, description
 from xcbench.papers.description import Part
 from xcbench.show.section import Section, Source, Table, render
 from xcbench.show.shapes import Entry, shaped
@@ -86,7 +86,6 @@ def test_ten_numbers_of_a_page_lead_to_rows_of_the_tables(paper: str) -> None:
 
 @pytest.mark.parametrize("paper", NAMES)
 def test_every_printed_figure_is_described_beside_ours(paper: str) -> None:
-    sections = description.of(paper).sections
-    titles = [section.title for section in sections if isinstance(section, Part)]
-    numbers = {title.partition(":")[0] for title in titles if title.startswith("Figure")}
-    assert numbers == set(published.figures(paper))
+    parts = [part for part in description.of(paper).sections if isinstance(part, Part)]
+    figures = [part.title for part in parts if part.title.startswith("Figure")]
+    assert figures == [part.title for part in parts if part.printed]

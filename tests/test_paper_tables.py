@@ -55,7 +55,7 @@ def test_no_row_without_its_curve_whatever_fails(
             )
         )
         tables = ResultsCache.read(folder, "runs")
-        assert tables.whole.all()
+        assert tables.has_curve.all()
         assert {*tables.rows["cell"]} - {*other.rows["cell"]} in (before, after)
         assert {*other.rows["cell"]} < {*tables.rows["cell"]}
         assert set(tables.rows["cell"]) <= set(tables.curves["cell"])
@@ -83,7 +83,7 @@ def test_rows_that_are_run_again_are_old_or_new_whatever_fails(
             lambda f=folder: results_cache.update(f, "runs", _replace("g", new)), at, fault
         )
         tables = ResultsCache.read(folder, "runs")
-        assert tables.whole.all() and len(tables.rows) == 1
+        assert tables.has_curve.all() and len(tables.rows) == 1
         assert tables.rows["train_log_loss"].iloc[-1] == tables.curves["train_log_loss"].iloc[-1]
         shown.append(tables.rows["train_log_loss"].item())
         if code == 0:
@@ -104,7 +104,7 @@ def test_launches_at_the_same_time_keep_the_rows_of_one_another(tmp_path: Path) 
         thread.join()
     tables = ResultsCache.read(tmp_path, "runs")
     assert set(tables.rows["grid"]) == {f"g{n}-{seed}" for n in (1, 2, 3) for seed in range(5)}
-    assert tables.whole.all()
+    assert tables.has_curve.all()
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".tmp")]
 
 
@@ -134,7 +134,7 @@ def test_a_row_holds_only_with_all_of_its_curve(
     checkpoints = results_cache.paths(tmp_path, "runs")[1]
     damage(pd.read_csv(checkpoints)).to_csv(checkpoints, index=False)
     tables = ResultsCache.read(tmp_path, "runs")
-    assert list(tables.whole) == [False, True]
+    assert list(tables.has_curve) == [False, True]
     held = [row["cell"] for rows in tables.finished.values() for row in rows]
     assert held == [tables.rows["cell"].iloc[1]]
 

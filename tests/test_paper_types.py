@@ -18,11 +18,11 @@ from xcbench.papers.findings import Findings
 from xcbench.papers.measures import Measure
 from xcbench.papers.pivots import Cell, Labels, Pivot
 from xcbench.papers.prose import Statement, above
-from xcbench.papers.umax import columns, experiments, figures, tables
+from xcbench.papers.umax import experiments, figures, tables
 """
 GOOD = """\
 Statement("4", "A", left=experiments.FIGURE2(method="umax"), of=c.TEST_ERROR, holds=above(0))
-Measure("Table 1", rows={"paper": experiments.FIGURE2}, columns={"classes": columns.file_size})
+Measure("Table 1", rows={"paper": experiments.FIGURE2}, columns={"classes": tables.file_size})
 Part("Title", tables=[Table("Rates", tables.rates), Verdicts("Table 1", "Sizes")])
 Pivot(by={"method": Labels(c.METHOD)}, columns={"loss": Cell(1 - c.TEST_ERROR, ".2f")})
 """
@@ -35,7 +35,7 @@ WRONG = {
     'Statement("4", "A", function=tables.ratess)': "ratess",
     'Statement("4", "A", holds=0)': "Bounds",
     'Statement("4", "A", hold=above(0))': "hold",
-    'Measure("Table 1", columns={"classes": columns.file_sizes})': "file_sizes",
+    'Measure("Table 1", columns={"classes": tables.file_sizes})': "file_sizes",
     'Measure("Table 1", columns={"classes": "classes"})': "dict",
     'Measure("Table 1", rows={"paper": "figure2"})': "dict",
     'Part("Title", tables=[Table("Rates", tables.rate)])': "rate",

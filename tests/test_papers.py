@@ -303,7 +303,7 @@ def test_a_cell_measured_anew_is_new_in_every_grid_that_has_it(place: Place) -> 
     before = ResultsCache.read(place.file("runs").parent, "runs")
     assert place.launch(grid="sums", force="true") == 0
     after = ResultsCache.read(place.file("runs").parent, "runs")
-    assert after.whole.all() and after.rows["grid"].tolist().count("second") == 3
+    assert after.has_curve.all() and after.rows["grid"].tolist().count("second") == 3
     clocks = after.rows.groupby("cell")["train_seconds"].nunique()
     assert (clocks <= 1).all()
     assert len(before.rows) == len(after.rows)

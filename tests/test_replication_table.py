@@ -15,16 +15,15 @@ from xcbench.papers import (
     LOSS,
     committed,
     description,
-    metrics,
     published,
     replication,
+    report_counts,
     verdict_changes,
     verdicts,
 )
-from xcbench.papers.measuring import Measures
 from xcbench.papers.replication import KEY
 from xcbench.papers.umax import theory
-from xcbench.papers.umax.names import DATASETS, ERROR, METHODS, TWICE
+from xcbench.papers.umax.experiments import DATASETS, ERROR, METHODS, TWICE
 
 
 # ---------------------------------------------------------------- the table of all papers
@@ -57,7 +56,7 @@ def frame() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def rows(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers of the paper beside those."""
-    return replication.rows("umax", Measures(description.of("umax")).claims(frame))
+    return replication.rows("umax", description.of("umax").evidence(frame))
 
 
 def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
@@ -69,7 +68,7 @@ def test_every_deviation_has_a_reason(rows: pd.DataFrame) -> None:
 
 
 def test_nothing_measured_warns_of_nothing(frame: pd.DataFrame) -> None:
-    rows = replication.rows("umax", Measures(description.of("umax")).claims(frame[:0]))
+    rows = replication.rows("umax", description.of("umax").evidence(frame[:0]))
     assert set(rows["verdict"]) == {verdicts.NO_DATA, verdicts.NOT_YET, verdicts.SETTING}
     assert rows["measured"].isna().all()
     assert not rows["reason"].fillna("").str.contains("nan").any()
@@ -100,7 +99,7 @@ def test_sizes_of_the_files_are_those_that_are_read(rows: pd.DataFrame) -> None:
 def write(folder: Path, rows: pd.DataFrame) -> None:
     """The rows of a report, and its summary."""
     replication.write(folder, rows)
-    (folder / metrics.NAME).write_text(metrics.text(replication.as_text(rows), []))
+    (folder / report_counts.NAME).write_text(report_counts.text(replication.as_text(rows), []))
 
 
 def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:
@@ -111,9 +110,8 @@ def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:
     assert set(table["verdict"]) <= set(verdicts.ALL)
     folder = Path(published.__file__).parent
     lines = [
-        pd.read_csv(path, dtype=str, keep_default_na=False).assign(paper=path.stem.split("_")[0])
-        for path in folder.glob("*_*.csv")
-        if path.stem != "umax_author_runs"
+        pd.read_csv(path, dtype=str, keep_default_na=False).assign(paper=path.parent.name)
+        for path in folder.glob("*/printed.csv")
     ]
     printed = pd.concat(lines)
     names = ["paper", "dataset", "method", "metric"]

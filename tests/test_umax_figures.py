@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from drawn_lines import lines_of
-from xcbench.papers import Measured, published
-from xcbench.papers.umax import figures, stored
+from xcbench.papers import Measured
+from xcbench.papers.umax import experiments, figures
 from xcbench.show import style
 
 NAN = float("nan")
@@ -57,18 +57,18 @@ def author(run, dataset, method, lr, losses) -> pd.DataFrame:
 
 AUTHORS = pd.concat(
     [
-        author(stored.TUNED, "MNIST", "U-max", 10.0, [2.0, 1.5]),
-        author(stored.TUNED, "MNIST", "OVE", 10.0, [1.6, 1.5]),
-        author(stored.TUNED, "Wiki10", "Vanilla SGD", 0.001, [7.0, NAN]),
-        author(stored.AGAIN, "Wiki10", "Vanilla SGD", 0.0001, [7.0, 6.6]),
-        author(stored.TUNED, "Wiki10", "Implicit SGD", 1.0, [4.0, 1.1]),
-        author(stored.AGAIN, "Wiki10", "Implicit SGD", 1.0, [4.0, 2.1]),
-        author(stored.SWEEP, "Eurlex", "Implicit SGD", 1.0, [2.2, 0.96]),
-        author(stored.AGAIN, "Eurlex", "Implicit SGD", 10.0, [2.2, 1.34]),
-        author(stored.SWEEP, "Eurlex", "U-max", 0.1, [3.0, 2.0]),
-        author(stored.SWEEP, "Eurlex", "U-max", 100.0, [7.0, NAN]),
-        author(stored.SWEEP, "Eurlex", "U-max", 1e6, [9.0, 9.0]),
-        author(stored.TUNED, "Eurlex", "Vanilla SGD", 0.001, [4.0, 3.46]),
+        author(figures.STORED_TUNED, "MNIST", "U-max", 10.0, [2.0, 1.5]),
+        author(figures.STORED_TUNED, "MNIST", "OVE", 10.0, [1.6, 1.5]),
+        author(figures.STORED_TUNED, "Wiki10", "Vanilla SGD", 0.001, [7.0, NAN]),
+        author(figures.STORED_RERUN, "Wiki10", "Vanilla SGD", 0.0001, [7.0, 6.6]),
+        author(figures.STORED_TUNED, "Wiki10", "Implicit SGD", 1.0, [4.0, 1.1]),
+        author(figures.STORED_RERUN, "Wiki10", "Implicit SGD", 1.0, [4.0, 2.1]),
+        author(figures.STORED_SWEEP, "Eurlex", "Implicit SGD", 1.0, [2.2, 0.96]),
+        author(figures.STORED_RERUN, "Eurlex", "Implicit SGD", 10.0, [2.2, 1.34]),
+        author(figures.STORED_SWEEP, "Eurlex", "U-max", 0.1, [3.0, 2.0]),
+        author(figures.STORED_SWEEP, "Eurlex", "U-max", 100.0, [7.0, NAN]),
+        author(figures.STORED_SWEEP, "Eurlex", "U-max", 1e6, [9.0, 9.0]),
+        author(figures.STORED_TUNED, "Eurlex", "Vanilla SGD", 0.001, [4.0, 3.46]),
     ]
 )
 
@@ -78,25 +78,28 @@ def at_the_end(runs: pd.DataFrame) -> dict[str, float]:
 
 
 def test_stored_runs_are_those_behind_the_published_table():
-    assert at_the_end(stored.tuned(AUTHORS, "MNIST")) == {"U-max": 1.5, "OVE": 1.5}
-    assert at_the_end(stored.tuned(AUTHORS, "Wiki10")) == {"Vanilla SGD": 6.6, "Implicit SGD": 1.1}
-    assert at_the_end(stored.tuned(AUTHORS, "Eurlex")) == {
+    assert at_the_end(figures.stored_tuned(AUTHORS, "MNIST")) == {"U-max": 1.5, "OVE": 1.5}
+    assert at_the_end(figures.stored_tuned(AUTHORS, "Wiki10")) == {
+        "Vanilla SGD": 6.6,
+        "Implicit SGD": 1.1,
+    }
+    assert at_the_end(figures.stored_tuned(AUTHORS, "Eurlex")) == {
         "Implicit SGD": 0.96,
         "U-max": 2.0,
         "Vanilla SGD": 3.46,
     }
-    assert stored.tuned(AUTHORS, "AmazonCat").empty
-    assert list(stored.tuned(AUTHORS, "MNIST")["epoch"])[:2] == [2.0, 4.0]
+    assert figures.stored_tuned(AUTHORS, "AmazonCat").empty
+    assert list(figures.stored_tuned(AUTHORS, "MNIST")["epoch"])[:2] == [2.0, 4.0]
 
 
 def test_stored_sweep():
-    runs = stored.sweep(AUTHORS, "U-max")
+    runs = figures.stored_sweep(AUTHORS, "U-max")
     assert dict(zip(runs["label"], runs["status"], strict=True)) == {
         "0.1": "done",
         "100": "diverged",
         "1e+06": "done",
     }
-    assert stored.sweep(AUTHORS, "NCE").empty
+    assert figures.stored_sweep(AUTHORS, "NCE").empty
 
 
 def test_figure1():
@@ -200,7 +203,7 @@ def test_figure3():
 
 @pytest.mark.slow
 def test_figures_are_files_with_captions(tmp_path, monkeypatch):
-    monkeypatch.setattr(published, "author_runs", lambda: AUTHORS)
+    monkeypatch.setattr(experiments, "author_runs", lambda: AUTHORS)
     results, curves = frames(
         measured("table3_code", "mnist", "umax"),
         measured("figure3", "delicious", "umax", 1.0),

@@ -12,8 +12,15 @@ from scipy.special import log_softmax
 
 from xcbench.core.objectives.implicit import NEWTON_STEPS, implicit_step
 from xcbench.papers import Measured
-from xcbench.papers.umax import composition, implicit_steps, theory
-from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
+from xcbench.papers.umax import theory
+from xcbench.papers.umax.theory import (
+    bisection,
+    composition,
+    convergence,
+    implicit_steps,
+    second_moment,
+    step_size,
+)
 
 K, U = 1000, np.log(1000)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from hydra import compose
 
@@ -20,7 +19,7 @@ from xcbench.data import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.papers import NAMES, find, published
-from xcbench.papers.umax.names import DATASETS, METHODS
+from xcbench.papers.umax.experiments import DATASETS, METHODS
 from xcbench.plan import sweeps
 from xcbench.run.execute import LISTED
 
@@ -232,8 +231,7 @@ def test_another_reading_than_the_experiments() -> None:
 # ---------------------------------------------------------------- rates
 @pytest.mark.slow
 def test_the_rates_are_those_of_table_2() -> None:
-    folder = published.HERE
-    printed = pd.read_csv(folder / "umax_table2.csv", dtype=str)
+    printed = published.numbers().query("paper == 'umax' and table == 'Table 2'")
     assert len(printed) == len(DATASETS) * len(METHODS)
     for row in printed.to_dict("records"):
         dataset, method = DATASETS[row["dataset"]], METHODS[row["method"]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xcbench.papers import published, replication, verdicts
-from xcbench.papers.replication import KEY, Claim, Variant
+from xcbench.papers.replication import KEY, Evidence, Variant
 
 # ---------------------------------------------------------------- agreement
 R, C, D = verdicts.REPRODUCED, verdicts.CLOSE, verdicts.DEVIATES
@@ -138,7 +138,7 @@ def test_prints_of_the_other_methods_are_in_the_same_unit() -> None:
 
 def row(*variants: Variant, reason: str = "because") -> dict[str, object]:
     printed = dict.fromkeys(KEY, "x") | {"value": "2.00", "unit": ""}
-    return replication.row(printed, Claim(variants, reason))
+    return replication.row(printed, Evidence(variants, reason))
 
 
 def test_the_text_comes_first() -> None:
@@ -177,7 +177,9 @@ def test_a_rate_beside_equal_ones_is_not_decided() -> None:
     def verdict(rate: float, *tied: float) -> object:
         printed = dict.fromkeys(KEY, "x") | {"value": "1e1", "unit": "power of ten"}
         printed["metric"] = "tuned_initial_learning_rate"
-        return replication.row(printed, Claim([Variant("paper", [rate], "", tied=tied)]))["verdict"]
+        return replication.row(printed, Evidence([Variant("paper", [rate], "", tied=tied)]))[
+            "verdict"
+        ]
 
     assert verdict(10.0) == verdicts.REPRODUCED
     assert verdict(10.0, 100.0) == verdicts.NOT_DECIDED

@@ -16,7 +16,7 @@ def drawn(place: Place) -> list[verification.Drawn]:
 def test_rows_of_the_same_code_are_equal(place: Place) -> None:
     table = verification.compare(drawn(place))
     assert len(table) == 3
-    assert verification.said(table) == "3 cells trained again: 3 equal to 1e-06"
+    assert verification.summary(table) == "3 cells trained again: 3 equal to 1e-06"
     assert verification.differing(table).empty
 
 
@@ -30,4 +30,4 @@ def test_a_number_within_the_spread_of_the_seeds_holds_and_another_does_not(
         row = item.row.copy()
         row["train_log_loss"] += deviations * losses.std(ddof=1)
         moved = verification.Drawn(item.paper, row, item.seeds, item.job)
-        assert said in verification.said(verification.compare([moved]))
+        assert said in verification.summary(verification.compare([moved]))

@@ -74,7 +74,7 @@ def _trained_again(request: Request) -> int:
         )
     table = verification.compare(drawn)
     print(table.to_markdown(index=False, floatfmt=".8g"))
-    print(verification.said(table))
+    print(verification.summary(table))
     return int(len(verification.differing(table)) > 0)
 
 

@@ -161,7 +161,7 @@ class ResultsCache:
         return {}
 
     @cached_property
-    def whole(self) -> pd.Series:
+    def has_curve(self) -> pd.Series:
         """Whether the curve of each row is there, all of its checkpoints as they were measured."""
         expected = self.rows.reindex(columns=[csv_tables.CURVE_CHECKSUM])[csv_tables.CURVE_CHECKSUM]
         sums = self.rows["cell"].map(checksums.of_curves(self.curves))
@@ -175,7 +175,7 @@ class ResultsCache:
     @property
     def intact(self) -> ResultsCache:
         """The rows whose curves are there, and these curves."""
-        rows = self.rows[self.whole]
+        rows = self.rows[self.has_curve]
         curves = self.curves[self.curves["cell"].isin(rows["cell"])]
         return ResultsCache(rows, curves, codes=self.codes)
 
@@ -188,7 +188,7 @@ class ResultsCache:
         finished: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
         rows = self.rows.reindex(columns=[*HEAD, "message", MEMORY, code_table.COLUMN])
         over = rows["message"].astype(str).str.contains(f"over {MEMORY}=", regex=False)
-        final = (rows["status"].isin(FINAL) | over) & self.whole
+        final = (rows["status"].isin(FINAL) | over) & self.has_curve
         for row in rows.loc[final, [*HEAD, MEMORY, code_table.COLUMN]].to_dict("records"):
             same = finished.setdefault((row["dataset"], row["method"], row["seed"]), [])
             same.append({str(name): value for name, value in row.items()})
@@ -201,7 +201,9 @@ class ResultsCache:
 
     def only(self, grid: str, names: Iterable[str]) -> ResultsCache:
         """Cells of these identities, as those of a grid."""
-        rows = self.rows[self.rows["cell"].isin(list(names)) & self.whole].drop_duplicates("cell")
+        rows = self.rows[self.rows["cell"].isin(list(names)) & self.has_curve].drop_duplicates(
+            "cell"
+        )
         curves = self.curves[self.curves["cell"].isin(rows["cell"])]
         used = set(rows.get(code_table.COLUMN, [])) & self.by_code.keys()
         codes = code_table.renewed({name: self.codes[name] for name in used & self.codes.keys()})
@@ -305,8 +307,8 @@ def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
     if not cells:
         return ResultsCache.empty().rows
     absent = frame["status"] == "skipped"  # a message may name folders of this machine
-    said = frame["message"].astype(object)
-    frame["message"] = said.mask(absent, said.astype(str).str.partition(" (")[0])
+    messages = frame["message"].astype(object)
+    frame["message"] = messages.mask(absent, messages.astype(str).str.partition(" (")[0])
     by_cell: dict[str, dict[str, Any]] = {
         cell.cell: {
             "method_version": cell.method_version,
@@ -330,6 +332,6 @@ def _curves(cells: list[Cell]) -> pd.DataFrame:
     frame = results.frame(cells, curves=True)
     if not cells:
         return ResultsCache.empty().curves
-    apart = {*results.COLUMNS, "message"}
-    columns = [name for name in frame if "." not in str(name) and name not in apart]
+    excluded = {*results.COLUMNS, "message"}
+    columns = [name for name in frame if "." not in str(name) and name not in excluded]
     return frame[["cell", *CURVE_COLUMNS, *columns]]

@@ -89,8 +89,8 @@ class Totals:
             state = STALE if entry.state == TO_RUN and change else entry.state
             self.changes[name] = change
             missing = state in (TO_RUN, STALE)
-            known = missing or isinstance(job.info, Missing)
-            self.grid.states[state if known else VALID] += 1
+            counted = missing or isinstance(job.info, Missing)
+            self.grid.states[state if counted else VALID] += 1
             pair = job.cell.dataset, job.cell.method
             if missing and pair in seconds:
                 self.grid += Count(seconds=seconds[pair], timed=1)

@@ -16,8 +16,7 @@ import pandas as pd
 
 from xcbench.core.metrics import of_column
 from xcbench.errors import UserError, suggestion
-from xcbench.papers.frames import having
-from xcbench.papers.rows import Conditions, Rows
+from xcbench.papers.rows import Conditions, Rows, having
 from xcbench.system import threads
 
 NAMES = ("umax", "ove", "ar", "adv", "memoir")

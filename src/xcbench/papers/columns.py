@@ -6,7 +6,12 @@ by the type checker, before anything runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
 
 NAME, PRODUCT, SUM = range(3)  # what an expression is made of last, as brackets depend on it
 
@@ -17,51 +22,85 @@ class Column:
 
     Attributes
     ----------
-    text : a name, or an expression as pandas evaluates it, where names with a dot are quoted.
+    text : its name, or the expression, where names with a dot are quoted.
     made_of : `NAME`, `PRODUCT` or `SUM`.
+    operation, operands : what an expression computes, of which columns and numbers.
     """
 
     text: str
     made_of: int = NAME
+    operation: Callable[..., Any] | None = field(default=None, compare=False)
+    operands: tuple[Column | float, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return self.text
 
+    def of(self, rows: pd.DataFrame) -> pd.Series:
+        """Its values in rows; empty where a column that it needs is missing."""
+        if not self._names <= {*rows}:
+            return pd.Series(dtype=float)
+        return self._evaluated(rows) if self.operation else rows[self.text]
+
     @property
-    def dotted(self) -> bool:
-        """Whether it is a name with a dot, such as that of a setting."""
-        return "." in self.text and "`" not in self.text and self.made_of == NAME
+    def _names(self) -> set[str]:
+        """Names of the columns that it needs."""
+        columns = [it for it in self.operands if isinstance(it, Column)]
+        return set().union(*(it._names for it in columns)) if self.operation else {self.text}
+
+    def _evaluated(self, rows: pd.DataFrame) -> Any:
+        if not self.operation:
+            return rows[self.text].astype(float)
+        return self.operation(
+            *(it._evaluated(rows) if isinstance(it, Column) else it for it in self.operands)
+        )
 
     def __neg__(self) -> Column:
-        return Column(f"-{self._inside(PRODUCT)}", PRODUCT)
+        return Column(f"-{self._inside(PRODUCT)}", PRODUCT, operator.neg, (self,))
 
     def __add__(self, other: Column | float) -> Column:
-        return Column(f"{self._inside(SUM)} + {_operand(other, SUM)}", SUM)
+        return _expression(self, "+", other, SUM, SUM)
 
     def __sub__(self, other: Column | float) -> Column:
-        return Column(f"{self._inside(SUM)} - {_operand(other, PRODUCT)}", SUM)
+        return _expression(self, "-", other, SUM, PRODUCT)
 
     def __rsub__(self, number: float) -> Column:
-        return Column(f"{_number(number)} - {self._inside(PRODUCT)}", SUM)
+        return _expression(number, "-", self, SUM, PRODUCT)
 
     def __mul__(self, other: Column | float) -> Column:
-        return Column(f"{self._inside(PRODUCT)} * {_operand(other, PRODUCT)}", PRODUCT)
+        return _expression(self, "*", other, PRODUCT, PRODUCT)
 
     def __rmul__(self, number: float) -> Column:
-        return Column(f"{_number(number)} * {self._inside(PRODUCT)}", PRODUCT)
+        return _expression(number, "*", self, PRODUCT, PRODUCT)
 
     def __truediv__(self, other: Column | float) -> Column:
-        return Column(f"{self._inside(PRODUCT)} / {_operand(other, NAME)}", PRODUCT)
+        return _expression(self, "/", other, PRODUCT, NAME)
 
     def fillna(self, other: Column | float) -> Column:
         """Values of another where there are none."""
-        return Column(f"`{self.text}`.fillna({_operand(other, SUM)})")
+        text = f"`{self.text}`.fillna({_operand(other, SUM)})"
+        return Column(text, NAME, pd.Series.fillna, (self, other))
 
     def _inside(self, weakest: int) -> str:
         """The text as an operand, in brackets where it is made of something weaker."""
         if self.made_of > weakest:
             return f"({self.text})"
-        return f"`{self.text}`" if self.dotted else self.text
+        return f"`{self.text}`" if "." in self.text and not self.operation else self.text
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+}
+
+
+def _expression(
+    left: Column | float, sign: str, right: Column | float, made_of: int, weakest: int
+) -> Column:
+    """Two operands with a sign; ``weakest`` is what the right one may be made of unbracketed."""
+    text = f"{_operand(left, made_of)} {sign} {_operand(right, weakest)}"
+    return Column(text, made_of, OPERATIONS[sign], (left, right))
 
 
 def _operand(other: Column | float, weakest: int) -> str:

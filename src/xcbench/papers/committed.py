@@ -16,7 +16,7 @@ import pandas as pd
 
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.errors import UserError, reason, writing
-from xcbench.papers import PARTS, metrics, published, replication, stated
+from xcbench.papers import PARTS, published, replication, report_counts, stated
 from xcbench.papers.stated import Stated
 from xcbench.system import durable
 from xcbench.units import count, printable
@@ -32,7 +32,7 @@ def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
     UserError
         If a table is not as the report wrote it.
     """
-    summary = folder / metrics.NAME
+    summary = folder / report_counts.NAME
     files = [folder / replication.NAME, folder / stated.NAME, summary]
     if not any(path.exists() for path in files):
         return replication.as_text(replication.rows(folder.name, {})), []
@@ -41,7 +41,7 @@ def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
     with _refusing(files[1]):
         claims = stated.read(folder)
     with _refusing(summary):
-        if metrics.text(numbers, claims) != summary.read_text("utf-8"):
+        if report_counts.text(numbers, claims) != summary.read_text("utf-8"):
             raise ValueError(
                 f"it does not count what {replication.NAME} and {stated.NAME} hold: one of the "
                 "three is damaged"
@@ -57,7 +57,7 @@ def hours(folder: Path) -> float:
     UserError
         If rows are damaged, missing, or there twice.
     """
-    reported = (folder / metrics.NAME).exists()  # of rows, which "runs" has in any paper
+    reported = (folder / report_counts.NAME).exists()  # of rows, which "runs" has in any paper
     return sum(_seconds(folder, part, reported and part == "runs") for part in PARTS) / 3600
 
 
@@ -72,11 +72,11 @@ def collect(reports: Path) -> pd.DataFrame:
         If a paper's tables are not as they were written.
     """
     names = published.numbers()["paper"].unique()
-    whole = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
+    collected = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
     target = reports / replication.NAME
     with writing(target, "reports_dir"):
-        durable.write(target, whole.to_csv(index=False))
-    return whole
+        durable.write(target, collected.to_csv(index=False))
+    return collected
 
 
 def _seconds(folder: Path, part: str, needed: bool) -> float:

@@ -11,14 +11,14 @@ import pandas as pd
 
 from xcbench.papers import Measured
 from xcbench.papers.findings import Findings
-from xcbench.papers.measures import Measure
+from xcbench.papers.measures import Measure, Measures
 from xcbench.papers.pivots import Pivot
 from xcbench.papers.prose import Statement
-from xcbench.papers.replication import Claim, Key
+from xcbench.papers.replication import Evidence, Key
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 
-Claims = dict[Key, Claim]
+ByNumber = dict[Key, Evidence]
 Sections = Callable[[Measured, Path], list[Section]]  # of what was measured, and a folder
 
 
@@ -68,12 +68,14 @@ class Part:
 
     Attributes
     ----------
+    printed : what the paper's own figure shows, of a part that has one: axes and curves.
     figures : pattern of their names; ``run`` is the command, where none was drawn.
     text : gives its paragraphs.
     """
 
     title: str
     tables: Sequence[Table | Verdicts] = ()
+    printed: str = ""
     figures: str = ""
     run: str = ""
     text: Callable[[Measured], list[str]] | None = None
@@ -83,8 +85,8 @@ def _as_it_is(results: pd.DataFrame) -> pd.DataFrame:
     return results
 
 
-def _no_more(results: pd.DataFrame, claims: Claims) -> Claims:
-    return claims
+def _no_more(results: pd.DataFrame, evidence: ByNumber) -> ByNumber:
+    return evidence
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ class Description:
     sections : of the page, or functions that make some.
     figures : functions that draw, of what was measured and a folder.
     findings : paragraphs of what was found.
-    prepared : adds columns to the rows; ``more`` adds claims on printed numbers.
+    prepared : adds columns to the rows; ``more`` adds evidence on printed numbers.
     rows : selects rows, where tables show others than the last ones.
     """
 
@@ -115,8 +117,18 @@ class Description:
     figures: Sequence[Callable[[Measured, Path], dict[str, Picture]]]
     findings: Callable[[Findings], list[str]]
     prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
-    more: Callable[[pd.DataFrame, Claims], Claims] = _no_more
+    more: Callable[[pd.DataFrame, ByNumber], ByNumber] = _no_more
     rows: Callable[[Measured], pd.DataFrame] | None = None
+
+    @property
+    def measured(self) -> Measures:
+        """What is measured of its printed numbers."""
+        return Measures(self.name, self.datasets, self.methods, self.measures)
+
+    def evidence(self, results: pd.DataFrame) -> ByNumber:
+        """What is known of its printed numbers."""
+        rows = self.prepared(results)
+        return self.more(rows, self.measured.evidence(rows))
 
 
 def of(paper: str) -> Description:

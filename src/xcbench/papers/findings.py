@@ -8,8 +8,9 @@ import pandas as pd
 
 from xcbench.papers import Measured, published, stated
 from xcbench.papers.columns import Column
-from xcbench.papers.frames import Values
 from xcbench.papers.rows import RATIO, Rows, between
+from xcbench.papers.stated import EMPTY, HOLDS, INCONCLUSIVE, NOT, UNTESTED, WITH_CODE
+from xcbench.papers.values import Values
 from xcbench.show import effects
 from xcbench.show.formats import NONE
 
@@ -67,6 +68,18 @@ class Findings:
     def claims(self, verdict: str) -> int:
         """How many claims in prose have a verdict."""
         return int((self.statements["verdict"] == verdict).sum())
+
+    @property
+    def claim_counts(self) -> str:
+        """How many claims in prose have which verdict, in a sentence."""
+        by_code = self.claims(WITH_CODE)
+        return (
+            f"Of the claims in prose, {self.claims(HOLDS)} hold, "
+            + (f"{by_code} hold with the code's settings, " if by_code else "")
+            + f"{self.claims(NOT)} do not hold, {self.claims(INCONCLUSIVE)} are inconclusive, "
+            f"{self.claims(EMPTY)} could not be tested by what was run and "
+            f"{self.claims(UNTESTED)} are not testable here."
+        )
 
     def claimed(self, claim: str, reading: str = "", holds: str = "", fails: str = "") -> str:
         """Nothing, where a claim holds on these datasets and fails on those; else a note."""

@@ -1,4 +1,4 @@
-"""Which columns of which rows measure the numbers that a paper prints."""
+"""Which columns of which rows measure the numbers that a paper prints, and what they give."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from xcbench.papers import verdicts
-from xcbench.papers.columns import Column
-from xcbench.papers.frames import Values
-from xcbench.papers.replication import Key
+from xcbench.papers import published, verdicts
+from xcbench.papers.columns import METHOD, Column
+from xcbench.papers.replication import Evidence, Key, Variant, absent, command
 from xcbench.papers.rows import Conditions
+from xcbench.papers.values import Values, remark, values
 
 if TYPE_CHECKING:
     from xcbench.papers import Grid
@@ -44,6 +44,7 @@ class Number:
         return next((text for word, text in texts.items() if word in words), "")
 
 
+FIELDS = ("table", "dataset", "method", "metric", "value", "unit")
 Texts = str | Mapping[str, str]  # one, or by dataset, method, metric, or dataset and one of them
 Measurement = Callable[[Number, str, pd.DataFrame], Values]  # of a variant's rows
 Note = Callable[[Number, str, pd.DataFrame], str]
@@ -110,6 +111,113 @@ def unmeasured(number: Number) -> str:
     """What a number is that is no result: a setting, or a time; else empty."""
     verdict = verdicts.without_run(verdicts.kind(number.metric, number.unit), number.value)
     return verdict if verdict in (verdicts.SETTING, verdicts.TIME) else ""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """All that is measured of a paper's printed numbers.
+
+    Attributes
+    ----------
+    datasets, methods : our names by the printed ones.
+    measures : the first that speaks of a number counts.
+    """
+
+    paper: str
+    datasets: Mapping[str, str]
+    methods: Mapping[str, str]
+    measures: Sequence[Measure]
+
+    def evidence(self, results: pd.DataFrame) -> dict[Key, Evidence]:
+        """What is known of the printed numbers that a measure speaks of."""
+        printed = published.numbers()
+        printed = printed[(printed["paper"] == self.paper) & (printed["value"] != "NA")]
+        numbers = (Number(*record) for record in printed[list(FIELDS)].itertuples(index=False))
+        return {
+            number.key: self._evidence(results, number, measure)
+            for number in numbers
+            if (measure := self._of(number))
+        }
+
+    def rows(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
+        """Rows of a number by variant; its table, dataset, method and metric as printed."""
+        number = Number(*key)
+        measure = self._of(number) or Measure("")
+        return {variant: self._rows(results, number, measure, variant) for variant in measure.rows}
+
+    def _of(self, number: Number) -> Measure | None:
+        return next((it for it in self.measures if it.speaks_of(number)), None)
+
+    def _ours(self, number: Number, measure: Measure) -> tuple[str, str]:
+        """Our dataset and method."""
+        data = self.datasets.get(number.dataset, "")
+        method = self.methods.get(number.method, "")
+        return (
+            data if measure.data is None else measure.data,
+            method if measure.our_method is None else measure.our_method,
+        )
+
+    def _rows(
+        self, results: pd.DataFrame, number: Number, measure: Measure, variant: str
+    ) -> pd.DataFrame:
+        named = zip(("dataset", "method"), self._ours(number, measure), strict=True)
+        conditions: dict[str, object] = {name: value for name, value in named if value}
+        conditions |= {str(column): value for column, value in measure.where.items()}
+        return measure.rows[variant].rows(results, **conditions)
+
+    def _values(self, number: Number, measure: Measure, variant: str, rows: pd.DataFrame) -> Values:
+        column = measure.columns[number.metric]
+        column = column[variant] if isinstance(column, Mapping) else column
+        rows = rows[rows["status"] != "timeout"] if measure.in_time else rows
+        rows = rows.head(1) if measure.once else rows
+        if not isinstance(column, Column):
+            return column(number, variant, rows)
+        unit = next(
+            (
+                divisor
+                for name, divisor in measure.units.items()
+                if number.unit.split()[:1] == [name]
+            ),
+            1,
+        )
+        return values(rows, column if unit == 1 else column / unit)
+
+    def _command(self, number: Number, measure: Measure, variant: str) -> str:
+        data, method = self._ours(number, measure)
+        if measure.command:
+            return measure.command.format(data=data, our_method=method, variant=variant)
+        settings = [
+            f" {column}={value}" for column, value in measure.where.items() if column != METHOD
+        ]
+        grid = measure.rows[variant].name
+        return command(f"{self.paper}/{grid}", data, method) + "".join(settings)
+
+    def _evidence(self, results: pd.DataFrame, number: Number, measure: Measure) -> Evidence:
+        reason = measure.reason
+        cause = reason(number) if callable(reason) else number.chosen(reason)
+        last = next(
+            (self._command(number, measure, name) for name in reversed(list(measure.rows))), ""
+        )
+        kind = number.chosen(measure.kind)
+        if measure.verdict or number.metric not in measure.columns:
+            return Evidence((), cause, measure.verdict or unmeasured(number), last, kind)
+        every, variants, why = self.rows(results, *number.key), [], ""
+        for variant, rows in every.items():
+            measurements = self._values(number, measure, variant, rows)
+            why = why or measurements.skipped
+            if measurements.values:
+                note = measure.note.get(variant, "")
+                text = note(number, variant, rows) if callable(note) else number.chosen(note)
+                run = self._command(number, measure, variant)
+                lost, tied = len(measurements.diverged), measurements.tied
+                variants.append(Variant(variant, measurements.values, run, text, lost, tied))
+        if variants or unmeasured(number) == verdicts.TIME:
+            return Evidence(variants, cause, unmeasured(number), last, kind)
+        if why == verdicts.NO_DATA:
+            return Evidence((), absent(self._ours(number, measure)[0]), why, last, kind)
+        if why == verdicts.NO_PACKAGE:
+            return Evidence((), "an extra that is not installed", why, last, kind)
+        return Evidence((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last, kind)
 
 
 def _list(patterns: str | Sequence[str]) -> Sequence[str]:

@@ -10,11 +10,10 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench import options
-from xcbench.papers import Measured, description, find, prose, published, report
+from xcbench.papers import Measured, description, find, prose, report
 from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
-from xcbench.papers.frames import without_twins
-from xcbench.papers.measuring import Measures
+from xcbench.papers.rows import without_twins
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section, Source
 from xcbench.show.section import Table as Cells
@@ -53,8 +52,7 @@ class Page:
         if part.run and not figures:
             run = part.run.replace("experiment=", f"{options.program()} experiment=")
             text = [f"Not run: `{run}` runs it.", *text]
-        printed = published.figures(self.paper.name).get(part.title.partition(":")[0])
-        text = [f"In the paper: {printed}", *text] if printed else text
+        text = [f"In the paper: {part.printed}", *text] if part.printed else text
         tables = [self.table(it) for it in part.tables]
         shaped_first = sorted(tables, key=lambda table: table.shape is None)
         return Section(part.title, text, shaped_first, figures)
@@ -75,7 +73,7 @@ class Page:
         """Where the measured number beside a printed one comes from."""
         command = "" if pd.isna(row["command"]) else row["command"]
         key = [row[name] for name in ("table", "dataset", "method", "metric")]
-        rows = Measures(self.paper).rows(self.measured.results, *key).get(row["variant"])
+        rows = self.paper.measured.rows(self.measured.results, *key).get(row["variant"])
         if rows is None or rows.empty:
             return Source(command)
         grids = {grid.name: grid for grid in find(self.paper.name).grids}
@@ -90,7 +88,7 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if paper.rows:
         measured = replace(measured, results=paper.rows(measured))
-    claims = Measures(paper).claims(measured.results)
+    evidence = paper.evidence(measured.results)
     in_prose = prose.table(name, paper.statements, measured)
     prose.write(folder, in_prose)
 
@@ -101,4 +99,4 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
         page = Page(paper, measured, rows, figures, pictures)
         return [Section("Findings", findings, folded=True), *page.sections()]
 
-    return report.write(paper, claims, folder, sections, measured.stale)
+    return report.write(paper, evidence, folder, sections, measured.stale)

@@ -10,8 +10,8 @@ import pandas as pd
 
 from xcbench.papers import Grid, published
 from xcbench.papers.columns import Column
-from xcbench.papers.frames import Values, evaluated, having, number, remark, values
-from xcbench.papers.rows import Conditions
+from xcbench.papers.rows import Conditions, having
+from xcbench.papers.values import Values, number, remark, values
 from xcbench.show.formats import NONE
 
 DIGITS = ".4f"
@@ -82,7 +82,7 @@ class Pivot:
     ----------
     by : by heading, what distinguishes its lines, the slowest first: values of a column, or labels,
         each with what its rows have. A label without rows has no line.
-    columns : by heading, what a line shows. `frames.remark` says why cells did not end.
+    columns : by heading, what a line shows. `values.remark` says why cells did not end.
     where : what its rows have, a value or a list of values; of `columns.GRID` a grid.
     order : headings of ``by``, if lines are in another order than their labels.
     every : whether lines without a cell are shown; else only where a remark says why.
@@ -130,7 +130,7 @@ class Pivot:
 
     def _text(self, shown: Shown, labels: Mapping[str, str], rows: pd.DataFrame) -> str:
         if isinstance(shown, Once):
-            numbers = evaluated(rows, str(shown.of)).dropna()
+            numbers = shown.of.of(rows).dropna()
             return f"{numbers.iloc[0]:{shown.form}}" if len(numbers) else NONE
         if not isinstance(shown, Cell | Column | Printed):
             return shown(rows)
@@ -143,11 +143,11 @@ class Pivot:
 
 
 def _values(of: Column | Printed, labels: Mapping[str, str], rows: pd.DataFrame) -> Values:
-    return of.values(labels, rows) if isinstance(of, Printed) else values(rows, str(of))
+    return of.values(labels, rows) if isinstance(of, Printed) else values(rows, of)
 
 
 def _having(rows: pd.DataFrame, where: Conditions) -> pd.DataFrame:
-    return having(rows, {str(column): _plain(value) for column, value in where.items()})
+    return having(rows, {column: _plain(value) for column, value in where.items()})
 
 
 def _plain(value: object) -> object:

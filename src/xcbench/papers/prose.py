@@ -22,18 +22,20 @@ from xcbench.papers import Measured
 from xcbench.papers.columns import TEST_LOG_LOSS, TRAIN_LOG_LOSS, Column
 from xcbench.papers.replication import absent, command
 from xcbench.papers.rows import RATIO, Rows, between
-from xcbench.papers.stated import COLUMNS, NAME
+from xcbench.papers.stated import (
+    COLUMNS,
+    EMPTY,
+    HOLDS,
+    INCONCLUSIVE,
+    NAME,
+    NOT,
+    UNTESTED,
+    WITH_CODE,
+)
 from xcbench.show import effects
 from xcbench.show.effects import Effect
 from xcbench.system import durable
 
-HOLDS, WITH_CODE, NOT, UNTESTED = (
-    "holds",
-    "holds with the code's settings",
-    "does not hold",
-    "not testable here",
-)
-INCONCLUSIVE, EMPTY = "inconclusive", "not tested"
 UNTRAINED = 0.01  # how near a loss is to that of equal probabilities, relative
 SEEDS = 5  # fewer need a reason
 SAME = "both sides are the same, to all digits"

@@ -69,7 +69,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Evidence:
     """What is known of a printed number.
 
     Attributes
@@ -100,7 +100,7 @@ def command(experiment: str, dataset: str = "", method: str = "") -> str:
 
 
 def row(
-    printed: dict[str, Any], claim: Claim | None, others: Sequence[float] = ()
+    printed: dict[str, Any], evidence: Evidence | None, others: Sequence[float] = ()
 ) -> dict[str, Any]:
     """Row of a printed number; of the variants that agree, the text's comes first.
 
@@ -109,17 +109,17 @@ def row(
     others : prints of the other methods beside it, in its unit.
     """
     value, unit, metric = (str(printed[name]) for name in ("value", "unit", "metric"))
-    kind = claim.kind if claim and claim.kind else verdicts.kind(metric, unit)
+    kind = evidence.kind if evidence and evidence.kind else verdicts.kind(metric, unit)
     common = {name: printed[name] for name in KEY} | {"published": value, "kind": kind}
-    if claim is None:
+    if evidence is None:
         return common | {"verdict": verdicts.without_run(kind, value)}
-    run = [variant for variant in claim.variants if len(variant.values)]
+    run = [variant for variant in evidence.variants if len(variant.values)]
     if not run:
-        kind = verdicts.SETTING if claim.verdict == verdicts.SETTING else kind
+        kind = verdicts.SETTING if evidence.verdict == verdicts.SETTING else kind
         return common | {
-            "verdict": claim.verdict,
-            "reason": claim.reason,
-            "command": claim.command,
+            "verdict": evidence.verdict,
+            "reason": evidence.reason,
+            "command": evidence.command,
             "kind": kind,
         }
     number = verdicts.Printed(value, metric, unit, kind, others)
@@ -130,7 +130,7 @@ def row(
     shown = min(good or run, key=lambda variant: variant.name != preferred)
     mean, z = float(np.mean(shown.values)), verdicts.distance(number, shown.values)
     text = next((it for it in run if it.name == "paper" and it is not shown), None)
-    parts = [_beyond(number, text, "with the text's settings ") if text else "", claim.reason]
+    parts = [_beyond(number, text, "with the text's settings ") if text else "", evidence.reason]
     if verdict == verdicts.DEVIATES:
         as_near = verdicts.AS_NEAR if verdicts.as_near(number, mean) else ""
         parts = [as_near or _beyond(number, shown), *parts[1:]]
@@ -161,14 +161,14 @@ def _beyond(number: verdicts.Printed, variant: Variant, of: str = "") -> str:
     return f"{of}within 3 %, but {abs(z):.1f} standard errors away"
 
 
-def rows(paper: str, claims: Mapping[Key, Claim]) -> pd.DataFrame:
-    """Rows of a paper; claims by table, dataset, method and metric as printed."""
+def rows(paper: str, evidence: Mapping[Key, Evidence]) -> pd.DataFrame:
+    """Rows of a paper; evidence by table, dataset, method and metric as printed."""
     printed = published.numbers()
     printed = printed[printed["paper"] == paper]
     lines = [
         row(
             {str(name): value for name, value in record.items()},
-            claims.get((record["table"], record["dataset"], record["method"], record["metric"])),
+            evidence.get((record["table"], record["dataset"], record["method"], record["metric"])),
             published.others(*(record[name] for name in KEY)),
         )
         for record in printed.to_dict("records")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.errors import writing
-from xcbench.papers import metrics, priors, replication, stated
+from xcbench.papers import priors, replication, report_counts, stated
 from xcbench.papers.description import Description
-from xcbench.papers.replication import Claim, Key
+from xcbench.papers.replication import Evidence, Key
 from xcbench.papers.stated import Stated
 from xcbench.papers.verdicts import ALL, NO_DATA
 from xcbench.show import section, shapes
@@ -30,13 +30,13 @@ NAMED = {  # kinds of printed numbers
     "setting": "Settings",
     "time": "Times",
 }
-KEPT = ("figures", "tables.md", metrics.NAME, "index.html")
+KEPT = ("figures", "tables.md", report_counts.NAME, "index.html")
 Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
 def write(
     paper: Description,
-    claims: Mapping[Key, Claim],
+    evidence: Mapping[Key, Evidence],
     folder: Path,
     draw: Draw,
     stale: str = "",
@@ -46,7 +46,7 @@ def write(
     Parameters
     ----------
     paper : whose name, title and introduction the report begins with.
-    claims : what is known of its printed numbers.
+    evidence : what is known of its printed numbers.
     folder : where ``index.html``, ``tables.md``, ``summary.json`` and ``figures/`` go.
     draw : makes the sections of the replication rows, their figures in the folder it is given.
     stale : a sentence on rows that today's code did not measure, or nothing.
@@ -57,7 +57,7 @@ def write(
         The replication rows.
     """
     name, title, intro = paper.name, paper.title, paper.intro
-    rows = replication.rows(name, claims)
+    rows = replication.rows(name, evidence)
     lock = folder / ".report.lock"
     with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
         figures = folder / "figures"
@@ -70,13 +70,15 @@ def write(
             sections = [*draw(rows, drawn), *by_reading(in_prose), *priors.section(folder)]
             summary = [*filter(None, [stale]), *summed(paper, rows, in_prose)]
             page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
-            told = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
+            claim_sections = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
             lines = "\n".join(f"- {line}" for line in [*summary, intro])
-            text = f"# {title}\n\n{lines}\n\n" + section.markdown([*told, *sections])
+            text = f"# {title}\n\n{lines}\n\n" + section.markdown([*claim_sections, *sections])
             drawn.rename(new)
             durable.replace_folder(new, figures)
             durable.write(folder / "tables.md", text)
-            durable.write(folder / metrics.NAME, metrics.text(replication.as_text(rows), in_prose))
+            durable.write(
+                folder / report_counts.NAME, report_counts.text(replication.as_text(rows), in_prose)
+            )
             durable.write(folder / "index.html", page)
         finally:
             durable.remove(scratch)
@@ -105,8 +107,8 @@ def summed(paper: Description, rows: pd.DataFrame, claims: list[Stated]) -> list
     data += [f"no data for {', '.join(missing)}"] if missing and here else []
     lines = [counted(rows), "; ".join(data) + "."]
     if claims:
-        whole = stated.grouped(claims)
-        lines.insert(0, f"Of {len(whole)} claims in prose, {stated.counted(whole)}.")
+        by_claim = stated.grouped(claims)
+        lines.insert(0, f"Of {len(by_claim)} claims in prose, {stated.counted(by_claim)}.")
     return [*lines, f"`xcbench paper {paper.name}` runs what is missing or out of date."]
 
 

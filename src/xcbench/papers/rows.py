@@ -14,12 +14,31 @@ import pandas as pd
 
 from xcbench.errors import UserError
 from xcbench.papers.columns import TRAIN_LOG_LOSS, Column
-from xcbench.papers.frames import ended, evaluated, having
-from xcbench.show.summary import at_best_rate
+from xcbench.show.summary import ENDED, at_best_rate
 
 BEST = "best"
 RATIO = "ratio"
 Conditions = Mapping[Column, object]
+
+
+def having(rows: pd.DataFrame, wanted: Mapping[str, object] | Conditions) -> pd.DataFrame:
+    """Rows with these values, or any of a list of values."""
+    kept = np.arange(len(rows))
+    for name, value in wanted.items():
+        column = rows.get(str(name))
+        values = value if isinstance(value, list) else [value]
+        kept = kept[column.iloc[kept].isin(values)] if column is not None else kept[:0]
+    return rows.iloc[kept]
+
+
+def ended(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the cells that ended."""
+    return rows[rows["status"].isin(ENDED)]
+
+
+def without_twins(results: pd.DataFrame) -> pd.DataFrame:
+    """Rows of real data: numbers of a synthetic stand-in have no place beside printed ones."""
+    return results[~results["dataset"].astype(str).str.endswith("-twin")]
 
 
 @dataclass(frozen=True)
@@ -54,8 +73,7 @@ class Rows:
         """Rows that ran."""
         named = {"grid": self.grid, "dataset": self.dataset, "method": self.method}
         selected = having(results, {name: value for name, value in named.items() if value})
-        for column, value in self.where.items():
-            selected = _having(selected, str(column), value)
+        selected = having(selected, self.where)
         if self.best and len(ended(selected)):
             selected = _at_best(selected)
         return selected[selected["status"] != "skipped"]
@@ -73,7 +91,7 @@ class Rows:
             If two rows have the same seed, as where a setting is not named.
         """
         selected = self.of(results)
-        by_seed = evaluated(selected, str(column)).groupby(selected["seed"])
+        by_seed = column.of(selected).groupby(selected["seed"])
         if len(selected) and (by_seed.size() > 1).any():
             raise UserError(
                 f"'{self}' selects several rows per seed: name the setting in which they differ"
@@ -100,14 +118,6 @@ def differences(first: pd.Series, second: pd.Series, by: str = "") -> list[float
     common = first.index.intersection(second.index)
     first, second = first.loc[common], second.loc[common]
     return [float(value) for value in (first / second if by == RATIO else first - second)]
-
-
-def _having(rows: pd.DataFrame, name: str, value: object) -> pd.DataFrame:
-    if name not in rows:
-        return rows[:0]
-    if isinstance(value, float | int):
-        return rows[np.isclose(pd.to_numeric(rows[name], errors="coerce"), value)]
-    return rows[rows[name].astype(str) == value]
 
 
 def _at_best(selected: pd.DataFrame) -> pd.DataFrame:

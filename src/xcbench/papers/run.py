@@ -21,7 +21,7 @@ from xcbench.committed.totals import Totals
 from xcbench.config.settings import Config
 from xcbench.data import Missing
 from xcbench.papers import LOSS, PARTS, Grid, Measured, Paper, Place, priors
-from xcbench.papers.frames import stopped
+from xcbench.papers.stopping import stopped
 from xcbench.plan import planning, stored, sweeps
 from xcbench.plan.code import Change
 from xcbench.plan.planning import Job
@@ -306,7 +306,7 @@ def tables(folder: Path) -> dict[str, ResultsCache]:
         rows, curves, _ = results_cache.paths(folder, part)
         for path, what, number in (
             (rows, "rows", cache.lost),
-            (curves, "curves", int((~cache.whole).sum())),
+            (curves, "curves", int((~cache.has_curve).sum())),
         ):
             if number:
                 print(
@@ -320,5 +320,5 @@ def tables(folder: Path) -> dict[str, ResultsCache]:
 def measured(folder: Path) -> Measured:
     """What the committed tables of a paper hold; what is damaged in them is left out."""
     parts = tables(folder)
-    whole = parts["tuning"].intact.joined(parts["runs"].intact)
-    return Measured(whole.rows, whole.curves, stale=code_table.stale(whole.rows, whole.codes))
+    joined = parts["tuning"].intact.joined(parts["runs"].intact)
+    return Measured(joined.rows, joined.curves, stale=code_table.stale(joined.rows, joined.codes))

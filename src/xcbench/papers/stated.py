@@ -18,14 +18,9 @@ COLUMNS = (
     *("paper", "place", "claim", "reading", "measured", "effect", "low", "high"),
     *("verdict", "seeds", "reason", "command"),
 )
-VERDICTS = (
-    "holds",
-    "holds with the code's settings",
-    "does not hold",
-    "inconclusive",
-    "not tested",
-    "not testable here",
-)
+HOLDS, WITH_CODE, NOT = "holds", "holds with the code's settings", "does not hold"
+INCONCLUSIVE, EMPTY, UNTESTED = "inconclusive", "not tested", "not testable here"
+VERDICTS = (HOLDS, WITH_CODE, NOT, INCONCLUSIVE, EMPTY, UNTESTED)
 HALF = 56.0  # width of either half of the picture of an effect, in its own units
 
 

@@ -60,12 +60,12 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, str]]:
 
 def _why(row: dict[str, str], unit: str) -> str:
     """How far a result is from the print, as a share of the error or loss, and what is known."""
-    kind, said = row["kind"], row["reason"]
+    kind, reason = row["kind"], row["reason"]
     if kind != verdicts.RESULT:
-        return "; ".join(part for part in (f"now a {kind}", said) if part)
+        return "; ".join(part for part in (f"now a {kind}", reason) if part)
     if not row["measured"] or verdicts.is_bound(row["published"]):
-        return said
+        return reason
     printed = verdicts.Printed(row["published"], row["metric"], unit)
     there, here = (printed.loss(float(row[name])) for name in ("published", "measured"))
     share = f"{100 * (here - there) / abs(there):+.2g} % of the error or loss" if there else ""
-    return "; ".join(part for part in (share, said) if part)
+    return "; ".join(part for part in (share, reason) if part)

@@ -134,8 +134,12 @@ def agreement(printed: Printed, values: Sequence[float]) -> str:
     """`REPRODUCED`, `CLOSE` or `DEVIATES`: measurements, one a seed, beside a printed number."""
     mean = sum(values) / len(values)
     if is_bound(printed.value):
-        apart = mean - float(printed.value[1:])
-        return REPRODUCED if (apart < 0 if printed.value[0] == "<" else apart > 0) else DEVIATES
+        difference = mean - float(printed.value[1:])
+        return (
+            REPRODUCED
+            if (difference < 0 if printed.value[0] == "<" else difference > 0)
+            else DEVIATES
+        )
     value = float(printed.value)
     if printed.kind in (SIZE, RATE):
         equal = min(values) * (1 - 1e-9) <= value <= max(values) * (1 + 1e-9)
@@ -166,8 +170,8 @@ def as_near(printed: Printed, mean: float) -> bool:
     """Whether a mean within 3 % is as near to what is printed of another method."""
     if is_bound(printed.value) or printed.kind in (SIZE, RATE) or not near(printed, mean):
         return False
-    apart, value = abs(mean - float(printed.value)), float(printed.value)
-    return any(abs(mean - other) <= apart for other in printed.others if other != value)
+    difference, value = abs(mean - float(printed.value)), float(printed.value)
+    return any(abs(mean - other) <= difference for other in printed.others if other != value)
 
 
 def verdict(kind: str, text: str, code: str) -> str:
@@ -207,8 +211,8 @@ def possible(printed: Printed, mean: float, seeds: int, variant: str) -> set[str
     if printed.kind == RATE:
         seen.add(NOT_DECIDED)
     if variant == "paper":
-        return {verdict(printed.kind, found, "") for found in seen}
-    return {verdict(printed.kind, text, found) for found in seen for text in ("", DEVIATES)}
+        return {verdict(printed.kind, agreed, "") for agreed in seen}
+    return {verdict(printed.kind, text, agreed) for agreed in seen for text in ("", DEVIATES)}
 
 
 def is_bound(printed: str) -> bool:

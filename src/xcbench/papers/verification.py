@@ -53,10 +53,12 @@ def draw(
     ----------
     settings : of the launch, such as ``runs_dir``.
     """
-    found = {item.row["cell"]: item for paper in papers for item in _rows(paper, reports, settings)}
-    names = sorted(found)
+    candidates = {
+        item.row["cell"]: item for paper in papers for item in _rows(paper, reports, settings)
+    }
+    names = sorted(candidates)
     order = np.random.default_rng(seed).permutation(len(names))[:sample]
-    return [_prepared(found[names[number]]) for number in order]
+    return [_prepared(candidates[names[number]]) for number in order]
 
 
 def _rows(paper: Paper, reports: Path, settings: Mapping[str, str]) -> Iterator[Drawn]:
@@ -144,7 +146,7 @@ def differing(table: pd.DataFrame) -> pd.DataFrame:
     return table[~(table["difference"] <= table["allowed"])]
 
 
-def said(table: pd.DataFrame) -> str:
+def summary(table: pd.DataFrame) -> str:
     """How many cells are equal, how many are within the spread of the seeds, and how far others."""
     different, beyond = table[table["difference"] > EQUAL], differing(table)
     same, near = len(table) - len(different), len(different) - len(beyond)

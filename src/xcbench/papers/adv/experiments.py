@@ -1,12 +1,47 @@
-"""The grids of the paper, in the order in which they run."""
+"""The grids of the adversarial-softmax paper, in the order in which they run.
+
+With our names of what it prints, and the checkpoints at which its runs are read.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from xcbench.papers import Grid, paper
+import pandas as pd
 
-METHODS = ("negative_sampling", "nce", "ar_softmax", "ove", "umax", "softmax")
+from xcbench.papers import Grid, Measured, paper, published, stopping
+from xcbench.papers import columns as c
+from xcbench.papers.rows import ended, having
+from xcbench.papers.stopping import stopped
+
+DATASETS = {"Wikipedia-500K": "wikipedia500k", "Amazon-670K": "amazon670k"}
+EURLEX = "EURLex-4K"  # of Appendix A.2
+HERE = ("citeulike", "20news")  # real data at hand, in no table of the paper
+SHOWN = {"citeulike": "citeulike", "20news": "20 Newsgroups"}
+
+PROPOSED = "adversarial neg. sampling (proposed)"
+DRAWS = {  # printed name: method, and how it draws classes
+    PROPOSED: ("negative_sampling", "tree"),
+    "uniform neg. sampling": ("negative_sampling", "uniform"),
+    "frequency-based neg. sampling": ("negative_sampling", "frequency"),
+    "NCE": ("nce", "tree"),
+    "A&R": ("ar_softmax", "others"),
+    "OVE": ("ove", "others"),
+}
+METHODS = {name: method for name, (method, _) in DRAWS.items()}
+OBJECTIVES = {
+    "negative_sampling": "negative sampling",
+    "nce": "NCE",
+    "ar_softmax": "A&R",
+    "ove": "OVE",
+    "umax": "U-max",
+}
+SAMPLERS = {"uniform": "uniform", "frequency": "frequency", "tree": "adversarial tree"}
+PRIORS = ("ar_softmax", "ove", "umax")  # regularised by a prior of the weights, not by the scores
+
+
+TUNED_METHODS = ("negative_sampling", "nce", "ar_softmax", "ove", "umax", "softmax")
 VALIDATION = "validation_log_loss"
 
 TABLE1 = Grid(
@@ -23,7 +58,7 @@ TABLE1 = Grid(
         "appendix_a2_search_uniform",
     ],
     extended=True,
-    criterion=dict.fromkeys(METHODS, VALIDATION),
+    criterion=dict.fromkeys(TUNED_METHODS, VALIDATION),
     variants=["method.sampler", "method.init"],
     tuned=["method.score_l2", "method.l2"],
     stopped=True,
@@ -95,3 +130,53 @@ PAPER = paper(
         FIGURE1_LARGE,
     ],
 )
+
+
+VALIDATION_ERROR = "validation_error"
+TEST_LOSS, TEST_ERROR = "test_log_loss", "test_error"
+LIKELIHOOD, ACCURACY = -c.TEST_LOG_LOSS, 1 - c.TEST_ERROR
+ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
+BARE = "_uncorrected"
+SAMPLING, START = "method.sampler", "method.init"
+TUNED = ("method.score_l2", "method.l2")
+
+printed = partial(published.number, "adv")  # by table, dataset, method, metric
+
+
+def at_best(measured: Measured) -> pd.DataFrame:
+    """Rows of which every measure stops early by its own validation rows (see `stopped`).
+
+    Losses, times and ``epoch`` are those of the lowest validation log loss; errors, precisions and
+    ``error_epoch`` those of the lowest validation error. ``fit_seconds`` are before the first step.
+    """
+    losses, errors = (
+        stopped(measured.results, measured.curves, name) for name in (VALIDATION, VALIDATION_ERROR)
+    )
+    final_errors = {str(name): column for name, column in errors.filter(regex=ERRORS).items()}
+    start = at_start(measured).get("train_seconds")
+    return losses.assign(**final_errors, error_epoch=errors.get("epoch"), fit_seconds=start)
+
+
+def at_best_bare(measured: Measured) -> pd.DataFrame:
+    """As `at_best`; measures of bare scores stop early by their own validation rows."""
+    rows = at_best(measured)
+    for name in (VALIDATION, VALIDATION_ERROR):
+        ends = stopped(measured.results, measured.curves, f"{name}{BARE}")
+        kind = f"{name.removeprefix('validation')}{BARE}"
+        rows = rows.assign(**{it + kind: ends.get(it + kind) for it in ("test", "validation")})
+    return rows
+
+
+def at_start(measured: Measured) -> pd.DataFrame:
+    """Rows as they stand before the first step: the tree is fitted, the weights have begun."""
+    return stopping.at_start(measured.results, measured.curves)
+
+
+def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
+    """Cells of Figure 1 that ended, by the printed name of their method."""
+    rows = ended(FIGURE1.rows(results, dataset=dataset))
+    every = {
+        name: having(rows, {"method": method, SAMPLING: sampler})
+        for name, (method, sampler) in DRAWS.items()
+    }
+    return {name: frame for name, frame in every.items() if len(frame)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xcbench.papers import columns as c
-from xcbench.papers.adv import factors, tables
+from xcbench.papers.adv import tables
 from xcbench.papers.adv.experiments import (
     APPENDIX_A2,
     APPENDIX_A2_TEXT,
@@ -34,10 +34,8 @@ def findings(say: Findings) -> list[str]:
     return [
         f"""
 None of the paper's data is here. Its claims are tested on citeulike and 20 Newsgroups. With
-the 20 classes of the latter, the choice of a sampler matters little. Of the claims in prose,
-{say.claims("holds")} hold, {say.claims("does not hold")} do not hold,
-{say.claims("inconclusive")} are inconclusive, {say.claims("not tested")} could not be tested
-by what was run and {say.claims("not testable here")} are not testable here. Every interval is
+the 20 classes of the latter, the choice of a sampler matters little.
+{say.claim_counts} Every interval is
 a 95 % interval. It is over five seeds in Figure 1, in Appendix A.2, for bias removal, the
 scales and the counts of frequency noise, and over three elsewhere. citeulike has no given
 split, and the seeds share one; five splits stand below.
@@ -45,8 +43,8 @@ split, and the seeds share one; five splits stand below.
         f"""
 The claim of an order of magnitude (Figure 1) has no verdict, since the cells ran at different
 loads of the machine. To reach 90 % of the highest accuracy on citeulike, frequency noise
-takes {factors.shown(say.measured, "frequency")} of the training seconds of the adversarial
-tree, and OVE {factors.shown(say.measured, "ove")}. The seconds of the tree include its fit.
+takes {tables.shown(say.measured, "frequency")} of the training seconds of the adversarial
+tree, and OVE {tables.shown(say.measured, "ove")}. The seconds of the tree include its fit.
 Of the first three seeds, the cells of the tree and of frequency noise ran on a busy machine;
 those of the other methods did not, so their factors are too low. All cells of the other two
 seeds ran beside other jobs. Against uniform noise the claim is neither confirmed nor refuted:
@@ -206,7 +204,7 @@ of the text's.
 """,
         f"""
 The second choice is the scale of the tree's components, and with it lambda_n. We chose
-lambda_n for each scale on validation rows ({factors.lambdas(say.measured)} for plain
+lambda_n for each scale on validation rows ({tables.lambdas(say.measured)} for plain
 components, unit variance, and standardised and whitened ones). The log likelihood of the tree
 minus that of frequency noise is then
 {
@@ -235,7 +233,7 @@ on components of unit variance, and
                 ".3f",
             )
         }
-on standardised and whitened ones (the code). {factors.ranking(say.measured)} A lambda_n that
+on standardised and whitened ones (the code). {tables.ranking(say.measured)} A lambda_n that
 does not suit the scale reverses the ranking. At `lambda_n=0.3` (one seed, 1,000 test rows)
 plain components end at
 {
@@ -392,13 +390,13 @@ The steps of the tree's fit that the text leaves out change little. The text spl
 Eq. 9 and takes Newton steps to the optimum; the code splits in halves and takes one Newton
 step before each discrete one. At `lambda_n=0.1` on plain components of citeulike, the log
 likelihood of the text's tree minus that of the code's is
-{factors.tree_difference(say.measured, "scores", 0)}. With the first split alone changed it is
-{factors.tree_difference(say.measured, "scores", 1)}, with the Newton steps alone
-{factors.tree_difference(say.measured, "halves", 0)} (one fit each; nothing in it is random).
+{tables.tree_difference(say.measured, "scores", 0)}. With the first split alone changed it is
+{tables.tree_difference(say.measured, "scores", 1)}, with the Newton steps alone
+{tables.tree_difference(say.measured, "halves", 0)} (one fit each; nothing in it is random).
 """,
         f"""
 On citeulike the log likelihood of the tree alone is lower, by
-{factors.tree_shown(say.measured)} nats, than that of the classifier that it draws negatives
+{tables.tree_shown(say.measured)} nats, than that of the classifier that it draws negatives
 for. With the code's discrete step the objective of some nodes decreases from one round to the
 next. With the text's step it never does.
 """,

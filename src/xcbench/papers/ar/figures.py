@@ -9,9 +9,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from xcbench.papers import LOSS, Measured, pictures
-from xcbench.papers.ar.experiments import UNIFICATION, UNIFICATION_ADAPTIVE
-from xcbench.papers.ar.names import BOUND, DATASETS, NAME, cells, seconds
-from xcbench.papers.frames import ended, evaluated, values
+from xcbench.papers.ar.experiments import (
+    BOUND,
+    DATASETS,
+    NAME,
+    UNIFICATION,
+    UNIFICATION_ADAPTIVE,
+    cells,
+    seconds,
+)
+from xcbench.papers.rows import ended
+from xcbench.papers.values import values
 from xcbench.show import style
 from xcbench.show.curves import CLOCKS, draw_line, over_seeds
 from xcbench.show.panels import SOFT
@@ -80,12 +88,12 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
             if runs.empty:
                 continue
             if method == "softmax":
-                whole = values(runs, BOUND).mean
-                ax.axhline(whole, **LOOKS[method])
-                ends.append(whole)
+                likelihood = values(runs, BOUND).mean
+                ax.axhline(likelihood, **LOOKS[method])
+                ends.append(likelihood)
                 continue
             merged = curves.merge(runs[["cell", "shape.train"]], on="cell")
-            merged["whole"] = evaluated(merged, BOUND)
+            merged["whole"] = BOUND.of(merged)
             merged["seconds"] = merged["epoch"] * seconds(results, printed, NAME[method]).mean
             line = over_seeds(merged, "whole", "seconds")
             draw_line(ax, line, LOOKS[method])

@@ -252,10 +252,6 @@ Two rows of Table 1 differ: Bibtex has 146 training classes and 2,513 test rows 
 {say.printed("Table 1", "Bibtex", "", "test_examples")}). We do not know why.
 """,
         f"""
-Of the claims in prose, {say.claims("holds")} hold,
-{say.claims("holds with the code's settings")} hold with the code's settings,
-{say.claims("does not hold")} do not hold, {say.claims("inconclusive")} are inconclusive,
-{say.claims("not tested")} could not be tested by what was run and
-{say.claims("not testable here")} are not testable here.
+{say.claim_counts}
 """,
     ]

@@ -10,11 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
-from xcbench.papers.frames import ended, values
-from xcbench.papers.memoir.experiments import FIGURE1
-from xcbench.papers.memoir.names import (
+from xcbench.papers.memoir.experiments import (
     AT_HAND,
     DATASETS,
+    FIGURE1,
     OURS,
     SYSTEMS,
     in_time,
@@ -23,6 +22,8 @@ from xcbench.papers.memoir.names import (
     of,
     printed,
 )
+from xcbench.papers.rows import ended
+from xcbench.papers.values import values
 from xcbench.show import style
 from xcbench.show.pictures import Picture
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from xcbench.papers import Measured
 from xcbench.papers import columns as c
+from xcbench.papers.columns import Column
 from xcbench.papers.findings import Findings
-from xcbench.papers.memoir import convergence, hashing, text
+from xcbench.papers.memoir import tables
 from xcbench.papers.memoir.experiments import (
     AVERAGED,
     FIGURE1,
@@ -18,6 +22,39 @@ from xcbench.papers.memoir.experiments import (
     TABLE3_SYSTEMS,
     TRUNCATION,
 )
+from xcbench.papers.memoir.theory import convergence, hashing, margin_loss
+from xcbench.papers.rows import Rows
+from xcbench.show import effects
+from xcbench.show.formats import NONE
+
+
+def whole_number(measured: Measured, rows: Rows, column: Column) -> str:
+    """What all rows have, as a whole number."""
+    ended = rows.of(measured.results)
+    return f"{column.of(ended).iloc[0]:,.0f}" if len(ended) else NONE
+
+
+def batch(measured: Measured, size: int) -> str:
+    """Accuracy on citeulike with batches of a size (Table 2)."""
+    rows = TABLE2("citeulike", "memoir_l2", {c.BATCH_SIZE: size})
+    accuracies = rows.numbers(measured.results, 1 - c.TEST_ERROR)
+    return f"{100 * accuracies.mean():.2f} %" if len(accuracies) else NONE
+
+
+def lsh_share(measured: Measured, dataset: str) -> str:
+    """Accuracy of MEMOIR-LSH over that of MEMOIR-l2, with its interval."""
+    share = effects.effect(tables.lsh_accuracy(measured, dataset))
+    return f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]" if share.seeds else NONE
+
+
+def failing(measured: Measured) -> str:
+    """Share of the pairs for which the printed step of Theorem 1 fails."""
+    return f"{1 - margin_loss.as_printed(measured)[0]:.0%}"
+
+
+def theory_number(measured: Measured, number: Callable[[Measured], list[float]]) -> str:
+    """A number of the theory."""
+    return f"{number(measured)[0]:.2g}"
 
 
 def findings(say: Findings) -> list[str]:
@@ -26,11 +63,8 @@ def findings(say: Findings) -> list[str]:
         f"""
 None of the paper's five datasets is here, so none of its results is compared with a
 measurement. Its claims are tested on 20news, and on citeulike with a row per article and tag
-(K = {text.once(say.measured, TABLE3_CODE("citeulike", "memoir_l2"), c.CLASSES)}). Of the
-claims in prose, {say.claims("holds")} hold, {say.claims("holds with the code's settings")}
-hold with the code's settings, {say.claims("does not hold")} do not hold,
-{say.claims("inconclusive")} are inconclusive, {say.claims("not tested")} could not be tested
-by what was run and {say.claims("not testable here")} are not testable here. Every interval is
+(K = {whole_number(say.measured, TABLE3_CODE("citeulike", "memoir_l2"), c.CLASSES)}).
+{say.claim_counts} Every interval is
 a 95 % interval, over five seeds; baselines ran once. citeulike has no given split, and all
 seeds share one. Outside Table 3 the times of two of the five seeds were measured beside other
 jobs, which widens their intervals.
@@ -300,7 +334,7 @@ and
         }.
 On the
 {
-            text.once(
+            whole_number(
                 say.measured,
                 TABLE3_ORACLES("citeulike", "memoir_l2", {c.MIN_ROWS: 50, c.ORACLE: "graph"}),
                 c.CLASSES,
@@ -432,9 +466,9 @@ it takes
 of the time on citeulike.
 """,
         f"""
-Batches (Table 2) on citeulike: the accuracy is {text.batch(say.measured, 9)} with batches of
-9 rows (one seed), {text.batch(say.measured, 9100)} of 9,100 (the paper's size) and
-{text.batch(say.measured, 91000)} of 91,000. In the paper it falls again at the largest batch.
+Batches (Table 2) on citeulike: the accuracy is {batch(say.measured, 9)} with batches of
+9 rows (one seed), {batch(say.measured, 9100)} of 9,100 (the paper's size) and
+{batch(say.measured, 91000)} of 91,000. In the paper it falls again at the largest batch.
 Here it changes by
 {
             say.difference(
@@ -446,8 +480,8 @@ Here it changes by
 """,
         f"""
 For MEMOIR-LSH the paper prints the quality of MEMOIR-l2; we measure far less. With the code's
-settings its accuracy is {text.lsh_share(say.measured, "20news")} of that of MEMOIR-l2 on
-20news and {text.lsh_share(say.measured, "citeulike")} on citeulike. On citeulike the recall
+settings its accuracy is {lsh_share(say.measured, "20news")} of that of MEMOIR-l2 on
+20news and {lsh_share(say.measured, "citeulike")} on citeulike. On citeulike the recall
 of its oracle is that of a random class. P(w) has one more coordinate, which makes its length
 1. For weights much shorter than 1 that coordinate decides, so nearly all have the same code.
 MEMOIR-LSH saves no time either.
@@ -463,17 +497,17 @@ code's. MEMOIR-l1 has
 """,
         f"""
 A step in the proof of Theorem 1 lacks a factor 1 + eps. We drew random margins inside (0,
-rho) with inexact ones. As printed the step fails for {text.failing(say.measured)} of them,
+rho) with inexact ones. As printed the step fails for {failing(say.measured)} of them,
 and with the factor it never does. So the bound is larger by that factor.
 """,
         f"""
 Theorem 2 holds on all random problems of the test: the excess of the mean iterate is at most
-{text.of(say.measured, convergence.share_of_bound_2)} of the printed bound, also with rivals
+{theory_number(say.measured, convergence.share_of_bound_2)} of the printed bound, also with rivals
 as wrong as the theorem allows. Theorem 3 fails as printed. Its R is the length of the rows,
 where the standard proof has the distance of the optimum from the start. With short rows the
-excess is {text.of(say.measured, convergence.share_of_bound_3)} times the bound. With that
+excess is {theory_number(say.measured, convergence.share_of_bound_3)} times the bound. With that
 distance for R it is at most
-{text.of(say.measured, convergence.share_of_bound_3_from_optimum)} of it.
+{theory_number(say.measured, convergence.share_of_bound_3_from_optimum)} of it.
 """,
         f"""
 The theorems speak of the mean of the iterates, not of the last one. On 20news with the
@@ -575,7 +609,7 @@ times as high.
         f"""
 Eq. 9 prints cos where the share of equal bits is given by arccos. With arccos, tables of
 codes find planted neighbours about as often as the theory says. The number of vectors that a
-query looks at grows as n to the power of {text.of(say.measured, hashing.exponent)}. These
+query looks at grows as n to the power of {theory_number(say.measured, hashing.exponent)}. These
 tables were made for the measurement: the oracle of the other runs compares all codes.
 """,
         """

@@ -1,24 +1,255 @@
-"""Figure 3 of the one-vs-each paper: bounds on real data, optima beside the stochastic one."""
+"""The figures of the one-vs-each paper: toy experiments (1 and 2), bounds on real data (3).
+
+Axes and colours are those of the paper: exact softmax blue, one-vs-each red, Bouchard green. It
+does not say how the rows of Figure 1 were made; ours are of our own making, so shapes compare,
+numbers do not.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from xcbench.data import blobs, categories
+from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.papers import Measured, pictures
-from xcbench.papers.frames import evaluated, values
-from xcbench.papers.ove.experiments import FIGURE3, FIGURE3_ASCENT, FIGURE3D, TABLE2
-from xcbench.papers.ove.figures_toy import COLOURS, NAMES
-from xcbench.papers.ove.names import DATASETS, OBJECTIVE, SMALL
+from xcbench.papers.ove.experiments import (
+    DATASETS,
+    FIGURE3,
+    FIGURE3_ASCENT,
+    FIGURE3D,
+    OBJECTIVE,
+    SMALL,
+    TABLE2,
+    TOY_WEIGHTS,
+    read_weights,
+    weight_matrix,
+)
+from xcbench.papers.values import values
 from xcbench.show import style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.panels import SOFT
 from xcbench.show.pictures import Picture
+
+NAMES = {"softmax": "exact softmax", "ove": "one-vs-each", "bouchard": "Bouchard"}
+COLOURS = {"softmax": "#0072b2", "ove": "#d55e00", "bouchard": "#009e73"}
+WIDTHS = {"softmax": 3.6, "ove": 2.0, "bouchard": 1.0}  # boundaries that coincide are all seen
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
+PIXELS = 500  # along either axis, to find boundaries
+BOUNDS = (-300.0, -50.0)  # printed axis of Figure 1c
+
+TOY_CAPTIONS = {
+    "figure1a": "Figure 1a: probabilities of ten values estimated from 200 observations, each "
+    "method at its optimum. Exact softmax and one-vs-each give the frequencies; Bouchard's bound "
+    "overestimates the large ones and underestimates the small ones.",
+    "figure1b": "Figure 1b: 200 rows of five classes in the plane, and where the class of the "
+    "highest score changes. Each method is at its optimum; scores have no biases.",
+    "figure1c": "Figure 1c: log-likelihood and its lower bounds on the rows of Figure 1b. "
+    "Horizontal lines are optima; the dashed line is the estimate of stochastic one-vs-each "
+    "(seed {seed}), ten rows and one remaining class each an iteration, mean over {window} "
+    "iterations. Where it begins lies below the printed axis.",
+    "figure2": "Figure 2: a million observations of 10,000 values. Frequencies, sorted (a); what "
+    "stochastic one-vs-each estimates after its last iteration, in the same order (b, seed "
+    "{seed}); the sum of absolute differences between the two (c: mean over {seeds} seeds, band "
+    "from the lowest to the highest; {last:.3g} at the end).",
+}
+
+
+def draw_toy(measured: Measured, folder: Path) -> dict[str, Picture]:
+    """Draw what ran of ``figure1a`` to ``figure2``, and save it in a folder, which exists."""
+    results, curves = measured.results, measured.curves
+    weights = read_weights(measured.folder / TOY_WEIGHTS)
+    makers = {
+        "figure1a": lambda: figure1a(results, weights),
+        "figure1b": lambda: figure1b(results, weights),
+        "figure1c": lambda: figure1c(results, curves),
+        "figure2": lambda: figure2(results, curves, weights),
+    }
+    grids = {name: rows for name in makers if len(rows := _grid(results, name))}
+    with style.look():
+        figures = {name: makers[name]() for name in grids}
+    captions = {name: TOY_CAPTIONS[name].format(**_facts(grids[name], curves)) for name in grids}
+    return pictures.save(figures, captions, folder)
+
+
+def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
+    """Draw Figure 1a: a group of bars a value, one bar a method."""
+    fig = Figure(figsize=(6, 3.4), layout="constrained")
+    ax = fig.subplots()
+    matrices = _by_method(_grid(results, "figure1a"), weights)
+    for place, (method, W) in enumerate(matrices.items()):
+        at = 1 + np.arange(len(W)) + 0.27 * (place - 1)
+        ax.bar(at, probabilities(W), width=0.25, color=COLOURS[method], label=NAMES[method])
+        ax.set_xticks(1 + np.arange(len(W)))
+    ax.set_axisbelow(True)
+    ax.grid(axis="x", visible=False)
+    ax.set_xlabel("value")
+    ax.set_ylabel("estimated probability")
+    _legend(fig, {method: {"linewidth": 6} for method in matrices})
+    _say_missing(ax, matrices)
+    return fig
+
+
+def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
+    """Draw Figure 1b: the rows, and the boundaries of every method."""
+    cells = _grid(results, "figure1b")
+    rows, _ = blobs.make(_settings(cells.iloc[0], "blobs", BlobsSettings))
+    X, y = np.asarray(rows.X), rows.labels
+    fig = Figure(figsize=(5.4, 5), layout="constrained")
+    ax = fig.subplots()
+    for k in np.unique(y):
+        points = X[y == k]
+        marker = MARKERS[k % len(MARKERS)]
+        ax.scatter(points[:, 0], points[:, 1], s=16, marker=marker, color="#8a8a8a", linewidths=0)
+    low, high = X.min(axis=0) - 0.2, X.max(axis=0) + 0.2
+    matrices = _by_method(cells, weights)
+    for method, W in matrices.items():
+        _boundaries(ax, W, low, high, COLOURS[method], WIDTHS[method])
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    ax.set_xlabel("feature 1")
+    ax.set_ylabel("feature 2")
+    _legend(fig, {method: {"linewidth": WIDTHS[method]} for method in matrices})
+    _say_missing(ax, matrices)
+    return fig
+
+
+def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
+    """Draw Figure 1c: bounds at their optima, and the stochastic estimate on its way."""
+    fig = Figure(figsize=(6, 3.8), layout="constrained")
+    ax = fig.subplots()
+    optima = _grid(results, "figure1b").set_index("method")
+    likelihood = optima["bound"] * optima["dataset.blobs.train"]
+    looks: style.Styles = {name: {"linewidth": 2} for name in NAMES if name in optima.index}
+    for method, look in looks.items():
+        ax.axhline(float(likelihood[method]), color=COLOURS[method], **look)
+    cell = _first_seed(_grid(results, "figure1c")).iloc[0]
+    curve = curves[curves["cell"] == cell["cell"]]
+    estimate = cell["dataset.blobs.train"] * curve["bound"]
+    dashes: dict[str, Any] = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9}
+    ax.plot(curve["iteration"], estimate, color=COLOURS["ove"], zorder=1, **dashes)
+    ax.set(ylim=BOUNDS, xlim=(0, curve["iteration"].max()))
+    ax.set_xlabel("iterations")
+    ax.set_ylabel("log-likelihood or lower bound (nats)")
+    _legend(fig, looks, {"one-vs-each, stochastic": {"color": COLOURS["ove"], **dashes}})
+    _say_missing(ax, looks)
+    return fig
+
+
+def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) -> Figure:
+    """Draw Figure 2: sorted frequencies, their estimates in the same order, the error."""
+    cells = _grid(results, "figure2")
+    first = _first_seed(cells).iloc[0]
+    rows, _ = categories.make(_settings(first, "categories", CategoriesSettings))
+    frequency = np.bincount(rows.labels, minlength=rows.n_labels) / len(rows)
+    order = np.argsort(-frequency, kind="stable")
+    fig = Figure(figsize=(10, 3.2), layout="constrained")
+    analytic, stochastic, error = fig.subplots(1, 3)
+    analytic.plot(
+        1e4 * frequency[order], ".", markersize=2, color=COLOURS["softmax"], rasterized=True
+    )
+    W = weight_matrix(weights, first["cell"])
+    if W is not None:
+        estimate = probabilities(W)
+        stochastic.plot(
+            1e4 * estimate[order], ".", markersize=2, color=COLOURS["ove"], rasterized=True
+        )
+    else:
+        _say(stochastic, "weights not kept")
+    top = 1.15 * frequency.max()
+    for ax, title in ((analytic, "(a) analytic"), (stochastic, "(b) stochastic one-vs-each")):
+        ax.set(title=title, ylim=(0, 1e4 * top))
+        ax.set_xlabel("values, sorted")
+        ax.set_ylabel("estimated probability (1e-4)")
+    line = over_seeds(curves[curves["cell"].isin(cells["cell"])], "train_l1_error", "iteration")
+    draw_line(error, line, {"color": COLOURS["ove"]})
+    error.set(title="(c) error", xlabel="iterations", ylabel="sum of absolute differences")
+    error.set_xlim(0, line["at"].max())
+    error.set_ylim(bottom=0)
+    error.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    return fig
+
+
+def probabilities(W: np.ndarray) -> np.ndarray:
+    """Softmax (K,) of the biases of data without features, the last column of weights (K, 1)."""
+    b = W[:, -1]
+    return np.asarray(np.exp(b - np.logaddexp.reduce(b)))
+
+
+def _boundaries(
+    ax: Axes, W: np.ndarray, low: np.ndarray, high: np.ndarray, colour: str, width: float
+) -> None:
+    """Where the highest of the scores W (K, 2) changes: each class against the best other one."""
+    grid = [np.linspace(low[j], high[j], PIXELS) for j in (0, 1)]
+    x1, x2 = np.meshgrid(*grid)
+    scores = np.stack([x1, x2], axis=-1) @ W.T
+    for k in range(len(W)):
+        others = np.delete(scores, k, axis=-1).max(axis=-1)
+        ax.contour(x1, x2, scores[..., k] - others, [0.0], colors=[colour], linewidths=width)
+
+
+def _grid(results: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Cells of a grid that ended."""
+    cells = results[results["grid"] == name]
+    return cells[cells["status"] == "done"]
+
+
+def _first_seed(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells[cells["seed"] == cells["seed"].min()]
+
+
+def _by_method(cells: pd.DataFrame, weights: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Weights by method, in the order of the paper, of the methods that kept them."""
+    names = dict(zip(cells["method"], cells["cell"], strict=True))
+    matrices = {
+        method: weight_matrix(weights, names[method]) for method in NAMES if method in names
+    }
+    return {method: W for method, W in matrices.items() if W is not None}
+
+
+def _settings(cell: pd.Series, kind: str, schema: Any) -> Any:
+    """Settings with which the rows of a cell were made, from its dotted columns."""
+    default = asdict(schema())
+    return schema(
+        **{name: type(value)(cell[f"dataset.{kind}.{name}"]) for name, value in default.items()}
+    )
+
+
+def _facts(cells: pd.DataFrame, curves: pd.DataFrame) -> dict[str, Any]:
+    """What the captions say of a grid."""
+    first = _first_seed(cells).iloc[0]
+    iterations = curves.loc[curves["cell"] == first["cell"], "iteration"]
+    error = cells["train_l1_error"].mean() if "train_l1_error" in cells else float("nan")
+    return {
+        "seed": first["seed"],
+        "seeds": cells["seed"].nunique(),
+        "window": int(iterations.diff().max()),
+        "last": error,
+    }
+
+
+def _legend(
+    fig: Figure, looks: dict[str, dict[str, Any]], more: style.Styles | None = None
+) -> None:
+    entries = {NAMES[method]: {"color": COLOURS[method], **look} for method, look in looks.items()}
+    style.legend(fig, "", entries | (more or {}))
+
+
+def _say_missing(ax: Axes, weights: dict[str, Any]) -> None:
+    lacking = [name for method, name in NAMES.items() if method not in weights]
+    if lacking:
+        _say(ax, f"not run, or weights not kept: {', '.join(lacking)}")
+
+
+def _say(ax: Axes, words: str) -> None:
+    ax.text(0.99, 0.98, words, transform=ax.transAxes, ha="right", va="top", color=SOFT)
+
 
 STOCHASTIC: dict[str, Any] = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum
@@ -91,11 +322,11 @@ def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     fig = Figure(figsize=(3.4 * len(shown), 3.6), layout="constrained")
     for ax, name in zip(fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
         rows = cells[cells["dataset"] == DATASETS[name]]
-        whole = rows["method.batch_size"] == rows["shape.train"]
+        all_rows = rows["method.batch_size"] == rows["shape.train"]
         for method in NAMES:
-            path = _penalised(rows[whole & (rows["method"] == method)], curves)
+            path = _penalised(rows[all_rows & (rows["method"] == method)], curves)
             ax.plot(path["iteration"], path["objective"], color=COLOURS[method])
-        path = _penalised(rows[~whole], curves)
+        path = _penalised(rows[~all_rows], curves)
         ax.plot(path["iteration"], path["objective"], **STOCHASTIC)
         optima = _optima(ax, TABLE2.rows(results, dataset=DATASETS[name]))
         if len(optima) > 1 and name == "BIBTEX":  # elsewhere the ascent ends far below
@@ -132,7 +363,7 @@ def _stochastic(ax: Axes, cells: pd.DataFrame, curves: pd.DataFrame, at: str) ->
 def _penalised(cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
     """Checkpoints of cells with the bound of the whole sum less the penalty."""
     checkpoints = curves.merge(cells[["cell", "shape.train"]], on="cell")
-    return checkpoints.assign(objective=evaluated(checkpoints, OBJECTIVE))
+    return checkpoints.assign(objective=OBJECTIVE.of(checkpoints))
 
 
 def figure3d(cells: pd.DataFrame, curves: pd.DataFrame) -> Figure:

@@ -1,4 +1,4 @@
-"""Statements of the one-vs-each paper that need no data, as numbers over random problems."""
+"""Statements of the one-vs-each paper that need no data or little, as numbers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from scipy.optimize import minimize
 from scipy.special import log_expit, logsumexp
 
 from xcbench.papers import Measured
+from xcbench.papers.ove.experiments import FIGURE1B, TOY_WEIGHTS, read_weights, weight_matrix
+from xcbench.papers.rows import ended
 
 PROBLEMS = 200
 
@@ -44,3 +46,31 @@ def _minus_bouchard(at: np.ndarray, share: np.ndarray) -> float:
     """Of f = (f_1, 0) and alpha, a mean over rows of which these shares are of either class."""
     f, alpha = np.array([at[0], 0.0]), at[1]
     return float(-share @ (f - alpha) + np.logaddexp(0, f - alpha).sum())
+
+
+def distance(measured: Measured, method: str) -> float:
+    """Sum of the absolute differences over that of softmax; nan where none are kept."""
+    cells = ended(FIGURE1B.rows(measured.results))
+    table = read_weights(measured.folder / TOY_WEIGHTS)
+    one, exact = (
+        [weight_matrix(table, cell) for cell in cells.loc[cells["method"] == name, "cell"]]
+        for name in (method, "softmax")
+    )
+    if not one or not exact or one[0] is None or exact[0] is None:
+        return float("nan")
+    return float(np.abs(one[0] - exact[0]).sum() / np.abs(exact[0]).sum())
+
+
+def distance_of_ove(measured: Measured) -> list[float]:
+    """One-vs-each."""
+    return [it for it in [distance(measured, "ove")] if np.isfinite(it)]
+
+
+def distance_of_bouchard(measured: Measured) -> list[float]:
+    """Bouchard's bound."""
+    return [it for it in [distance(measured, "bouchard")] if np.isfinite(it)]
+
+
+def distance_text(measured: Measured, method: str) -> str:
+    """A distance in words."""
+    return f"{distance(measured, method):.3f}"

@@ -1,9 +1,60 @@
-"""The grids of the paper, in the order in which they run."""
+"""The grids of the U-max paper, in the order in which they run, and our names of what it prints."""
 
 from __future__ import annotations
 
-from xcbench.papers import Grid, paper
-from xcbench.papers.umax.names import RECORDED
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from xcbench.papers import LOSS, Grid, paper
+from xcbench.papers.rows import ended
+
+DATASETS = {
+    "MNIST": "mnist",
+    "Bibtex": "bibtex",
+    "Delicious": "delicious",
+    "Eurlex": "eurlex",
+    "AmazonCat": "amazoncat",
+    "Wiki10": "wiki10",
+    "Wiki-small": "wiki-small",
+}
+METHODS = {
+    "OVE": "ove",
+    "NCE": "nce",
+    "IS": "is",
+    "Vanilla SGD": "vanilla",
+    "U-max": "umax",
+    "Implicit SGD": "implicit",
+}
+PUBLISHED_NAME = {ours: name for name, ours in METHODS.items()}
+DATASET_NAMES = {ours: name for name, ours in DATASETS.items()} | {
+    "citeulike": "citeulike (not in the paper)"
+}
+VARIANTS = ("code", "paper")
+BIASED = ("ove", "nce", "is")
+TWICE = "train_log_loss_softmax_twice"
+ERROR = "train_error"
+RECORDED = dict.fromkeys(BIASED, TWICE)  # what the published evaluation recorded, else the log loss
+
+
+@cache
+def author_runs() -> pd.DataFrame:
+    """Learning curves that the authors store beside their code, one row a checkpoint."""
+    return pd.read_csv(Path(__file__).parent / "author_runs.csv")
+
+
+def recorded(method: str, variant: str = "code") -> str:
+    """Column with the number of a method that the text means, or the published code recorded."""
+    return RECORDED.get(method, LOSS) if variant == "code" else LOSS
+
+
+def with_implicit(results: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the loss of Implicit SGD on the same grid, dataset and seed, where it ended."""
+    keys = ["grid", "dataset", "seed"]
+    implicit = ended(results[results["method"] == "implicit"]).drop_duplicates(keys)
+    return results.join(implicit.set_index(keys)[LOSS].rename("implicit"), on=keys)
+
 
 TABLE2_CODE = Grid(
     "table2_code",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xcbench.papers import columns as c
 from xcbench.papers.findings import Findings
-from xcbench.papers.umax import averages
+from xcbench.papers.umax import tables
 from xcbench.papers.umax.experiments import (
     FIGURE2,
     FIGURE3,
@@ -230,7 +230,7 @@ is {say.mean(OPTIMUM("bibtex", "softmax"), c.TEST_LOG_LOSS, ".1f")} on Bibtex an
 """,
         f"""
 The double sum (Figure 2): the loss on Raman's sum over the loss on the paper's, as a mean
-over the rates, is {averages.factors(say.measured)}. Printed, on Eurlex, is
+over the rates, is {tables.factors_text(say.measured)}. Printed, on Eurlex, is
 {say.printed("text", "Eurlex", "U-max proposed vs Raman double sum", "final_log_loss_factor")}.
 The printed mean includes rates at which training mostly diverges, and the code that it
 compares with has two errors. At the best rate of each sum, the loss on the paper's minus that
@@ -283,10 +283,6 @@ and one of each to
 times as long.
 """,
         f"""
-Of the claims in prose, {say.claims("holds")} hold,
-{say.claims("holds with the code's settings")} hold with the code's settings,
-{say.claims("does not hold")} do not hold, {say.claims("inconclusive")} are inconclusive,
-{say.claims("not tested")} could not be tested by what was run and
-{say.claims("not testable here")} are not testable here.
+{say.claim_counts}
 """,
     ]

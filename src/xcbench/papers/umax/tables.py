@@ -1,19 +1,34 @@
-"""The tables of the U-max paper, and those that it lacks."""
+"""What tables of the U-max paper compute: chosen rates, averages, orders of methods."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
+from omegaconf import OmegaConf
 
+from xcbench import options
 from xcbench.core.metrics import of_column
 from xcbench.papers import LOSS, Grid, Measured, published
-from xcbench.papers.frames import ended, values
-from xcbench.papers.umax.columns import chosen_rate
+from xcbench.papers import columns as c
+from xcbench.papers.columns import Column
+from xcbench.papers.measures import Number
+from xcbench.papers.prose import Numbers
+from xcbench.papers.replication import Evidence, Key, Variant, command
+from xcbench.papers.rows import ended
+from xcbench.papers.umax import experiments
 from xcbench.papers.umax.experiments import (
+    BIASED,
+    DATASET_NAMES,
+    DATASETS,
+    ERROR,
+    FIGURE2,
     FIGURE3,
+    METHODS,
     OPTIMUM,
+    PUBLISHED_NAME,
     STEPS_DRAWN,
     STEPS_FACTOR,
     STEPS_ORDER,
@@ -26,22 +41,204 @@ from xcbench.papers.umax.experiments import (
     TABLE3_CODE,
     TABLE3_PAPER,
     TABLE3_TUNED,
-)
-from xcbench.papers.umax.names import (
-    BIASED,
-    DATASET_NAMES,
-    DATASETS,
-    ERROR,
-    METHODS,
-    PUBLISHED_NAME,
     TWICE,
     VARIANTS,
     recorded,
 )
-from xcbench.papers.umax.stored import TUNED
+from xcbench.papers.umax.figures import STORED_TUNED
+from xcbench.papers.values import Values, compared, number, values
 from xcbench.papers.verdicts import DEVIATES, NO_DATA, Printed, agreement
 from xcbench.show.formats import NONE
 from xcbench.show.summary import at_best_rate, edge
+
+EXPECTED = {"classes": "labels", "dimension": "features", "examples": "train"}
+
+
+def _expected(number: Number) -> float:
+    dataset = DATASETS[number.dataset.removesuffix("-13K")]
+    settings = OmegaConf.load(options.folder() / "dataset" / f"{dataset}.yaml")
+    name = EXPECTED[number.metric.removesuffix("_original")]
+    return float(OmegaConf.select(settings, f"expected.{name}", default=0))
+
+
+def file_size(number: Number, variant: str, rows: pd.DataFrame) -> Values:
+    """The size that files must have to be read, where they were."""
+    sizes, expected = values(rows, "shape.classes"), _expected(number)
+    return replace(sizes, values=(expected,) if sizes.values and expected else ())
+
+
+def file_reason(number: Number) -> str:
+    """What the size is."""
+    return f"files of {_expected(number):.0f} are read"
+
+
+def chosen_rate(rows: pd.DataFrame, column: str) -> float:
+    """Rate with the lowest mean loss of a search; nan where it was not run."""
+    rows = rows[rows["status"] != "skipped"]
+    best = at_best_rate(rows, column)["lr"] if len(ended(rows)) else rows["lr"][:0]
+    return float(best.iloc[0]) if best.nunique() == 1 else float("nan")
+
+
+def tuned_rate(number: Number, variant: str, rows: pd.DataFrame) -> Values:
+    """The chosen rate of a method, and those beside it that the seeds do not tell from it."""
+    column = recorded(METHODS[number.method], variant)
+    rate = chosen_rate(rows, column)
+    if not np.isfinite(rate):
+        return Values((), skipped=values(rows, LOSS).skipped)
+    return Values((rate,), tied=_tied(rows, column, rate))
+
+
+def _tied(rows: pd.DataFrame, column: str, best: float) -> tuple[float, ...]:
+    """Neighbours of a rate whose mean loss is within the larger of the two spreads."""
+    lowest, tied = values(_at_rate(rows, best), column), []
+    for rate in (best / 10, best * 10):
+        losses = values(_at_rate(rows, rate), column)
+        spread = np.nanmax([lowest.spread, losses.spread, 0.0])
+        if losses.values and not losses.diverged and losses.mean - lowest.mean <= spread:
+            tied.append(rate)
+    return tuple(tied)
+
+
+def _at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
+    return rows[np.isclose(rows["lr"].astype(float), rate, rtol=1e-6)]
+
+
+def losses_at_neighbours(number: Number, variant: str, rows: pd.DataFrame) -> str:
+    """Losses at the chosen rate and at those beside it, to see how sharp the choice is."""
+    column = recorded(METHODS[number.method], variant)
+    best, shown = chosen_rate(rows, column), []
+    for rate in (best / 10, best, best * 10):
+        at_rate = _at_rate(rows, rate)
+        if len(at_rate):
+            shown.append(f"{rate:g}: {values(at_rate, column).text(3)}")
+    return "losses of the search: " + ", ".join(shown)
+
+
+def diverged_seeds(number: Number, variant: str, rows: pd.DataFrame) -> str:
+    """Which seeds diverged."""
+    seeds = values(rows, LOSS).diverged
+    return f"seeds {seeds} diverged" if seeds else ""
+
+
+def with_averages(results: pd.DataFrame, by_number: dict[Key, Evidence]) -> dict[Key, Evidence]:
+    """All evidence, of numbers that were not run without Implicit SGD beside their method."""
+    ratio = "relative_final_train_log_loss"
+    averages = {method: _average(results, method) for method in METHODS}
+    factor = averages["Vanilla SGD"]
+    factor = replace(factor, reason=f"Table 3, column Vanilla SGD: {factor.reason}")
+    names = "Implicit SGD vs previous state of the art", "U-max proposed vs Raman double sum"
+    return {
+        key: it if it.variants else replace(it, command=it.command.replace(",implicit", ""))
+        for key, it in by_number.items()
+    } | {
+        **{("Table 3", "Average", method, ratio): average for method, average in averages.items()},
+        ("text", "average of 7", names[0], "log_loss_factor"): factor,
+        ("text", "Eurlex", names[1], "final_log_loss_factor"): _raman(results),
+    }
+
+
+def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
+    """Average of a method's ratios (code's settings); the paper's is over all seven datasets."""
+    table = published.numbers()
+    table = table[(table["paper"] == "umax") & (table["table"] == "Table 3")]
+    printed = table[table["method"] == printed_method].set_index("dataset")["value"].astype(float)
+    method = METHODS[printed_method]
+    rows = TABLE3_CODE.rows(results, method=method)
+    ratios = {
+        name: values(rows[rows["dataset"] == dataset], Column(recorded(method)) / c.IMPLICIT).mean
+        for name, dataset in DATASETS.items()
+    }
+    ours = pd.Series(ratios).dropna()
+    launch = "xcbench paper umax"
+    reason = f"an average over {len(DATASETS)} datasets, {len(ours)} of them here"
+    if len(ours):
+        reason += (
+            f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
+            f"the printed numbers give {printed[ours.index].mean():.2f}"
+        )
+    whole = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
+    kind = "definition" if method == "implicit" else ""
+    return Evidence(whole, reason, command=launch, kind=kind)
+
+
+def _raman(results: pd.DataFrame) -> Evidence:
+    factors, launch = raman_factors(results), command("umax/figure2", "eurlex")
+    pairs = zip(VARIANTS, factors.get("eurlex", ()), strict=False)
+    variants = [
+        Variant(variant, [factor], launch) for variant, factor in pairs if np.isfinite(factor)
+    ]
+    where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
+    return Evidence(
+        variants, f"{where}mean over the rates ({_factors_text(factors)})", command=launch
+    )
+
+
+def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Mean over the rates of log loss on Raman's double sum over the proposed one's, by dataset.
+
+    The first number is against the published comparator, the second against the correct form;
+    rates at which either diverged have no part in it.
+    """
+    factors = {}
+    for dataset, runs in FIGURE2.rows(results, status="done").groupby("dataset"):
+        loss = runs.pivot_table(LOSS, "lr", "method.double_sum")
+        loss = loss.reindex(columns=["raman_code", "raman", "proposed"])
+        over = loss.div(loss["proposed"], axis="index").mean()
+        factors[str(dataset)] = float(over["raman_code"]), float(over["raman"])
+    return factors
+
+
+def factors_text(measured: Measured) -> str:
+    """Means over the rates of the losses on the two double sums, relative to the paper's."""
+    return _factors_text(raman_factors(measured.results))
+
+
+def double_sums_caption(measured: Measured) -> str:
+    """What the table of the two double sums shows."""
+    return (
+        "Final log loss of U-max (5 classes) on the two double sums; mean over the rates of the "
+        f"loss relative to the paper's double sum: {factors_text(measured)} (printed, Eurlex: 3.08)"
+    )
+
+
+def _factors_text(factors: dict[str, tuple[float, float]]) -> str:
+    """`raman_factors` in words; a comparator that was not run is left out."""
+    parts = []
+    for dataset, (comparator, right) in factors.items():
+        published = (
+            [f"{comparator:.2f} for the published comparator"] if np.isfinite(comparator) else []
+        )
+        parts.append(f"{dataset}: {', '.join([*published, f'{right:.2f} for the correct one'])}")
+    return "; ".join(parts) or "not run"
+
+
+HIGH_RATE = 1.0
+
+
+def _diverged(measured: Measured, dataset: str, method: str) -> pd.DataFrame:
+    """Whether a cell diverged, by rate and seed."""
+    rows = FIGURE3.rows(measured.results, dataset=dataset, method=method)
+    rows = rows[rows["status"] != "skipped"]
+    return (rows["status"] == "diverged").groupby([rows["lr"], rows["seed"]]).mean().unstack()
+
+
+def diverged_more(measured: Measured, dataset: str) -> list[float]:
+    """At what more of the high rates vanilla SGD diverges than U-max, seed by seed."""
+    difference = _diverged(measured, dataset, "vanilla") - _diverged(measured, dataset, "umax")
+    return [float(share) for share in difference[difference.index >= HIGH_RATE].mean()]
+
+
+def umax_ended(measured: Measured, dataset: str) -> Numbers:
+    """Whether U-max ends at a rate of 0.1, seed by seed; no test where its reset never acts."""
+    losses = [
+        FIGURE3(dataset, method, {c.LR: 0.1}).numbers(measured.results, c.TRAIN_LOG_LOSS)
+        for method in ("umax", "vanilla")
+    ]
+    if len(losses[0]) and losses[0].equals(losses[1]):
+        return "U-max ends at the loss of vanilla SGD, to all digits: no reset acted"
+    diverged = _diverged(measured, dataset, "umax")
+    return [1 - float(lost) for lost in diverged[np.isclose(diverged.index, 0.1)].sum()]
+
 
 SEARCH = "learning-rate search on first 10% of the data"
 LAST = 49  # zero-based epoch of the last stored checkpoint
@@ -50,8 +247,8 @@ PAIRS = tuple(product(DATASETS.items(), METHODS.items()))  # names as printed an
 
 def _stored_ends() -> pd.DataFrame:
     """Last checkpoints of the authors' stored runs, by dataset and method as printed."""
-    authors = published.author_runs()
-    end = authors[(authors["run"] == TUNED) & (authors["epoch_index_zero_based"] == LAST)]
+    authors = experiments.author_runs()
+    end = authors[(authors["run"] == STORED_TUNED) & (authors["epoch_index_zero_based"] == LAST)]
     return end.set_index(["dataset", "method"])
 
 
@@ -67,8 +264,8 @@ def stored_runs(measured: Measured) -> pd.DataFrame:
         text = f"{stored['train_log_loss_recorded']:.4f}"
         verdict = DEVIATES if loss.diverged else NO_DATA
         if loss.values:
-            beside = [ends.get((printed, it)) for it in METHODS if it != name]
-            others = [end["train_log_loss_recorded"] for end in beside if end]
+            ends_of_others = [ends.get((printed, it)) for it in METHODS if it != name]
+            others = [end["train_log_loss_recorded"] for end in ends_of_others if end]
             verdict = agreement(Printed(text, others=others), loss.values)
         lines.append(
             {
@@ -92,7 +289,7 @@ def _percent(value: float, base: float) -> str:
 
 def rates(measured: Measured) -> pd.DataFrame:
     """Printed rates, the authors' stored search, and ours under both variants."""
-    authors, lines = published.author_runs(), []
+    authors, lines = experiments.author_runs(), []
     search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
     search = search.sort_values("train_log_loss_recorded", key=of_column(LOSS).key)
     for (printed, dataset), (name, method) in PAIRS:
@@ -204,5 +401,93 @@ def _ends(rows: pd.DataFrame) -> dict[str, str]:
 def _solver(row: pd.Series) -> str:
     if row.get("method.solver") == "minibatch":
         return "exact softmax, minibatches"
-    said = isinstance(row["message"], str) and row["message"]
-    return "exact softmax, L-BFGS" + (f" ({said})" if said else "")
+    message = isinstance(row["message"], str) and row["message"]
+    return "exact softmax, L-BFGS" + (f" ({message})" if message else "")
+
+
+ORDER_CLAIMS = (("implicit", "umax"), ("umax", "vanilla"), ("implicit", "is"), ("umax", "is"))
+ORDER_GRIDS = {
+    "code, printed rates": TABLE3_CODE,
+    "paper, printed rates": TABLE3_PAPER,
+    "paper, tuned on a tenth": TABLE3_TUNED,
+    "paper, best of all rates": FIGURE3,
+}
+LATE = 40.0  # epoch from which a curve should not move any more if it has reached its plateau
+
+
+def best(results: pd.DataFrame, grid: Grid, dataset: str, method: str) -> pd.DataFrame:
+    """Cells of a method that ended, at its best rate."""
+    rows = grid.rows(results, dataset=dataset, method=method)
+    rows = rows[rows["status"] != "skipped"]
+    return ended(at_best_rate(rows) if len(rows) else rows)
+
+
+def order(measured: Measured) -> pd.DataFrame:
+    """Whether one method ends below another, seed by seed."""
+    lines = []
+    for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), ORDER_GRIDS.items()):
+        methods = dict.fromkeys(method for pair in ORDER_CLAIMS for method in pair)
+        ends = {method: best(measured.results, grid, dataset, method) for method in methods}
+        line = [
+            compared(ends[lower], ends[higher], LOSS, 3, below=True)
+            for lower, higher in ORDER_CLAIMS
+        ]
+        if {*line} != {NONE}:
+            lines.append([shown, variant, *line])
+    claims = (
+        f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}" for lower, higher in ORDER_CLAIMS
+    )
+    return pd.DataFrame(lines, columns=["dataset", "variant", *claims])
+
+
+def plateaus(measured: Measured) -> pd.DataFrame:
+    """Whether the biased methods stop improving above the optimum, at their best rates."""
+    lines, curves = [], measured.curves
+    for dataset, shown in DATASET_NAMES.items():
+        optimum = OPTIMUM.rows(measured.results, dataset=dataset)
+        floor = float(optimum[LOSS].iloc[0]) if len(optimum) else float("nan")
+        for method in (*BIASED, "umax", "implicit"):
+            cells = best(measured.results, FIGURE3, dataset, method)
+            if cells.empty:
+                continue
+            cell_curves = curves[curves["cell"].isin(cells["cell"])]
+            late = (
+                cell_curves[cell_curves["epoch"] >= LATE].sort_values("epoch").groupby("cell")[LOSS]
+            )
+            fall = (late.first() - late.last())[late.size() > 1].mean()
+            end = cells[LOSS].mean()
+            lines.append(
+                {
+                    "dataset": shown,
+                    "method": PUBLISHED_NAME[method],
+                    "final log loss": f"{end:.3f}",
+                    "above the optimum": number(end - floor, 3, "+"),
+                    f"fall since epoch {LATE:.0f}": number(fall, 4),
+                    "kind": "biased" if method in BIASED else "unbiased",
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+def winners(measured: Measured) -> list[str]:
+    """Sentences with the lowest training and test loss of every dataset, at the best rates."""
+    sentences = []
+    for dataset, shown in DATASET_NAMES.items():
+        ends = {
+            PUBLISHED_NAME[method]: cells
+            for method in PUBLISHED_NAME
+            if len(cells := best(measured.results, FIGURE3, dataset, method))
+        }
+        if len(ends) < 2:
+            continue
+        words = []
+        for column, what in ((LOSS, "training"), ("test_log_loss", "test")):
+            means = pd.Series({name: cells[column].mean() for name, cells in ends.items()})
+            ranked = of_column(column).key(means).sort_values(kind="stable").index
+            first, second = (ends[name][column] for name in ranked[:2])
+            words.append(
+                f"{what} log loss {ranked[0]} {first.mean():.3f}, then {ranked[1]} "
+                f"{second.mean():.3f}"
+            )
+        sentences.append(f"{shown}: {'; '.join(words)}.")
+    return sentences

@@ -1,7 +1,7 @@
 """The theory of the adversarial-softmax paper as small measured results: no data, seeds fixed.
 
-Each file here is a result: ``measure()`` gives its frames and ``caption(frames)`` says what was
-found. Both work on one small problem, `problem`.
+Each of `PARTS` is a result: ``measure()`` gives its frames and ``caption(frames)`` says what was
+found. Both work on one small problem, `problem`; `theorems` are numbers of claims.
 """
 
 from __future__ import annotations

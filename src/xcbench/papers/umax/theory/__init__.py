@@ -1,7 +1,7 @@
 """The theory of the U-max paper as small measured results: no data, seeds fixed, seconds.
 
-Each file here is a result: ``measure()`` gives its frames, ``caption(frames)`` says what was found
-and ``draw(frames)`` makes its figure.
+Each of `PARTS` is a result: ``measure()`` gives its frames, ``caption(frames)`` says what was found
+and ``draw(frames)`` makes its figure. `composition` and `implicit_steps` are numbers of claims.
 """
 
 from __future__ import annotations

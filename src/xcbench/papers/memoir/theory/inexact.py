@@ -13,9 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from xcbench.papers import Measured, pictures
-from xcbench.papers.frames import without_twins
-from xcbench.papers.memoir.margins import DELTAS, FILE, GRAPH, read
+from xcbench.papers.memoir.theory.margins import DELTAS, FILE, GRAPH, read
 from xcbench.papers.report import all_but
+from xcbench.papers.rows import without_twins
 from xcbench.show import style
 from xcbench.show.formats import NONE
 from xcbench.show.section import Section, Table
@@ -40,8 +40,8 @@ def section(measured: Measured, folder: Path) -> list[Section]:
     title = "How inexact the margins of an oracle are"
     rows = without_twins(read(measured.folder / FILE))
     if rows.empty:
-        said = "Not measured: `xcbench paper memoir grid=margins` measures it."
-        return [Section(title, [said])]
+        text = "Not measured: `xcbench paper memoir grid=margins` measures it."
+        return [Section(title, [text])]
     with style.look():
         figures = {"inexact": draw(rows)}
     drawn = pictures.save(figures, {"inexact": CAPTION}, folder)

@@ -61,8 +61,8 @@ def farthest_share(formula: Callable[[float], float]) -> list[float]:
     x, w = pair(rng, inner)
     planes = rng.normal(size=(DIMENSIONS, PLANES))
     shares = ((w @ planes > 0) == (x @ planes > 0)).mean(axis=1)
-    apart = [share - formula(at) for share, at in zip(shares, inner, strict=True)]
-    return [float(max(apart, key=abs))]
+    differences = [share - formula(at) for share, at in zip(shares, inner, strict=True)]
+    return [float(max(differences, key=abs))]
 
 
 def with_arccos(measured: Measured) -> list[float]:

@@ -1,35 +1,26 @@
 """What the papers printed, one row a number, as transcribed from their texts.
 
-``NA`` is printed as not available. ``umax_author_runs.csv`` are the learning curves that the
-authors of the U-max paper store beside their code, not part of the printed numbers.
+They stand in ``printed.csv`` in the folder of each paper; ``NA`` is printed as not available.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-from omegaconf import OmegaConf
 
 HERE = Path(__file__).parent
-AUTHOR_RUNS = "umax_author_runs"
-NAMES = {"text_numbers": "text", "synthetic": "Section 4.1", "appendix_a2": "Appendix A.2"}
 GIGA = {"GB": 1000}  # megabytes
 
 
 @cache
 def numbers() -> pd.DataFrame:
     """All printed numbers: paper, table, dataset, method, metric, value (as printed), unit."""
-    frames = []
-    for path in sorted(HERE.glob("*.csv")):
-        if path.stem == AUTHOR_RUNS:
-            continue
-        paper, _, part = path.stem.partition("_")
-        table = NAMES.get(part, part.replace("table", "Table "))
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        frames.append(frame.drop(columns="source").assign(paper=paper, table=table))
+    frames = [
+        pd.read_csv(path, dtype=str, keep_default_na=False).assign(paper=path.parent.name)
+        for path in sorted(HERE.glob("*/printed.csv"))
+    ]
     columns = ["paper", "table", "dataset", "method", "metric", "value", "unit"]
     return pd.concat(frames, ignore_index=True)[columns]
 
@@ -65,16 +56,3 @@ def _numbers() -> dict[tuple[str, ...], tuple[str, str]]:
     names = ["paper", "table", "dataset", "method", "metric"]
     keys = some[names].itertuples(index=False, name=None)
     return dict(zip(keys, zip(some["value"], some["unit"], strict=True), strict=True))
-
-
-@cache
-def figures(paper: str) -> dict[str, str]:
-    """What the printed figures of a paper show, by their number: ``Figure 1a``."""
-    described: Any = OmegaConf.to_container(OmegaConf.load(HERE / "figures.yaml"))
-    return dict(described[paper])
-
-
-@cache
-def author_runs() -> pd.DataFrame:
-    """Stored curves of the U-max authors, one row a checkpoint."""
-    return pd.read_csv(HERE / f"{AUTHOR_RUNS}.csv")
