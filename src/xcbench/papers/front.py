@@ -7,19 +7,17 @@ as ``README.md``. Of each paper the first claims of its ``claims.csv`` are shown
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from tabulate import tabulate
 
 from xcbench.errors import writing
 from xcbench.papers import NAMES, committed, description, holds, stated
 from xcbench.papers.stated import Claim
-from xcbench.show import templates
+from xcbench.show import tables, templates
+from xcbench.show.colours import verdict_class
 from xcbench.show.formats import plain
-from xcbench.show.section import verdict_class
 from xcbench.system import durable
 
 TITLE = "Five papers on extreme classification, re-run"
@@ -123,8 +121,8 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
     in_prose = (stated.grouped(committed.read(reports / name)[1]) for name in NAMES)
     claims = [claim for claims in in_prose for claim in claims[:CLAIMS]]
     links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
-    environment = templates.environment()
-    text = environment.get_template("papers/front.html").render(
+    text = templates.render(
+        "papers/front.html",
         title=TITLE,
         intro=intro(rows),
         papers=papers,
@@ -133,7 +131,8 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
         links=links,
         glance=GLANCE if (reports / GLANCE).exists() else "",
     )
-    bars = environment.get_template("papers/scoreboard.svg").render(
+    bars = templates.render(
+        "papers/scoreboard.svg",
         papers=papers,
         headings=HEADINGS,
         kinds=[kind for kind, *_ in papers[0].bars],  # the same of all papers
@@ -183,7 +182,8 @@ def board(papers: list[Standing], folder: str = "") -> str:
     sums = [sum(paper.counts[kind] for paper in papers) for kind in kinds]
     every = sum(paper.hours for paper in papers)
     lines.append(["all", sum(paper.total for paper in papers), *sums, f"{every:.1f}"])
-    return _grid(lines, ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"])
+    headings = ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"]
+    return tables.grid(lines, headings)
 
 
 def markdown(
@@ -207,10 +207,7 @@ def markdown(
             ]
             for claim in claims
         ]
-        parts += ["## Claims", _grid(told, ["paper", "claim", "verdict", "effect [interval]"])]
+        headings = ["paper", "claim", "verdict", "effect [interval]"]
+        parts += ["## Claims", tables.grid(told, headings)]
     parts += ["## Where to go next", "\n".join(f"- [{links[path]}]({path})" for path in links)]
     return "\n\n".join(parts) + "\n"
-
-
-def _grid(rows: Sequence[Sequence[object]], headers: list[str]) -> str:
-    return tabulate(rows, headers=headers, tablefmt="pipe", disable_numparse=True)

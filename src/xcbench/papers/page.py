@@ -16,8 +16,9 @@ from xcbench.papers.findings import Findings, paragraphs
 from xcbench.papers.frames import without_twins
 from xcbench.papers.measuring import Measures
 from xcbench.show.pictures import Picture
-from xcbench.show.section import Section, Source
-from xcbench.show.section import Table as Cells
+from xcbench.show.section import Section
+from xcbench.show.tables import Source
+from xcbench.show.tables import Table as Cells
 from xcbench.store import commits
 
 DIGITS = 8  # of a cell's identity

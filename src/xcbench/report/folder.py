@@ -10,9 +10,8 @@ import pandas as pd
 
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
-from xcbench.report import page
-from xcbench.show import pictures, summary, templates, variants
-from xcbench.show.formats import markdown
+from xcbench.report import figures, page
+from xcbench.show import section, summary, templates, variants
 from xcbench.store import checkpoints, commits, results
 from xcbench.store.cell import Cell
 from xcbench.system import durable, locks, sealed
@@ -67,7 +66,7 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     rows = results.frame(cells, checkpoint=checkpoint)
     labelled = variants.label(rows, cells)
     trained, priors = summary.summarise(labelled), summary.priors(labelled, cells)
-    table = summary.beside(trained, priors)
+    table = summary.with_references(trained, priors)
     curves = results.frame(cells, curves=True)
     curves = curves[[name for name in curves if "." not in str(name) and name != "message"]]
     texts = {
@@ -93,12 +92,16 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     scratch = durable.sibling(out)
     try:
         scratch.mkdir()
-        by_label = page.by_label(labelled, cells)
-        twins = [label for label, its in by_label.items() if page.is_twin(its)]
-        texts["table.md"] = markdown(table, title, twins, checkpoint)
-        drawn = pictures.draw(labelled, curves, trained, scratch / "figures")
-        texts["index.html"] = page.render(
-            title, by_label, labelled, table, drawn, stale, checkpoint
+        by_label = _by_label(labelled, cells)
+        drawn = figures.draw(labelled, curves, trained, scratch / "figures")
+        final = section.markdown([*page.summary(by_label, table, checkpoint)])
+        texts["table.md"] = f"# {title}\n\n{final}"
+        texts["index.html"] = section.render(
+            title,
+            page.intro(labelled, cells),
+            [*page.sections(by_label, labelled, table, drawn, checkpoint)],
+            notices=[*filter(None, [stale])],
+            home="",
         )
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
@@ -107,6 +110,15 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     finally:
         durable.remove(scratch)
     return table
+
+
+def _by_label(rows: pd.DataFrame, cells: list[Cell]) -> dict[str, list[Cell]]:
+    """Cells by label of their dataset."""
+    label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(label[cell.cell], []).append(cell)
+    return groups
 
 
 def _described(rows: pd.DataFrame, cells: list[Cell], checkpoint: str) -> pd.DataFrame:

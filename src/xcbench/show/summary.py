@@ -109,15 +109,15 @@ def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     )
 
 
-def beside(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
+def with_references(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
     """The final table with the reference row of each dataset below its methods."""
     marks = [str(name) for name in trained if str(name).endswith("_best")]
-    whole = pd.concat([trained, references.reindex(columns=trained.columns)], ignore_index=True)
-    whole = whole.astype({"seeds": trained["seeds"].dtype})
-    whole[marks] = whole[marks].eq(True)
+    table = pd.concat([trained, references.reindex(columns=trained.columns)], ignore_index=True)
+    table = table.astype({"seeds": trained["seeds"].dtype})
+    table[marks] = table[marks].eq(True)
     place = {label: number for number, label in enumerate(trained["dataset"].unique())}
-    order = whole["dataset"].map(place).sort_values(kind="stable").index
-    return whole.loc[order].reset_index(drop=True)
+    order = table["dataset"].map(place).sort_values(kind="stable").index
+    return table.loc[order].reset_index(drop=True)
 
 
 def edge(variant: pd.DataFrame, lr: float) -> str:

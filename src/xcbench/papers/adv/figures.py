@@ -9,12 +9,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.adv.experiments import FIGURE1_LARGE
 from xcbench.papers.adv.frames import ACCURACY, LIKELIHOOD, compared
 from xcbench.papers.adv.names import DATASETS, HERE, PROPOSED, SHOWN
 from xcbench.papers.frames import ended, evaluated
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.pictures import Picture
 

@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from xcbench.papers import LOSS, Measured, pictures
+from xcbench.papers import LOSS, Measured
 from xcbench.papers.ar.experiments import UNIFICATION, UNIFICATION_ADAPTIVE
 from xcbench.papers.ar.names import BOUND, DATASETS, NAME, cells, seconds
 from xcbench.papers.frames import ended, evaluated, values
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import CLOCKS, draw_line, over_seeds
 from xcbench.show.panels import SOFT
 from xcbench.show.pictures import Picture

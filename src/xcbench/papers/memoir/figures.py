@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.frames import ended, values
 from xcbench.papers.memoir.experiments import FIGURE1
 from xcbench.papers.memoir.names import (
@@ -23,7 +23,7 @@ from xcbench.papers.memoir.names import (
     of,
     printed,
 )
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.pictures import Picture
 
 LOOKS: style.Styles = {

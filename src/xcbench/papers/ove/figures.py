@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.frames import evaluated, values
 from xcbench.papers.ove.experiments import FIGURE3, FIGURE3_ASCENT, FIGURE3D, TABLE2
 from xcbench.papers.ove.figures_toy import COLOURS, NAMES
 from xcbench.papers.ove.names import DATASETS, OBJECTIVE, SMALL
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.panels import SOFT
 from xcbench.show.pictures import Picture

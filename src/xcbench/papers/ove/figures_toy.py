@@ -19,9 +19,9 @@ from matplotlib.ticker import FuncFormatter
 
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.ove.weights import FILE, matrix, read
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.panels import SOFT
 from xcbench.show.pictures import Picture

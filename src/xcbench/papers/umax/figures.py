@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Grid, Measured, pictures, published
+from xcbench.papers import Grid, Measured, published
 from xcbench.papers.umax import stored
 from xcbench.papers.umax.experiments import FIGURE2, FIGURE3, FIGURE3_ONE_PAIR, TABLE3_CODE
 from xcbench.papers.umax.names import BIASED, DATASETS, METHODS, TWICE
-from xcbench.show import panels, style
+from xcbench.show import panels, pictures, style
 from xcbench.show.pictures import Picture
 
 DASHES = {"ove": "--", "nce": "-.", "is": ":", "vanilla": (0, (8, 2))}
