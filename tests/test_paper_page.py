@@ -17,7 +17,7 @@ from xcbench.papers import description, report
 from xcbench.show.colours import verdict_class
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section, markdown, render
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 
 NAN = float("nan")
 PNG = base64.b64decode(

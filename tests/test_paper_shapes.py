@@ -14,7 +14,7 @@ from xcbench.papers import NAMES, description, published
 from xcbench.papers.description import Part
 from xcbench.show.section import Section, render
 from xcbench.show.shapes import Entry, shaped
-from xcbench.show.tables import Source, Table
+from xcbench.show.table import Source, Table
 
 ROWS = pd.DataFrame(
     [  # as one paper prints them: a dataset a line, below each method its two metrics

@@ -15,7 +15,7 @@ import pandas as pd
 from xcbench.errors import writing
 from xcbench.papers import NAMES, committed, description, holds, stated
 from xcbench.papers.stated import Claim
-from xcbench.show import tables, templates
+from xcbench.show import table, templates
 from xcbench.show.colours import verdict_class
 from xcbench.show.formats import plain
 from xcbench.system import durable
@@ -25,7 +25,7 @@ CLAIMS = 4  # shown of each paper
 GENERATED = "<!-- written by `xcbench replication` -->"
 UNJUDGED = "neutral"  # class of settings, times, sizes, rates, and numbers that are not printed
 JUDGED = ("result", "fitted")  # kinds of numbers
-GLANCE = "board/figures/overview.svg"  # of the comparison of all methods
+GLANCE = "board/figures/overview.png"  # of the comparison of all methods
 MARKS = ("<!-- results -->", "<!-- end of results -->")
 HEADINGS = {
     "reproduced": "reproduced",
@@ -183,7 +183,7 @@ def board(papers: list[Standing], folder: str = "") -> str:
     every = sum(paper.hours for paper in papers)
     lines.append(["all", sum(paper.total for paper in papers), *sums, f"{every:.1f}"])
     headings = ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"]
-    return tables.grid(lines, headings)
+    return table.grid(lines, headings)
 
 
 def markdown(
@@ -208,6 +208,6 @@ def markdown(
             for claim in claims
         ]
         headings = ["paper", "claim", "verdict", "effect [interval]"]
-        parts += ["## Claims", tables.grid(told, headings)]
+        parts += ["## Claims", table.grid(told, headings)]
     parts += ["## Where to go next", "\n".join(f"- [{links[path]}]({path})" for path in links)]
     return "\n\n".join(parts) + "\n"

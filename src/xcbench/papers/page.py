@@ -17,8 +17,8 @@ from xcbench.papers.frames import without_twins
 from xcbench.papers.measuring import Measures
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
-from xcbench.show.tables import Source
-from xcbench.show.tables import Table as Cells
+from xcbench.show.table import Source
+from xcbench.show.table import Table as Cells
 from xcbench.store import commits
 
 DIGITS = 8  # of a cell's identity

@@ -22,7 +22,7 @@ from xcbench.errors import writing
 from xcbench.plan import planning
 from xcbench.plan.planning import Job
 from xcbench.show.section import Section
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 from xcbench.system import durable, locks
 
 SHAPE = ["dataset", "train", "classes"]

@@ -19,7 +19,7 @@ from xcbench.show.formats import NONE
 from xcbench.show.pictures import slug
 from xcbench.show.section import Section
 from xcbench.show.shapes import Entry
-from xcbench.show.tables import Source, Table
+from xcbench.show.table import Source, Table
 from xcbench.system import durable, locks
 
 NAMED = {  # kinds of printed numbers

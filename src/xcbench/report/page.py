@@ -11,7 +11,7 @@ from xcbench.report.figures import DATASETS
 from xcbench.show import final_table
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 from xcbench.show.variants import pairs, split, text
 from xcbench.store import checkpoints, commits
 from xcbench.store.cell import STATUSES, Cell

@@ -8,8 +8,8 @@ from functools import partial
 import pandas as pd
 
 from xcbench.core.metrics import in_tables
-from xcbench.show import formats, tables
-from xcbench.show.tables import Table
+from xcbench.show import formats
+from xcbench.show.table import Table, grid
 
 WORDS = ("dataset", "method", "status")  # columns that are not numbers
 
@@ -49,4 +49,4 @@ def terminal(table: pd.DataFrame) -> str:
     frame = words.frame.map(formats.printable).mask(words.bold, words.frame + " *")
     frame["status"] = frame["status"].map(partial(textwrap.fill, width=36))
     frame = frame.drop(columns="train error", errors="ignore")
-    return tables.grid(frame.to_numpy().tolist(), list(frame), words.right, "simple")
+    return grid(frame.to_numpy().tolist(), [*map(str, frame)], words.right, "simple")

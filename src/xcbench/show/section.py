@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xcbench.show import tables, templates
+from xcbench.show import table, templates
 from xcbench.show.pictures import Picture, slug
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 
 HOME = "[All five papers](../index.html)"
 
@@ -82,7 +82,7 @@ def markdown(sections: Sequence[Section]) -> str:
 
 def _parts(section: Section) -> list[str]:
     bullets = "\n".join(f"- {item}" for item in section.items)
-    grids = [part for it in section.tables for part in (f"**{it.caption}**", tables.markdown(it))]
+    grids = [part for it in section.tables for part in (f"**{it.caption}**", table.markdown(it))]
     figures = [
         f"![{figure.alt}]({figure.png.parent.name}/{figure.png.name})\n\n{figure.caption}"
         for figure in section.figures

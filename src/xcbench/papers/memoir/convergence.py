@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 
 from xcbench.papers import Measured
 from xcbench.show.section import Section
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 
 ROWS, FEATURES, CLASSES = 60, 8, 5
 DELTA = 0.05

@@ -19,7 +19,7 @@ from xcbench.papers.report import all_but
 from xcbench.show import pictures, style
 from xcbench.show.formats import NONE
 from xcbench.show.section import Section
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 
 CAPTION = (
     "Recall of margin oracles against batches, and the delta of each epsilon after the last one, "

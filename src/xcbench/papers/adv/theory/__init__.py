@@ -14,7 +14,7 @@ import pandas as pd
 from xcbench.papers import Measured, report
 from xcbench.papers.adv.theory import equivalence, signal_to_noise
 from xcbench.show.section import Section
-from xcbench.show.tables import Table
+from xcbench.show.table import Table
 
 PARTS: dict[str, ModuleType] = {
     "equivalence": equivalence,
