@@ -84,9 +84,9 @@ class Standing:
     def bars(self) -> list[tuple[str, float, float]]:
         """Class, start and width in percent of what can be judged; in the order of the table."""
         parts = {kind: count for kind, count in self.counts.items() if kind != UNJUDGED}
-        whole, start, bars = sum(parts.values()) or 1, 0.0, []
+        total, start, bars = sum(parts.values()) or 1, 0.0, []
         for kind, count in parts.items():
-            width = 100 * count / whole
+            width = 100 * count / total
             bars.append((kind, round(start, 3), round(width, 3)))
             start += width
         return bars
@@ -143,9 +143,9 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
         durable.write(reports / "scoreboard.svg", bars)
         if not readme.exists() or readme.read_text("utf-8").startswith(GENERATED):
             durable.write(readme, markdown(rows, papers, claims, links))
-        whole = outer.read_text("utf-8") if outer.exists() else ""
-        if all(mark in whole for mark in MARKS):
-            before, after = whole.split(MARKS[0])[0], whole.split(MARKS[1])[1]
+        page = outer.read_text("utf-8") if outer.exists() else ""
+        if all(mark in page for mark in MARKS):
+            before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
             table = board(papers, f"{reports.name}/")
             durable.write(outer, f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
 
@@ -198,7 +198,7 @@ def markdown(
         board(papers),
     ]
     if claims:
-        told = [
+        rows_of_claims = [
             [
                 claim.first.paper,
                 plain(claim.first.sentence),
@@ -208,6 +208,6 @@ def markdown(
             for claim in claims
         ]
         headings = ["paper", "claim", "verdict", "effect [interval]"]
-        parts += ["## Claims", table.grid(told, headings)]
+        parts += ["## Claims", table.grid(rows_of_claims, headings)]
     parts += ["## Where to go next", "\n".join(f"- [{links[path]}]({path})" for path in links)]
     return "\n\n".join(parts) + "\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
+from xcbench import show
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
 from xcbench.report import figures, page
@@ -18,6 +19,7 @@ from xcbench.system import durable, locks, sealed
 
 INPUTS = "inputs.sha256"
 CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures", INPUTS}
+CODE = (".py", ".html")
 OPTIONAL = {templates.SELF_CONTAINED}
 
 
@@ -129,8 +131,8 @@ def _described(rows: pd.DataFrame, cells: list[Cell], checkpoint: str) -> pd.Dat
 def _digest(*inputs: str) -> str:
     """Hash of what a report is made of, the code that makes it included."""
     digest = hashlib.sha256(matplotlib.__version__.encode())
-    folder = Path(__file__).parent
-    for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".html")):
+    rooms = (Path(module).parent for module in (__file__, show.__file__))
+    for path in sorted(path for room in rooms for path in room.iterdir() if path.suffix in CODE):
         digest.update(path.read_bytes())
     for text in inputs:
         digest.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
@@ -147,9 +149,9 @@ def _is_of(out: Path, inputs: str) -> bool:
 
 def _checksums(folder: Path, inputs: str) -> str:
     """The digest of the inputs, then that of every file, as sha256sum writes them."""
-    own = {INPUTS, *OPTIONAL}
+    omitted = {INPUTS, *OPTIONAL}
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    names = [path.as_posix() for path in files if path.name not in own]
+    names = [path.as_posix() for path in files if path.name not in omitted]
     lines = [f"{sealed.file_digest(folder / name)}  {name}" for name in names]
     return "\n".join([inputs, *lines, ""])
 

@@ -11,10 +11,11 @@ from xcbench.report.figures import DATASETS
 from xcbench.show import final_table
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
+from xcbench.show.summary import counted
 from xcbench.show.table import Table
 from xcbench.show.variants import pairs, split, text
 from xcbench.store import checkpoints, commits
-from xcbench.store.cell import STATUSES, Cell
+from xcbench.store.cell import Cell
 
 CONVENTIONS = [
     "Log losses and bounds are means per observation in nats, without any l2 penalty term.",
@@ -51,8 +52,7 @@ UNDRAWN = f"No figure: figures are drawn for the first {DATASETS} datasets."
 
 def intro(rows: pd.DataFrame, cells: Iterable[Cell]) -> list[str]:
     """How many cells there are, and which code ran them."""
-    counts = rows["status"].value_counts()
-    statuses = ", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts)
+    statuses = counted(rows["status"])
     return [
         f"{len(rows)} cells: {statuses}. A cell is one dataset, method, learning rate and seed.",
         f"Commits of the code: {commits.counted(commits.with_commits(rows, cells))}.",
@@ -153,10 +153,10 @@ def _of_data(rows: pd.DataFrame) -> pd.DataFrame:
     of_data, _, of_run = split(rows)
     names = [*(name for name in of_data if name.startswith("dataset.protocol.")), *of_run]
     values = {name.removeprefix("dataset."): rows[name].map(text).unique() for name in names}
-    known = {
+    recorded = {
         name: [it for it in several if it not in ("", "none")] for name, several in values.items()
     }
-    lines = [(name, " or ".join(several)) for name, several in known.items() if several]
+    lines = [(name, " or ".join(several)) for name, several in recorded.items() if several]
     return pd.DataFrame(lines, columns=["setting", "value"])
 
 

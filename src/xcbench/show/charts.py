@@ -96,9 +96,9 @@ def _front(ax: Axes, rows: pd.DataFrame, cost: str, quality: str) -> list[str]:
     ax.plot(rows[cost], rows[quality], "o", color="#aaaaaa", markersize=3)
     best = rows.loc[ranks.front(rows, cost, quality)]
     ax.plot(best[cost], best[quality], "o-", color=FRONT, markersize=4, linewidth=1)
-    beside: dict[str, Any] = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right"}
+    offset: dict[str, Any] = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right"}
     for number, point in enumerate(zip(best[cost], best[quality], strict=True), start=1):
-        ax.annotate(str(number), point, fontsize=6.5, **beside)
+        ax.annotate(str(number), point, fontsize=6.5, **offset)
     return [str(name) for name in best.index]
 
 

@@ -130,9 +130,13 @@ def edge(variant: pd.DataFrame, lr: float) -> str:
 
 def status(cells: pd.DataFrame) -> str:
     """The common status, such as ``done``, or counts: ``2 done, 1 diverged``."""
-    counts = cells["status"].value_counts()
-    if len(counts) == 1:
-        return str(counts.index[0])
+    statuses = cells["status"]
+    return str(statuses.iloc[0]) if statuses.nunique() == 1 else counted(statuses)
+
+
+def counted(statuses: pd.Series) -> str:
+    """How often each status occurs: ``2 done, 1 diverged``."""
+    counts = statuses.value_counts()
     return ", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts)
 
 
