@@ -14,8 +14,10 @@ import pytest
 
 from file_faults import KILLED, in_child, kill
 from xcbench.papers import description, report
+from xcbench.show.colours import verdict_class
 from xcbench.show.pictures import Picture
-from xcbench.show.section import Section, Table, markdown, render, verdict_class
+from xcbench.show.section import Section, markdown, render
+from xcbench.show.table import Table
 
 NAN = float("nan")
 PNG = base64.b64decode(

@@ -12,8 +12,9 @@ from test_paper_page import Page
 from workspace import ROOT
 from xcbench.papers import NAMES, description
 from xcbench.papers.description import Part
-from xcbench.show.section import Section, Source, Table, render
+from xcbench.show.section import Section, render
 from xcbench.show.shapes import Entry, shaped
+from xcbench.show.table import Source, Table
 
 ROWS = pd.DataFrame(
     [  # as one paper prints them: a dataset a line, below each method its two metrics

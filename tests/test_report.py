@@ -68,17 +68,17 @@ def test_same_bytes_whatever_the_order_of_the_cells(report, tmp_path):
 
 def test_a_new_report_replaces_the_old_one(tmp_path):
     out = tmp_path / "deep" / "report"
-    build([make(status="failed", message="first")], out, "First")
-    build([make(status="failed", message="second")], out, "Second")
+    build([make(status="failed", message="former")], out, "First")
+    build([make(status="failed", message="latter")], out, "Second")
     page = (out / "index.html").read_text(encoding="utf-8")
-    assert "failed: second" in page and "first" not in page
+    assert "failed: latter" in page and "former" not in page
     assert "No figure" in page
 
 
 def test_an_interrupted_build_leaves_the_old_report(tmp_path, monkeypatch):
     out = tmp_path / "report"
     build([make(status="skipped", message="kept")], out, "Old")
-    monkeypatch.setattr("xcbench.report.page.render", lambda *_: 1 / 0)
+    monkeypatch.setattr("xcbench.show.section.render", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         build([make(status="skipped")], out, "New")
     assert "kept" in (out / "index.html").read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_a_report_whose_inputs_did_not_change_is_not_built_again(tmp_path, monke
     out = tmp_path / "report"
     table = build([make()], out, "Title")
     with monkeypatch.context() as patch:
-        patch.setattr("xcbench.show.pictures.draw", lambda *_: 1 / 0)
+        patch.setattr("xcbench.report.figures.draw", lambda *_, **__: 1 / 0)
         pd.testing.assert_frame_equal(build([make()], out, "Title"), table)
         assert "nothing changed" in capsys.readouterr().out
         for cells, title in (([make(end=0.9)], "Title"), ([make()], "Other")):

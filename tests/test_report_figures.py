@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from made_cells import NAN, make
 from xcbench.report.folder import build
-from xcbench.show import style, variants
+from xcbench.show import pictures, style, variants
 from xcbench.show.curves import draw_curves
 from xcbench.show.rates import draw_rates
 from xcbench.store import results
@@ -34,7 +34,7 @@ def test_a_full_disk_refuses_a_figure_as_it_refuses_any_file(tmp_path: Path) -> 
     rows = variants.label(results.frame([make()]), [make()])
     figure = draw_curves(rows, results.frame([make()], curves=True), style.line_styles(rows))
     with pytest.raises(OSError, match="No space left"):
-        style.save(figure, tmp_path / "curves.png")
+        pictures.write(figure, tmp_path / "curves.png")
 
 
 def drawn(make_figure, *sample: Cell):

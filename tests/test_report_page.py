@@ -33,8 +33,8 @@ def test_text_of_cells_is_no_markup(tmp_path):
 
 
 def test_of_many_methods_and_datasets_some_are_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr("xcbench.show.pictures.LINES", 2)
-    monkeypatch.setattr("xcbench.show.pictures.DATASETS", 1)
+    monkeypatch.setattr("xcbench.report.figures.LINES", 2)
+    monkeypatch.setattr("xcbench.report.figures.DATASETS", 1)
     cells = [
         make(negatives=m, end=1 + m / 10, dataset=name) for m in (1, 2, 3) for name in ("a", "b")
     ]

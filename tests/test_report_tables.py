@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from made_cells import NAN, grid, make
-from xcbench.show import summary, variants
-from xcbench.show.formats import mean_spread, seconds, terminal_table
+from xcbench.show import final_table, summary, variants
+from xcbench.show.formats import mean_spread, seconds
 from xcbench.store import results
 from xcbench.store.cell import Cell
 
@@ -192,7 +192,7 @@ def test_seconds(value, shown):
 
 
 def test_terminal_table():
-    text = terminal_table(table_of(*grid()))
+    text = final_table.terminal(table_of(*grid()))
     lines = {line.split()[1]: line for line in text.splitlines() if line.startswith("tiny")}
     assert "0.900 *" in lines["softmax"]
     assert "0.01 (lower edge)" in lines["vanilla"]

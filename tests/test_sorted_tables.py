@@ -16,7 +16,7 @@ import pytest
 from workspace import ROOT
 from xcbench.show import templates
 
-SCRIPT = (ROOT / "src" / "xcbench" / "report" / "sort.html").read_text("utf-8")
+SCRIPT = (ROOT / "src" / "xcbench" / "show" / "sort.html").read_text("utf-8")
 MINUS, NONE = "\N{MINUS SIGN}", "–"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
@@ -128,8 +128,8 @@ def test_without_the_script_there_is_a_plain_table(report: Path) -> None:
 
 def test_every_kind_of_page_has_the_script() -> None:
     loader = templates.environment()
-    for name in ("report/page.html", "papers/page.html", "papers/front.html", "board/page.html"):
+    for name in ("show/page.html", "papers/front.html", "papers/holds.html"):
         source = loader.loader.get_source(loader, name)[0]  # type: ignore[union-attr]
         while parent := re.search(r'{% extends "([^"]+)" %}', source):
             source = loader.loader.get_source(loader, parent[1])[0]  # type: ignore[union-attr]
-        assert 'include "report/sort.html"' in source, name
+        assert 'include "show/sort.html"' in source, name

@@ -93,11 +93,11 @@ def _lines(summary: pd.DataFrame, shapes: pd.DataFrame) -> Iterator[dict[str, An
         }
         for wish, needs in WISHES.items():
             best = choice(rows, needs)
-            line[wish] = "none" if best is None else _told(best, needs)
+            line[wish] = "none" if best is None else _words(best, needs)
         yield line
 
 
-def _told(row: pd.Series, needs: Needs) -> str:
+def _words(row: pd.Series, needs: Needs) -> str:
     value = (
         f"log loss {row['test_log_loss']:.3f}"
         if needs.probabilities

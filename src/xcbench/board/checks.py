@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from xcbench.board import tuning
 from xcbench.board.launch import Launch
-from xcbench.board.measures import REFERENCE
 from xcbench.board.protocol import RERUNS, Conditions, Task
+from xcbench.board.results import REFERENCE
 from xcbench.committed.results_cache import ResultsCache, save
-from xcbench.config.settings import Config
 from xcbench.methods import registry
 from xcbench.papers.run import tables
 from xcbench.plan import planning, sweeps
 from xcbench.run import runner
-from xcbench.store.cell import Cell
+from xcbench.show.table import Table, markdown, numeric
 from xcbench.store.ordering import best_value
 
 NAME = "checks"
@@ -41,7 +41,7 @@ def run(launch: Launch) -> int:
         ]
     table = pd.DataFrame(rows)
     save(table, launch.folder / f"{NAME}.csv", 6)
-    print(table.to_markdown(index=False))
+    print(markdown(Table(NAME, table, numeric(table), verbatim=True)))
     return 0
 
 
@@ -98,21 +98,16 @@ def _of_softmax() -> list[str]:
 def _objective(conditions: Conditions, task: Task, method: str) -> float:
     """Lowest mean log loss of all training rows with the penalty, nan where there is none."""
     settings = conditions.of(task, method, "runs", 0)
-    whole = replace(
-        settings,
-        method=replace(settings.method, l2=DECAY),
+    unlimited = replace(
+        tuning.with_options(settings, {"l2": DECAY}),
         budget=replace(settings.budget, seconds=None),
         evaluation=replace(settings.evaluation, rows=0, train_rows=0, costs=False),
     )
-    cell = _ran(whole)
+    (job,) = planning.jobs([unlimited], whole=False)
+    (cell,) = runner.run([job])
     losses = "train_log_loss_uncorrected"  # another family of models has a correction
     losses = losses if losses in cell.curve else "train_log_loss"
     return best_value(cell.curve[losses] + cell.curve["l2_term"], "objective")
-
-
-def _ran(settings: Config) -> Cell:
-    (job,) = planning.jobs([settings], whole=False)
-    return runner.run([job])[0]
 
 
 def again(
@@ -132,11 +127,11 @@ def again(
             yield _row("run again", f"{what}: no longer what is planned", np.nan, 0.0, False)
             continue
         old = caches["runs"].curves[caches["runs"].curves["cell"] == row["cell"]]
-        apart = _apart(old, runner.run([planned])[0].curve, COMPARED)
-        yield _row("run again", what, apart, 0.0, apart <= AGREE)
+        largest = difference(old, runner.run([planned])[0].curve, COMPARED)
+        yield _row("run again", what, largest, 0.0, largest <= AGREE)
 
 
-def _apart(old: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> float:
+def difference(old: pd.DataFrame, new: pd.DataFrame, names: Sequence[str]) -> float:
     """Largest difference of the measures of two curves at the checkpoints that both have.
 
     A cell that is near its cap may meet it, and then lacks the last ones; infinite if none is left

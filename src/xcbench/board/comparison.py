@@ -13,14 +13,13 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.board import advice, processes, tuning
+from xcbench.board import advice, limits, tuning
 from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.data import prepare
 from xcbench.errors import UserError
-from xcbench.methods import registry
 from xcbench.plan import planning
 from xcbench.plan.planning import Job
 from xcbench.store import cells, results
@@ -97,12 +96,7 @@ class Comparison:
     def _jobs(self, method: str, info: Info) -> list[Job]:
         """A cell at the defaults, then the drawn ones."""
         settings = _drawable(self.conditions.of(self.task, method, "runs", 0), info)
-        (first,) = planning.jobs([settings], whole=False)
-        if not isinstance(first.info, Info):
-            return [first]
-        thing = registry.method_of(settings.method)
-        points = tuning.trials(self.conditions.protocol, thing, settings, info)
-        return planning.jobs(points, whole=False)
+        return tuning.jobs(self.conditions.protocol, settings)
 
     def _drawn(self, info: Info) -> Iterator[Job]:
         """Drawn cells of the best methods so far, in turn."""
@@ -120,8 +114,8 @@ class Comparison:
     def _run(self, job: Job) -> str:
         """Run a cell, take its measures, and say what came out."""
         limit = LATE * self.conditions.protocol.cap(self.task, "runs")
-        code = processes.apart(partial(_silently, partial(processes.within, limit, [job], True)))
-        self.interrupted = code == processes.INTERRUPTED
+        code = limits.isolated(partial(_silently, partial(limits.within, limit, [job], True)))
+        self.interrupted = code == limits.INTERRUPTED
         cell = cells.usable(Path(job.settings.runs_dir), job.cell.cell)
         if cell is None or cell.status not in tuning.ENDED:
             why = (
@@ -140,8 +134,7 @@ def _drawable(settings: Config, info: Info) -> Config:
     negatives = asdict(settings.method).get("negatives")
     if negatives is None or negatives < info.classes:
         return settings
-    fewer: Any = {"negatives": info.classes - 1}
-    return replace(settings, method=replace(settings.method, **fewer))
+    return tuning.with_options(settings, {"negatives": info.classes - 1})
 
 
 def _silently(run: Callable[[], object]) -> None:

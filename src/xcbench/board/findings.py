@@ -1,4 +1,4 @@
-"""Findings that none of the papers states, each with an effect and an interval."""
+"""Findings that none of the papers states, each a sentence with an effect and its interval."""
 
 from __future__ import annotations
 
@@ -8,50 +8,56 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from xcbench.board.measures import REFERENCE, Board
+from xcbench.board.results import REFERENCE, Board
 from xcbench.core.metrics import of_column
-from xcbench.show.effects import Effect, effect
+from xcbench.show.effects import effect
 from xcbench.store.ordering import best_of_each, best_value
 
 LOSS = "validation_log_loss"
 STEPS = "lr"  # column of methods that take steps of a rate
+COLUMNS = ["finding", "effect", "low", "high", "unit", "numbers", "of", "sentence"]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence with a placeholder ``{}`` for its effect, and the effect."""
+    """What was found.
+
+    Attributes
+    ----------
+    sentence : with a placeholder ``{}`` for the effect.
+    numbers : function that gives the numbers whose mean is the effect.
+    unit : of the effect.
+    of : what the numbers are.
+    """
 
     name: str
     sentence: str
-    effect: Effect
-    unit: str
-    of: str
-
-    @property
-    def told(self) -> str:
-        """The sentence with its numbers."""
-        effect = self.effect
-        interval = f"{effect.mean:.3g}{self.unit} [{effect.low:.3g}, {effect.high:.3g}]"
-        told = self.sentence.replace("{}", interval)
-        return f"{told} (mean and 95 % interval, of {effect.seeds} {self.of})"
+    numbers: Callable[[Board], pd.Series]
+    unit: str = ""
+    of: str = "seeds, over these tasks"
 
 
-def of(board: Board) -> list[Finding]:
-    """All findings for which the tables have at least two different numbers."""
-    findings = (
-        Finding(name, sentence, _effect(values(board)), unit, _of(name))
-        for name, (sentence, values, unit) in FINDINGS.items()
-    )
-    return [entry for entry in findings if entry.effect.high > entry.effect.low]
+def table(board: Board) -> pd.DataFrame:
+    """All findings of at least two different numbers."""
+    lines = []
+    for it in FINDINGS:
+        numbers = it.numbers(board).replace([np.inf, -np.inf], np.nan).dropna()
+        measured = effect([*numbers])
+        if measured.high > measured.low:
+            interval = (measured.mean, measured.low, measured.high)
+            lines.append((it.name, *interval, it.unit, measured.seeds, it.of, it.sentence))
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _effect(values: pd.Series) -> Effect:
-    return effect([*values.replace([np.inf, -np.inf], np.nan).dropna()])
-
-
-def _of(name: str) -> str:
-    """What an interval is over."""
-    return "searches" if name in ("tuning", "defaults") else "seeds, over these tasks"
+def sentences(findings: pd.DataFrame) -> list[str]:
+    """The findings of `table` in words."""
+    words = []
+    for _, it in findings.iterrows():
+        unit = f" {it['unit']}" if it["unit"] else ""
+        shown = f"{it['effect']:.3g}{unit} [{it['low']:.3g}, {it['high']:.3g}]"
+        ends = f"(mean and 95 % interval, of {it['numbers']} {it['of']})"
+        words.append(f"{it['sentence'].replace('{}', shown)} {ends}.")
+    return words
 
 
 def _searches(board: Board) -> pd.DataFrame:
@@ -76,17 +82,16 @@ def of_defaults(board: Board) -> pd.Series:
     return 100.0 * (table["best"] == table["first"])
 
 
-def _accuracy(board: Board, method: str) -> pd.Series:
-    """Accuracy of a method by task and seed; empty where the board lacks it."""
-    rows = board.finals[board.finals["method"] == method]
+def _accuracy(board: Board, methods: str | pd.Series) -> pd.Series:
+    """Accuracy by task and seed of a method, or of one a task; empty if the board lacks it."""
+    rows = board.finals[board.finals["method"] == methods]
     return rows.set_index(["task", "seed"])["accuracy"]
 
 
 def _best(board: Board, some: pd.Series) -> pd.Series:
     """Accuracy by task and seed of the method that is best on the task's average."""
     best = best_of_each(board.summary[some], "accuracy", "task").set_index("task")["method"]
-    rows = board.finals[board.finals["method"] == board.finals["task"].map(best)]
-    return rows.set_index(["task", "seed"])["accuracy"]
+    return _accuracy(board, board.finals["task"].map(best))
 
 
 def by_seed(values: pd.Series) -> pd.Series:
@@ -106,7 +111,7 @@ def class_sums_share(board: Board) -> pd.Series:
     return by_seed(100 * _accuracy(board, "class_sums") / best)
 
 
-def exact_beside_best(board: Board) -> pd.Series:
+def best_less_exact(board: Board) -> pd.Series:
     """Accuracy of the best method minus that of exact softmax, in points, if the board has both."""
     best = _best(board, board.summary["accuracy"].notna())
     return by_seed(100 * (best - _accuracy(board, REFERENCE)).dropna())
@@ -115,14 +120,11 @@ def exact_beside_best(board: Board) -> pd.Series:
 def order_of_two_measures(board: Board) -> pd.Series:
     """Spearman's correlation over methods of accuracy and log likelihood."""
     measures = ["accuracy", "test_log_loss"]
-    table = board.finals[board.finals["method"] != "prior"].dropna(subset=measures)
-    if table.empty:
-        return pd.Series(dtype=float)
-    correlations = {}
-    for task_and_seed, rows in table.groupby(["task", "seed"]):
-        one, other = (of_column(name).key(rows[name]) for name in measures)
-        correlations[task_and_seed] = one.corr(other, method="spearman")
-    return by_seed(pd.Series(correlations).rename_axis(["task", "seed"]))
+    rows = board.finals[board.finals["method"] != "prior"].dropna(subset=measures)
+    keys = rows[measures].apply(lambda values: of_column(str(values.name)).key(values))
+    tables = keys.groupby([rows["task"], rows["seed"]]).corr(method="spearman")
+    correlations = tables.xs("accuracy", level=2)
+    return by_seed(correlations["test_log_loss"])
 
 
 def outside(board: Board) -> pd.Series:
@@ -134,44 +136,52 @@ def outside(board: Board) -> pd.Series:
     return by_seed(100 * (table["gce"] - table.drop(columns="gce").median(axis="columns")))
 
 
-FINDINGS: dict[str, tuple[str, Callable[[Board], pd.Series], str]] = {
-    "tuning": (
+FINDINGS = (
+    Finding(
+        "tuning",
         "Drawn rates and weight decays lower a method's validation log loss by {} below that of "
         "its default rate",
         tuning_gain,
-        " %",
+        "%",
+        "searches",
     ),
-    "defaults": (
+    Finding(
+        "defaults",
         "The default rate without weight decay stays the best trial in {} of the searches",
         of_defaults,
-        " %",
+        "%",
+        "searches",
     ),
-    "probabilities": (
+    Finding(
+        "probabilities",
         "The best method without probabilities has an accuracy higher by {} than the best one "
         "with probabilities",
         without_probabilities,
-        " points",
+        "points",
     ),
-    "class_sums": (
+    Finding(
+        "class_sums",
         "Sums of the rows of each class, which need no training, have {} of the best accuracy",
         class_sums_share,
-        " %",
+        "%",
     ),
-    "exact": (
+    Finding(
+        "exact",
         "The best method has an accuracy higher by {} than exact softmax with the same seconds, "
         "where that ended",
-        exact_beside_best,
-        " points",
+        best_less_exact,
+        "points",
     ),
-    "measures": (
+    Finding(
+        "measures",
         "Accuracy and log likelihood order the methods with a rank correlation of {}",
         order_of_two_measures,
-        "",
     ),
-    "outside": (
+    Finding(
+        "outside",
         "Generalised cross-entropy, a package from outside made for noisy labels, differs in "
         "accuracy by {} from the median of the methods with probabilities",
         outside,
-        " points",
+        "points",
     ),
-}
+)

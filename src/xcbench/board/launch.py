@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
-from xcbench.board import processes, tuning
+from xcbench.board import limits, tuning
 from xcbench.board.protocol import NAME, PARTS, Conditions, Protocol, Task
 from xcbench.committed import results_cache
 from xcbench.committed.results_cache import ResultsCache
@@ -63,10 +62,10 @@ class Launch:
                     both = partial(self._cells, task, method, conditions, caches, parts)
                     if not self.totals:
                         print(f"{NAME}: {task.name} {method}", flush=True)
-                        code = max(code, processes.apart(partial(both, self._within)))
+                        code = max(code, limits.isolated(partial(both, self._within)))
                     if code == INTERRUPTED:
                         break
-                    measured = both(self._told)
+                    measured = both(self._ended)
                     new = {part: new[part].joined(measured[part]) for part in parts}
                 if self.totals:
                     self.totals.end_grid(task.name)
@@ -128,7 +127,7 @@ class Launch:
                 measured[part], _ = cells_of(task.name, jobs, caches[part], run, self.totals)
         return measured
 
-    def _told(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
+    def _ended(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Say of the cells that are not there that their process was ended."""
         for job in jobs:
             runs_dir = Path(job.settings.runs_dir)
@@ -139,7 +138,7 @@ class Launch:
 
     def _within(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
         """Run cells with the processor seconds of the protocol for all of them."""
-        return processes.within(self.protocol.limit(task, part), jobs, warm=part == "tuning")
+        return limits.within(self.protocol.limit(task, part), jobs, warm=part == "tuning")
 
     def _chosen(self) -> Iterator[Task]:
         names = [task.name for task in self.protocol.tasks]
@@ -152,43 +151,25 @@ class Launch:
     def jobs(
         self, task: Task, part: str, method: str, conditions: Conditions, tuned: ResultsCache
     ) -> list[Job]:
-        """Jobs of a method on a task."""
+        """Jobs of a method on a task; no final cells while trials of its search are missing."""
         seeds = range(self.protocol.seeds if part == "runs" else 1)
         configurations = [
             self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds
         ]
-        first = planning.jobs(configurations[:1], whole=False)[0]
-        if not isinstance(first.info, Info):  # one cell says why
-            return [first] if part == "tuning" else []
+        trials = tuning.jobs(self.protocol, configurations[0])
         if part == "tuning":
-            thing = registry.method_of(configurations[0].method)
-            points = tuning.trials(self.protocol, thing, configurations[0], first.info)
-            return planning.jobs(points, whole=False)
+            return trials
         rows = tuned.rows[(tuned.rows["grid"] == task.name) & (tuned.rows["method"] == method)]
-        ended = rows["status"].isin(FINAL).sum()
         best = tuning.best(rows, tuned.curves, task.every_label)
-        if best is None or ended < self._expected(configurations[0], first.info):
+        if best is None or rows["status"].isin(FINAL).sum() < len(trials):
             return []
-        return planning.jobs([at(settings, best) for settings in configurations], whole=False)
-
-    def _expected(self, settings: Config, info: Info) -> int:
-        """How many trials a method has; one that was ended before has fewer."""
-        method = registry.method_of(settings.method)
-        points = tuning.trials(self.protocol, method, settings, info)
-        return len(planning.jobs(points, whole=False))
+        points = [tuning.with_options(settings, best) for settings in configurations]
+        return planning.jobs(points, whole=False)
 
     def _measured(self, task: Task, settings: Config) -> Config:
         """With the measures of the task, as far as the method ranks classes."""
         ranks = registry.method_of(settings.method).ranks
         if not task.every_label or not (ranks is True or int(ranks) >= len(self.protocol.labels)):
             return settings
-        asked = replace(settings.evaluation, metrics=list(self.protocol.labels))
-        return replace(settings, evaluation=asked)
-
-
-def at(settings: Config, values: Mapping[str, float]) -> Config:
-    """A cell with other settings of its method."""
-    options: dict[str, Any] = {
-        name.removeprefix("method."): value for name, value in values.items()
-    }
-    return replace(settings, method=replace(settings.method, **options))
+        metrics = list(self.protocol.labels)
+        return replace(settings, evaluation=replace(settings.evaluation, metrics=metrics))

@@ -20,7 +20,7 @@ from xcbench.system import durable, yaml_files
 
 PARTS = ("tuning", "runs")
 NAME = "board"
-OWN = ("strength", "C", "alpha", "rate")  # what methods call a penalty of their own, or a rate
+PENALTIES = ("strength", "C", "alpha", "rate")  # options of methods, or their rate
 RERUNS = 30  # cells that a check runs again
 
 
@@ -107,16 +107,13 @@ class Conditions:
 def write(folder: Path) -> None:
     """Write the protocol as Markdown, from the present file."""
     path = options.folder() / "experiment" / f"{NAME}.yaml"
-    text = (
-        templates.environment()
-        .get_template("board/protocol.md")
-        .render(
-            protocol=read(),
-            conditions=OmegaConf.to_container(yaml_files.load(path)),
-            methods=[*registry.builtin()],
-            own=OWN,
-            reruns=RERUNS,
-        )
+    text = templates.render(
+        "board/protocol.md",
+        protocol=read(),
+        conditions=OmegaConf.to_container(yaml_files.load(path)),
+        methods=[*registry.builtin()],
+        penalties=PENALTIES,
+        reruns=RERUNS,
     )
     with writing(folder, "reports_dir"):
         durable.write(folder / "PROTOCOL.md", text)

@@ -7,21 +7,25 @@ own penalty.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from xcbench.board.protocol import OWN, Protocol
+from xcbench.board.protocol import PENALTIES, Protocol
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
+from xcbench.methods import registry
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import MethodOptions
+from xcbench.plan import planning
+from xcbench.plan.planning import Job
 from xcbench.store.cell import ENDED as ENDED
 from xcbench.store.ordering import best_first, best_of_each
 
-POINT = ("lr", "method.l2", *(f"method.{name}" for name in OWN))
+POINT = ("lr", "method.l2", *(f"method.{name}" for name in PENALTIES))
 
 
 def tuned(method: Method, settings: MethodOptions) -> list[str]:
@@ -29,20 +33,36 @@ def tuned(method: Method, settings: MethodOptions) -> list[str]:
     return [*(["lr"] if method.has_rate(settings) else []), *filter(None, [settings.tuned])]
 
 
-def trials(protocol: Protocol, method: Method, settings: Config, info: Info) -> list[Config]:
+def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
+    """A cell with other options of its method, named with or without ``method.``."""
+    values = {name.removeprefix("method."): value for name, value in options.items()}
+    return replace(settings, method=replace(settings.method, **values))
+
+
+def trials(protocol: Protocol, settings: Config, info: Info) -> list[Config]:
     """Trial points of a method on a dataset; the first is its defaults, without weight decay."""
+    method = registry.method_of(settings.method)
     names = tuned(method, settings.method)
     if not names:
         return [settings]
     unit = np.random.default_rng(protocol.search_seed).random((protocol.trials - 1, 2))
-    points = [settings]
-    for place in unit:
-        values = zip(names, place, strict=False)
-        options: dict[str, Any] = {
-            name: _value(protocol, method, settings, info, name, u) for name, u in values
+    drawn = [
+        {
+            name: _value(protocol, method, settings, info, name, u)
+            for name, u in zip(names, place, strict=False)
         }
-        points.append(replace(settings, method=replace(settings.method, **options)))
+        for place in unit
+    ]
+    points = [settings, *(with_options(settings, options) for options in drawn)]
     return [point for point in points if not method.impossible(point.method)]
+
+
+def jobs(protocol: Protocol, settings: Config) -> list[Job]:
+    """Cells of the trials; where a method cannot run on a dataset, one that says why."""
+    (first,) = planning.jobs([settings], whole=False)
+    if not isinstance(first.info, Info):
+        return [first]
+    return planning.jobs(trials(protocol, settings, first.info), whole=False)
 
 
 def _value(

@@ -88,12 +88,12 @@ def refuse_loss(folder: Path) -> None:
 
 def written(folder: Path) -> None:
     """Write the page from the measured rows, of the tasks that have any."""
-    from xcbench.board import measures, page  # drawing takes a second to import
+    from xcbench.board import page, results  # drawing takes a second to import
 
-    board = measures.read(folder, protocol.read())
+    board = results.read(folder, protocol.read())
     if board.finals.empty:
         raise UserError(f"{folder} has no measured rows to report; `xcbench board` measures them")
     with threads.one():
         page.write(folder, board)
-    for task, sentence in measures.substitutes(board.summary).items():
+    for task, sentence in results.substitutes(board.summary).items():
         print(f"{task}: {sentence}")

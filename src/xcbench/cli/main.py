@@ -183,7 +183,7 @@ def _launches(request: Request) -> int:
 
 def _report(request: Request) -> int:
     from xcbench.report import folder
-    from xcbench.show import formats
+    from xcbench.show import final_table
 
     grids = request.settings.get("grid", "")
     name = request.settings.pop("name", grids.replace(",", "+") or "all")
@@ -194,7 +194,7 @@ def _report(request: Request) -> int:
     changes = stored.changes(selected)
     stale = ". ".join(stored.said(it for it in changes.values() if it))
     table = folder.build(selected, out, title=name, stale=stale, checkpoint=checkpoint)
-    print(formats.terminal_table(table))
+    print(final_table.terminal(table))
     print(f"report: {request.page(out)}")
     return 0
 

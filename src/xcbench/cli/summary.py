@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xcbench.show import formats, summary, variants
+from xcbench.show import final_table, summary, variants
 from xcbench.store import checkpoints, results
 from xcbench.store.cell import Cell
 
@@ -16,6 +16,6 @@ def show(cells: Sequence[Cell]) -> None:
     if not any(cell.status in summary.ENDED for cell in cells):
         return
     rows = variants.label(results.frame(cells, checkpoint=checkpoints.BEST), cells)
-    table = summary.beside(summary.summarise(rows), summary.priors(rows, cells))
+    table = summary.with_references(summary.summarise(rows), summary.priors(rows, cells))
     if len(table) <= LINES:
-        print(f"\n{formats.terminal_table(table)}\n* the best mean of a dataset\n")
+        print(f"\n{final_table.terminal(table)}\n* the best mean of a dataset\n")

@@ -7,19 +7,17 @@ as ``README.md``. Of each paper the first claims of its ``claims.csv`` are shown
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from tabulate import tabulate
 
 from xcbench.errors import writing
 from xcbench.papers import NAMES, committed, description, holds, stated
 from xcbench.papers.stated import Claim
-from xcbench.show import templates
+from xcbench.show import table, templates
+from xcbench.show.colours import verdict_class
 from xcbench.show.formats import plain
-from xcbench.show.section import verdict_class
 from xcbench.system import durable
 
 TITLE = "Five papers on extreme classification, re-run"
@@ -27,7 +25,7 @@ CLAIMS = 4  # shown of each paper
 GENERATED = "<!-- written by `xcbench replication` -->"
 UNJUDGED = "neutral"  # class of settings, times, sizes, rates, and numbers that are not printed
 JUDGED = ("result", "fitted")  # kinds of numbers
-GLANCE = "board/figures/overview.svg"  # of the comparison of all methods
+GLANCE = "board/figures/overview.png"  # of the comparison of all methods
 MARKS = ("<!-- results -->", "<!-- end of results -->")
 HEADINGS = {
     "reproduced": "reproduced",
@@ -86,9 +84,9 @@ class Standing:
     def bars(self) -> list[tuple[str, float, float]]:
         """Class, start and width in percent of what can be judged; in the order of the table."""
         parts = {kind: count for kind, count in self.counts.items() if kind != UNJUDGED}
-        whole, start, bars = sum(parts.values()) or 1, 0.0, []
+        total, start, bars = sum(parts.values()) or 1, 0.0, []
         for kind, count in parts.items():
-            width = 100 * count / whole
+            width = 100 * count / total
             bars.append((kind, round(start, 3), round(width, 3)))
             start += width
         return bars
@@ -123,8 +121,8 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
     in_prose = (stated.grouped(committed.read(reports / name)[1]) for name in NAMES)
     claims = [claim for claims in in_prose for claim in claims[:CLAIMS]]
     links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
-    environment = templates.environment()
-    text = environment.get_template("papers/front.html").render(
+    text = templates.render(
+        "papers/front.html",
         title=TITLE,
         intro=intro(rows),
         papers=papers,
@@ -133,7 +131,8 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
         links=links,
         glance=GLANCE if (reports / GLANCE).exists() else "",
     )
-    bars = environment.get_template("papers/scoreboard.svg").render(
+    bars = templates.render(
+        "papers/scoreboard.svg",
         papers=papers,
         headings=HEADINGS,
         kinds=[kind for kind, *_ in papers[0].bars],  # the same of all papers
@@ -144,9 +143,9 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
         durable.write(reports / "scoreboard.svg", bars)
         if not readme.exists() or readme.read_text("utf-8").startswith(GENERATED):
             durable.write(readme, markdown(rows, papers, claims, links))
-        whole = outer.read_text("utf-8") if outer.exists() else ""
-        if all(mark in whole for mark in MARKS):
-            before, after = whole.split(MARKS[0])[0], whole.split(MARKS[1])[1]
+        page = outer.read_text("utf-8") if outer.exists() else ""
+        if all(mark in page for mark in MARKS):
+            before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
             table = board(papers, f"{reports.name}/")
             durable.write(outer, f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
 
@@ -183,7 +182,8 @@ def board(papers: list[Standing], folder: str = "") -> str:
     sums = [sum(paper.counts[kind] for paper in papers) for kind in kinds]
     every = sum(paper.hours for paper in papers)
     lines.append(["all", sum(paper.total for paper in papers), *sums, f"{every:.1f}"])
-    return _grid(lines, ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"])
+    headings = ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"]
+    return table.grid(lines, headings)
 
 
 def markdown(
@@ -198,7 +198,7 @@ def markdown(
         board(papers),
     ]
     if claims:
-        told = [
+        rows_of_claims = [
             [
                 claim.first.paper,
                 plain(claim.first.sentence),
@@ -207,10 +207,7 @@ def markdown(
             ]
             for claim in claims
         ]
-        parts += ["## Claims", _grid(told, ["paper", "claim", "verdict", "effect [interval]"])]
+        headings = ["paper", "claim", "verdict", "effect [interval]"]
+        parts += ["## Claims", table.grid(rows_of_claims, headings)]
     parts += ["## Where to go next", "\n".join(f"- [{links[path]}]({path})" for path in links)]
     return "\n\n".join(parts) + "\n"
-
-
-def _grid(rows: Sequence[Sequence[object]], headers: list[str]) -> str:
-    return tabulate(rows, headers=headers, tablefmt="pipe", disable_numparse=True)

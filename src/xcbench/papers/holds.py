@@ -15,7 +15,7 @@ import pandas as pd
 from xcbench.papers import NAMES, committed, description, stated, verdicts
 from xcbench.papers.stated import Claim, Stated
 from xcbench.show import templates
-from xcbench.show.section import verdict_class
+from xcbench.show.colours import verdict_class
 from xcbench.system import durable
 
 NAME = "what-holds"
@@ -93,8 +93,8 @@ def _listed(places: Iterable[str]) -> str:
 def write(reports: Path) -> None:
     """Write the page and its Markdown twin."""
     papers = summaries(reports)
-    page = templates.environment().get_template("papers/holds.html")
-    durable.write(reports / f"{NAME}.html", page.render(title=TITLE, intro=INTRO, papers=papers))
+    page = templates.render("papers/holds.html", title=TITLE, intro=INTRO, papers=papers)
+    durable.write(reports / f"{NAME}.html", page)
     parts = [f"# {TITLE}", INTRO]
     for paper in papers:
         lines = "\n".join(f"- {claim}" for claim in paper.claims)

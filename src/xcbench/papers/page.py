@@ -15,8 +15,9 @@ from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
 from xcbench.papers.rows import without_twins
 from xcbench.show.pictures import Picture
-from xcbench.show.section import Section, Source
-from xcbench.show.section import Table as Cells
+from xcbench.show.section import Section
+from xcbench.show.table import Source
+from xcbench.show.table import Table as Cells
 from xcbench.store import commits
 
 DIGITS = 8  # of a cell's identity

@@ -21,7 +21,8 @@ from xcbench.data import Missing
 from xcbench.errors import writing
 from xcbench.plan import planning
 from xcbench.plan.planning import Job
-from xcbench.show.section import Section, Table
+from xcbench.show.section import Section
+from xcbench.show.table import Table
 from xcbench.system import durable, locks
 
 SHAPE = ["dataset", "train", "classes"]

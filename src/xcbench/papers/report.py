@@ -14,11 +14,12 @@ from xcbench.papers.description import Description
 from xcbench.papers.replication import Evidence, Key
 from xcbench.papers.stated import Stated
 from xcbench.papers.verdicts import ALL, NO_DATA
-from xcbench.show import section, shapes
+from xcbench.show import pictures, section, shapes
 from xcbench.show.formats import NONE
 from xcbench.show.pictures import slug
-from xcbench.show.section import Section, Source, Table
+from xcbench.show.section import Section
 from xcbench.show.shapes import Entry
+from xcbench.show.table import Source, Table
 from xcbench.system import durable, locks
 
 NAMED = {  # kinds of printed numbers
@@ -60,29 +61,20 @@ def write(
     rows = replication.rows(name, evidence)
     lock = folder / ".report.lock"
     with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
-        figures = folder / "figures"
         durable.tidy(folder / name for name in KEPT)
-        scratch, new = durable.sibling(figures), durable.sibling(figures)
-        drawn = scratch / figures.name  # whose name is in the links
-        drawn.mkdir(parents=True)
-        try:
-            in_prose = stated.read(folder)
+        in_prose = stated.read(folder)
+        with pictures.replacing(folder / "figures") as drawn:
             sections = [*draw(rows, drawn), *by_reading(in_prose), *priors.section(folder)]
-            summary = [*filter(None, [stale]), *summed(paper, rows, in_prose)]
-            page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
-            claim_sections = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
-            lines = "\n".join(f"- {line}" for line in [*summary, intro])
-            text = f"# {title}\n\n{lines}\n\n" + section.markdown([*claim_sections, *sections])
-            drawn.rename(new)
-            durable.replace_folder(new, figures)
-            durable.write(folder / "tables.md", text)
-            durable.write(
-                folder / report_counts.NAME, report_counts.text(replication.as_text(rows), in_prose)
-            )
-            durable.write(folder / "index.html", page)
-        finally:
-            durable.remove(scratch)
-            durable.remove(new)
+        summary = [*filter(None, [stale]), *summed(paper, rows, in_prose)]
+        page = section.render(title, summary, sections, stated.grouped(in_prose), intro)
+        claim_sections = [Section("Claims", tables=[of_claims(in_prose)])] if in_prose else []
+        lines = "\n".join(f"- {line}" for line in [*summary, intro])
+        text = f"# {title}\n\n{lines}\n\n" + section.markdown([*claim_sections, *sections])
+        durable.write(folder / "tables.md", text)
+        durable.write(
+            folder / report_counts.NAME, report_counts.text(replication.as_text(rows), in_prose)
+        )
+        durable.write(folder / "index.html", page)
     return rows
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.committed import csv_tables
-from xcbench.show.section import verdict_class
+from xcbench.show.colours import verdict_class
 
 NAME = "claims.csv"
 COLUMNS = (

@@ -8,17 +8,18 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 
+from xcbench import show
 from xcbench.core.metrics import in_tables
 from xcbench.errors import UserError, writing
-from xcbench.report import page
-from xcbench.show import pictures, summary, templates, variants
-from xcbench.show.formats import markdown
+from xcbench.report import figures, page
+from xcbench.show import section, summary, templates, variants
 from xcbench.store import checkpoints, commits, results
 from xcbench.store.cell import Cell
 from xcbench.system import durable, locks, sealed
 
 INPUTS = "inputs.sha256"
 CONTENT = {"index.html", "table.csv", "table.md", "results.csv", "curves.csv", "figures", INPUTS}
+CODE = (".py", ".html")
 OPTIONAL = {templates.SELF_CONTAINED}
 
 
@@ -67,7 +68,7 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     rows = results.frame(cells, checkpoint=checkpoint)
     labelled = variants.label(rows, cells)
     trained, priors = summary.summarise(labelled), summary.priors(labelled, cells)
-    table = summary.beside(trained, priors)
+    table = summary.with_references(trained, priors)
     curves = results.frame(cells, curves=True)
     curves = curves[[name for name in curves if "." not in str(name) and name != "message"]]
     texts = {
@@ -93,12 +94,16 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     scratch = durable.sibling(out)
     try:
         scratch.mkdir()
-        by_label = page.by_label(labelled, cells)
-        twins = [label for label, its in by_label.items() if page.is_twin(its)]
-        texts["table.md"] = markdown(table, title, twins, checkpoint)
-        drawn = pictures.draw(labelled, curves, trained, scratch / "figures")
-        texts["index.html"] = page.render(
-            title, by_label, labelled, table, drawn, stale, checkpoint
+        by_label = _by_label(labelled, cells)
+        drawn = figures.draw(labelled, curves, trained, scratch / "figures")
+        final = section.markdown([*page.summary(by_label, table, checkpoint)])
+        texts["table.md"] = f"# {title}\n\n{final}"
+        texts["index.html"] = section.render(
+            title,
+            page.intro(labelled, cells),
+            [*page.sections(by_label, labelled, table, drawn, checkpoint)],
+            notices=[*filter(None, [stale])],
+            home="",
         )
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
@@ -109,6 +114,15 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     return table
 
 
+def _by_label(rows: pd.DataFrame, cells: list[Cell]) -> dict[str, list[Cell]]:
+    """Cells by label of their dataset."""
+    label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(label[cell.cell], []).append(cell)
+    return groups
+
+
 def _described(rows: pd.DataFrame, cells: list[Cell], checkpoint: str) -> pd.DataFrame:
     """Rows of cells with their checkpoint and the commit of their code."""
     return commits.with_commits(checkpoints.marked(rows, cells, checkpoint), cells)
@@ -117,8 +131,8 @@ def _described(rows: pd.DataFrame, cells: list[Cell], checkpoint: str) -> pd.Dat
 def _digest(*inputs: str) -> str:
     """Hash of what a report is made of, the code that makes it included."""
     digest = hashlib.sha256(matplotlib.__version__.encode())
-    folder = Path(__file__).parent
-    for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".html")):
+    rooms = (Path(module).parent for module in (__file__, show.__file__))
+    for path in sorted(path for room in rooms for path in room.iterdir() if path.suffix in CODE):
         digest.update(path.read_bytes())
     for text in inputs:
         digest.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
@@ -135,9 +149,9 @@ def _is_of(out: Path, inputs: str) -> bool:
 
 def _checksums(folder: Path, inputs: str) -> str:
     """The digest of the inputs, then that of every file, as sha256sum writes them."""
-    own = {INPUTS, *OPTIONAL}
+    omitted = {INPUTS, *OPTIONAL}
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    names = [path.as_posix() for path in files if path.name not in own]
+    names = [path.as_posix() for path in files if path.name not in omitted]
     lines = [f"{sealed.file_digest(folder / name)}  {name}" for name in names]
     return "\n".join([inputs, *lines, ""])
 

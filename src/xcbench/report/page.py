@@ -1,4 +1,4 @@
-"""The page of a report."""
+"""The sections of a report: of every dataset, of cells that are not done, settings, conventions."""
 
 from __future__ import annotations
 
@@ -6,103 +6,120 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
-from xcbench.show import formats, templates
-from xcbench.show.pictures import DATASETS, Picture, slug
+from xcbench.report.figures import DATASETS
+from xcbench.show import final_table
+from xcbench.show.pictures import Picture
+from xcbench.show.section import Section
+from xcbench.show.summary import counted
+from xcbench.show.table import Table
 from xcbench.show.variants import pairs, split, text
 from xcbench.store import checkpoints, commits
-from xcbench.store.cell import STATUSES, Cell
+from xcbench.store.cell import Cell
 
-UNDRAWN = f"figures are drawn for the first {DATASETS} datasets"
+CONVENTIONS = [
+    "Log losses and bounds are means per observation in nats, without any l2 penalty term.",
+    "Errors are fractions of observations whose highest score is not their label.",
+    "Precision at 1, where rows have several labels: the share of rows whose highest score is that "
+    "of any of their labels; rows made of one row count as one.",
+    "Train seconds exclude loading and evaluation; compare them only between cells run on the "
+    "same machine in the same hour.",
+    "The rate of a method is the one with the lowest mean training log loss, or validation log "
+    "loss where validation rows were set aside (evaluation.validation), among the rates at which "
+    "most seeds ended.",
+    "Class prior: test log loss of the frequencies of the classes among the training rows, and "
+    "test error of the most frequent class; a method that is worse has learned nothing.",
+    "A ± b is the mean and the standard deviation over seeds (n - 1 in the denominator); cells "
+    "that diverged, failed or were skipped have no part in it.",
+]
+CHECKPOINT = {
+    checkpoints.LAST: "Numbers are those of the last checkpoint of a cell.",
+    checkpoints.BEST: "Numbers are those of the last checkpoint of a cell. Where validation rows "
+    "were set aside, they are those of the checkpoint with the lowest validation log loss (of "
+    "methods without probabilities: validation error).",
+}
+EDGE = (
+    "A rate marked as lower or upper edge is the lowest or highest that was run: a better one may "
+    "lie outside the grid."
+)
+TWIN = (
+    "Synthetic stand-in: this dataset imitates the shape of the real one and nothing else. Never "
+    "compare its numbers with a published number."
+)
+BOLD = "Bold: the best mean of a dataset."
+UNDRAWN = f"No figure: figures are drawn for the first {DATASETS} datasets."
 
 
-def render(
-    title: str,
+def intro(rows: pd.DataFrame, cells: Iterable[Cell]) -> list[str]:
+    """How many cells there are, and which code ran them."""
+    statuses = counted(rows["status"])
+    return [
+        f"{len(rows)} cells: {statuses}. A cell is one dataset, method, learning rate and seed.",
+        f"Commits of the code: {commits.counted(commits.with_commits(rows, cells))}.",
+    ]
+
+
+def sections(
     cells: Mapping[str, list[Cell]],
     rows: pd.DataFrame,
     table: pd.DataFrame,
-    figures: dict[str, list[Picture]],
-    stale: str = "",
-    checkpoint: str = checkpoints.BEST,
-) -> str:
-    """Render a report as HTML.
+    figures: Mapping[str, list[Picture]],
+    checkpoint: str,
+) -> Iterator[Section]:
+    """All sections.
 
     Parameters
     ----------
-    title : heading of the page.
     cells : the cells, by label of the dataset.
     rows : their labelled frame.
     table : the final table.
-    figures : what `figures.draw` returned.
-    stale : a sentence on cells that other code than today's measured, or nothing.
+    figures : by label of the dataset.
     checkpoint : rule for the checkpoint that stands for a cell.
     """
-    counts = rows["status"].value_counts()
-    measured = [cell for its in cells.values() for cell in its]
-    return (
-        templates.environment()
-        .get_template("report/page.html")
-        .render(
-            title=title,
-            cells=len(rows),
-            stale=stale,
-            counts=", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts),
-            code=commits.counted(commits.with_commits(rows, measured)),
-            sections=[
-                _section(str(label), cells[str(label)], part, results, figures[str(label)])
-                for (label, results), part in zip(
-                    table.groupby("dataset", sort=False), _parts(rows, table), strict=True
-                )
-            ],
-            right=formats.RIGHT,
-            edge=formats.EDGE,
-            twin=formats.TWIN,
-            not_done=_not_done(rows),
-            settings=_settings_of_methods(rows),
-            conventions=formats.conventions(checkpoint),
-        )
+    for label, results in table.groupby("dataset", sort=False):
+        part = rows[rows["dataset_label"] == label]
+        yield _of_dataset(str(label), cells[str(label)], part, results, figures[str(label)])
+    not_done = _not_done(rows)
+    if len(not_done):
+        rights = ("rate", "seed")
+        its = Table("Cells not done", not_done, rights, verbatim=True)
+        yield Section("Cells not done", tables=[its])
+    yield Section("Settings", tables=[Table("Settings", _of_methods(rows), verbatim=True)])
+    yield Section("Conventions", items=[*CONVENTIONS, CHECKPOINT[checkpoint]])
+
+
+def summary(
+    cells: Mapping[str, list[Cell]], table: pd.DataFrame, checkpoint: str
+) -> Iterator[Section]:
+    """The final table of all datasets, with the conventions."""
+    notes = [f"**{label}**: {TWIN}" for label in table["dataset"].unique() if is_twin(cells[label])]
+    notes += [*CONVENTIONS, CHECKPOINT[checkpoint], *([EDGE] if table["edge"].any() else [])]
+    yield Section("Results", tables=[final_table.of(table, BOLD)])
+    yield Section("Conventions", items=notes)
+
+
+def _of_dataset(
+    label: str,
+    cells: list[Cell],
+    rows: pd.DataFrame,
+    results: pd.DataFrame,
+    figures: list[Picture],
+) -> Section:
+    edge = [EDGE] if results["edge"].any() else []
+    none = "No figure: no cell ended." if results["train_log_loss"].isna().all() else UNDRAWN
+    return Section(
+        label,
+        text=[" · ".join(_shape(cells)), " ".join([BOLD, *edge]), *([] if figures else [none])],
+        tables=[
+            final_table.of(results.drop(columns="dataset"), f"Results: {label}"),
+            Table("Protocol, budget and other settings", _of_data(rows), folded=True),
+        ],
+        figures=figures,
+        notices=[TWIN] if is_twin(cells) else [],
     )
 
 
-def by_label(rows: pd.DataFrame, cells: Iterable[Cell]) -> dict[str, list[Cell]]:
-    """Cells by label of their dataset."""
-    label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(label[cell.cell], []).append(cell)
-    return groups
-
-
-def _parts(rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Rows of each dataset, in the order of the final table."""
-    parts = dict(list(rows.groupby("dataset_label")))
-    return (parts[label] for label in table["dataset"].unique())
-
-
-def _section(
-    label: str,
-    cells: list[Cell],
-    part: pd.DataFrame,
-    results: pd.DataFrame,
-    figures: list[Picture],
-) -> dict[str, Any]:
-    words = formats.in_words(results, lambda value: Markup("<strong>{}</strong>").format(value))
-    return {
-        "label": label,
-        "anchor": slug(label),
-        "twin": is_twin(cells),
-        "facts": _shape(cells),
-        "settings": _settings_of_data(part),
-        "columns": [name for name in words[0] if name != "dataset"],
-        "results": words,
-        "edge": results["edge"].any(),
-        "figures": figures,
-        "undrawn": "no cell ended" if results["train_log_loss"].isna().all() else UNDRAWN,
-    }
-
-
-def is_twin(cells: list[Cell]) -> bool:
+def is_twin(cells: Iterable[Cell]) -> bool:
     """Whether cells of a dataset ran on a synthetic stand-in."""
     return any(cell.dataset.endswith("-twin") or cell.shape.get("twin") for cell in cells)
 
@@ -123,49 +140,42 @@ def _shape(cells: list[Cell]) -> list[str]:
     return facts
 
 
-def _dropped(shape: dict[str, Any]) -> list[str]:
+def _dropped(shape: Mapping[str, Any]) -> Iterator[str]:
     """What the protocol costs in test rows, and in accuracy that can be reached."""
-    facts = []
     if shape.get("test_dropped"):
-        facts.append(f"{shape['test_dropped']:,} more test rows dropped: their label is no class")
+        yield f"{shape['test_dropped']:,} more test rows dropped: their label is no class"
     if "accuracy_ceiling" in shape:
-        facts.append(f"accuracy at most {shape['accuracy_ceiling']:.4f}: rows differ only in label")
-    return facts
+        yield f"accuracy at most {shape['accuracy_ceiling']:.4f}: rows differ only in label"
 
 
-def _settings_of_data(part: pd.DataFrame) -> list[tuple[str, str]]:
+def _of_data(rows: pd.DataFrame) -> pd.DataFrame:
     """Protocol, budget and the like of a dataset, several values side by side."""
-    of_data, _, of_run = split(part)
-    protocol = [name for name in of_data if name.startswith("dataset.protocol.")]
-    settings = []
-    for name in [*protocol, *of_run]:
-        values = [value for value in part[name].map(text).unique() if value not in ("", "none")]
-        if values:
-            settings.append((name.removeprefix("dataset."), " or ".join(values)))
-    return settings
+    of_data, _, of_run = split(rows)
+    names = [*(name for name in of_data if name.startswith("dataset.protocol.")), *of_run]
+    values = {name.removeprefix("dataset."): rows[name].map(text).unique() for name in names}
+    recorded = {
+        name: [it for it in several if it not in ("", "none")] for name, several in values.items()
+    }
+    lines = [(name, " or ".join(several)) for name, several in recorded.items() if several]
+    return pd.DataFrame(lines, columns=["setting", "value"])
 
 
-def _settings_of_methods(rows: pd.DataFrame) -> list[dict[str, str]]:
-    """List the settings of every method variant, in one line each."""
+def _of_methods(rows: pd.DataFrame) -> pd.DataFrame:
+    """The settings of every method variant, in one line each."""
     _, of_method, _ = split(rows)
-    settings: dict[str, str] = {}
-    for _, row in rows.drop_duplicates("method_label").iterrows():
-        names = [name for name in of_method if text(row[name]) != "none"]
-        label = row["method_label"]
-        settings[label] = ", ".join(pairs(row, names))
-    return [{"method": label, "settings": settings[label]} for label in settings]
-
-
-def _not_done(rows: pd.DataFrame) -> list[dict[str, str]]:
-    return [
-        {
-            "dataset": row["dataset_label"],
-            "method": row["method_label"],
-            "rate": formats.rate(row["lr"]),
-            "seed": str(row["seed"]),
-            "status": row["status"],
-            "message": "" if pd.isna(row["message"]) else row["message"],
-            "cell": row["cell"],
-        }
-        for _, row in rows[rows["status"] != "done"].iterrows()
+    lines = [
+        (
+            row["method_label"],
+            ", ".join(pairs(row, (it for it in of_method if text(row[it]) != "none"))),
+        )
+        for _, row in rows.drop_duplicates("method_label").iterrows()
     ]
+    return pd.DataFrame(lines, columns=["method", "settings"])
+
+
+def _not_done(rows: pd.DataFrame) -> pd.DataFrame:
+    """Cells that did not end, with their reasons."""
+    some = rows[rows["status"] != "done"]
+    names = {"dataset_label": "dataset", "method_label": "method", "lr": "rate"}
+    shown = ["dataset_label", "method_label", "lr", "seed", "status", "message", "cell"]
+    return some[shown].rename(columns=names).assign(message=some["message"].fillna(""))

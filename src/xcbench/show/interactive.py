@@ -56,8 +56,8 @@ def svg(fig: Figure, name: str) -> Markup:
     colours = [colour for (colour, _), _ in looks]
     record = {"labels": labels, "colours": colours, "axes": [_scales(ax) for ax in fig.axes]}
     hidden = json.dumps(record).replace("<", "\\u003c")
-    whole = f'{text}<script type="application/json">{hidden}</script>'
-    return Markup(whole) if len(whole) <= LARGEST else Markup()
+    figure = f'{text}<script type="application/json">{hidden}</script>'
+    return Markup(figure) if len(figure) <= LARGEST else Markup()
 
 
 def numbered(svg: str) -> str:

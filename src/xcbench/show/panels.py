@@ -108,13 +108,13 @@ def draw(ax: Axes, runs: pd.DataFrame, looks: style.Styles, end: float) -> int:
         words = "not run: data" if len(runs) else "no run"
         ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center", va="center", color=SOFT)
         ax.tick_params(left=False, labelleft=False)
-        said = []
+        remarks: list[str] = []
     else:
         means = {label: line["mean"] for label, line in drawn.items()}
         beyond = style.outside(means, of_column(LOSS), end)
-        said = notes(runs, looks)
-        said += [f"off the axis: {', '.join(beyond)}"] if beyond else []
-    return _write_above(ax, "; ".join(said))
+        remarks = notes(runs, looks)
+        remarks += [f"off the axis: {', '.join(beyond)}"] if beyond else []
+    return _write_above(ax, "; ".join(remarks))
 
 
 def head(axes: Iterable[Axes], headings: Iterable[str], above: int) -> None:
@@ -143,8 +143,8 @@ def notes(runs: pd.DataFrame, labels: Iterable[str]) -> list[str]:
 
 def _write_above(ax: Axes, text: str) -> int:
     """Write a note above a panel and return its number of lines."""
-    whole = re.sub(r" \([^)]*\)", lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
-    folded = textwrap.wrap(whole, FOLD, break_on_hyphens=False)
+    words = re.sub(r" \([^)]*\)", lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+    folded = textwrap.wrap(words, FOLD, break_on_hyphens=False)
     ax.annotate(
         "\n".join(folded).replace("\N{NO-BREAK SPACE}", " "),
         (0, 1),

@@ -1,19 +1,23 @@
-"""The figures of a dataset, as files: ``<dataset>-curves`` and ``<dataset>-rates``."""
+"""Figures on disk: each as PNG, as PDF for papers, and as SVG for pages if it has lines."""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
+import numpy as np
 from markupsafe import Markup
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.figure import Figure
+from PIL import Image
 
-from xcbench.show import style
-from xcbench.show.curves import draw_curves
-from xcbench.show.rates import draw_rates
-from xcbench.show.summary import TRAINING
-from xcbench.store.ordering import best_first
+from xcbench.show import interactive, style
+from xcbench.system import durable
 
 
 class Picture(NamedTuple):
@@ -26,76 +30,71 @@ class Picture(NamedTuple):
 
     @property
     def pdf(self) -> Path:
-        """The same figure for a paper, see `style.save`."""
+        """The same figure for a paper."""
         return self.png.with_suffix(".pdf")
 
 
-CURVES = (
-    "Learning curves at the best rate of each method, against epochs (left) and training seconds "
-    "(right). Lines are means over seeds, bands reach from the lowest to the highest seed. A "
-    "dashed horizontal line with a diamond is a method of which only the end is known."
-)
-RATES = (
-    "Values of the table against the learning rate. Points are means over seeds, bars "
-    "reach from the lowest to the highest seed, rings are the best rates, triangles lie above the "
-    "axis. Crosses above the panels: a seed diverged at this rate. Dashed horizontal lines: "
-    "methods without a rate."
-)
-LINES, DATASETS = 24, 20  # that are drawn at most
-OUTSIDE = (
-    "No axis goes beyond twice the value before training; what lies above is named in the panel."
-)
-
-
-def draw(
-    rows: pd.DataFrame, curves: pd.DataFrame, table: pd.DataFrame, folder: Path
-) -> dict[str, list[Picture]]:
-    """Draw and save the figures of every dataset, of the first `DATASETS` where there are more.
+def save(
+    figures: Mapping[str, Figure | None], captions: Mapping[str, str], folder: Path
+) -> dict[str, Picture]:
+    """Save the figures that there are.
 
     Parameters
     ----------
-    rows : labelled cells of the whole report.
-    curves : their checkpoints.
-    table : the final table: where a dataset has more than `LINES` methods and variants, those with
-        the lowest training log loss are drawn.
-    folder : where the files go.
+    figures, captions : by name.
+    folder : where the files go; it exists.
 
     Returns
     -------
     dict
-        Figures by label of the dataset; none if no cell of a dataset ended.
+        Pictures by name; the first sentence of a caption stands in their place where they cannot
+        be seen.
     """
-    folder.mkdir()
-    drawn: dict[str, list[Picture]] = {str(label): [] for label in table["dataset"]}
-    several = len(drawn) > DATASETS
-    for dataset in list(drawn)[:DATASETS]:
-        part = rows[rows["dataset_label"] == dataset]
-        methods = table[table["dataset"] == dataset].reset_index()
-        shown = best_first(methods, TRAINING).head(LINES)["method"]
-        part = part[part["method_label"].isin(shown)]
-        part_curves = curves[curves["cell"].isin(part["cell"])]
-        styles = style.line_styles(rows if len(table) <= LINES else part)
-        notes = [OUTSIDE]
-        if len(methods) > LINES:
-            notes.append(
-                f"Shown are {LINES} of {len(methods)} methods and variants, those with the lowest "
-                "training log loss."
-            )
-        if several:
-            notes.append(f"Figures are drawn for the first {DATASETS} of {len(drawn)} datasets.")
-        with style.look():
-            for kind, make, caption in (
-                ("curves", draw_curves, CURVES),
-                ("rates", draw_rates, RATES),
-            ):
-                figure = make(part, part_curves, styles)
-                if figure is None:
-                    continue
-                png = folder / f"{slug(dataset)}-{kind}.png"
-                svg = style.save(figure, png)
-                alt = f"{caption.split('.')[0]}: {dataset}. The numbers are in the table."
-                drawn[dataset].append(Picture(png, alt, " ".join([caption, *notes]), svg))
-    return drawn
+    pictures = {}
+    for name, figure in figures.items():
+        if figure is None:
+            continue
+        png, caption = folder / f"{name}.png", captions[name]
+        alt = f"{caption.split('. ')[0].removesuffix('.')}. The numbers are in the tables."
+        pictures[name] = Picture(png, alt, caption, write(figure, png))
+    return pictures
+
+
+def write(figure: Figure, png: Path) -> Markup:
+    """Write a figure as PNG and PDF, the same bytes whenever it is drawn from the same numbers.
+
+    Returns
+    -------
+    Markup
+        The figure as SVG for a page, where it has lines of a legend (`interactive.svg`).
+    """
+    with style.look():
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        image = Image.fromarray(np.asarray(canvas.buffer_rgba()), "RGBA")
+        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+            png, optimize=True, dpi=(figure.dpi, figure.dpi)
+        )  # 256 colours are plenty, at a third of the size
+        figure.set_layout_engine("none")  # laid out once, for all files
+        content = io.BytesIO()  # on a full disk, Matplotlib would fail in a way of its own
+        FigureCanvasPdf(figure).print_pdf(content, metadata={"CreationDate": None})
+        png.with_suffix(".pdf").write_bytes(content.getvalue())
+        return interactive.svg(figure, png.stem)
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A new folder of this name, which takes the place of the old one when all is drawn."""
+    scratch, new = durable.sibling(folder), durable.sibling(folder)
+    drawn = scratch / folder.name  # whose name is in the links
+    drawn.mkdir(parents=True)
+    try:
+        yield drawn
+        drawn.rename(new)
+        durable.replace_folder(new, folder)
+    finally:
+        durable.remove(scratch)
+        durable.remove(new)
 
 
 def slug(label: str) -> str:

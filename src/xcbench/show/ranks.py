@@ -60,14 +60,9 @@ def cliques(table: Ranks) -> list[tuple[int, int]]:
 
 def profile(values: pd.DataFrame, ratios: np.ndarray) -> pd.DataFrame:
     """Share of tasks on which a method is within a ratio of the lowest loss."""
+    values = values.dropna(how="all", axis="columns")
     relative = values.div(values.min(axis="columns"), axis="index")
-    return pd.DataFrame(
-        {
-            method: [(ratio_of_task <= ratio).mean() for ratio in ratios]
-            for method, ratio_of_task in relative.items()
-        },
-        index=ratios,
-    )
+    return pd.DataFrame({ratio: (relative <= ratio).mean() for ratio in ratios}).T
 
 
 def front(entries: pd.DataFrame, cost: str, quality: str) -> pd.Index:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from xcbench.show.colours import verdict_class
 from xcbench.show.formats import NONE
 
 NAMES = ("dataset", "method", "metric")  # of a printed number
@@ -23,6 +24,11 @@ class Entry:
     measured: str
     verdict: str
     anchor: str
+
+    @property
+    def kind(self) -> str:
+        """CSS class of the verdict."""
+        return verdict_class(self.verdict)
 
 
 @dataclass(frozen=True)

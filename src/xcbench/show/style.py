@@ -1,27 +1,20 @@
-"""Style of figures: one colour for each method everywhere, legible axes, reproducible files."""
+"""Style of figures: one colour for each method everywhere, and legible axes."""
 
 from __future__ import annotations
 
-import io
 import textwrap
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.style import context
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-from PIL import Image
 
 from xcbench.core.metrics import Metric, axes, of_column
-from xcbench.show import interactive
 from xcbench.show.variants import natural
 
 KNOWN = {  # the colours of Okabe and Ito
@@ -189,24 +182,3 @@ def legend(fig: Figure, title: str, looks: Styles) -> None:
         ncols=columns,
         handlelength=2.8,
     )
-
-
-def save(fig: Figure, path: Path) -> Markup:
-    """Write a figure as PNG and PDF, the same bytes whenever it is drawn from the same numbers.
-
-    Returns
-    -------
-    Markup
-        The figure as SVG for a page, where it has lines of a legend (`interactive.svg`).
-    """
-    canvas = FigureCanvasAgg(fig)
-    canvas.draw()
-    image = Image.fromarray(np.asarray(canvas.buffer_rgba()), "RGBA")
-    image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-        path.with_suffix(".png"), optimize=True, dpi=(fig.dpi, fig.dpi)
-    )  # 256 colours are plenty, at a third of the size
-    fig.set_layout_engine("none")  # laid out once, for both files
-    content = io.BytesIO()  # on a full disk, Matplotlib would fail in a way of its own
-    FigureCanvasPdf(fig).print_pdf(content, metadata={"CreationDate": None})
-    path.with_suffix(".pdf").write_bytes(content.getvalue())
-    return interactive.svg(fig, path.stem)

@@ -109,15 +109,15 @@ def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     )
 
 
-def beside(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
+def with_references(trained: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
     """The final table with the reference row of each dataset below its methods."""
     marks = [str(name) for name in trained if str(name).endswith("_best")]
-    whole = pd.concat([trained, references.reindex(columns=trained.columns)], ignore_index=True)
-    whole = whole.astype({"seeds": trained["seeds"].dtype})
-    whole[marks] = whole[marks].eq(True)
+    table = pd.concat([trained, references.reindex(columns=trained.columns)], ignore_index=True)
+    table = table.astype({"seeds": trained["seeds"].dtype})
+    table[marks] = table[marks].eq(True)
     place = {label: number for number, label in enumerate(trained["dataset"].unique())}
-    order = whole["dataset"].map(place).sort_values(kind="stable").index
-    return whole.loc[order].reset_index(drop=True)
+    order = table["dataset"].map(place).sort_values(kind="stable").index
+    return table.loc[order].reset_index(drop=True)
 
 
 def edge(variant: pd.DataFrame, lr: float) -> str:
@@ -130,9 +130,13 @@ def edge(variant: pd.DataFrame, lr: float) -> str:
 
 def status(cells: pd.DataFrame) -> str:
     """The common status, such as ``done``, or counts: ``2 done, 1 diverged``."""
-    counts = cells["status"].value_counts()
-    if len(counts) == 1:
-        return str(counts.index[0])
+    statuses = cells["status"]
+    return str(statuses.iloc[0]) if statuses.nunique() == 1 else counted(statuses)
+
+
+def counted(statuses: pd.Series) -> str:
+    """How often each status occurs: ``2 done, 1 diverged``."""
+    counts = statuses.value_counts()
     return ", ".join(f"{counts[word]} {word}" for word in STATUSES if word in counts)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,11 +33,13 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    templates.filters["link"] = link
-    templates.filters["told"] = told
-    templates.filters["head"] = head
-    templates.tests["numeric"] = numeric
+    templates.filters |= {"link": link, "inline": inline, "clauses": clauses}
     return templates
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template of the package, ``show/page.html``."""
+    return environment().get_template(template).render(**values)
 
 
 def link(picture: Path) -> str:
@@ -44,23 +47,19 @@ def link(picture: Path) -> str:
     return f"{quote(picture.parent.name)}/{quote(picture.name)}"
 
 
-def told(text: str) -> Markup:
-    """Sentence as HTML, with words in backticks as code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
+def inline(text: str) -> Markup:
+    """Sentence as HTML, with words in backticks as code, and ``[words](address)`` as a link."""
+    html = re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(printable(text))))
+    return Markup(re.sub(r"\[([^][]+)\]\(([^()\s]+)\)", r'<a href="\2">\1</a>', html))
 
 
-def head(text: str) -> tuple[str, str]:
+def clauses(text: str) -> tuple[str, str]:
     """First clause of a long caption, and what follows it."""
     for match in re.finditer(r"[.:;] ", text) if len(text) > LONG_CAPTION else ():
         first, rest = text[: match.start()], text[match.end() :]
         if first.count("(") == first.count(")") and len(first) > SHORT_CLAUSE:
             return first, rest
     return text, ""
-
-
-def numeric(text: object) -> bool:
-    """Whether a cell of a table is a number."""
-    return re.fullmatch(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", str(text)) is not None
 
 
 def self_contained(folder: Path) -> Path:

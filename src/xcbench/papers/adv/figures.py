@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.adv.experiments import (
     ACCURACY,
     DATASETS,
@@ -25,7 +25,7 @@ from xcbench.papers.adv.experiments import (
 from xcbench.papers.columns import Column
 from xcbench.papers.rows import ended
 from xcbench.papers.values import Values, values
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.formats import NONE
 from xcbench.show.pictures import Picture

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from xcbench.papers import LOSS, Measured, pictures
+from xcbench.papers import LOSS, Measured
 from xcbench.papers.ar.experiments import (
     BOUND,
     DATASETS,
@@ -20,7 +20,7 @@ from xcbench.papers.ar.experiments import (
 )
 from xcbench.papers.rows import ended
 from xcbench.papers.values import values
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import CLOCKS, draw_line, over_seeds
 from xcbench.show.panels import SOFT
 from xcbench.show.pictures import Picture

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.memoir.experiments import (
     AT_HAND,
     DATASETS,
@@ -24,7 +24,7 @@ from xcbench.papers.memoir.experiments import (
 )
 from xcbench.papers.rows import ended
 from xcbench.papers.values import values
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.pictures import Picture
 
 LOOKS: style.Styles = {

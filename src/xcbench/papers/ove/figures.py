@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.ove.experiments import (
     DATASETS,
     FIGURE3,
@@ -33,7 +33,7 @@ from xcbench.papers.ove.experiments import (
     weight_matrix,
 )
 from xcbench.papers.values import values
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.panels import SOFT
 from xcbench.show.pictures import Picture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Grid, Measured, pictures
+from xcbench.papers import Grid, Measured
 from xcbench.papers.umax import experiments
 from xcbench.papers.umax.experiments import (
     BIASED,
@@ -19,7 +19,7 @@ from xcbench.papers.umax.experiments import (
     TABLE3_CODE,
     TWICE,
 )
-from xcbench.show import panels, style
+from xcbench.show import panels, pictures, style
 from xcbench.show.panels import COLUMNS
 from xcbench.show.pictures import Picture
 

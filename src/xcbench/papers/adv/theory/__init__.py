@@ -13,7 +13,8 @@ import pandas as pd
 
 from xcbench.papers import Measured, report
 from xcbench.papers.adv.theory import equivalence, signal_to_noise
-from xcbench.show.section import Section, Table
+from xcbench.show.section import Section
+from xcbench.show.table import Table
 
 PARTS: dict[str, ModuleType] = {
     "equivalence": equivalence,

@@ -18,7 +18,8 @@ import pandas as pd
 from scipy.optimize import linprog
 
 from xcbench.papers import Measured
-from xcbench.show.section import Section, Table
+from xcbench.show.section import Section
+from xcbench.show.table import Table
 
 ROWS, FEATURES, CLASSES = 60, 8, 5
 DELTA = 0.05

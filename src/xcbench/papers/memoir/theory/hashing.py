@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, pictures
-from xcbench.show import style
+from xcbench.papers import Measured
+from xcbench.show import pictures, style
 from xcbench.show.section import Section
 
 S, C = 0.9, 0.5

@@ -12,13 +12,14 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured, pictures
+from xcbench.papers import Measured
 from xcbench.papers.memoir.theory.margins import DELTAS, FILE, GRAPH, read
 from xcbench.papers.report import all_but
 from xcbench.papers.rows import without_twins
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.formats import NONE
-from xcbench.show.section import Section, Table
+from xcbench.show.section import Section
+from xcbench.show.table import Table
 
 CAPTION = (
     "Recall of margin oracles against batches, and the delta of each epsilon after the last one, "

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from xcbench.papers import Measured
 from xcbench.papers.umax.theory import bisection, convergence, second_moment, step_size
-from xcbench.show import style
+from xcbench.show import pictures, style
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 
@@ -86,8 +86,7 @@ def sections(measured: Measured, folder: Path) -> list[Section]:
     parts = []
     for result in results(measure()):
         png = folder / f"{result.name}.png"
-        with style.look():
-            svg = style.save(result.figure, png)
+        svg = pictures.write(result.figure, png)
         for name, frame in result.frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
         title = TITLES[result.name]

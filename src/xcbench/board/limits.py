@@ -1,4 +1,4 @@
-"""Run cells in a separate process that can be killed: libraries have no time limit."""
+"""Limits of processor seconds: cells run in a process that can be killed, as libraries cannot."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def within(seconds: float, jobs: Sequence[Job], warm: bool) -> int:
     return execute_jobs(jobs)
 
 
-def apart(run: Callable[[], object]) -> int:
+def isolated(run: Callable[[], object]) -> int:
     """Run a function in a process that can be killed, since libraries have no time limit.
 
     Cells that ended before the limit are kept.
     """
-    process = FORK.Process(target=_ended_well, args=(run,))
+    process = FORK.Process(target=_interruptible, args=(run,))
     process.start()
     try:
         process.join()
@@ -51,7 +51,7 @@ def apart(run: Callable[[], object]) -> int:
     return process.exitcode or 0
 
 
-def _ended_well(run: Callable[[], object]) -> None:
+def _interruptible(run: Callable[[], object]) -> None:
     try:
         run()
     except KeyboardInterrupt:
