@@ -27,6 +27,7 @@ CITEULIKE = Grid("citeulike")
 TABLE3_LARGE = Grid("table3_large")
 TABLE3_OMNIGLOT = Grid("table3_omniglot")
 TABLE3_OMNIGLOT_DRAWERS = Grid("table3_omniglot_drawers")
+TABLE3_OMNIGLOT_PAPER = Grid("table3_omniglot_paper")
 COMPLEMENTARY = Grid("complementary")
 BOUND_AFTER = Grid("bound_after")
 
@@ -50,6 +51,7 @@ PAPER = paper(
         TABLE3_LARGE,
         TABLE3_OMNIGLOT,
         TABLE3_OMNIGLOT_DRAWERS,
+        TABLE3_OMNIGLOT_PAPER,
         COMPLEMENTARY,
         BOUND_AFTER,
     ],
