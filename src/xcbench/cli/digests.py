@@ -12,6 +12,7 @@ from omegaconf import OmegaConf
 
 from xcbench import options, papers
 from xcbench.cli.command import Request
+from xcbench.config import presets
 from xcbench.methods import registry
 from xcbench.system import sources, yaml_files
 
@@ -44,7 +45,7 @@ def digests(request: Request) -> int:
 
 def _grids(paper: str) -> str:
     """Digest of the grids of a paper, and of what they measure of weights."""
-    return sources.digest(f"xcbench.papers.{paper}.experiments")
+    return sources.digest(papers.module_of_grids(paper))
 
 
 def _package(name: str) -> list[str]:
@@ -64,11 +65,11 @@ def _built(*modules: str) -> str:
 def _configuration(paper: str) -> list[str]:
     """Values of configuration files, without their comments."""
     folder = options.folder()
-    names = [*CONFIGURATION, f"paper/{paper}.yaml" if paper else "experiment/first.yaml"]
+    files = [path for name in CONFIGURATION for path in sorted(Path(folder).glob(name))]
+    files.append(presets.files()[paper] if paper else folder / "experiment" / "first.yaml")
     return [
         f"{path.name} {json.dumps(OmegaConf.to_container(yaml_files.load(path)), sort_keys=True)}"
-        for name in names
-        for path in sorted(Path(folder).glob(name))
+        for path in files
     ]
 
 

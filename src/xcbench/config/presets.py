@@ -1,5 +1,6 @@
-"""Presets of the papers: ``conf/paper/NAME.yaml`` as Hydra's groups variant, rates and experiment.
+"""Presets of the papers, as Hydra's groups variant, rates and experiment.
 
+They stand in ``conf/paper/NAME.yaml``, or in ``experiments.yaml`` in a paper's own folder.
 ``variants`` are settings of a paper, with those of a dataset or a method below ``datasets`` and
 ``methods``; ``rates`` are its learning rates. ``experiments`` name the variant and the rates that
 they take, what they set and ``sweep``. ``every_variant`` and ``every_experiment`` hold for all.
@@ -20,6 +21,7 @@ from xcbench import options
 from xcbench.errors import UserError
 from xcbench.system import yaml_files
 
+INSIDE = Path(__file__).parents[1] / "papers"
 PARTS = {"variant": "variants", "rates": "rates", "experiment": "experiments"}
 BELOW = {"variant_dataset": "datasets", "variant_method": "methods"}
 GROUPS = (*PARTS, *BELOW)
@@ -69,6 +71,12 @@ def _launch(name: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def files() -> dict[str, Path]:
+    """Files of presets by paper."""
+    given = {path.stem: path for path in (options.folder() / "paper").glob("*.yaml")}
+    return {path.parent.name: path for path in INSIDE.glob("*/experiments.yaml")} | given
+
+
 def _file(path: Path) -> tuple[Path, int]:
     return path, path.stat().st_mtime_ns
 
@@ -108,12 +116,12 @@ def _over(below: Any, above: Any) -> Any:
 
 def _entries(group: str, paper: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Presets of a group with their names; of one paper, or of all without its name."""
-    for path in sorted((options.folder() / "paper").glob("*.yaml")):
-        if paper not in ("", path.stem):  # parsing one takes a tenth of a second
+    for owner, path in sorted(files().items()):
+        if paper not in ("", owner):  # parsing one takes a tenth of a second
             continue
         for name, entry in _content(*_file(path))[PARTS.get(group, "variants")].items():
             if group in PARTS:
-                yield f"{path.stem}/{name}", entry
+                yield f"{owner}/{name}", entry
             else:
                 for preset, below in entry.get(BELOW[group], {}).items():
-                    yield f"{path.stem}/{name}/{preset}", below
+                    yield f"{owner}/{name}/{preset}", below

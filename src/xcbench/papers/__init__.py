@@ -1,4 +1,4 @@
-"""The five papers: their grids, their tables and figures, what they published.
+"""The papers: their grids, their tables and figures, what they published.
 
 A paper is a list of grids, in the order in which they run, and a function that turns what they
 measured into a report. Everything else is shared: `run` runs grids and keeps what they gave,
@@ -19,7 +19,9 @@ from xcbench.errors import UserError, suggestion
 from xcbench.papers.rows import Conditions, Rows, having
 from xcbench.system import threads
 
-NAMES = ("umax", "ove", "ar", "adv", "memoir")
+HERE = Path(__file__).parent
+OURS = ("umax", "ove", "ar", "adv", "memoir")  # in the order of the first page
+NAMES = (*OURS, *sorted({path.parent.name for path in HERE.glob("*/paper.py")} - {*OURS}))
 PARTS = ("tuning", "runs")
 LOSS = "train_log_loss"
 
@@ -137,7 +139,7 @@ def paper(name: str, grids: Sequence[Grid]) -> Paper:
 
 
 def find(name: str) -> Paper:
-    """Paper of a name.
+    """Paper of a name: ``PAPER`` in its ``experiments.py``, or ``GRIDS`` in its ``paper.py``.
 
     Raises
     ------
@@ -148,5 +150,15 @@ def find(name: str) -> Paper:
         raise UserError(
             f"there is no paper '{name}'{suggestion(name, NAMES)}; papers: {', '.join(NAMES)}"
         )
-    paper: Paper = import_module(f"{__name__}.{name}.experiments").PAPER
-    return paper
+    content = vars(import_module(module_of_grids(name)))
+    found: Paper = content["PAPER"] if _has_experiments(name) else paper(name, content["GRIDS"])
+    return found
+
+
+def module_of_grids(name: str) -> str:
+    """Module that lists the grids of a paper."""
+    return f"{__name__}.{name}.{'experiments' if _has_experiments(name) else 'paper'}"
+
+
+def _has_experiments(name: str) -> bool:
+    return (HERE / name / "experiments.py").exists()

@@ -85,6 +85,11 @@ def _as_it_is(results: pd.DataFrame) -> pd.DataFrame:
     return results
 
 
+def _none(findings: Findings) -> list[str]:
+    """No findings in sentences."""
+    return []
+
+
 def _no_more(results: pd.DataFrame, evidence: ByNumber) -> ByNumber:
     return evidence
 
@@ -114,8 +119,8 @@ class Description:
     measures: Sequence[Measure]
     statements: Sequence[Statement]
     sections: Sequence[Part | Sections]
-    figures: Sequence[Callable[[Measured, Path], dict[str, Picture]]]
-    findings: Callable[[Findings], list[str]]
+    figures: Sequence[Callable[[Measured, Path], dict[str, Picture]]] = ()
+    findings: Callable[[Findings], list[str]] = _none
     prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
     more: Callable[[pd.DataFrame, ByNumber], ByNumber] = _no_more
     rows: Callable[[Measured], pd.DataFrame] | None = None

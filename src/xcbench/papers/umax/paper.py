@@ -47,7 +47,6 @@ METHOD_NAMES = {
     "is": "IS",
 }
 THEORY = "pytest tests/test_umax_theory.py"
-THREE_SEEDS = "the grid of rates has three seeds on citeulike"
 
 
 def variants(method: str, other: str) -> tuple[dict[str, Rows], dict[str, Rows]]:
@@ -182,7 +181,6 @@ STATEMENTS = [
         right=FIGURE3(method="umax", where={c.LR: 1000}),
         datasets=AT_HAND,
         holds=LOWER,
-        few=THREE_SEEDS,
     ),
     Statement(
         "Section 4.4, Figure 3",
@@ -195,7 +193,6 @@ STATEMENTS = [
         ),
         holds=above(0),
         command="python run.py -m experiment=umax/figure3",
-        few=THREE_SEEDS,
     ),
     Statement(
         "Section 3.2",
@@ -309,7 +306,6 @@ STATEMENTS = [
         measured="whether U-max at a rate of 0.1 ends (1) or diverges (0), seed by seed",
         holds=above(0.99),
         command="python run.py -m experiment=umax/figure3 method=umax",
-        few=THREE_SEEDS,
     ),
     Statement(
         "Section 3.2, Proposition 1",
