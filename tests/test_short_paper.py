@@ -42,11 +42,11 @@ PAPER = Description(
 )
 '''
 EXPERIMENTS = """
-variants: {paper: {method: {lr: 0.03}}}
+variants: {paper: {method: {lr_decay: 1.0}}}
 experiments:
   draws:
     variant: sixth/paper
-    budget: {epochs: 1, checkpoints: 1}
+    budget: {epochs: 3, checkpoints: 1}
     sweep: {dataset: digits, method: [css, is], seed: range(5)}
 """
 PRINTED = "table,dataset,method,metric,value,unit\nSizes,Digits,CSS,classes,10,\n"
