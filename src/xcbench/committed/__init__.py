@@ -1,1 +1,1 @@
-"""Measured rows in the tables of git: written, read, and whether they still hold."""
+"""Measured rows in the tables of git, and which of them hold: `results_cache.ResultsCache`."""

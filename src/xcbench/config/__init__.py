@@ -1,1 +1,1 @@
-"""From a command line and files of settings to checked configurations: `sweeps` is the entry."""
+"""Words and files become checked settings: `composing.read` gives a typed `settings.Config`."""

@@ -1,1 +1,1 @@
-"""Configurations to jobs: what runs, what is there and still holds."""
+"""Settings become jobs: `planning.jobs` makes them, `planned.states` says which still hold."""

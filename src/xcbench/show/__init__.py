@@ -1,1 +1,1 @@
-"""Tables, figures, statistics and pages, of whatever rows."""
+"""Tables, figures, statistics and pages of any rows: `table`, `pictures`, `effects`, `section`."""

@@ -1,1 +1,1 @@
-"""What a launch leaves on the disk: cells, their curves, what their code was."""
+"""What a launch leaves on the disk: `cells.save` and `cells.load`, and `results.frame` of many."""

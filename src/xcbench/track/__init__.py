@@ -1,1 +1,1 @@
-"""MLflow, a window onto the cells."""
+"""MLflow, a window onto the cells: `mlflow_target.Target` records, `tracking` rebuilds."""

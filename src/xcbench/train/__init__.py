@@ -1,1 +1,1 @@
-"""The training loop of one model: steps, the clock, evaluation."""
+"""The training loop of one model or of several in lockstep: `training.run`."""
