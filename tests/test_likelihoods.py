@@ -20,7 +20,7 @@ from xcbench.core.models.sparse import SparseModel
 from xcbench.core.solvers import Progress, Solver
 from xcbench.errors import UserError
 from xcbench.train.evaluator import Evaluator
-from xcbench.train.training import run
+from xcbench.train.training import Lane, run
 
 LAWS = {"probit": (norm.logpdf, log_ndtr), "logistic": (logistic.logpdf, log_expit)}
 LINKS = tuple(LAWS)
@@ -223,7 +223,8 @@ class Still(Solver):
 def test_evaluations_at_a_ratio(digits, seconds):
     model = LinearModel.of(np.ones((10, digits.train.X.shape[1])))
     budget = Budget(epochs=8, checkpoints=4, ratio=2, seconds=seconds)
-    curve = run(Still(), model, digits, 0, budget, Evaluation(rows=50), 0.0).curve
+    (trace,) = run([Lane(Still(), model)], digits, 0, budget, Evaluation(rows=50))
+    curve = trace.curve
     assert list(curve["epoch"]) == [0, 1, 2, 4, 8]
 
 
@@ -239,7 +240,8 @@ def test_of_the_training_part_fewer_rows_may_be_asked_for(digits):
 def test_checkpoints_between_have_clock_and_bound_alone(digits):
     model = LinearModel.of(np.ones((10, digits.train.X.shape[1])))
     budget, asked = Budget(epochs=7, checkpoints=7), Evaluation(every=3, rows=50)
-    curve = run(Still(), model, digits, 0, budget, asked, 0.0).curve
+    (trace,) = run([Lane(Still(), model)], digits, 0, budget, asked)
+    curve = trace.curve
     assert list(curve["epoch"][curve["test_log_loss"].notna()]) == [0, 3, 6, 7]
     assert curve["train_seconds"].notna().all() and (curve["bound"][1:] == -1.5).all()
     assert "test_log_loss_standard_error" in curve

@@ -45,7 +45,7 @@ def digests(request: Request) -> int:
 
 def _grids(paper: str) -> str:
     """Digest of the grids of a paper, and of what they measure of weights."""
-    return sources.digest(papers.module_of_grids(paper))
+    return sources.digest(papers.module_of_grids(paper).__name__)
 
 
 def _package(name: str) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -150,15 +151,19 @@ def find(name: str) -> Paper:
         raise UserError(
             f"there is no paper '{name}'{suggestion(name, NAMES)}; papers: {', '.join(NAMES)}"
         )
-    content = vars(import_module(module_of_grids(name)))
-    found: Paper = content["PAPER"] if _has_experiments(name) else paper(name, content["GRIDS"])
+    module = module_of_grids(name)
+    if module.__name__.endswith(".paper"):
+        return paper(name, module.GRIDS)
+    found: Paper = module.PAPER
     return found
 
 
-def module_of_grids(name: str) -> str:
+def module_of_grids(name: str) -> Any:
     """Module that lists the grids of a paper."""
-    return f"{__name__}.{name}.{'experiments' if _has_experiments(name) else 'paper'}"
-
-
-def _has_experiments(name: str) -> bool:
-    return (HERE / name / "experiments.py").exists()
+    experiments = f"{__name__}.{name}.experiments"
+    try:
+        return import_module(experiments)
+    except ModuleNotFoundError as error:
+        if error.name != experiments:
+            raise
+    return import_module(f"{__name__}.{name}.paper")
