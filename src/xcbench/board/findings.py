@@ -121,6 +121,8 @@ def order_of_two_measures(board: Board) -> pd.Series:
     """Spearman's correlation over methods of accuracy and log likelihood."""
     measures = ["accuracy", "test_log_loss"]
     rows = board.finals[board.finals["method"] != "prior"].dropna(subset=measures)
+    if rows.empty:
+        return pd.Series(dtype=float)
     keys = rows[measures].apply(lambda values: of_column(str(values.name)).key(values))
     tables = keys.groupby([rows["task"], rows["seed"]]).corr(method="spearman")
     correlations = tables.xs("accuracy", level=2)

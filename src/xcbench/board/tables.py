@@ -86,12 +86,13 @@ def ranked(board: Board) -> pd.DataFrame:
 def sensitivity(board: Board) -> pd.DataFrame:
     """Share of a method's trials within 5 % of its best validation loss or error, over tasks."""
     every = {task.name: task.every_label for task in board.protocol.tasks}
-    near = {}
+    near = []
     for (task, method), trials in board.trials.groupby(["task", "method"]):
         column = tuning.criterion(trials, every[str(task)])
         if len(trials) > 1:
-            near[task, method] = near_best(trials[column], column, NEAR).agg(["size", "mean"])
-    table = pd.DataFrame(near, index=["size", "mean"]).T.rename_axis(["task", "method"])
+            share = near_best(trials[column], column, NEAR)
+            near.append((method, len(share), share.mean()))
+    table = pd.DataFrame(near, columns=["method", "size", "mean"])
     by_method = table.groupby("method")
     shares = by_method.agg(tasks=("size", "size"), trials=("size", "sum"), share=("mean", "mean"))
     shares = shares.astype({"trials": int})
