@@ -19,8 +19,12 @@ TABLE3_CODE = Grid("table3_code")
 TABLE3_PAPER = Grid("table3_paper")
 TABLE3_BASELINES = Grid("table3_baselines")
 TABLE3_SYSTEMS = Grid("table3_systems", also=["table3_systems_citeulike"])
-TABLE3_LSH_CODE = Grid("table3_lsh_code", also=["table3_lsh_code_citeulike"])
-TABLE3_LSH_PAPER = Grid("table3_lsh_paper", also=["table3_lsh_paper_citeulike"])
+TABLE3_LSH_CODE = Grid(
+    "table3_lsh_code", also=["table3_lsh_code_citeulike", "table3_lsh_code_citeulike_svd"]
+)
+TABLE3_LSH_PAPER = Grid(
+    "table3_lsh_paper", also=["table3_lsh_paper_citeulike", "table3_lsh_paper_citeulike_svd"]
+)
 TABLE4 = Grid("table4", also=["table4_paper"])
 CONSTANT = Grid("constant")
 ORACLES = Grid("oracles", also=["oracles_citeulike", "oracles_citeulike_graph"])
