@@ -58,6 +58,9 @@ class MemoirOptions(MethodOptions):
         choices=("exact", "random", "simple_lsh", "simple_lsh_scaled", "graph"),
     )
     bits: int = option(64, "of a code, for simple_lsh", at_least=1, at_most=64)
+    threads: int = option(
+        1, "of graph; with more than one, chance decides which neighbours it has", at_least=1
+    )
 
 
 @dataclass
@@ -125,7 +128,7 @@ def oracle(settings: MemoirOptions, rng: np.random.Generator) -> Oracle:
         return RandomClass(rng)
     if settings.oracle.startswith("simple_lsh"):
         return SimpleLSH(settings.bits, rng, scaled=settings.oracle == "simple_lsh_scaled")
-    return Graph() if settings.oracle == "graph" else Exact()
+    return Graph(settings.threads) if settings.oracle == "graph" else Exact()
 
 
 def penalty(settings: MemoirOptions) -> L1 | L2:

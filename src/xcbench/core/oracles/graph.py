@@ -26,12 +26,18 @@ class Graph:
 
     As in the published code: sparse vectors, the library's default parameters, two neighbours, and
     the second if the first is y. The graph is rebuilt for every batch, because the library cannot
-    delete points. It runs in one thread; the library's random numbers cannot be seeded.
+    delete points. The library's random numbers cannot be seeded.
+
+    Parameters
+    ----------
+    threads : that build the graph and answer. With more than one, the order in which points come is
+        chance, and with it the graph.
     """
 
     by_score = True
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
         self.cached: Any = None
 
     def moved(self, model: SparseModel, classes: np.ndarray) -> None:
@@ -50,7 +56,7 @@ class Graph:
             )
             points = sp.csr_matrix(model.V.take(seen), dtype=np.float32)
             self.cached.addDataPointBatch(points, seen.astype(np.int32))
-            self.cached.createIndex({"indexThreadQty": 1})
+            self.cached.createIndex({"indexThreadQty": self.threads})
         return self.cached
 
     def rivals(self, model: SparseModel, X: sp.csr_array, y: np.ndarray) -> np.ndarray:
@@ -58,7 +64,7 @@ class Graph:
         if not model.seen.any():
             return np.full(len(y), -1)
         rows = sp.csr_matrix(X, dtype=np.float32)
-        answers = self._graph(model).knnQueryBatch(rows, k=2, num_threads=1)
+        answers = self._graph(model).knnQueryBatch(rows, k=2, num_threads=self.threads)
         return np.array(
             [
                 next((int(k) for k in near if k != true), -1)
