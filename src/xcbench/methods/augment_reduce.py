@@ -62,6 +62,12 @@ class LatentAugmentReduceOptions(AugmentReduceOptions):
     entropy: bool = option(
         True, "the entropy has its share in the step of the scale (the published code left it out)"
     )
+    local_step: str = option(
+        "gradient",
+        "of the local variables: `gradient`, as in the paper, which grows with K; `bounded`: no "
+        "longer than Newton's",
+        choices=("gradient", "bounded"),
+    )
 
 
 def loop(settings: AugmentReduceOptions, info: Info, objective: Objective) -> Solver:
@@ -87,7 +93,7 @@ def of(link: Link, name: str) -> Method:
     """Multinomial probit or logistic."""
 
     def objective(settings: LatentAugmentReduceOptions, info: Info) -> Objective:
-        return Latent(link, settings.entropy)
+        return Latent(link, settings.entropy, settings.local_step == "bounded")
 
     return Method(
         f"ar_{name}",

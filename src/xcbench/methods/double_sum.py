@@ -8,7 +8,7 @@ import numpy as np
 
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds, softplus
-from xcbench.core.objectives.double_sum import double_sum, raman, raman_code
+from xcbench.core.objectives.double_sum import bounded, double_sum, raman, raman_code
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.raman_code import RamanCode
 from xcbench.methods.method import Method, minibatch, over_stale, sampler
@@ -36,6 +36,12 @@ class DoubleSumOptions(SampledOptions):
         "with the two mistakes of the code published with the paper",
         choices=("proposed", "raman", "raman_code"),
     )
+    step: str = option(
+        "gradient",
+        "`gradient`, as in the paper; `bounded`: proximal in the weights, and u not past the "
+        "optimum of what is drawn, so that no rate makes a step too long",
+        choices=("gradient", "bounded"),
+    )
 
 
 @dataclass
@@ -54,9 +60,10 @@ def objective(settings: DoubleSumOptions, info: Info) -> Objective:
     """One of the double sums; with a threshold for U-max."""
     delta = settings.delta if isinstance(settings, UmaxOptions) else np.inf
     if settings.double_sum == "proposed":
-        return LogOdds(double_sum, True, start(settings, info), delta, optimum=softplus)
-    formula = raman if settings.double_sum == "raman" else raman_code
-    return ScoredLogOdds(formula, True, start(settings, info), delta)
+        formula = bounded if settings.step == "bounded" else double_sum
+        return LogOdds(formula, True, start(settings, info), delta, optimum=softplus)
+    of_scores = raman if settings.double_sum == "raman" else raman_code
+    return ScoredLogOdds(of_scores, True, start(settings, info), delta)
 
 
 def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
@@ -98,6 +105,7 @@ vanilla = Method(
     vanilla_rate,
     samplers=("others", "any", "drop_hits", "all", "frequency", "tree"),
     optimizers=("sgd",),  # u moves by the rate of w
+    exact_gradient=False,  # with a bounded step
     solver=solver,
     impossible=impossible,
 )

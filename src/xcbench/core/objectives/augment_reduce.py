@@ -67,26 +67,35 @@ class Link:
 
     Attributes
     ----------
-    log_density, of_log_density : log phi and its derivative.
-    log_cdf, of_log_cdf : log Phi and its derivative.
+    log_density, of_log_density, bend_of_log_density : log phi, its derivative, minus its second.
+    log_cdf, of_log_cdf, bend_of_log_cdf : log Phi, its derivative, minus its second.
     entropy, deviation : in nats; the standard deviation.
     sample : an array of a size.
     """
 
     log_density: Function
     of_log_density: Function
+    bend_of_log_density: Function
     log_cdf: Function
     of_log_cdf: Function
+    bend_of_log_cdf: Function
     entropy: float
     deviation: float
     sample: Callable[[np.random.Generator, tuple[int, ...]], np.ndarray]
 
 
+def hazard(t: np.ndarray) -> np.ndarray:
+    """phi(t) / Phi(t) of the normal distribution, safe in both tails."""
+    return np.asarray(np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)))
+
+
 PROBIT = Link(
     log_density=lambda e: -0.5 * e * e - 0.5 * np.log(2 * np.pi),
     of_log_density=lambda e: -e,
+    bend_of_log_density=np.ones_like,
     log_cdf=log_ndtr,
-    of_log_cdf=lambda t: np.sqrt(2 / np.pi) / erfcx(-t / np.sqrt(2)),  # phi/Phi, safe in both tails
+    of_log_cdf=hazard,
+    bend_of_log_cdf=lambda t: np.clip(hazard(t) * (t + hazard(t)), 0.0, 1.0),
     entropy=0.5 * float(np.log(2 * np.pi * np.e)),
     deviation=1.0,
     sample=lambda rng, size: rng.standard_normal(size),
@@ -94,8 +103,10 @@ PROBIT = Link(
 LOGISTIC = Link(
     log_density=lambda e: -softplus(e) - softplus(-e),
     of_log_density=lambda e: 1.0 - 2.0 * sigmoid(e),
+    bend_of_log_density=lambda e: 2.0 * sigmoid(e) * sigmoid(-e),
     log_cdf=lambda t: -softplus(-t),
     of_log_cdf=lambda t: sigmoid(-t),
+    bend_of_log_cdf=lambda t: sigmoid(t) * sigmoid(-t),
     entropy=2.0,
     deviation=float(np.pi / np.sqrt(3)),
     sample=lambda rng, size: rng.logistic(size=size),
@@ -113,11 +124,13 @@ class Latent(Objective):
     Attributes
     ----------
     entropy : whether the step of gamma includes the entropy. The value always does.
+    bounded : whether a step of (mu, gamma) is no longer than Newton's.
     noise : (B, 2), the standard draws v of a minibatch.
     """
 
     link: Link
     entropy: bool = True
+    bounded: bool = False
     is_bound: bool = True
     start: tuple[float, float] = (0.0, UNIT_SCALE)
     noise: np.ndarray = field(default_factory=lambda: np.zeros((1, 2)))
@@ -133,7 +146,7 @@ class Latent(Objective):
         """Value, grad after the step of (mu, gamma), and these; a weight of 0 drops a draw."""
         gap, weight = scores[:, :1] - scores[:, 1:], np.exp(log_weight)
         value = -self._bound(gap, weight, *local.T)
-        local = local + rate * self._local_gradient(gap, weight, *local.T)
+        local = local + self._local_step(gap, weight, local, rate)
         eps = local[:, 0] + softplus(local[:, 1]) * self.noise[:, 1]
         pull = weight * self.link.of_log_cdf(eps[:, None] + gap)
         return value, np.column_stack([-pull.sum(axis=1), pull]), local
@@ -144,16 +157,26 @@ class Latent(Objective):
         scale = errors.deviation / self.link.deviation
         return np.column_stack([errors.mean, np.log(np.expm1(scale))])
 
-    def _local_gradient(
-        self, gap: np.ndarray, weight: Numbers, mu: np.ndarray, gamma: np.ndarray
+    def _local_step(
+        self, gap: np.ndarray, weight: Numbers, local: np.ndarray, rate: float
     ) -> np.ndarray:
-        """Gradient (B, 2) of the ELBO in mu and gamma, with the first draw."""
-        v, s, widening = self.noise[:, 0], softplus(gamma), sigmoid(gamma)
+        """Step (B, 2) of mu and gamma along the ELBO's gradient g, with the first draw.
+
+        The bounded step is the implicit one of the quadratic with the ELBO's curvature h at this
+        point, rate g / (1 + rate h): no longer than Newton's.
+        """
+        (mu, gamma), v, link = local.T, self.noise[:, 0], self.link
+        s, widening = softplus(gamma), sigmoid(gamma)
         eps = mu + s * v
-        pull = weight * self.link.of_log_cdf(eps[:, None] + gap)
-        of_eps = self.link.of_log_density(eps) + pull.sum(axis=1)
+        t = eps[:, None] + gap
+        of_eps = link.of_log_density(eps) + (weight * link.of_log_cdf(t)).sum(axis=1)
         of_s = of_eps * v + (1.0 / s if self.entropy else 0.0)
-        return np.column_stack([of_eps, of_s * widening])
+        step = rate * np.column_stack([of_eps, of_s * widening])
+        if not self.bounded:
+            return step
+        bend = link.bend_of_log_density(eps) + (weight * link.bend_of_log_cdf(t)).sum(axis=1)
+        bend_in_s = bend * v * v + (1.0 / (s * s) if self.entropy else 0.0)
+        return step / (1.0 + rate * np.column_stack([bend, bend_in_s * widening * widening]))
 
     def _bound(
         self, gap: np.ndarray, weight: Numbers, mu: np.ndarray, gamma: np.ndarray

@@ -12,6 +12,9 @@ import numpy as np
 
 from xcbench.core.objectives import Numbers, Quadruple, Triple
 
+NEWTON_STEPS = 8
+TINY = 1e-30  # stands for |x|² = 0, where w does not move
+
 
 def reset(log_drawn: Numbers, u: Numbers, delta: float) -> Numbers:
     """Apply U-max's reset to u (Algorithm 1).
@@ -89,3 +92,36 @@ def raman_code(
     above = reset(log_drawn, u - true, delta)
     value, shrunk, excess = terms(log_odds, above)
     return value, shrunk - 1.0, excess, true + above - rate * (1.0 - np.exp(shrunk) - excess)
+
+
+def lambert(log_z: Numbers) -> Numbers:
+    """The a >= 0 with a e^a = z, Lambert's W, by Newton's method on s + e^s = log z, s = log a."""
+    s = np.minimum(log_z, np.log(np.maximum(log_z, 1.0)))
+    for _ in range(NEWTON_STEPS):
+        a = np.exp(s)
+        s = s - (s + a - log_z) / (1.0 + a)
+    return np.exp(s)
+
+
+def bounded(
+    log_odds: Numbers,
+    log_drawn: Numbers,
+    u: Numbers,
+    rate: Numbers,
+    square_norm: Numbers,
+    delta: float,
+) -> Triple:
+    """As `double_sum`, with steps that no rate makes too long.
+
+    W takes the proximal step at this u: T falls by the a with a e^a = 2 rate |x|² e^{T - u}, where
+    a gradient step falls by the right side, which has no bound. u moves along its gradient, and not
+    past its optimum log(1 + e^T). For small rates both are the steps of `double_sum`.
+    """
+    u = reset(log_drawn, u, delta)
+    value, shrunk, excess = terms(log_odds, u)
+    half = 0.5 / np.maximum(square_norm, TINY)
+    a = lambert(np.log(rate / half) + log_odds - u)
+    optimum = np.logaddexp(0.0, log_odds)
+    step = u - rate * (1.0 - shrunk - excess)
+    step = np.minimum(np.maximum(step, np.minimum(u, optimum)), np.maximum(u, optimum))
+    return value, a * half / rate, step
