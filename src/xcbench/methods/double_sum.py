@@ -36,6 +36,12 @@ class DoubleSumOptions(SampledOptions):
         "with the two mistakes of the code published with the paper",
         choices=("proposed", "raman", "raman_code"),
     )
+
+
+@dataclass
+class VanillaOptions(DoubleSumOptions):
+    """Options of stochastic descent on a double sum."""
+
     step: str = option(
         "gradient",
         "`gradient`, as in the paper; `bounded`: proximal in the weights, and u not past the "
@@ -45,7 +51,7 @@ class DoubleSumOptions(SampledOptions):
 
 
 @dataclass
-class UmaxOptions(DoubleSumOptions):
+class UmaxOptions(VanillaOptions):
     """Options of U-max."""
 
     delta: float = option(1.0, "u is reset when it lies this far below its bound", above=0)
@@ -56,7 +62,7 @@ def start(settings: DoubleSumOptions, info: Info) -> float:
     return float(np.log(info.classes)) if settings.u0 == "log_classes" else 0.0
 
 
-def objective(settings: DoubleSumOptions, info: Info) -> Objective:
+def objective(settings: VanillaOptions, info: Info) -> Objective:
     """One of the double sums; with a threshold for U-max."""
     delta = settings.delta if isinstance(settings, UmaxOptions) else np.inf
     if settings.double_sum == "proposed":
@@ -66,7 +72,7 @@ def objective(settings: DoubleSumOptions, info: Info) -> Objective:
     return ScoredLogOdds(of_scores, True, start(settings, info), delta)
 
 
-def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
+def solver(settings: VanillaOptions, info: Info) -> Solver | None:
     """Solver: only the published code needs a separate loop."""
     if settings.double_sum == "raman_code":
         drawing = sampler(settings, info)
@@ -74,10 +80,12 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
     return None
 
 
-def impossible(settings: DoubleSumOptions) -> str:
+def impossible(settings: VanillaOptions) -> str:
     """Refuse options defined for Eq. 6 only, and those absent from the published code."""
     if settings.double_sum != "proposed" and settings.l2_on == "drawn":
         return "method.l2_on=drawn bounds u as in Eq. 6; set method.double_sum=proposed"
+    if settings.double_sum != "proposed" and settings.step == "bounded":
+        return "method.step=bounded is a step on Eq. 6; set method.step=gradient"
     if settings.double_sum == "raman_code" and settings.sampler == "all":
         return (
             "method.double_sum=raman_code draws classes; set method.sampler to others, "
@@ -100,7 +108,7 @@ def vanilla_rate(settings: DoubleSumOptions, info: Info) -> float:
 
 vanilla = Method(
     "vanilla",
-    DoubleSumOptions,
+    VanillaOptions,
     objective,
     vanilla_rate,
     samplers=("others", "any", "drop_hits", "all", "frequency", "tree"),
