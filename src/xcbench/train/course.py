@@ -53,14 +53,22 @@ class Course:
     Attributes
     ----------
     l2_share : lambda/N; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||².
+    spent : seconds of training before it began.
     fresh : whether the last stop was a checkpoint.
     ended : whether training has ended.
     """
 
     def __init__(
-        self, solver: Solver, model: Model, budget: Budget, evaluation: Evaluation, l2_share: float
+        self,
+        solver: Solver,
+        model: Model,
+        budget: Budget,
+        evaluation: Evaluation,
+        l2_share: float,
+        spent: float = 0.0,
     ) -> None:
         self.solver, self.model, self.budget, self.l2_share = solver, model, budget, l2_share
+        self.spent = spent
         self.every, self.costs = evaluation.every, evaluation.costs
         self.passes = solver.epochs or budget.epochs
         self.trace = Trace(memory=PeakMemory(evaluation.costs))
@@ -75,7 +83,7 @@ class Course:
     def takes(self, progress: Progress | None, number: int, stops: Stops, seconds: float) -> bool:
         """Process a stop after some seconds of training; returns whether to call `record`."""
         trace, budget = self.trace, self.budget
-        trace.train_seconds = seconds
+        trace.train_seconds = seconds = self.spent + seconds
         if progress is None:
             trace.memory.end()
             self.ended = True
