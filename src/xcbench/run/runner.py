@@ -178,7 +178,7 @@ def _train(
                 **shared,
                 "train": trace.train_seconds,
                 "evaluate": trace.evaluate_seconds,
-                **({"rate": found.seconds} if found else {}),
+                **({"trials": found.seconds} if found else {}),
             },
             rate=found.lr if found else None,
             trials=found.shown if found else {},

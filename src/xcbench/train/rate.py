@@ -1,13 +1,13 @@
-"""A rate by trial: short trainings at rising rates, judged on rows that none of them saw.
+"""A rate by trial: the start of training at a few rates, judged on rows that no trial saw.
 
-Bottou's SGD doubles and halves its rate on a sample of rows. Here the rate is
+As in Bottou's SGD, which doubles and halves a rate on a sample of rows, the rates are
+c · sqrt(10)^h, c the default rule of the method. From h = 0 trials go up while the loss falls;
+where the first one is worse than no training, they go down until one is not. At most four trials of
+a fifth of an epoch, and their judgement, cost about an epoch, whatever they answer.
 
-    the largest of c · sqrt(10)^h, h = ..., -1, 0, 1, ..., that is still sound,
-
-c the method's default rule. A trial is the start of the training itself, on an eighth of an epoch.
-It is sound if its loss is at most `SLACK` above the lowest one so far. The lowest loss itself would
-be the wrong guide: so early it belongs to a rate far below that of the best training, because noise
-costs most at the beginning and is averaged out later (`python -m benchmarks default_rates`).
+Shorter trials answer worse: early in training, noise costs more than slowness, so that the best
+rate of a tenth of an epoch lies far below that of a whole training
+(`python -m benchmarks default_rates`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from xcbench.train import training
 from xcbench.train.clock import Stopwatch
 
 STEP = 10**0.5
-SHARE = 1 / 8  # of the rows of an epoch, in a trial
-MOST = 4  # steps up from the default rule
-LEAST = -6  # steps down
-HELD_OUT = 64  # rows that judge
-OF_A_LINK = 16  # the same where every probability is an integral
-SLACK = 0.2  # of the log loss; of an error none
+STEPS = 3  # up or down, at most
+SHARE = 1 / 5  # of the rows, in a trial
+JUDGES = 64  # rows that no trial sees
+OF_INTEGRALS = 16  # the same, where every probability is an integral
+NO_WORSE = 1.05  # times the loss before training
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Found:
     Attributes
     ----------
     lr : the rate.
-    losses : of the held-out rows, by the rate of each trial; infinite where it diverged.
+    losses : of the judging rows, by the rate of each trial; infinite where it diverged.
     seconds : of all trials.
     """
 
@@ -79,64 +78,56 @@ def found(
     centre = default_rate(method, settings, info)
     watch = Stopwatch(clock == "processor")
     losses: dict[float, float] = {}
+
+    def rate(h: int) -> float:
+        return float(f"{centre * STEP**h:.3g}")
+
+    def trial(h: int) -> Iterator[float]:
+        """Loss before and after."""
+        asked = replace(settings, lr=rate(h))
+        solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
+        for _ in solver.fit(few, model, Streams.of(seed), [1.0]):
+            yield measured(model, judges)
+
+    def tried(h: int) -> float:
+        *_, losses[rate(h)] = trial(h)
+        return losses[rate(h)]
+
     with np.errstate(all="ignore"), watch, watch.running():
-        few, judges = parts(dataset, seed, OF_A_LINK if method.link in LINKS else HELD_OUT)
-
-        def trial(h: int) -> Iterator[float]:
-            """Loss before and after."""
-            asked = replace(settings, lr=at(h))
-            solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
-            for _ in solver.fit(few, model, Streams.of(seed), [1.0]):
-                yield measured(model, judges)
-
-        def tried(h: int) -> float:
-            losses[at(h)] = loss = list(trial(h))[-1]
-            return loss
-
-        def at(h: int) -> float:
-            return float(f"{centre * STEP**h:.6g}")
-
-        slack = 0.0 if method.link is None else SLACK
-        h = largest_sound(tried, next(trial(0)), slack)
-    return Found(at(h), losses, watch.seconds)
+        few, judges = parts(dataset, seed, OF_INTEGRALS if method.link in LINKS else JUDGES)
+        h = walked(tried, next(trial(0)))
+    return Found(rate(h), losses, watch.seconds)
 
 
-def largest_sound(tried: Callable[[int], float], start: float, slack: float) -> int:
-    """The largest h, walking from 0, whose loss is at most (1 + slack) times the lowest so far.
-
-    Upwards as far as there is one, else downwards until there is one.
+def walked(tried: Callable[[int], float], start: float) -> int:
+    """Walk from h = 0 to the largest h up to which the loss falls.
 
     Parameters
     ----------
-    start : loss before training.
+    tried : loss of a trial.
+    start : loss before training; a first trial that is worse sends the walk downwards.
     """
-    lowest = start
-
-    def sound(h: int) -> bool:
-        nonlocal lowest
+    lowest = tried(0)
+    if not lowest <= NO_WORSE * start:
+        down = range(-1, -STEPS - 1, -1)
+        return next((h for h in down if tried(h) <= NO_WORSE * start), -STEPS)
+    for h in range(1, STEPS + 1):
         loss = tried(h)
-        lowest = min(lowest, loss)
-        return loss <= (1 + slack) * lowest
-
-    h = 0
-    if sound(0):
-        while h < MOST and sound(h + 1):
-            h += 1
-        return h
-    while h > LEAST and not sound(h - 1):
-        h -= 1
-    return max(LEAST, h - 1)
+        if not loss < lowest:
+            return h - 1
+        lowest = loss
+    return STEPS
 
 
-def parts(dataset: Dataset, seed: int, held_out: int) -> tuple[Dataset, Split]:
-    """Rows of a trial, a share of those that train, and others that judge it.
+def parts(dataset: Dataset, seed: int, most: int) -> tuple[Dataset, Split]:
+    """A share of the training rows for trials, and at most so many others that judge them.
 
-    Class frequencies are those of all rows, by which negatives are drawn and training from the
-    class prior starts.
+    Class frequencies stay those of all rows: by them negatives are drawn, and training from the
+    class prior begins.
     """
     train, originals = dataset.train, dataset.train.originals
     order = np.random.default_rng([seed, len(train)]).permutation(len(train))
-    judges = order[: max(1, min(held_out, len(train) // 2))]
+    judges = order[: max(1, min(most, len(train) // 4))]
     rest = order[~np.isin(originals[order], originals[judges])]
     rows = np.sort(rest[: max(1, math.ceil(SHARE * len(train)))])
     return replace(dataset, train=train.take(rows)), train.take(np.sort(judges))
