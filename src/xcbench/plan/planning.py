@@ -190,6 +190,7 @@ def _in_lockstep(
 def _check(settings: Config, method: Method, info: Info) -> None:
     """Refuse what is impossible for a method or a dataset."""
     registry.check(method, settings.method, info)
+    _check_patience(settings, method, info)
     asked = settings.evaluation.metrics
     unknown = [name for name in asked if not metrics.exists(name)]
     if unknown:
@@ -211,6 +212,24 @@ def _check(settings: Config, method: Method, info: Info) -> None:
         )
     if top_k > info.classes:
         raise UserError(f"{option} is not possible on {info.name}: it has {info.classes} classes")
+
+
+def _check_patience(settings: Config, method: Method, info: Info) -> None:
+    """Refuse patience without rows to judge by, or with a training that cannot be stopped."""
+    patience = settings.budget.patience
+    if not patience:
+        return
+    if not settings.evaluation.validation:
+        raise UserError(
+            f"budget.patience={patience} needs rows that are held out; set "
+            "evaluation.validation=0.2 (of the test rows, or of the training rows with "
+            "evaluation.validation_from=train)"
+        )
+    if not method.build(with_rate(method, settings.method, info), info).interruptible:
+        raise UserError(
+            f"budget.patience={patience} is not possible for {method.name}, whose training is one "
+            "call that cannot be stopped; leave out the option, or the method"
+        )
 
 
 def _lacking(problem: str, package: str, info: Info | Unprepared | Missing) -> Missing | None:

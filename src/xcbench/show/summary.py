@@ -163,11 +163,9 @@ def _row(variant: pd.DataFrame) -> dict[str, Any]:
     cells = best(variant)
     has_ended = cells["status"].isin(ENDED)
     by_trials = bool(found(cells).all())
-    several_rates = (
-        cells["lr"].nunique() > 1 and not by_trials
-    )  # no rate is best: nothing to average
-    ended = cells[has_ended & (not several_rates)]
-    lr = float("nan") if several_rates else cells["lr"].quantile(interpolation="lower")
+    no_best = cells["lr"].nunique() > 1 and not by_trials  # nothing to average
+    ended = cells[has_ended & (not no_best)]
+    lr = float("nan" if no_best else cells["lr"].quantile(interpolation="lower"))
     row: dict[str, Any] = {
         "dataset": cells["dataset_label"].iloc[0],
         "method": cells["method_label"].iloc[0],

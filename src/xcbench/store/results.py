@@ -37,10 +37,10 @@ def frame(
     Returns
     -------
     DataFrame
-        First `COLUMNS`, then `BY` if trials found a rate, metrics of the method, then settings under dotted names
-        (``method.negatives``), then ``message``. Losses and bounds are means per sample in nats,
-        without l2 penalty; errors are fractions. A cell without a curve has one row with empty
-        metrics.
+        First `COLUMNS`, then `BY` if trials found a rate, metrics of the method, then settings
+        under dotted names (``method.negatives``), then ``message``. Losses and bounds are means
+        per sample in nats, without l2 penalty; errors are fractions. A cell without a curve has
+        one row with empty metrics.
     """
     rows: list[dict[str, Any]] = []
     for cell in cells:

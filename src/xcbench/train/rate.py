@@ -32,7 +32,7 @@ STEPS = 3  # up or down, at most
 SHARE = 1 / 5  # of the rows, in a trial
 JUDGES = 64  # rows that no trial sees
 OF_INTEGRALS = 16  # the same, where every probability is an integral
-NO_WORSE = 1.05  # times the loss before training
+NO_WORSE = 1.1  # times the loss before training
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def run(
             ]
             _evaluate(due, evaluator)
             if all(course.ended for course in courses):
-                return [course.trace for course in courses]
+                return [course.finish() for course in courses]
             if reached and any(course.fresh for course in courses):
                 watch(reached[0].epoch / passes)
     raise AssertionError("a solver yields until it ends")
