@@ -28,11 +28,11 @@ from xcbench.train import training
 from xcbench.train.clock import Stopwatch
 
 STEP = 10**0.5
-STEPS = 3  # up or down, at most
+UP, DOWN = (1, 2, 3), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
 SHARE = 1 / 5  # of the rows, in a trial
 JUDGES = 64  # rows that no trial sees
 OF_INTEGRALS = 16  # the same, where every probability is an integral
-NO_WORSE = 1.1  # times the loss before training
+NO_WORSE = 1.05  # times the loss before training
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,13 @@ def walked(tried: Callable[[int], float], start: float) -> int:
     """
     lowest = tried(0)
     if not lowest <= NO_WORSE * start:
-        down = range(-1, -STEPS - 1, -1)
-        return next((h for h in down if tried(h) <= NO_WORSE * start), -STEPS)
-    for h in range(1, STEPS + 1):
+        return next((h for h in DOWN if tried(h) <= NO_WORSE * start), DOWN[-1])
+    for h in UP:
         loss = tried(h)
         if not loss < lowest:
             return h - 1
         lowest = loss
-    return STEPS
+    return UP[-1]
 
 
 def parts(dataset: Dataset, seed: int, most: int) -> tuple[Dataset, Split]:
