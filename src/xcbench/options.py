@@ -23,11 +23,13 @@ def option(
     at_least: float | None = None,
     at_most: float | None = None,
     nonempty: bool = False,
+    words: Sequence[str] = (),
     identity: bool = True,
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
 
-    With ``identity=False``, the value does not change the identity of a cell.
+    With ``words``, the value is a number or one of these. With ``identity=False``, it does not
+    change the identity of a cell.
     """
     metadata = {
         "doc": doc,
@@ -36,6 +38,7 @@ def option(
         "at_least": at_least,
         "at_most": at_most,
         "nonempty": nonempty,
+        "words": tuple(words),
         "identity": identity,
     }
     if isinstance(default, list | dict):
@@ -125,6 +128,9 @@ def changed(settings: Any) -> dict[str, Any]:
 
 def _problem(value: Any, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
+    if limits["words"] and not isinstance(value, float):
+        known = value in limits["words"]
+        return "" if known else f"it must be a number, or {', '.join(limits['words'])}"
     if limits["choices"] and value not in limits["choices"]:
         return f"it must be one of {', '.join(limits['choices'])}"
     if limits["nonempty"] and not value.strip():

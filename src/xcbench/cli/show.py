@@ -66,6 +66,12 @@ def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
         ) + (" (synthetic twin)" if cell.shape.get("twin") else "")
     if cell.seconds:
         head["clocks"] = ", ".join(f"{name} {value:.3g} s" for name, value in cell.seconds.items())
+    if cell.trials:
+        losses = (
+            f"{lr}: {'diverged' if loss is None else format(loss, '.4g')}"
+            for lr, loss in cell.trials.items()
+        )
+        head["rate"] = f"{cell.lr:g}, of trials with the losses {', '.join(losses)}"
     where = cells.folder(runs_dir, cell.cell)
     head["folder"] = f"{where} ({readable(cells.size(runs_dir, cell.cell))})"
     head["weights"] = _weights(where)

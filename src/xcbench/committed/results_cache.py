@@ -23,6 +23,7 @@ from xcbench.committed.code_table import Codes
 from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError, one_line, writing
+from xcbench.methods.options import AUTO
 from xcbench.plan import code, identity
 from xcbench.plan.code import Change, Code
 from xcbench.plan.planning import Job
@@ -131,9 +132,11 @@ class ResultsCache:
                 not prepared and cell.lr is None and row["grid"] == grid
             )  # a rule needs the data
             too_large = row["status"] == "skipped" and row[MEMORY] != settings.budget.memory
-            if too_large or (rate != cell.lr and not unknown):
+            tries = settings.method.lr == AUTO
+            if too_large or (rate != cell.lr and not unknown and not tries):
                 continue
-            candidate = replace(settings, method=replace(settings.method, lr=rate))
+            lr = AUTO if tries else rate
+            candidate = replace(settings, method=replace(settings.method, lr=lr))
             digest = row["dataset_digest"] if absent else cell.dataset_digest
             if row["cell"] == identity.identity(candidate, cell.dataset, digest, row["engine"]):
                 change = self._change(row)

@@ -39,6 +39,13 @@ class Budget:
     seconds: float | None = option(
         None, "end a cell after so many training seconds, with status timeout", above=0
     )
+    patience: int | None = option(
+        None,
+        "end a cell after so many evaluations without a better loss of the validation rows "
+        "(evaluation.validation); the weights and the numbers that stand for it are those of its "
+        "best evaluation",
+        at_least=1,
+    )
     clock: str = option(
         "wall",
         "which seconds of training count: those of the wall, or those of the processor, which "

@@ -36,7 +36,8 @@ class Prior:
     def of(cls, dataset: Dataset, link: str | None) -> Prior:
         """The prior of the training rows."""
         sets = dataset.train.sets
-        rows = len(dataset.train) if sets is None else float(sets.weight.sum())
+        part = dataset.class_counts.sum() / len(dataset.train)  # 1, but on some of the rows
+        rows = part * (len(dataset.train) if sets is None else float(sets.weight.sum()))
         K = len(dataset.class_counts)
         log_p = np.log((dataset.class_counts + 1.0) / (rows + K))
         if link in LINKS:

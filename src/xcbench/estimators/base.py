@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +19,10 @@ from xcbench.estimators import problem
 from xcbench.estimators.early_stopping import Watch
 from xcbench.estimators.predictor import Predictor
 from xcbench.methods.method import Method
-from xcbench.methods.options import MethodOptions
+from xcbench.methods.options import AUTO, MethodOptions
 from xcbench.system import memory, threads
 from xcbench.system.bar import Bar
+from xcbench.train import rate
 
 REDUCTIONS = ("one_label", "pick_all")
 OVERFLOW = (
@@ -40,12 +41,14 @@ class LinearClassifier(Predictor):
     classes_ : (K,) labels in ascending order.
     n_features_in_, feature_names_in_ : as in scikit-learn.
     coef_, intercept_ : (K, D) weights and, if fitted, (K,) biases.
-    lr_ : learning rate of the first epoch; None if the method has no rate.
+    lr_ : learning rate of the first epoch, of ``lr="auto"`` what trials on training rows found;
+        None if the method has no rate.
     n_iter_ : epochs trained, or iterations of a full batch.
     loss_curve_ : mean training objective per sample of every epoch; in nats if the method has a
         likelihood.
     """
 
+    lr_: float | None
     bias: bool | None
     options: Mapping[str, Any] | None
     engine: str
@@ -92,12 +95,29 @@ class LinearClassifier(Predictor):
         return int(check_random_state(self.random_state).randint(2**31))
 
     # ------------------------------------------------------------ training
-    def _prepare(self, dataset: Dataset, **options: Any) -> tuple[Method, MethodOptions]:
-        """The method and its settings; these and the problem's statistics are remembered."""
+    def _prepare(
+        self, dataset: Dataset, goes_on: bool = False, **options: Any
+    ) -> tuple[Method, MethodOptions]:
+        """The method and its settings; these and the problem's statistics are remembered.
+
+        A rate that trials are to find is that of the training which goes on, if one does.
+        """
         wanted = {**self._options(), "bias": self.bias, **(self.options or {}), **options}
         method, settings = problem.settings(self.method, wanted, dataset.info)
+        if settings.lr == AUTO:
+            settings = replace(
+                settings, lr=self.lr_ if goes_on else self._found(method, settings, dataset)
+            )
         self.lr_, self._settings, self._info = settings.lr, settings, dataset.info
         return method, settings
+
+    def _found(self, method: Method, settings: MethodOptions, dataset: Dataset) -> float:
+        """The rate that trials find."""
+        engine = engines.resolve(self.engine)
+        with threads.one():
+            return rate.found(
+                method, settings, dataset.info, dataset, engine, self.dtype, self._seed()
+            ).lr
 
     def _check_memory(self, method: Method, epochs: int) -> None:
         """Refuse weights that do not fit, before they are allocated."""
@@ -140,6 +160,7 @@ class LinearClassifier(Predictor):
         watch: Watch | None = None,
         goes_on: bool = False,
         resumable: bool = False,
+        horizon: float | None = None,
         **options: Any,
     ) -> Self:
         """Train from the start, or from where the last training ended.
@@ -147,11 +168,12 @@ class LinearClassifier(Predictor):
         Parameters
         ----------
         resumable : whether what the optimizer remembers is kept for later.
+        horizon : epochs over which a rate falls that depends on them; all of these by default.
         options : options that override the parameters.
         """
         with problem.value_errors():
-            method, settings = self._prepare(dataset, **options)
-            solver = method.build(settings, dataset.info)
+            method, settings = self._prepare(dataset, goes_on, **options)
+            solver = method.build(settings, dataset.info).over(horizon or epochs)
             self._check_memory(method, epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
         if not isinstance(epochs, int | np.integer) or epochs < 1:

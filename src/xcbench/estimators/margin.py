@@ -84,7 +84,7 @@ class MarginClassifier(LinearClassifier):
         method: str = "svm_ovr",
         *,
         epochs: int = 20,
-        lr: float | None = None,
+        lr: float | str | None = None,
         C: float | None = None,
         batch_size: int | None = None,
         bias: bool | None = None,

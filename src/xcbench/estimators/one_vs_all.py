@@ -69,7 +69,7 @@ class OneVsAllClassifier(LinearClassifier):
         self,
         *,
         epochs: int = 20,
-        lr: float | None = None,
+        lr: float | str | None = None,
         l2: float = 0.0,
         negatives: int | None = None,
         batch_size: int | None = None,

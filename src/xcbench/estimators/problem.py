@@ -19,8 +19,8 @@ from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, LabelSets, Rows, Split
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
-from xcbench.methods.method import Method, default_rate
-from xcbench.methods.options import MethodOptions
+from xcbench.methods.method import Method, with_rate
+from xcbench.methods.options import AUTO, MethodOptions
 from xcbench.system import memory
 
 
@@ -120,7 +120,7 @@ def _schema(method: Method) -> Any:
 
 
 def settings(name: str, values: Mapping[str, Any], info: Info) -> tuple[Method, MethodOptions]:
-    """Check a method and its settings for a problem; fill in the default rate.
+    """Check a method and its settings for a problem; fill in the default rate where none is set.
 
     Parameters
     ----------
@@ -158,6 +158,8 @@ def settings(name: str, values: Mapping[str, Any], info: Info) -> tuple[Method, 
     if lacks:
         raise UserError(lacks)
     registry.check(method, chosen, info)
-    if chosen.lr is None and method.has_rate(chosen):
-        chosen = replace(chosen, lr=default_rate(method, chosen, info))
-    return method, chosen
+    if chosen.lr == AUTO and not method.has_rate(chosen):
+        raise UserError(
+            f"method {name} with these settings has no learning rate; leave lr={AUTO} out"
+        )
+    return method, chosen if chosen.lr == AUTO else with_rate(method, chosen, info)

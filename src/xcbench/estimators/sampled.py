@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -28,8 +29,9 @@ class SampledSoftmaxClassifier(LinearClassifier):
         ``softmax``: minibatches over all classes; or one of your own, ``module.method``.
     epochs : int
         Passes over the rows.
-    lr : float, optional
-        Learning rate of the first epoch; None: the method's default, see `lr_`.
+    lr : float or "auto", optional
+        Learning rate of the first epoch; None: the method's default; ``"auto"``: found by short
+        trials on training rows. `lr_` has it.
     l2 : float
         lambda of lambda/2 ||(w, b)||², added to the sum over samples.
     negatives : int, optional
@@ -99,7 +101,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         method: str = "implicit",
         *,
         epochs: int = 20,
-        lr: float | None = None,
+        lr: float | str | None = None,
         l2: float = 0.0,
         negatives: int | None = None,
         sampler: str | None = None,
@@ -202,4 +204,5 @@ class SampledSoftmaxClassifier(LinearClassifier):
         info = None if first else self._info
         dataset = problem.dataset(Split(X, codes), len(self.classes_), info)
         overrides: dict[str, Any] = {} if first else {"init": "zero", "lr": self.lr or self.lr_}
-        return self._run(dataset, 1, goes_on=not first, resumable=True, **overrides)
+        goes_on = not first
+        return self._run(dataset, 1, None, goes_on, True, horizon=math.inf, **overrides)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, softplus
 from xcbench.core.objectives.implicit import implicit
-from xcbench.core.optimizers import sgd
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.proximal import Proximal
 from xcbench.methods.double_sum import DoubleSumOptions, start
-from xcbench.methods.method import Method, l2_share
+from xcbench.methods.method import Method, optimizer
 from xcbench.methods.options import MethodOptions
 
 
@@ -27,9 +26,8 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
     """A solver of its own for several samples or classes a step."""
     if not several(settings):
         return None
-    assert settings.lr is not None
     return Proximal(
-        sgd(settings.lr, settings.lr_decay, l2_share(settings, info)),
+        optimizer(settings, info),
         settings.batch_size,
         settings.negatives,
         settings.order,

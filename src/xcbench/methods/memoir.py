@@ -102,7 +102,8 @@ def impossible(settings: MemoirOptions) -> str:
         )
     if settings.l2:
         return f"{settings.name} has a penalty of its own; set method.strength, not method.l2"
-    if isinstance(settings, MemoirL2Options) and settings.strength * (settings.lr or RATE) >= 1:
+    rate = settings.lr if isinstance(settings.lr, float) else RATE
+    if isinstance(settings, MemoirL2Options) and settings.strength * rate >= 1:
         return (
             f"method.strength={settings.strength:g} times the rate is 1 or more, so that a step "
             "takes all weights away; lower method.strength or method.lr"
@@ -140,7 +141,7 @@ def penalty(settings: MemoirOptions) -> L1 | L2:
 
 def solver(settings: Any, info: Info) -> Margin:
     """The loop over batches, with the penalty of the method."""
-    assert settings.lr is not None
+    assert isinstance(settings.lr, float)
     n = batch(settings, info)
     return Margin(
         objective=objective(settings, info),

@@ -6,7 +6,7 @@ Ours stand in the files beside this one; one from outside is the same value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -156,7 +156,7 @@ def minibatch(
     loop: Callable[..., Minibatch] = Descent,
 ) -> Minibatch:
     """Stochastic descent on an objective; in a loop of its own, or the one that serves."""
-    assert settings.lr is not None
+    assert isinstance(settings.lr, float)
     sampling = settings.sampler if isinstance(settings, SampledOptions) else "all"
     if isinstance(settings, SampledOptions) and settings.l2 and settings.l2_on == "drawn":
         others = info.classes - 1 if sampling == "all" else settings.negatives
@@ -174,7 +174,7 @@ def minibatch(
 
 def optimizer(settings: StochasticOptions, info: Info) -> Optimizer:
     """How the weights move."""
-    assert settings.lr is not None
+    assert isinstance(settings.lr, float)
     if settings.optimizer == "ar":
         touched = settings.accumulator == "touched"
         return optimizers.augment_reduce(
@@ -183,7 +183,8 @@ def optimizer(settings: StochasticOptions, info: Info) -> Optimizer:
     share = l2_share(settings, info)
     if settings.optimizer == "adagrad":
         return optimizers.adagrad(settings.lr, settings.lr_decay, settings.lr_root_decay, share)
-    return optimizers.sgd(settings.lr, settings.lr_decay, share)
+    linear = settings.lr_schedule == "linear"
+    return optimizers.sgd(settings.lr, settings.lr_decay, share, linear)
 
 
 def default_rate(method: Method, settings: Any, info: Info) -> float:
@@ -196,6 +197,17 @@ def default_rate(method: Method, settings: Any, info: Info) -> float:
         length = (info.nonzeros_per_row * info.heavy_square_norm) ** 0.5 + settings.bias
         return min(ADAPTIVE_RATES[settings.optimizer], 1 / max(length, 1e-12))
     return method.default_rate(settings, info)
+
+
+def with_rate(method: Method, settings: Any, info: Info) -> Any:
+    """Settings with a number as rate: the default rule's where none is set, or trials are to come.
+
+    A method without a rate gets none.
+    """
+    if isinstance(settings.lr, float):
+        return settings
+    rate = default_rate(method, settings, info) if method.has_rate(settings) else None
+    return replace(settings, lr=rate)
 
 
 def l2_share(settings: MethodOptions, info: Info) -> float:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from omegaconf import MISSING
 
 from xcbench.options import option
+
+AUTO = "auto"  # a rate that is found by trial (`xcbench.train.rate`)
 
 
 @dataclass
@@ -21,15 +25,23 @@ class MethodOptions:
     tuned = ""
 
     name: str = option(MISSING, "name of the method")
-    lr: float | None = option(
+    lr: Any = option(  # float, AUTO or None; OmegaConf cannot merge a union of types
         None,
-        "learning rate of the first epoch; empty: the method's default rule",
+        "learning rate of the first epoch; empty: the method's default rule; `auto`: found by "
+        "short trials on training rows, around that rule",
         above=0,
+        words=(AUTO,),
     )
     l2: float = option(
         0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over samples", at_least=0
     )
     bias: bool = option(True, "fit biases b")
+
+    def __post_init__(self) -> None:
+        """A rate is one number, however it is written: 1, 1.0 or a text."""
+        if self.lr is not None:
+            with suppress(TypeError, ValueError):
+                self.lr = float(self.lr)
 
 
 @dataclass
@@ -62,6 +74,13 @@ class StochasticOptions(MethodOptions):
         "the rate is multiplied by this after each epoch; with optimizer=ar, every 2000 iterations",
         above=0,
         at_most=1,
+    )
+    lr_schedule: str = option(
+        "geometric",
+        "how the rate falls. `geometric`: by lr_decay after each epoch. `linear`: in a straight "
+        "line that would reach 0 at the end of the budget, for 2 epochs as for 50; without "
+        "lr_decay. Not with optimizer=ar",
+        choices=("geometric", "linear"),
     )
     init: str = option(
         "zero",

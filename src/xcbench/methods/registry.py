@@ -17,7 +17,7 @@ from xcbench.core.dataset import Info
 from xcbench.errors import UserError
 from xcbench.methods import baselines, contract
 from xcbench.methods.method import Method, stochastic
-from xcbench.methods.options import MethodOptions, SampledOptions, StochasticOptions
+from xcbench.methods.options import AUTO, MethodOptions, SampledOptions, StochasticOptions
 from xcbench.plugins import PluginRef
 
 _by_target: dict[str, PluginRef] = {}  # methods that this process found by their target, by name
@@ -134,10 +134,11 @@ def check(method: Method, settings: MethodOptions, info: Info) -> None:
 
 def _try(method: Method, settings: MethodOptions, info: Info) -> None:
     """Try a method's pieces once for all rates that are set."""
-    key = id(method), repr(replace(settings, lr=settings.lr and 1.0)), info
+    ruled = settings.lr in (None, AUTO)
+    key = id(method), repr(replace(settings, lr=None if ruled else 1.0)), info
     if key in _tried:
         return
-    if settings.lr is None and method.has_rate(settings):
+    if ruled and method.has_rate(settings):
         settings = replace(settings, lr=contract.rate(method, settings, info))
     contract.method(method, settings, info)
     _tried[key] = method
@@ -179,6 +180,11 @@ def _check_optimizer(method: Method, settings: StochasticOptions) -> None:
         raise UserError(
             f"method.lr_root_decay={settings.lr_root_decay:g} is for method.optimizer=adagrad; "
             "set that, or leave method.lr_root_decay out"
+        )
+    if settings.optimizer != "sgd" and settings.lr_schedule != "geometric":
+        raise UserError(
+            f"method.lr_schedule={settings.lr_schedule} is for method.optimizer=sgd; set that, or "
+            "leave method.lr_schedule out"
         )
     on_drawn = isinstance(settings, SampledOptions) and settings.l2_on == "drawn"
     if settings.optimizer != "sgd" and on_drawn:

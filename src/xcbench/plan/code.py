@@ -20,12 +20,12 @@ from xcbench.core import engines, samplers
 from xcbench.data import code as data_code
 from xcbench.methods import registry
 from xcbench.methods.method import stochastic
-from xcbench.methods.options import MethodOptions, SampledOptions
+from xcbench.methods.options import AUTO, MethodOptions, SampledOptions
 from xcbench.plan import fingerprint
 from xcbench.plan.fingerprint import DATA, Case, Numbers
 from xcbench.system import durable, private, sources
 
-COMMON = ("xcbench.train.training",)
+COMMON, TRIALS = ("xcbench.train.training",), "xcbench.train.rate"
 UNKNOWN, ANY = "not recorded", "code"  # instead of a changed part
 DIGITS = 12
 NOISES = 8  # draws of noise, of which one may undo a tie
@@ -105,18 +105,21 @@ def _first(names: Sequence[str], most: int = 3) -> str:
 def digest(case: Case) -> str:
     """Digest of today's source for a case."""
     sampler = str(case.options.get("sampler", ""))
-    return _digest(case.method, sampler, str(case.dataset["reader"]), case.twin)
+    tries = case.options.get("lr") == AUTO
+    return _digest(case.method, sampler, str(case.dataset["reader"]), case.twin, tries)
 
 
 def source(method: str, options: MethodOptions, reader: str, twin: bool) -> str:
     """The same, of a method's reference and options, and of where the rows come from."""
     sampler = options.sampler if isinstance(options, SampledOptions) else ""
-    return _digest(method, sampler, reader, twin)
+    return _digest(method, sampler, reader, twin, options.lr == AUTO)
 
 
 @cache
-def _digest(method: str, sampler: str, reader: str, twin: bool) -> str:
+def _digest(method: str, sampler: str, reader: str, twin: bool, tries: bool) -> str:
     modules = {*COMMON, *data_code.modules(reader, twin), registry.module(method)}
+    if tries:
+        modules.add(TRIALS)
     if sampler not in ("", *samplers.BUILTIN, *samplers.NOISES):
         modules.add(plugins.module("sampler", sampler))
     return sources.digest(*sorted(modules))

@@ -24,10 +24,11 @@ from xcbench.data import code, samples
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
 from xcbench.methods.method import Method, stochastic
-from xcbench.methods.options import MethodOptions, SampledOptions
+from xcbench.methods.options import AUTO, MethodOptions, SampledOptions
 from xcbench.options import changed
 from xcbench.system import threads
 from xcbench.train import training
+from xcbench.train.rate import found
 from xcbench.train.training import Lane
 
 Numbers = dict[str, list[float]]
@@ -35,7 +36,7 @@ RATES = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5)
 LARGEST = 2.0  # a larger weight: the rate is too high to tell formulas apart
 L2 = 0.1
 BUDGET = Budget(epochs=2.0, checkpoints=2)
-DATA, WEIGHTS, LANES = "data", "weights", "lanes"  # beside the columns of a curve
+DATA, WEIGHTS, LANES, TRIALS = "data", "weights", "lanes", "trials"  # beside the columns of a curve
 CLOCK = "train_seconds"
 METRICS = ("train_", "test_", "validation_")
 PATH = {"iteration", "epoch", "observations", "largest_gradient"}  # of a library to its optimum
@@ -53,7 +54,7 @@ class Case:
         are left out, here and below, so that a changed default changes the numbers.
     twin : whether the rows are those of the dataset's twin.
     method : reference of the method.
-    options : of the method, without its rate.
+    options : of the method, without its rate; but with ``auto``.
     lockstep : whether cells like it train in lockstep.
     """
 
@@ -83,7 +84,8 @@ class Case:
         if made:
             kept[made[0]] = asdict(made[1]) | {"seed": 0}
         l2 = L2 if options.l2 or not stochastic(options) else 0.0
-        same = {"name": options.name, **changed(replace(options, lr=None, l2=l2))}
+        lr = AUTO if options.lr == AUTO else None
+        same = {"name": options.name, **changed(replace(options, lr=lr, l2=l2))}
         return cls(kept, twin, method, same, changed(evaluation), **others)
 
 
@@ -199,6 +201,9 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
         for name, array in weights.items()
     }
     columns = _columns(trace.curve)
+    if settings.lr == AUTO:
+        of = method, settings, sample.info, sample, case.engine, case.dtype
+        columns[TRIALS] = [*found(*of, seed=0).losses]
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
     if case.lockstep and rate:
         lanes = [

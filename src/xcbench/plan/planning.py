@@ -18,7 +18,7 @@ from xcbench.data import MAKERS, Missing, Unprepared, look_up, made_by, prepare
 from xcbench.data.external import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.methods.method import Method, default_rate
+from xcbench.methods.method import Method, with_rate
 from xcbench.plan import code
 from xcbench.plan.fingerprint import Case
 from xcbench.plan.identity import Shared, content_of, versions_of
@@ -133,8 +133,7 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) ->
         if isinstance(info, Info):
             _check(settings, method, info)
             if has_rate and settings.method.lr is None:
-                rate = default_rate(method, settings.method, info)
-                settings = replace(settings, method=replace(settings.method, lr=rate))
+                settings = replace(settings, method=with_rate(method, settings.method, info))
     except UserError as error:
         problem = str(error)
     versions = versions_of(method, sampler)
@@ -182,7 +181,7 @@ def _in_lockstep(
         return None
     if not lockstep.is_faster(info, settings.dtype):
         return None
-    if not lockstep.takes(method.build(settings.method, info)):
+    if not lockstep.takes(method.build(with_rate(method, settings.method, info), info)):
         return None
     shared = {key: it for key, it in cell.content["method"].items() if key not in ("lr", "l2")}
     return cells.identity({**cell.content, "method": shared})
@@ -191,6 +190,7 @@ def _in_lockstep(
 def _check(settings: Config, method: Method, info: Info) -> None:
     """Refuse what is impossible for a method or a dataset."""
     registry.check(method, settings.method, info)
+    _check_patience(settings, method, info)
     asked = settings.evaluation.metrics
     unknown = [name for name in asked if not metrics.exists(name)]
     if unknown:
@@ -212,6 +212,24 @@ def _check(settings: Config, method: Method, info: Info) -> None:
         )
     if top_k > info.classes:
         raise UserError(f"{option} is not possible on {info.name}: it has {info.classes} classes")
+
+
+def _check_patience(settings: Config, method: Method, info: Info) -> None:
+    """Refuse patience without rows to judge by, or with a training that cannot be stopped."""
+    patience = settings.budget.patience
+    if not patience:
+        return
+    if not settings.evaluation.validation:
+        raise UserError(
+            f"budget.patience={patience} needs rows that are held out; set "
+            "evaluation.validation=0.2 (of the test rows, or of the training rows with "
+            "evaluation.validation_from=train)"
+        )
+    if not method.build(with_rate(method, settings.method, info), info).interruptible:
+        raise UserError(
+            f"budget.patience={patience} is not possible for {method.name}, whose training is one "
+            "call that cannot be stopped; leave out the option, or the method"
+        )
 
 
 def _lacking(problem: str, package: str, info: Info | Unprepared | Missing) -> Missing | None:
@@ -292,7 +310,9 @@ def _labelled(planned: Sequence[Job]) -> list[Job]:
 def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -> None:
     """A rate for methods of which none has one is a mistake; beside others it collapses."""
     asked = any(settings.method.lr is not None for settings in configurations)
-    rateless = [job for job in planned if isinstance(job.info, Info) and job.cell.lr is None]
+    rateless = [
+        job for job in planned if isinstance(job.info, Info) and job.settings.method.lr is None
+    ]
     if asked and rateless and len(rateless) == len(planned):
         raise UserError(
             f"method {rateless[0].cell.method} with these settings has no learning rate; "

@@ -29,7 +29,8 @@ def due(job: Job) -> tuple[Cell, Change] | None:
     """
     settings = job.settings
     runs_dir = Path(settings.runs_dir)
-    if settings.force or not cells.has_weights(runs_dir, job.cell.cell):
+    best = settings.budget.patience  # whose weights are not those of the last checkpoint
+    if settings.force or best or not cells.has_weights(runs_dir, job.cell.cell):
         return None
     cell = cells.usable(runs_dir, job.cell.cell)
     if cell is None or cell.status != "done":

@@ -22,6 +22,8 @@ from xcbench.core.solvers import lockstep
 from xcbench.data import Missing
 from xcbench.errors import UserError
 from xcbench.methods import registry
+from xcbench.methods.method import with_rate
+from xcbench.methods.options import AUTO
 from xcbench.plan import code, planning
 from xcbench.plan.planning import Job, cache_dir, memory_estimate
 from xcbench.run import reevaluation
@@ -30,8 +32,9 @@ from xcbench.store.cell import Cell
 from xcbench.store.cells import identity
 from xcbench.system import memory, threads
 from xcbench.system.processes import interrupted
-from xcbench.train import training
+from xcbench.train import rate, training
 from xcbench.train.course import Trace
+from xcbench.train.rate import Found
 from xcbench.train.training import Lane
 from xcbench.units import GIB, count
 
@@ -147,7 +150,7 @@ def _train(
     started = time.perf_counter()
     dataset = _dataset(jobs[0])
     load_seconds = time.perf_counter() - started
-    lanes = [_lane(job, dataset) for job in jobs]
+    lanes = [_lane(job, dataset) for job in jobs]  # of which those with lr=auto have no rate yet
     if lockstepped and not lockstep.possible(
         [lane.solver for lane in lanes],
         [lane.model for lane in lanes],
@@ -157,6 +160,11 @@ def _train(
     started = time.perf_counter()
     _warm_up(jobs, lanes, dataset)
     compile_seconds = time.perf_counter() - started
+    rates = [_tried(job, dataset) for job in jobs]
+    lanes = [
+        _lane(job, dataset, found) if found else lane
+        for job, lane, found in zip(jobs, lanes, rates, strict=True)
+    ]
     traces = training.run(
         lanes, dataset, settings.seed, settings.budget, settings.evaluation, watch
     )
@@ -166,9 +174,16 @@ def _train(
         replace(
             _finished(job, cell, lane.model, trace),
             environment={**cell.environment, **together, **environment.baselines()},
-            seconds={**shared, "train": trace.train_seconds, "evaluate": trace.evaluate_seconds},
+            seconds={
+                **shared,
+                "train": trace.train_seconds,
+                "evaluate": trace.evaluate_seconds,
+                **({"trials": found.seconds} if found else {}),
+            },
+            rate=found.lr if found else None,
+            trials=found.shown if found else {},
         )
-        for job, cell, lane, trace in zip(jobs, cells, lanes, traces, strict=True)
+        for job, cell, lane, trace, found in zip(jobs, cells, lanes, traces, rates, strict=True)
     ]
 
 
@@ -191,15 +206,33 @@ def _info(job: Job) -> Info:
     return job.info
 
 
-def _lane(job: Job, dataset: Dataset) -> Lane:
-    """Solver and untrained model."""
+def _lane(job: Job, dataset: Dataset, found: Found | None = None) -> Lane:
+    """Solver and untrained model, at the rate that was found or is set."""
     settings = job.settings
     method = registry.find(job.method).thing
+    asked = with_rate(method, settings.method, _info(job))
+    if found:
+        asked = replace(asked, lr=found.lr)
     trained = dataset.first(settings.budget.share).info
-    built = training.built(
-        method, settings.method, _info(job), trained, job.cell.engine, settings.dtype
+    built = training.built(method, asked, _info(job), trained, job.cell.engine, settings.dtype)
+    return Lane(*built, asked.l2, found.seconds if found else 0.0)
+
+
+def _tried(job: Job, dataset: Dataset) -> Found | None:
+    """The rate that trials find, where they are to find one."""
+    settings = job.settings
+    if settings.method.lr != AUTO:
+        return None
+    return rate.found(
+        registry.find(job.method).thing,
+        settings.method,
+        _info(job),
+        dataset.first(settings.budget.share),
+        job.cell.engine,
+        settings.dtype,
+        settings.seed,
+        settings.budget.clock,
     )
-    return Lane(*built, settings.method.l2)
 
 
 def _warm_up(jobs: Sequence[Job], lanes: Sequence[Lane], dataset: Dataset) -> None:

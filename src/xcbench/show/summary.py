@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 
 from xcbench.core.metrics import in_tables, of_column
+from xcbench.methods.options import AUTO
 from xcbench.show.variants import natural
 from xcbench.store.cell import ENDED as ENDED
 from xcbench.store.cell import FINAL, STATUSES, Cell
+from xcbench.store.results import BY
 
 TRAINING, VALIDATION = "train_log_loss", "validation_log_loss"  # by which rates are chosen
 PRIOR, REFERENCE = "class prior", "reference"  # method and status of a row that was not trained
@@ -57,11 +59,12 @@ def at_best_rate(
 
     The best rate has the best mean of the criterion. Only rates with the largest number of finished
     seeds compete, so rates at which every seed ended, if any. With further tuned columns, a
-    combination of rate and their values is chosen.
+    combination of rate and their values is chosen. Rates that trials found count as one.
     """
     metric = of_column(criterion)
     names = ["lr", *(name for name in tuned if name in variant)]
-    point = variant.groupby(names, dropna=False).ngroup()  # a method without a rate has one
+    points = variant.assign(lr=variant["lr"].mask(found(variant)))
+    point = points.groupby(names, dropna=False).ngroup()  # a method without a rate has one
     ended = variant["status"].isin(ENDED)
     values = variant.reindex(columns=[criterion])[criterion]
     means = values.where(ended).groupby(point).mean().dropna()
@@ -69,6 +72,11 @@ def at_best_rate(
         return variant
     seeds = ended.groupby(point).sum()[means.index]
     return variant[point == metric.key(means[seeds == seeds.max()]).idxmin()]
+
+
+def found(cells: pd.DataFrame) -> pd.Series:
+    """Whether trials found the rate of a cell (``method.lr=auto``)."""
+    return cells.reindex(columns=[BY])[BY].eq(AUTO)
 
 
 def best(variant: pd.DataFrame) -> pd.DataFrame:
@@ -141,27 +149,29 @@ def counted(statuses: pd.Series) -> str:
 
 
 def message(cells: pd.DataFrame) -> str:
-    """Why cells failed or were skipped, and whether a row covers more than one rate."""
+    """Why cells failed or were skipped, and which rates a row covers, if more than one."""
     without_result = cells.loc[cells["status"].isin(["failed", "skipped"]), "message"]
     reasons = [" ".join(str(reason).split()) for reason in without_result.dropna().unique()]
     rates = sorted(cells["lr"].dropna().unique())
     if len(rates) > 1:
-        reasons.append("at every rate: " + ", ".join(f"{rate:g}" for rate in rates))
+        of = "rates found" if found(cells).all() else "at every rate"
+        reasons.append(f"{of}: " + ", ".join(f"{rate:g}" for rate in rates))
     return "; ".join(reasons)
 
 
 def _row(variant: pd.DataFrame) -> dict[str, Any]:
     cells = best(variant)
     has_ended = cells["status"].isin(ENDED)
-    several_rates = cells["lr"].nunique() > 1  # no rate is best: nothing to average
-    ended = cells[has_ended & (not several_rates)]
-    lr = float("nan") if several_rates else cells["lr"].iloc[0]
+    by_trials = bool(found(cells).all())
+    no_best = cells["lr"].nunique() > 1 and not by_trials  # nothing to average
+    ended = cells[has_ended & (not no_best)]
+    lr = float("nan" if no_best else cells["lr"].quantile(interpolation="lower"))
     row: dict[str, Any] = {
         "dataset": cells["dataset_label"].iloc[0],
         "method": cells["method_label"].iloc[0],
         "lr": lr,
         "chosen_by": "" if cells["lr"].isna().all() else criterion(variant),
-        "edge": edge(variant, lr) if len(ended) else "",
+        "edge": edge(variant, lr) if len(ended) and not by_trials else "",
         "seeds": cells["seed"].nunique(),
         "status": status(cells),
         "message": message(cells),

@@ -42,8 +42,10 @@ class Cell:
     config : resolved settings without volatile keys (paths, flags of the launch).
     status : one of `STATUSES`; ``message`` gives the reason unless it is ``done``.
     shape : rows, features, classes and non-zeros per row of the dataset.
-    seconds : the four clocks: load, compile, train, evaluate.
+    seconds : the clocks: load, compile, train, evaluate; and of train what trials of a rate took.
     launch : settings that are not part of the identity, such as the data folder.
+    rate : what trials found for ``method.lr=auto``, and ``trials`` the loss of each rate they took;
+        None where it diverged.
     curve : one row a checkpoint: `CURVE_COLUMNS`, then columns of the method.
     content : everything that makes two cells the same experiment.
     weights : final W and b, if they are to be saved; `load` does not read them.
@@ -69,15 +71,17 @@ class Cell:
     launch: dict[str, Any] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
     code: dict[str, Any] = field(default_factory=dict)
+    rate: float | None = None
+    trials: dict[str, float | None] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
     weights: dict[str, np.ndarray] = field(default_factory=dict)
     inputs: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def lr(self) -> float | None:
-        """Learning rate; None without one."""
-        rate: float | None = self.config.get("method", {}).get("lr")
-        return rate
+        """Learning rate; None without one, or where trials have not found one yet."""
+        rate: float | str | None = self.config.get("method", {}).get("lr")
+        return self.rate if isinstance(rate, str) else rate
 
     @property
     def commit(self) -> str:

@@ -50,10 +50,11 @@ def best(curve: pd.DataFrame, columns: Sequence[str] = CHOOSING) -> Checkpoint |
 def of(cell: Cell, rule: str) -> Checkpoint:
     """The checkpoint that stands for a cell.
 
-    With the rule `BEST` it is the best one by validation, if the cell ended and has validation
-    rows; else it is the last one.
+    With the rule `BEST`, or patience, it is the best one by validation, if the cell ended and has
+    validation rows; else it is the last one.
     """
-    chosen = best(cell.curve, VALIDATION) if rule == BEST and cell.status in ENDED else None
+    by_validation = rule == BEST or cell.config.get("budget", {}).get("patience")
+    chosen = best(cell.curve, VALIDATION) if by_validation and cell.status in ENDED else None
     return chosen or Checkpoint(max(0, len(cell.curve) - 1))
 
 

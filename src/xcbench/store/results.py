@@ -14,11 +14,13 @@ import pandas as pd
 from xcbench.config.settings import Budget, Evaluation
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, suggestion
+from xcbench.methods.options import AUTO
 from xcbench.store import cells, checkpoints, grids
 from xcbench.store.cell import CURVE_COLUMNS, Cell
 
 HEAD = ["cell", "status", "dataset", "method", "lr", "seed", "engine"]
 COLUMNS = [*HEAD, *CURVE_COLUMNS]
+BY = "lr_by"  # column: AUTO where trials found the rate of a cell
 
 
 def frame(
@@ -35,14 +37,15 @@ def frame(
     Returns
     -------
     DataFrame
-        First `COLUMNS`, then metrics of the method, then settings under dotted names
-        (``method.negatives``), then ``message``. Losses and bounds are means per sample in nats,
-        without l2 penalty; errors are fractions. A cell without a curve has one row with empty
-        metrics.
+        First `COLUMNS`, then `BY` if trials found a rate, metrics of the method, then settings
+        under dotted names (``method.negatives``), then ``message``. Losses and bounds are means
+        per sample in nats, without l2 penalty; errors are fractions. A cell without a curve has
+        one row with empty metrics.
     """
     rows: list[dict[str, Any]] = []
     for cell in cells:
         head = {name: getattr(cell, name) for name in HEAD}
+        head |= {BY: AUTO} if cell.config.get("method", {}).get("lr") == AUTO else {}
         tail = {**settings(cell), "message": cell.message}
         points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
         names = list(map(str, cell.curve.columns))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pandas as pd
 
 from xcbench.config.settings import Budget, Evaluation
+from xcbench.core.metrics import of_column
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver
 from xcbench.store.cell import CURVE_COLUMNS
+from xcbench.store.checkpoints import VALIDATION
 from xcbench.system.memory import PeakMemory
 from xcbench.train.clock import Stops
 
@@ -53,19 +56,29 @@ class Course:
     Attributes
     ----------
     l2_share : lambda/N; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||².
+    spent : seconds of training before it began.
     fresh : whether the last stop was a checkpoint.
     ended : whether training has ended.
+    best : the best evaluation so far on validation rows, if the budget has patience.
     """
 
     def __init__(
-        self, solver: Solver, model: Model, budget: Budget, evaluation: Evaluation, l2_share: float
+        self,
+        solver: Solver,
+        model: Model,
+        budget: Budget,
+        evaluation: Evaluation,
+        l2_share: float,
+        spent: float = 0.0,
     ) -> None:
         self.solver, self.model, self.budget, self.l2_share = solver, model, budget, l2_share
+        self.spent = spent
         self.every, self.costs = evaluation.every, evaluation.costs
         self.passes = solver.epochs or budget.epochs
         self.trace = Trace(memory=PeakMemory(evaluation.costs))
         self.value, self.progress = Mean(), Progress(0, 0, math.nan)
         self.fresh, self.ended, self.late = True, False, False
+        self.best: Best | None = None
 
     def begin(self) -> None:
         """Measure memory from a checkpoint on."""
@@ -75,7 +88,7 @@ class Course:
     def takes(self, progress: Progress | None, number: int, stops: Stops, seconds: float) -> bool:
         """Process a stop after some seconds of training; returns whether to call `record`."""
         trace, budget = self.trace, self.budget
-        trace.train_seconds = seconds
+        trace.train_seconds = seconds = self.spent + seconds
         if progress is None:
             trace.memory.end()
             self.ended = True
@@ -125,6 +138,30 @@ class Course:
         self.trace.rows[-1] |= numbers
         self.trace.message = self.progress.message
         self.ended = self.late and self._is_cut(self.progress)
+        if self.budget.patience and measured and not self.ended:
+            self._wait(measured, self.budget.patience)
+
+    def _wait(self, measured: dict[str, float], patience: int) -> None:
+        """Remember the weights of a better evaluation; end after so many that were not."""
+        column = next(name for name in VALIDATION if name in measured)
+        key = float(of_column(column).key(measured[column]))
+        if self.best is None or key < self.best.key:
+            state = {name: array.copy() for name, array in self.model.state().items()}
+            self.best = Best(key, self.progress.epoch, state)
+            return
+        self.best.waited += 1
+        if self.best.waited >= patience:
+            self.ended = True
+            self.trace.message = (
+                f"stopped at epoch {self.progress.epoch:g}: budget.patience={patience} evaluations "
+                f"without a better {column} than at epoch {self.best.epoch:g}"
+            )
+
+    def finish(self) -> Trace:
+        """The result; with patience, the model gets the weights of the best evaluation."""
+        if self.best and self.trace.status != "diverged":
+            self.model.restore(self.best.state)
+        return self.trace
 
     def _value(self, progress: Progress) -> dict[str, float]:
         """The objective or its bound, and the numbers that the solver adds."""
@@ -152,6 +189,23 @@ class Course:
                 "it cannot be stopped, and its numbers are those of the whole training"
             )
         return False
+
+
+@dataclass
+class Best:
+    """The best evaluation so far.
+
+    Attributes
+    ----------
+    key : its loss; smaller is better.
+    state : of the model.
+    waited : evaluations since.
+    """
+
+    key: float
+    epoch: float
+    state: dict[str, np.ndarray]
+    waited: int = 0
 
 
 class Mean:

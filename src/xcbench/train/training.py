@@ -44,11 +44,13 @@ class Lane:
     ----------
     l2 : lambda; unless 0, the column ``l2_term`` has lambda/(2N) ||(w, b)||², with N the number of
         training rows.
+    spent : seconds of training before it begins, in which trials found its rate.
     """
 
     solver: Any
     model: Any
     l2: float = 0.0
+    spent: float = 0.0
 
 
 def run(
@@ -76,11 +78,12 @@ def run(
     seen = dataset.first(budget.share)
     first = lanes[0].solver
     passes = first.epochs or budget.epochs
+    lanes = [replace(lane, solver=lane.solver.over(passes)) for lane in lanes]
     looking = bool(budget.seconds) and first.interruptible and len(lanes) == 1
     stops = Stops(checkpoints(budget, passes), clock, looking)
     evaluator = Evaluator(dataset, evaluation, seed)
     courses = [
-        Course(lane.solver, lane.model, budget, evaluation, lane.l2 / len(seen.train))
+        Course(lane.solver, lane.model, budget, evaluation, lane.l2 / len(seen.train), lane.spent)
         for lane in lanes
     ]
     with np.errstate(all="ignore"), clock:  # overflow is looked for at the checkpoints
@@ -99,7 +102,7 @@ def run(
             ]
             _evaluate(due, evaluator)
             if all(course.ended for course in courses):
-                return [course.trace for course in courses]
+                return [course.finish() for course in courses]
             if reached and any(course.fresh for course in courses):
                 watch(reached[0].epoch / passes)
     raise AssertionError("a solver yields until it ends")

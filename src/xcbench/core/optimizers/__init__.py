@@ -12,11 +12,12 @@ import numpy as np
 
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.optimizers.preconditioners import Plain, RootOfMean, RootOfSum, Rows
-from xcbench.core.optimizers.schedules import RootDecay, Schedule, Steps
+from xcbench.core.optimizers.schedules import Linear, RootDecay, Schedule, Steps
 from xcbench.core.optimizers.weight_decay import InGradient, OnVisited, WeightDecay
 
 __all__ = [
     "InGradient",
+    "Linear",
     "OnVisited",
     "Optimizer",
     "Plain",
@@ -49,6 +50,10 @@ class Optimizer:
     train: int = 0
     t: int = 0
 
+    def over(self, epochs: float) -> Optimizer:
+        """The optimizer of a training of so many epochs."""
+        return replace(self, schedule=self.schedule.over(epochs))
+
     def begun(self, model: LinearModel) -> Optimizer:
         """The optimizer before its first iteration on a model."""
         return replace(self, preconditioner=self.preconditioner.begun(model), t=0)
@@ -69,8 +74,8 @@ class Optimizer:
         parts = self.schedule, self.weight_decay, preconditioner
         return Resumed(*parts, self.train, int(state["t"]))
 
-    def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, counted from 0."""
+    def rate(self, epoch: float) -> float:
+        """Learning rate after so many passes over the rows."""
         return self.schedule.rate(epoch)
 
     def apply(
@@ -106,9 +111,12 @@ class Resumed(Optimizer):
         return self
 
 
-def sgd(lr: float, lr_decay: float, l2: float = 0.0) -> Optimizer:
-    """W -= rate · gradient of the minibatch's summed objective, l2 = lambda/N included."""
-    return Optimizer(Schedule(lr, lr_decay), WeightDecay(l2))
+def sgd(lr: float, lr_decay: float, l2: float = 0.0, linear: bool = False) -> Optimizer:
+    """W -= rate · gradient of the minibatch's summed objective, l2 = lambda/N included.
+
+    The rate falls by lr_decay an epoch, or in a straight line to 0 (`Linear`).
+    """
+    return Optimizer(Linear(lr) if linear else Schedule(lr, lr_decay), WeightDecay(l2))
 
 
 def adagrad(lr: float, lr_decay: float, root: float, l2: float) -> Optimizer:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 PERIOD = 2000  # iterations after which the rate of augment and reduce is multiplied by its lr_decay
@@ -14,15 +15,34 @@ class Schedule:
 
     lr: float
     lr_decay: float = 1.0
-    by_epoch: ClassVar[bool] = True  # all iterations of an epoch have its rate
+    by_epoch: ClassVar[bool] = True  # the loop asks once for many iterations
 
-    def rate(self, epoch: int) -> float:
-        """Learning rate of an epoch, for the loop and for local variables."""
-        return self.lr * self.lr_decay**epoch
+    def over(self, epochs: float) -> Schedule:
+        """The schedule of a training of so many epochs."""
+        return self
+
+    def rate(self, epoch: float) -> float:
+        """Learning rate after so many passes over the rows, for the loop and local variables."""
+        return self.lr * self.lr_decay ** int(epoch)
 
     def at(self, rate: float, t: int) -> float:
         """Rate of iteration t, counted from 1, in an epoch with that rate."""
         return rate
+
+
+@dataclass(frozen=True)
+class Linear(Schedule):
+    """``lr (1 - e/E)`` after e of E epochs, whole or not."""
+
+    epochs: float = math.inf
+
+    def over(self, epochs: float) -> Linear:
+        """With E epochs."""
+        return replace(self, epochs=epochs)
+
+    def rate(self, epoch: float) -> float:
+        """As above."""
+        return self.lr * max(0.0, 1.0 - epoch / self.epochs)
 
 
 @dataclass(frozen=True)
@@ -43,7 +63,7 @@ class Steps(Schedule):
 
     by_epoch: ClassVar[bool] = False
 
-    def rate(self, epoch: int) -> float:
+    def rate(self, epoch: float) -> float:
         """The same in every epoch: this schedule counts iterations."""
         return self.lr
 

@@ -88,6 +88,10 @@ class Solver(ABC):
         """Required number of passes over the rows, or None."""
         return None
 
+    def over(self, epochs: float) -> Solver:
+        """Solver of a training of so many epochs, where its rate depends on them."""
+        return self
+
     @property
     def on_few_rows(self) -> Solver:
         """Solver that compiles the same code on fewer rows than a batch."""

@@ -81,7 +81,7 @@ def fit(
     local = np.stack([solver.local(dataset) for solver in solvers])
     lanes = Lanes(models)
 
-    def move(batch: Batch, epoch: int) -> np.ndarray:
+    def move(batch: Batch, epoch: float) -> np.ndarray:
         rates = np.array([solver.optimizer.rate(epoch) for solver in solvers])
         total = np.zeros(len(solvers))
         for part, size in minibatches(batch, first.batch_size):

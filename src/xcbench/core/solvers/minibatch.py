@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,10 @@ class Minibatch(Solver):
         """As the objective says."""
         return self.objective.is_bound
 
+    def over(self, epochs: float) -> Minibatch:
+        """With the optimizer of so many epochs."""
+        return replace(self, optimizer=self.optimizer.over(epochs))
+
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
@@ -57,7 +61,7 @@ class Minibatch(Solver):
         self.begin(dataset, model, streams.weights)
         local = self.local(dataset)
 
-        def move(batch: Batch, epoch: int) -> float:
+        def move(batch: Batch, epoch: float) -> float:
             return self._run(model, batch, local, self.optimizer.rate(epoch))
 
         yield Progress(0, 0, 0.0, extra=self.sampler.extra)
@@ -86,14 +90,14 @@ class Minibatch(Solver):
         model: LinearModel,
         streams: Streams,
         stops: Iterable[float],
-        move: Callable[[Batch, int], Any],
+        move: Callable[[Batch, float], Any],
     ) -> Iterator[tuple[tuple[int, int, float], Any]]:
         """Yield at stops: iterations, samples and epochs so far, mean value since the last stop.
 
         Parameters
         ----------
-        move : function that updates the weights with minibatches of an epoch. It returns the sum of
-            their values, or one sum for each of several models.
+        move : function that updates the weights with minibatches, after so many passes. It returns
+            the sum of their values, or one sum for each of several models.
         """
         per_epoch = self.passes * len(dataset.train)
         targets = (round(stop * per_epoch) for stop in stops)
@@ -101,7 +105,7 @@ class Minibatch(Solver):
         value_sum: Any = 0.0
         target = next(targets)
         for chunk in self._chunks(dataset, model, streams):
-            epoch, first = observations // per_epoch, 0
+            epoch, first = observations / per_epoch, 0
             while first < len(chunk):
                 missing = -(-(target - observations) // self.batch_size) * self.batch_size
                 last = min(len(chunk), first + max(0, missing))

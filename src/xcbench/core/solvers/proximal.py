@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -189,6 +189,10 @@ class Proximal(Solver):
     init: str = "zero"
     is_bound = True
 
+    def over(self, epochs: float) -> Proximal:
+        """With the optimizer of so many epochs."""
+        return replace(self, optimizer=self.optimizer.over(epochs))
+
     def fit(
         self, dataset: Dataset, model: LinearModel, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
@@ -210,7 +214,7 @@ class Proximal(Solver):
             value_sum, before = 0.0, observations
             while observations < round(stop * per_epoch):
                 index = next(visits)
-                rate = self.optimizer.rate(observations // per_epoch)
+                rate = self.optimizer.rate(observations / per_epoch)
                 value_sum += self._update(model, dataset, index, u, rate, beta, streams.classes)
                 iteration += 1
                 observations += len(index)

@@ -1,0 +1,141 @@
+"""A rate by trial: the start of training at a few rates, judged on rows that no trial saw.
+
+As in Bottou's SGD, which doubles and halves a rate on a sample of rows, the rates are
+c · sqrt(10)^h, c the default rule of the method. From h = 0 trials go up while the loss falls;
+where the first one is worse than no training, they go down until one is not. At most four trials of
+a fifth of an epoch, and their judgement, cost about an epoch, whatever they answer.
+
+Shorter trials answer worse: early in training, noise costs more than slowness, so that the best
+rate of a tenth of an epoch lies far below that of a whole training
+(`python -m benchmarks default_rates`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from xcbench.core.dataset import Dataset, Info, Split
+from xcbench.core.likelihoods import LINKS
+from xcbench.core.metrics import evaluate
+from xcbench.core.solvers import Streams
+from xcbench.methods.method import Method, default_rate
+from xcbench.train import training
+from xcbench.train.clock import Stopwatch
+
+STEP = 10**0.5
+UP, DOWN = (1, 2, 3), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
+SHARE = 1 / 5  # of the rows, in a trial
+JUDGES = 64  # rows that no trial sees
+OF_INTEGRALS = 16  # the same, where every probability is an integral
+NO_WORSE = 1.05  # times the loss before training
+
+
+@dataclass(frozen=True)
+class Found:
+    """What trials found.
+
+    Attributes
+    ----------
+    lr : the rate.
+    losses : of the judging rows, by the rate of each trial; infinite where it diverged.
+    seconds : of all trials.
+    """
+
+    lr: float
+    losses: dict[float, float]
+    seconds: float
+
+    @property
+    def shown(self) -> dict[str, float | None]:
+        """The losses as JSON has them; None where a trial diverged."""
+        return {
+            f"{lr:g}": loss if math.isfinite(loss) else None for lr, loss in self.losses.items()
+        }
+
+
+def found(
+    method: Method,
+    settings: Any,
+    info: Info,
+    dataset: Dataset,
+    engine: str,
+    dtype: str,
+    seed: int,
+    clock: str = "wall",
+) -> Found:
+    """Find the rate of a method on a dataset; the same for a seed wherever it is looked for.
+
+    Parameters
+    ----------
+    info : of all rows, as the default rule takes it; ``dataset`` has those that train.
+    clock : as in `xcbench.config.settings.Budget`.
+    """
+    centre = default_rate(method, settings, info)
+    watch = Stopwatch(clock == "processor")
+    losses: dict[float, float] = {}
+
+    def rate(h: int) -> float:
+        return float(f"{centre * STEP**h:.3g}")
+
+    def trial(h: int) -> Iterator[float]:
+        """Loss before and after."""
+        asked = replace(settings, lr=rate(h))
+        solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
+        for _ in solver.fit(few, model, Streams.of(seed), [1.0]):
+            yield measured(model, judges)
+
+    def tried(h: int) -> float:
+        *_, losses[rate(h)] = trial(h)
+        return losses[rate(h)]
+
+    with np.errstate(all="ignore"), watch, watch.running():
+        few, judges = parts(dataset, seed, OF_INTEGRALS if method.link in LINKS else JUDGES)
+        h = walked(tried, next(trial(0)))
+    return Found(rate(h), losses, watch.seconds)
+
+
+def walked(tried: Callable[[int], float], start: float) -> int:
+    """Walk from h = 0 to the largest h up to which the loss falls.
+
+    Parameters
+    ----------
+    tried : loss of a trial.
+    start : loss before training; a first trial that is worse sends the walk downwards.
+    """
+    lowest = tried(0)
+    if not lowest <= NO_WORSE * start:
+        return next((h for h in DOWN if tried(h) <= NO_WORSE * start), DOWN[-1])
+    for h in UP:
+        loss = tried(h)
+        if not loss < lowest:
+            return h - 1
+        lowest = loss
+    return UP[-1]
+
+
+def parts(dataset: Dataset, seed: int, most: int) -> tuple[Dataset, Split]:
+    """A share of the training rows for trials, and at most so many others that judge them.
+
+    Class frequencies stay those of all rows: by them negatives are drawn, and training from the
+    class prior begins.
+    """
+    train, originals = dataset.train, dataset.train.originals
+    order = np.random.default_rng([seed, len(train)]).permutation(len(train))
+    judges = order[: max(1, min(most, len(train) // 4))]
+    rest = order[~np.isin(originals[order], originals[judges])]
+    rows = np.sort(rest[: max(1, math.ceil(SHARE * len(train)))])
+    return replace(dataset, train=train.take(rows)), train.take(np.sort(judges))
+
+
+def measured(model: Any, judges: Split) -> float:
+    """Log loss, or error of a method without probabilities; infinite where weights overflow."""
+    if not model.finite():
+        return math.inf
+    values = evaluate(model.corrected, judges)
+    loss = values.get("log_loss", values["error"])
+    return loss if math.isfinite(loss) else math.inf

@@ -1,0 +1,132 @@
+"""``budget.patience``: training ends when validation rows stop improving; the best counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workspace import Workspace
+from xcbench.config.settings import Budget, Evaluation
+from xcbench.core.dataset import Dataset
+from xcbench.core.solvers import Progress, Solver
+from xcbench.methods import registry
+from xcbench.train import training
+from xcbench.train.course import Course, Trace
+
+HELD_OUT = Evaluation(validation=0.3)
+
+
+class Nothing(Solver):
+    """A solver that is never run."""
+
+    def fit(self, *arguments: Any) -> Any:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "best", "end"),
+    [
+        ([5, 4, 3, 3.5, 3.2, 1], 2, 2, 4),  # two that are not better; the last one is never seen
+        ([5, 4, 4, 3, 3, 3], 2, 3, 5),  # an equal one is not better
+        ([5, 6, 4, 6, 2, 6], 2, 4, None),  # one alone does not end it
+        ([1, 2], 1, 0, 1),  # nothing was better than no training
+    ],
+)
+def test_a_curve_by_hand(
+    losses: list[float], patience: int, best: int, end: int | None, digits: Dataset
+) -> None:
+    model = registry.builtin()["ove"].build(_settings(0.1), digits.info)
+    model = model.make_model("numpy", 10, 64, True, "float64")
+    course = Course(Nothing(), model, Budget(patience=patience), HELD_OUT, 0.0)
+    for epoch, loss in enumerate(losses):
+        model.b[...] = epoch
+        course.progress = Progress(epoch, 100 * epoch, float(epoch), 1.0)
+        course._add_row()
+        course.record({"validation_log_loss": loss, "test_log_loss": 0.0})
+        if course.ended:
+            break
+    trace = course.finish()
+    assert course.ended == (end is not None)
+    assert (epoch == end) if course.ended else (trace.message is None)
+    assert (model.b == best).all(), "the weights of the best evaluation"
+    if course.ended:
+        assert trace.status == "done"
+        assert trace.message == (
+            f"stopped at epoch {end}: budget.patience={patience} evaluations without a better "
+            f"validation_log_loss than at epoch {best}"
+        )
+
+
+def _settings(lr: float) -> Any:
+    return registry.builtin()["ove"].schema(name="ove", lr=lr)  # type: ignore[call-arg]
+
+
+def _lane(data: Dataset, lr: float, engine: str) -> training.Lane:
+    method, settings = registry.builtin()["ove"], _settings(lr)
+    return training.Lane(*training.built(method, settings, data.info, data.info, engine, "float64"))
+
+
+@pytest.mark.parametrize("engine", ["numpy", "numba"])
+def test_the_best_weights_are_those_of_a_training_that_ends_there(
+    engine: str, digits: Dataset
+) -> None:
+    if engine == "numba":
+        pytest.importorskip("numba")
+    budget, lanes = Budget(epochs=25, checkpoints=25), [_lane(digits, 0.05, engine)]
+    (whole,) = training.run(lanes, digits, 0, budget, HELD_OUT)
+    losses = whole.curve["validation_log_loss"].tolist()
+    end = _by_hand(losses, 3)
+    assert end is not None, "the rate is so high that the loss rises again"
+    best = int(np.argmin(losses[: end + 1]))
+    (short,), kept = _run(digits, engine, replace(budget, patience=3))
+    assert len(short.rows) == end + 1
+    columns = ["validation_log_loss", "test_error"]
+    assert short.curve[columns].equals(whole.curve[columns][: end + 1])
+    _, exact = _run(digits, engine, Budget(epochs=best, checkpoints=best))
+    np.testing.assert_array_equal(kept["W"], exact["W"])
+    np.testing.assert_array_equal(kept["b"], exact["b"])
+
+
+def _by_hand(losses: list[float], patience: int) -> int | None:
+    for end in range(patience, len(losses)):
+        if min(losses[end - patience + 1 : end + 1]) >= min(losses[: end - patience + 1]):
+            return end
+    return None
+
+
+def _run(data: Dataset, engine: str, budget: Budget) -> tuple[list[Trace], dict[str, np.ndarray]]:
+    lane = _lane(data, 0.05, engine)
+    return training.run([lane], data, 0, budget, HELD_OUT), lane.model.weights()
+
+
+def test_a_cell_is_shown_at_its_best_evaluation(workspace: Workspace) -> None:
+    words = ("mlflow=false", "dataset=digits", "method=ove", "method.lr=0.05", "save_weights=true")
+    budget = ("budget.epochs=25", "budget.checkpoints=25", "evaluation.validation=0.3")
+    assert workspace.run(*words, *budget, "budget.patience=3").code == 0
+    frame, curve = workspace.frame(), workspace.frame("--curves")
+    best = curve["validation_log_loss"].idxmin()
+    assert frame["epoch"][0] == curve["epoch"][best] < curve["epoch"].iloc[-1] < 25
+    assert frame["message"][0].startswith(f"stopped at epoch {curve['epoch'].iloc[-1]:g}: ")
+    again = workspace.run(*words, *budget, "budget.patience=3")
+    assert "there already" in again.out
+
+
+def test_lanes_in_lockstep_end_by_themselves(workspace: Workspace, tmp_path: Any) -> None:
+    pytest.importorskip("numba")
+    sweep = (
+        *("-m", "mlflow=false", "dataset=zipf", "dataset.synthetic.features=60", "method=umax"),
+        *("dataset.synthetic.classes=20", "dataset.synthetic.train=4000", "engine=numba"),
+        *("method.lr=0.01,0.03,0.1,0.3", "budget.checkpoints=10", "budget.epochs=10"),
+        *("evaluation.validation=0.3", "budget.patience=1"),
+    )
+    frames = []
+    for folder, lockstep in (("together", "true"), ("apart", "false")):
+        runs = f"runs_dir={folder}"
+        assert workspace.run(*sweep, f"lockstep={lockstep}", runs).code == 0
+        frames.append(workspace.frame("--curves", runs))
+    together, alone = (frame.drop(columns="train_seconds") for frame in frames)
+    assert together.equals(alone)
+    assert alone.groupby("lr")["epoch"].max().nunique() > 1
