@@ -27,7 +27,7 @@ class DoubleSumOptions(SampledOptions):
     sampler: str = option("others", "as for sampled methods")
     u0: str = option(
         "log_classes",
-        "start of u: `log_classes` is log K, `zero` is 0",
+        "start of u: `log_classes` is log K, `zero` is 0; with init=prior u starts at its optimum",
         choices=("log_classes", "zero"),
     )
     double_sum: str = option(
@@ -43,10 +43,11 @@ class VanillaOptions(DoubleSumOptions):
     """Options of stochastic descent on a double sum."""
 
     step: str = option(
-        "gradient",
+        "bounded",
         "`gradient`, as in the paper; `bounded`: proximal in the weights, and u not past the "
         "optimum of what is drawn, so that no rate makes a step too long",
         choices=("gradient", "bounded"),
+        former="gradient",
     )
 
 
