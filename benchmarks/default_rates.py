@@ -165,9 +165,10 @@ def found_table(frame: Any) -> str:
     shares = frame.groupby(["init", "epochs", "method"])["share"]
     shown = pd.DataFrame({"median": shares.median(), "ninth decile": shares.quantile(0.9)})
     return (
-        "\n# Rates by trial\n\nTest log loss at `method.lr=auto` less that at the best of nine rates, "
-        "sqrt(10) apart around the default rate, divided by what the best gains over the class "
-        f"prior: 0 is the best rate, 1 no gain at all.\n\n{markdown(shown.round(3).reset_index())}\n"
+        "\n# Rates by trial\n\nTest log loss at `method.lr=auto` less that at the best of nine "
+        "rates, sqrt(10) apart around the default rate, divided by what the best gains over the "
+        "class prior: 0 is the best rate, 1 no gain at all.\n\n"
+        f"{markdown(shown.round(3).reset_index())}\n"
     )
 
 
