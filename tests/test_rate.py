@@ -125,7 +125,7 @@ def test_no_trial_sees_the_rows_that_judge_it(digits: Dataset) -> None:
     rows = {row.tobytes() for row in few.train.X}
     assert not rows & {row.tobytes() for row in judges.X}
     assert len(judges) == 64
-    assert 4 * len(few.train) <= 0.81 * len(digits.train), "all trials take less than an epoch"
+    assert 4 * len(few.train) <= 0.7 * len(digits.train), "all trials take less than an epoch"
     np.testing.assert_array_equal(few.class_counts, digits.class_counts)
 
 

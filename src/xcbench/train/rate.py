@@ -4,7 +4,7 @@ As in Bottou's SGD, which doubles and halves a rate on a sample of rows, the rat
 c · sqrt(10)^h, c the default rule of the method. From h = 0 trials go up while the loss falls;
 where the first one is worse than no training, they go down until one is not. Of a rate above which
 trials end at a multiple of the loss at the start, the next lower one is taken. At most four trials
-of a fifth of an epoch, and their judgement, cost about an epoch, whatever they answer.
+of a sixth of an epoch, and their judgement, cost less than an epoch, whatever they answer.
 
 Shorter trials answer worse: early in training, noise costs more than slowness, so that the best
 rate of a tenth of an epoch lies far below that of a whole training
@@ -30,7 +30,7 @@ from xcbench.train.clock import Stopwatch
 
 STEP = 10**0.5
 UP, DOWN = (1, 2, 3), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
-SHARE = 1 / 5  # of the rows, in a trial
+SHARE = 1 / 6  # of the rows, in a trial
 JUDGES = 64  # rows that no trial sees
 OF_INTEGRALS = 16  # the same, where every probability is an integral
 NO_WORSE = 1.05  # times the loss before training
