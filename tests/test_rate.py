@@ -92,7 +92,7 @@ def test_a_logistic_regression_of_known_curvature(off: float) -> None:
     settings = SoftmaxOptions(name="softmax", lr="auto", solver="minibatch", bias=False)
     settings = replace(settings, batch_size=BATCH)
     of = found(softmax_from(off * newton), settings, one_hot())
-    assert newton / 10 <= of.lr <= 1.1 * newton
+    assert newton / 10 <= of.lr <= rate.STEP * newton
     assert of.losses[of.lr] == min(of.losses.values())
 
 
