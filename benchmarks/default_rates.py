@@ -1,4 +1,7 @@
-"""Every method at its default rate against the class prior, and at other rates where it fails."""
+"""Every method at its default rate against the class prior, and at other rates where it fails.
+
+A second table has what ``lr=auto`` loses against the best of nine rates.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from xcbench.data.synthetic import power_law
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
-from xcbench.train import training
+from xcbench.train import rate, training
 from xcbench.train.training import Lane
 
 METHODS = (
@@ -49,6 +52,10 @@ LIMITS = (
 )
 ROWS = 20_000  # training rows of generated data
 REAL_ROWS = 20_000  # the first ones of real data; mnist and omniglot have more
+GRID = [10 ** (h / 2) for h in range(-4, 5)]  # nine rates around a default one, to find the best
+BUDGETS = (5, 20)  # epochs; one training gives the losses at both
+TRIED = ("one_hot K=1,000", "dense K=1,000", "normalised K=1,000", "digits", "20news", "bibtex",
+    "delicious")  # fmt: skip
 FACTORS = (0.03, 0.1, 0.3, 3.0, 10.0, 30.0)  # of a default rate that does not suffice
 
 
@@ -114,6 +121,55 @@ def trained(name: str, dataset: Dataset, factor: float, seconds: float) -> dict[
         "error": last.test_error,
         "seconds": round(trace.train_seconds, 1),
     }
+
+
+def losses(name: str, init: str, dataset: Dataset, lr: float, seconds: float) -> list[float]:
+    """Test log loss at the ends of `BUDGETS`; infinite where it diverged, or was too slow."""
+    settings = settings_of(name, init=init, lr=lr)
+    budget = Budget(epochs=BUDGETS[-1], checkpoints=BUDGETS[-1] // BUDGETS[0], seconds=seconds)
+    evaluation = Evaluation(train_rows=100, rows=1000)
+    lane = Lane(*built(dataset, settings))
+    (trace,) = training.run([lane], dataset, 0, budget, evaluation)
+    at = trace.curve.set_index("epoch")["test_log_loss"].fillna(np.inf)
+    return [float(at.get(epochs, np.inf)) for epochs in BUDGETS]
+
+
+def against_the_best(
+    name: str, init: str, dataset: Dataset, seconds: float
+) -> Iterator[dict[str, Any]]:
+    """What the rate that trials find loses, as a share of what the best of nine rates gains."""
+    method, settings, info = registry.builtin()[name], settings_of(name, init=init), dataset.info
+    found = rate.found(method, settings, info, dataset, "numba", "float32", 0)
+    by_rate = {
+        lr: losses(name, init, dataset, lr, seconds)
+        for factor in GRID
+        for lr in [float(f"{factor * default_rate(method, settings, info):.3g}")]
+    }
+    mine = by_rate.get(found.lr) or losses(name, init, dataset, found.lr, seconds)
+    for place, epochs in enumerate(BUDGETS):
+        best = min(row[place] for row in by_rate.values())
+        gain = float(info.prior_log_loss or 0.0) - best
+        yield {
+            "init": init,
+            "epochs": epochs,
+            "lr": found.lr,
+            "log_loss": mine[place],
+            "best": best,
+            "share": (mine[place] - best) / gain if gain > 0 else np.nan,
+            "trial_seconds": found.seconds,
+        }
+
+
+def found_table(frame: Any) -> str:
+    """Medians and ninth deciles over the datasets, a row a method."""
+    shares = frame.groupby(["init", "epochs", "method"])["share"]
+    shown = pd.DataFrame({"median": shares.median(), "ninth decile": shares.quantile(0.9)})
+    return (
+        "\n# Rates by trial\n\nTest log loss at `method.lr=auto` less that at the best of nine "
+        "rates, sqrt(10) apart around the default rate, divided by what the best gains over the "
+        "class prior: 0 is the best rate, 1 no gain at all.\n\n"
+        f"{markdown(shown.round(3).reset_index())}\n"
+    )
 
 
 def problems(data: str) -> Iterator[tuple[str, Callable[[], Dataset]]]:
@@ -197,4 +253,26 @@ def run(data: str = "data", out: str = "reports", seconds: str = "20") -> None:
             new = pd.DataFrame(rows).assign(dataset=name, method=method, **prior)
             frame = pd.concat([frame, new], ignore_index=True)
             frame.to_csv(path, index=False, float_format="%.6g")
-    (Path(out) / "default-rates.md").write_text(table(frame, limit))
+    found = trials(data, Path(out) / "found-rates.csv", limit)
+    (Path(out) / "default-rates.md").write_text(table(frame, limit) + found_table(found))
+
+
+def trials(data: str, path: Path, seconds: float) -> pd.DataFrame:
+    """Rows of the second table; what is there is not run again."""
+    frame = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["dataset", "method"])
+    for name, make in problems(data):
+        if name not in TRIED:
+            continue
+        there = set(frame["method"][frame["dataset"] == name])
+        missing = [method for method in METHODS if method not in there]
+        dataset = make() if missing else None
+        for method in missing:
+            assert dataset is not None
+            rows = [
+                {"dataset": name, "method": method, **row}
+                for init in ("zero", "prior")
+                for row in against_the_best(method, init, dataset, seconds)
+            ]
+            frame = pd.concat([frame, pd.DataFrame(rows)], ignore_index=True)
+            frame.to_csv(path, index=False, float_format="%.6g")
+    return frame

@@ -130,12 +130,16 @@ def test_every_setting_is_part_of_the_identity(
     # A maker of data takes neither of two, and nothing of other makers; name and sampling have few
     # possible values, and a single row is refused.
     others = ("categories", "blobs")
-    adaptive = ("optimizer", "lr_root_decay")  # U-max refuses them
+    adaptive = ("optimizer", "lr_root_decay", "patience")  # U-max refuses them; this needs rows
     fixed = ("divide_by", "classes", "name", "sampler", "rows", "engine", "metrics")
     point = settings(tmp_path)
     result = {"as it is": identity(point)}
     for name, changed in changed_options(point, (*launch, *paths, *fixed, *adaptive, *others)):
         result[name] = identity(changed)
+    waits = replace(point.budget, patience=3)
+    held_out = replace(point, evaluation=replace(point.evaluation, validation=0.25))
+    assert result["evaluation.validation"] == identity(held_out)
+    result["budget.patience"] = identity(replace(held_out, budget=waits))
     assert point.dataset.synthetic is not None
     bigger = replace(point.dataset.synthetic, classes=11)
     result["classes"] = identity(replace(point, dataset=replace(point.dataset, synthetic=bigger)))

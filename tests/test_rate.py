@@ -40,7 +40,9 @@ SWEEP = (
         (5.0, {0: 4.0, 1: 3.0, 2: 3.5}, 1),
         (5.0, {0: 4.0, 1: 4.0}, 0),
         (5.0, {0: 4.0, 1: 3.0, 2: 2.0, 3: 1.0}, 3),
-        (5.0, {0: 5.2, 1: 5.1, 2: INF}, 1),
+        (5.0, {0: 5.2, 1: 5.1, 2: 14.0}, 1),
+        (5.0, {0: 5.2, 1: 5.1, 2: 16.0}, 0),
+        (5.0, {0: 5.2, 1: INF}, 0),
         (5.0, {0: 5.6, -1: 5.2}, -1),
         (5.0, {0: INF, -1: INF, -3: 4.0}, -3),
         (5.0, {0: INF, -1: INF, -3: INF, -7: INF}, -7),
@@ -90,7 +92,7 @@ def test_a_logistic_regression_of_known_curvature(off: float) -> None:
     settings = SoftmaxOptions(name="softmax", lr="auto", solver="minibatch", bias=False)
     settings = replace(settings, batch_size=BATCH)
     of = found(softmax_from(off * newton), settings, one_hot())
-    assert newton / 10 <= of.lr <= 1.1 * newton
+    assert newton / 10 <= of.lr <= rate.STEP * newton
     assert of.losses[of.lr] == min(of.losses.values())
 
 
@@ -123,7 +125,7 @@ def test_no_trial_sees_the_rows_that_judge_it(digits: Dataset) -> None:
     rows = {row.tobytes() for row in few.train.X}
     assert not rows & {row.tobytes() for row in judges.X}
     assert len(judges) == 64
-    assert 4 * len(few.train) <= 0.81 * len(digits.train), "all trials take less than an epoch"
+    assert 4 * len(few.train) <= 0.7 * len(digits.train), "all trials take less than an epoch"
     np.testing.assert_array_equal(few.class_counts, digits.class_counts)
 
 

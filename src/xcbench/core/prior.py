@@ -36,7 +36,7 @@ class Prior:
     def of(cls, dataset: Dataset, link: str | None) -> Prior:
         """The prior of the training rows."""
         sets = dataset.train.sets
-        part = dataset.class_counts.sum() / len(dataset.train)  # 1, but on some of the rows
+        part = dataset.info.train / len(dataset.train)  # 1, unless these are some of the rows
         rows = part * (len(dataset.train) if sets is None else float(sets.weight.sum()))
         K = len(dataset.class_counts)
         log_p = np.log((dataset.class_counts + 1.0) / (rows + K))

@@ -44,8 +44,8 @@ class MarginClassifier(LinearClassifier):
         class are the sum of its rows.
     epochs : int
         Passes over the rows, for ``memoir_l2`` and ``memoir_l1``.
-    lr : float, optional
-        Learning rate, for these two.
+    lr : float or "auto", optional
+        Learning rate, for these two; ``"auto"``: found by short trials on training rows.
     C : float, optional
         Weight of the losses, for ``svm_ovr`` and ``svm_cs``. Their library warns if 1000 iterations
         are too few: ``options={"iterations": 100_000}`` raises the limit.

@@ -22,8 +22,9 @@ class OneVsAllClassifier(LinearClassifier):
     ----------
     epochs : int
         Passes over the pairs of a row and a label.
-    lr : float, optional
-        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+    lr : float or "auto", optional
+        Learning rate of the first epoch; None: by the method's rule; ``"auto"``: found by short
+        trials on training rows. `lr_` has it.
     l2 : float
         lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
     negatives : int, optional

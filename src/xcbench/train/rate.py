@@ -2,8 +2,9 @@
 
 As in Bottou's SGD, which doubles and halves a rate on a sample of rows, the rates are
 c · sqrt(10)^h, c the default rule of the method. From h = 0 trials go up while the loss falls;
-where the first one is worse than no training, they go down until one is not. At most four trials of
-a fifth of an epoch, and their judgement, cost about an epoch, whatever they answer.
+where the first one is worse than no training, they go down until one is not. Of a rate above which
+trials end at a multiple of the loss at the start, the next lower one is taken. At most four trials
+of a sixth of an epoch, and their judgement, cost less than an epoch, whatever they answer.
 
 Shorter trials answer worse: early in training, noise costs more than slowness, so that the best
 rate of a tenth of an epoch lies far below that of a whole training
@@ -29,10 +30,11 @@ from xcbench.train.clock import Stopwatch
 
 STEP = 10**0.5
 UP, DOWN = (1, 2, 3), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
-SHARE = 1 / 5  # of the rows, in a trial
+SHARE = 1 / 6  # of the rows, in a trial
 JUDGES = 64  # rows that no trial sees
 OF_INTEGRALS = 16  # the same, where every probability is an integral
 NO_WORSE = 1.05  # times the loss before training
+CLIFF = 3.0  # times the same: a step below such a rate, longer trainings fall off too
 
 
 @dataclass(frozen=True)
@@ -82,25 +84,26 @@ def found(
     def rate(h: int) -> float:
         return float(f"{centre * STEP**h:.3g}")
 
-    def trial(h: int) -> Iterator[float]:
-        """Loss before and after."""
+    def trial(h: int) -> Iterator[Any]:
+        """The model before and after."""
         asked = replace(settings, lr=rate(h))
         solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
         for _ in solver.fit(few, model, Streams.of(seed), [1.0]):
-            yield measured(model, judges)
+            yield model
 
     def tried(h: int) -> float:
-        *_, losses[rate(h)] = trial(h)
-        return losses[rate(h)]
+        *_, model = trial(h)
+        losses[rate(h)] = loss = measured(model, judges)
+        return loss
 
     with np.errstate(all="ignore"), watch, watch.running():
         few, judges = parts(dataset, seed, OF_INTEGRALS if method.link in LINKS else JUDGES)
-        h = walked(tried, next(trial(0)))
+        h = walked(tried, measured(next(trial(0)), judges))
     return Found(rate(h), losses, watch.seconds)
 
 
 def walked(tried: Callable[[int], float], start: float) -> int:
-    """Walk from h = 0 to the largest h up to which the loss falls.
+    """Walk from h = 0 to the largest h up to which the loss falls; from a cliff one step back.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ def walked(tried: Callable[[int], float], start: float) -> int:
     for h in UP:
         loss = tried(h)
         if not loss < lowest:
-            return h - 1
+            return max(0, h - 1 - (loss > CLIFF * start))
         lowest = loss
     return UP[-1]
 
