@@ -219,19 +219,13 @@ def _is_value(override: Override) -> bool:
 
 
 class ExperimentComposer(Composer):
-    """Configurations of points of an experiment, inside `hydra`; `layers` says what it spares.
+    """Configurations of points that choose an experiment, inside `hydra`, as `layers` lays them.
 
     A point with a mistake is left to Hydra, which says what is wrong.
-
-    Parameters
-    ----------
-    experiment : its name, such as ``umax/figure2``.
     """
 
-    def __init__(self, experiment: str) -> None:
-        chosen = f"experiment={experiment}"
-        super().__init__(lambda point: compose("config", overrides=[chosen, *point]))
-        self.experiment = experiment
+    def __init__(self) -> None:
+        super().__init__(lambda point: compose("config", overrides=point))
         self.laid: dict[tuple[tuple[str, str], ...], _Base | None] = {}
 
     def read(self, point: Point) -> Config:
@@ -241,17 +235,16 @@ class ExperimentComposer(Composer):
         choices = [override for override in parsed if not _is_value(override)]
         if all(map(_is_choice, choices)):
             with suppress(UserError, HydraException, OmegaConfBaseException):
-                base = self._laid((it.key_or_group, str(it.value())) for it in choices)
+                base = self._laid(*((it.key_or_group, str(it.value())) for it in choices))
                 if base:
                     return self._with(base, values)
         return super().read(point)
 
-    def _laid(self, choices: Iterable[tuple[str, str]]) -> _Base | None:
-        key = (*choices,)
-        if key not in self.laid:
-            content = layers.lay({"experiment": self.experiment, **dict(key)})
-            self.laid[key] = _Base.laid(content) if content else None
-        return self.laid[key]
+    def _laid(self, *choices: tuple[str, str]) -> _Base | None:
+        if choices not in self.laid:
+            content = layers.lay(dict(choices))
+            self.laid[choices] = _Base.laid(content) if content else None
+        return self.laid[choices]
 
 
 def _is_choice(override: Override) -> bool:
@@ -334,7 +327,9 @@ class Sweep:
 
 
 @LAUNCH.during("compose")
-def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
+def of_experiment(
+    name: str, overrides: Mapping[str, str], composer: Composer | None = None
+) -> Sweep:
     """Configurations of an experiment, inside `hydra`.
 
     Parameters
@@ -342,12 +337,14 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     name : name of the experiment, such as ``umax/figure2``.
     overrides : for a swept setting, the wanted values among those of the experiment (possibly none
         of them); for others, a setting of all its points.
+    composer : of other experiments, too, whose parts are shared.
     """
+    chosen = f"experiment={name}"
+    composer = composer or ExperimentComposer()
     preset = presets.find("experiment", name)
     if preset is None:
-        preset = compose("config", overrides=[f"experiment={name}"], return_hydra_config=True)
+        preset = compose("config", overrides=[chosen], return_hydra_config=True)
     swept = {str(key): str(value) for key, value in (preset.hydra.sweeper.params or {}).items()}
-    composer = ExperimentComposer(name)
     for key in swept.keys() & overrides.keys():
         selected = values(key, overrides[key])
         left = [text for value, text in values(key, swept[key]).items() if value in selected]
@@ -355,7 +352,8 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
             return Sweep(tuple(swept), [])
         swept[key] = ",".join(left)
     rest = {key: value for key, value in overrides.items() if key not in swept}
-    return Sweep(tuple(swept), [composer.read(point) for point in points({**swept, **rest})])
+    every = points({**swept, **rest})
+    return Sweep(tuple(swept), [composer.read([chosen, *point]) for point in every])
 
 
 def values(key: str, text: str) -> dict[Any, str]:
