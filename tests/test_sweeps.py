@@ -10,11 +10,11 @@ from hydra import compose
 from hydra.errors import HydraException, MissingConfigException
 from omegaconf.errors import OmegaConfBaseException
 
-from xcbench.config import composing, presets
+from xcbench.config import composing, layers, presets
 from xcbench.config.refused_points import explain
 from xcbench.errors import UserError
 from xcbench.plan import sweeps
-from xcbench.plan.sweeps import Composer
+from xcbench.plan.sweeps import Composer, ExperimentComposer
 
 POINTS = [
     ["dataset=bibtex", "method=umax", "variant=umax/code", "seed=0"],
@@ -96,6 +96,58 @@ def test_points_that_differ_in_values_are_composed_once() -> None:
     assert [(it.method.name, it.method.lr, it.seed) for it in read] == [
         (m, lr, s) for m in ("ove", "umax") for lr in (1.0, 10.0) for s in (0, 1)
     ]
+
+
+def last_pair(experiment: str) -> list[str]:
+    """Words of the last dataset and method that an experiment sweeps, which no layer chooses."""
+    preset = presets.find("experiment", experiment)
+    assert preset is not None
+    swept = preset.hydra.sweeper.params
+    last = (f"{group}={str(swept[group]).rpartition(',')[2]}" for group in ("dataset", "method"))
+    return [f"experiment={experiment}", *last]
+
+
+LAID = [
+    *(last_pair(name) for name in presets.names("experiment")),
+    ["experiment=board", "dataset=bibtex", "method=umax"],
+    ["experiment=umax/table3_paper", "dataset=bibtex", "method=ove", "variant=umax/code", "seed=3"],
+    ["experiment=umax/table3_paper", "dataset=mnist", "method=umax", "rates=umax/tuned"],
+]
+
+
+@pytest.mark.parametrize("point", LAID, ids=" ".join)
+def test_layers_laid_together_are_what_hydra_composes(point: list[str]) -> None:
+    choices = dict(word.split("=") for word in point if not word.startswith("seed="))
+    expected = composing.read(compose("config", overrides=point))
+    assert layers.lay(choices) is not None
+    assert asdict(ExperimentComposer().read(point)) == asdict(expected)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["method.nonsense=1"],
+        ["rates.nonsense=1"],
+        ["method.lr=fast"],
+        ["budget.epochs=null"],
+        ["variant=umax/nonsense"],
+        ["variant=umax/code", "method=nonsense"],
+        ["dataset=nonsense"],
+        ["+method.lr=1"],
+        ["seed=${nothing}"],
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_in_an_experiment_is_told_as_hydra_tells_it(words: list[str]) -> None:
+    def told(composer: Composer) -> str:
+        point = ["experiment=umax/figure2", "dataset=mnist", "method=umax", *words]
+        try:
+            return repr(composer.read(point))
+        except (UserError, HydraException, OmegaConfBaseException) as error:
+            return explain(error)
+
+    by_hydra = Composer(lambda point: compose("config", overrides=point))
+    assert told(ExperimentComposer()) == told(by_hydra)
 
 
 def refusal(composer: Composer, word: str) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hydra import compose
 from omegaconf import OmegaConf
 
 from xcbench import options
@@ -90,13 +89,12 @@ class Conditions:
     def __init__(self, protocol: Protocol, overrides: Mapping[str, str]) -> None:
         self.protocol = protocol
         self.overrides = [f"{name}={value}" for name, value in overrides.items()]
-        self.composer = sweeps.Composer(
-            lambda point: compose("config", overrides=[f"experiment={NAME}", *point])
-        )
+        self.composer = sweeps.ExperimentComposer()
 
     def of(self, task: Task, method: str, part: str, seed: int) -> Config:
         """A cell at the method's default settings."""
-        settings = self.composer.read([*self._words(task, method, part, seed), *self.overrides])
+        words = self._words(task, method, part, seed)
+        settings = self.composer.read([f"experiment={NAME}", *words, *self.overrides])
         if self.protocol.first_defaults:
             settings = replace(settings, method=options.as_at_first(settings.method))
         return settings

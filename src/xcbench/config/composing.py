@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import Field, fields
+from dataclasses import Field, fields, make_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, get_type_hints
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
@@ -36,16 +36,26 @@ def read(composed: DictConfig) -> Config:
 def typed(composed: DictConfig) -> DictConfig:
     """Our own part of a composed configuration, with the type of every option."""
     ours = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    whole = OmegaConf.merge(_schema(), ours)
+    whole = OmegaConf.merge(schema(), ours)
     assert isinstance(whole, DictConfig)
     return whole
 
 
 @cache
-def _schema() -> DictConfig:
-    schema = OmegaConf.structured(Config)
-    assert isinstance(schema, DictConfig)
-    return schema
+def schema() -> DictConfig:
+    """Our options with their types and defaults."""
+    whole = OmegaConf.structured(Config)
+    assert isinstance(whole, DictConfig)
+    return whole
+
+
+@cache
+def schema_of(name: str) -> DictConfig:
+    """Schema of one part of `Config`, beside which anything may stand."""
+    alone = OmegaConf.structured(make_dataclass("Config", [(name, get_type_hints(Config)[name])]))
+    assert isinstance(alone, DictConfig)
+    OmegaConf.set_struct(alone, False)
+    return alone
 
 
 def part(composed: DictConfig, entry: Field[Any]) -> Any:

@@ -24,6 +24,7 @@ from xcbench.system import yaml_files
 INSIDE = Path(__file__).parents[1] / "papers"
 PARTS = {"variant": "variants", "rates": "rates", "experiment": "experiments"}
 BELOW = {"variant_dataset": "datasets", "variant_method": "methods"}
+CHOSEN = ("variant", "rates")  # by an experiment
 GROUPS = (*PARTS, *BELOW)
 
 
@@ -34,40 +35,50 @@ def names(group: str, paper: str = "") -> list[str]:
 
 
 def find(group: str, name: str) -> DictConfig | None:
-    """Settings of a preset, for the top level of a configuration; None if there is none."""
+    """A preset as Hydra has it, for the top level of a configuration; None if there is none."""
+    found = entry(group, name)
+    if found is None:
+        return None
+    launch = _launch(found) if group == "experiment" else {}
+    content = OmegaConf.create({**launch, **settings(group, name, found)})
+    assert isinstance(content, DictConfig)
+    return content
+
+
+def entry(group: str, name: str) -> dict[str, Any] | None:
+    """All that a file says of a preset; None if there is none."""
     paper, _, preset = name.partition("/")
-    if not preset:
-        return None
-    entry = next((entry for key, entry in _entries(group, paper) if key == name), None)
-    if entry is None:
-        return None
-    if group == "experiment":
-        entry = _launch(name, entry)
-    settings = OmegaConf.create({key: entry[key] for key in entry if key not in BELOW.values()})
-    assert isinstance(settings, DictConfig)
-    return settings
+    entries = _entries(group, paper) if preset else ()
+    return next((found for key, found in entries if key == name), None)
 
 
-def _launch(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+def settings(group: str, name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """What an entry sets itself, without what it chooses, sweeps, or has for a dataset alone."""
+    experiment = group == "experiment"
+    apart = ("sweep", *CHOSEN) if experiment else (*BELOW.values(),)
+    grid = {"grid": name.replace("/", "-")} if experiment else {}
+    return {**grid, **{key: value for key, value in found.items() if key not in apart}}
+
+
+def chosen(experiment: dict[str, Any]) -> dict[str, str]:
+    """Groups that an experiment chooses, but for its dataset and method."""
+    return {group: experiment[group] for group in CHOSEN if experiment.get(group)}
+
+
+def _launch(experiment: dict[str, Any]) -> dict[str, Any]:
     """An experiment as Hydra has it: groups that it chooses, values that it sweeps.
 
     Of what it sweeps the first dataset and method are chosen, for settings that only they have.
     """
     swept = {
         key: ",".join(map(str, values)) if isinstance(values, list) else values
-        for key, values in entry["sweep"].items()
+        for key, values in experiment["sweep"].items()
     }
-    chosen = {group: entry.get(group) for group in ("variant", "rates")}
-    chosen |= {group: swept[group].partition(",")[0] for group in ("dataset", "method")}
-    groups = ("sweep", *chosen.keys() - {"dataset", "method"})
+    first = {group: swept[group].partition(",")[0] for group in ("dataset", "method")}
+    groups = {**chosen(experiment), **first}
     return {
-        "defaults": [
-            *({f"override /{group}": choice} for group, choice in chosen.items() if choice),
-            "_self_",
-        ],
-        "grid": name.replace("/", "-"),
+        "defaults": [*({f"override /{it}": choice} for it, choice in groups.items()), "_self_"],
         "hydra": {"mode": "MULTIRUN", "sweeper": {"params": swept}},
-        **{key: value for key, value in entry.items() if key not in groups},
     }
 
 
@@ -101,17 +112,17 @@ def _in_full(
     entry = dict(entries[name])
     extended = entry.pop("extends", None)
     if not extended:
-        return _over(every, entry)
+        return over(every, entry)
     if "extends" in entries.get(extended, {"extends": ""}):
         raise UserError(f"{path}: {name} extends {extended}, which is no entry or extends another")
-    return _over(_over(every, entries[extended]), entry)
+    return over(over(every, entries[extended]), entry)
 
 
-def _over(below: Any, above: Any) -> Any:
-    """Settings over others."""
+def over(below: Any, above: Any) -> Any:
+    """Settings over others, as Hydra merges them."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
-    return {**below, **{key: _over(below.get(key), value) for key, value in above.items()}}
+    return {**below, **{key: over(below.get(key), value) for key, value in above.items()}}
 
 
 def _entries(group: str, paper: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,7 +13,7 @@ from xcbench import options
 from xcbench.papers import Measured, description, find, prose, report
 from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
-from xcbench.papers.rows import without_twins
+from xcbench.papers.rows import compact, without_twins
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 from xcbench.show.table import Source
@@ -89,6 +89,9 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if paper.rows:
         measured = replace(measured, results=paper.rows(measured))
+    measured = replace(
+        measured, results=compact(measured.results), curves=compact(measured.curves)
+    )
     evidence = paper.evidence(measured.results)
     in_prose = prose.table(name, paper.statements, measured)
     prose.write(folder, in_prose)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from xcbench.papers.stopping import stopped
 from xcbench.plan import planning, stored, sweeps
 from xcbench.plan.code import Change
 from xcbench.plan.planning import Job
+from xcbench.plan.sweeps import Composer, ExperimentComposer
 from xcbench.run.execute import execute_jobs
 from xcbench.show.summary import ENDED, at_best_rate, edge
 from xcbench.store import cells
@@ -56,6 +57,7 @@ class Runner:
     only: tuple[str, ...] = ()
     totals: Totals | None = None
     points: int = 0
+    composer: Composer = field(default_factory=ExperimentComposer, repr=False)
 
     def run(self, part: str) -> int:
         """Run the grids of a part and write its tables; returns the exit code."""
@@ -95,7 +97,7 @@ class Runner:
         """Points of a grid, with tuned rates if it takes them, and names of what it sweeps."""
         with sweeps.hydra(self.overrides):
             experiments = [
-                sweeps.of_experiment(f"{self.paper.name}/{name}", self.overrides)
+                sweeps.of_experiment(f"{self.paper.name}/{name}", self.overrides, self.composer)
                 for name in (grid.name, *grid.also)
             ]
         points = [

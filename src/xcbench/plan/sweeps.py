@@ -1,7 +1,7 @@
 """From overrides to configurations: a sweep is composed once for each choice of groups.
 
 Hydra takes a tenth of a second to compose. Points that differ only in plain values are made by
-setting these values.
+setting these values. Points of an experiment need no Hydra at all (`config.layers`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from contextlib import contextmanager, suppress
+from dataclasses import Field, dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from hydra import compose, initialize_config_dir
@@ -22,9 +23,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import options
-from xcbench.config import composing, hydra_messages
+from xcbench.config import composing, hydra_messages, layers, presets
 from xcbench.config.settings import Config
 from xcbench.errors import UserError
+from xcbench.methods import registry
 from xcbench.store.profile import LAUNCH
 from xcbench.units import printable
 
@@ -35,42 +37,56 @@ Point = Sequence[str]
 
 @dataclass(frozen=True)
 class _Base:
-    """What a choice of groups gives.
+    """What a choice of groups gives, with the values of one of its points or none.
 
     Attributes
     ----------
-    refers : the parts that each part of `Config` refers to, itself among them.
+    content : the configuration in plain values, ``${...}`` as it stands.
+    schema : of the options of its method.
     """
 
-    typed: DictConfig
-    refers: dict[str, set[str]]
+    content: dict[str, Any]
+    schema: type
 
     @classmethod
     def of(cls, composed: DictConfig) -> _Base:
-        """Follow the interpolations ``${...}``."""
-        typed = composing.typed(composed)
-        content = OmegaConf.to_container(typed, resolve=False)
+        """What Hydra composed."""
+        content = OmegaConf.to_container(composed, resolve=False)
         assert isinstance(content, dict)
-        refers = {name: {name} | _references(content[name]) for name in PARTS}
+        schema = OmegaConf.get_type(composed.method)
+        assert schema is not None
+        return cls({name: content[name] for name in PARTS}, schema)
+
+    @classmethod
+    def laid(cls, content: dict[str, Any]) -> _Base:
+        """What `layers.lay` gives."""
+        return cls(content, registry.builtin()[content["method"]["name"]].schema)
+
+    @cached_property
+    def refers(self) -> dict[str, tuple[str, ...]]:
+        """The parts that each part of `Config` refers to by ``${...}``, itself the first."""
+        direct = {name: _references(self.content[name]) for name in PARTS}
+        refers: dict[str, tuple[str, ...]] = {name: (name,) for name in PARTS}
         for _ in PARTS:
             refers = {
-                name: sources.union(*(refers[other] for other in sources))
-                for name, sources in refers.items()
+                name: tuple(dict.fromkeys(itertools.chain(others, *(direct[it] for it in others))))
+                for name, others in refers.items()
             }
-        return cls(typed, refers)
+        return refers
 
-    def read(self, values: Sequence[Override], parts: Iterable[str]) -> dict[str, Any]:
-        """Checked parts of the configuration with these values.
+    @cached_property
+    def words(self) -> dict[str, str]:
+        """The content of each part."""
+        return {name: repr(part) for name, part in self.content.items()}
 
-        Points of a base set the same names, so that nothing is left of the point before.
-        """
-        for value in values:
-            try:
-                OmegaConf.update(self.typed, value.key_or_group, value.value())
-            except (OmegaConfBaseException, OverflowError) as error:
-                reason = hydra_messages.value_problem(str(error).splitlines()[0])
-                raise UserError(f"{value.input_line} is not possible: {reason}") from None
-        return {name: composing.part(self.typed, PARTS[name]) for name in parts}
+    def typed(self, name: str, others: Sequence[str]) -> DictConfig:
+        """A part with the type of every option, among others as they stand."""
+        method = {"method": OmegaConf.structured(self.schema)} if name == "method" else {}
+        content = {other: self.content[other] for other in others}
+        typed = OmegaConf.merge(composing.schema_of(name), method, content)
+        assert isinstance(typed, DictConfig)
+        OmegaConf.set_struct(typed, True)
+        return typed
 
 
 class Composer:
@@ -89,7 +105,8 @@ class Composer:
         self.parser = OverridesParser.create()
         self.words: dict[str, Override] = {}
         self.bases: dict[tuple[str, ...], _Base] = {}
-        self.parts: dict[tuple[str, ...], Any] = {}
+        self.typed: dict[tuple[Any, ...], DictConfig] = {}
+        self.parts: dict[tuple[Any, ...], Any] = {}
 
     def read(self, point: Point) -> Config:
         """Checked configuration of a point.
@@ -105,13 +122,25 @@ class Composer:
         key = *(str(item.input_line) for item in choices), *(value.key_or_group for value in values)
         if key not in self.bases:
             self.bases[key] = _Base.of(self.compose(list(point)))
-        base = self.bases[key]
-        keys = {name: _part(name, key, base.refers[name], values) for name in PARTS}
-        missing = [name for name, part in keys.items() if part not in self.parts]
-        if missing:
-            for name, part in base.read(values, missing).items():
-                self.parts[keys[name]] = part
-        return Config(**{name: self.parts[part] for name, part in keys.items()})
+        return self._with(self.bases[key], values)
+
+    def _with(self, base: _Base, values: Sequence[Override]) -> Config:
+        return Config(**{name: self._part(name, base, values) for name in PARTS})
+
+    def _part(self, name: str, base: _Base, values: Sequence[Override]) -> Any:
+        """A part of a configuration, made and checked once for all points that have it."""
+        others = base.refers[name]
+        relevant = [value for value in values if _head(value) in others]
+        if any("${" in str(value.input_line) for value in relevant):
+            others, relevant = (name, *(PARTS.keys() - {name})), list(values)
+        names = tuple(value.key_or_group for value in relevant)
+        key = name, base.schema, names, *(base.words[other] for other in others)
+        said = *key, *(str(value.input_line) for value in relevant)
+        if said not in self.parts:
+            if key not in self.typed:
+                self.typed[key] = base.typed(name, others)
+            self.parts[said] = _read(self.typed[key], PARTS[name], relevant)
+        return self.parts[said]
 
     def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
         """Checked configurations of the valid points, and the invalid ones by error.
@@ -157,16 +186,15 @@ class Composer:
         return self.words[word]
 
 
-def _part(
-    name: str, choices: tuple[str, ...], refers: set[str], values: Sequence[Override]
-) -> tuple[str, ...]:
-    """What a part of a configuration is made of, as far as it can differ between points."""
-    relevant = [value for value in values if _head(value) in refers]
-    if any("${" in str(value.input_line) for value in relevant):
-        relevant = list(values)
-    elif name in PLAIN and len(refers) == 1 and relevant:  # a number or word, whatever the choices
-        choices = ()
-    return name, *choices, *(str(value.input_line) for value in relevant)
+def _read(typed: DictConfig, part: Field[Any], values: Sequence[Override]) -> Any:
+    """Checked part with these values; as all set the same names, none is left of those before."""
+    for value in values:
+        try:
+            OmegaConf.update(typed, value.key_or_group, value.value())
+        except (OmegaConfBaseException, OverflowError) as error:
+            reason = hydra_messages.value_problem(str(error).splitlines()[0])
+            raise UserError(f"{value.input_line} is not possible: {reason}") from None
+    return composing.part(typed, part)
 
 
 def _head(value: Override) -> str:
@@ -188,6 +216,41 @@ def _is_value(override: Override) -> bool:
     plain = key in PLAIN or ("." in key and "/" not in key and not key.startswith("hydra."))
     simple = isinstance(override.value(), bool | int | float | str | None)
     return plain and simple and override.package is None and override.type == OverrideType.CHANGE
+
+
+class ExperimentComposer(Composer):
+    """Configurations of points that choose an experiment, inside `hydra`, as `layers` lays them.
+
+    A point with a mistake is left to Hydra, which says what is wrong.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(lambda point: compose("config", overrides=point))
+        self.laid: dict[tuple[tuple[str, str], ...], _Base | None] = {}
+
+    def read(self, point: Point) -> Config:
+        """Checked configuration of a point; raises what `Composer.read` does."""
+        parsed = [self._parsed(word) for word in point]
+        values = [override for override in parsed if _is_value(override)]
+        choices = [override for override in parsed if not _is_value(override)]
+        if all(map(_is_choice, choices)):
+            with suppress(UserError, HydraException, OmegaConfBaseException):
+                base = self._laid(*((it.key_or_group, str(it.value())) for it in choices))
+                if base:
+                    return self._with(base, values)
+        return super().read(point)
+
+    def _laid(self, *choices: tuple[str, str]) -> _Base | None:
+        if choices not in self.laid:
+            content = layers.lay(dict(choices))
+            self.laid[choices] = _Base.laid(content) if content else None
+        return self.laid[choices]
+
+
+def _is_choice(override: Override) -> bool:
+    """Whether it chooses an entry of a group by its name."""
+    named = isinstance(override.value(), str) and override.package is None
+    return named and override.type == OverrideType.CHANGE
 
 
 def points(swept: Mapping[str, str]) -> Iterator[list[str]]:
@@ -264,7 +327,9 @@ class Sweep:
 
 
 @LAUNCH.during("compose")
-def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
+def of_experiment(
+    name: str, overrides: Mapping[str, str], composer: Composer | None = None
+) -> Sweep:
     """Configurations of an experiment, inside `hydra`.
 
     Parameters
@@ -272,11 +337,14 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
     name : name of the experiment, such as ``umax/figure2``.
     overrides : for a swept setting, the wanted values among those of the experiment (possibly none
         of them); for others, a setting of all its points.
+    composer : of other experiments, too, whose parts are shared.
     """
     chosen = f"experiment={name}"
-    whole = compose("config", overrides=[chosen], return_hydra_config=True)
-    swept = {key: str(value) for key, value in (whole.hydra.sweeper.params or {}).items()}
-    composer = Composer(lambda point: compose("config", overrides=[chosen, *point]))
+    composer = composer or ExperimentComposer()
+    preset = presets.find("experiment", name)
+    if preset is None:
+        preset = compose("config", overrides=[chosen], return_hydra_config=True)
+    swept = {str(key): str(value) for key, value in (preset.hydra.sweeper.params or {}).items()}
     for key in swept.keys() & overrides.keys():
         selected = values(key, overrides[key])
         left = [text for value, text in values(key, swept[key]).items() if value in selected]
@@ -284,7 +352,8 @@ def of_experiment(name: str, overrides: Mapping[str, str]) -> Sweep:
             return Sweep(tuple(swept), [])
         swept[key] = ",".join(left)
     rest = {key: value for key, value in overrides.items() if key not in swept}
-    return Sweep(tuple(swept), [composer.read(point) for point in points({**swept, **rest})])
+    every = points({**swept, **rest})
+    return Sweep(tuple(swept), [composer.read([chosen, *point]) for point in every])
 
 
 def values(key: str, text: str) -> dict[Any, str]:
