@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 
 from xcbench.core.objectives import sigmoid
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.base import LinearClassifier, Seed
 
 
 class OneVsAllClassifier(LinearClassifier):
@@ -22,30 +21,31 @@ class OneVsAllClassifier(LinearClassifier):
     ----------
     epochs : int
         Passes over the pairs of a row and a label.
-    lr : float, optional
-        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
-    l2 : float
-        lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
-    negatives : int, optional
-        Classes drawn for a pair.
-    batch_size : int, optional
-        Pairs in a minibatch.
-    optimizer : str, optional
-        ``sgd``, ``adagrad`` or ``ar``.
-    lr_decay : float, optional
-        The rate is multiplied by this after each epoch.
-    bias : bool
-        Fit biases.
-    options : dict, optional
-        Further options of the method.
-    dtype : str
-        Precision of features, weights and scores: ``float32`` or ``float64``.
-    engine : str
-        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
     random_state : int, RandomState or None
         Seed of all draws.
     verbose : int
         1 shows a progress bar.
+
+    Other Parameters
+    ----------------
+    lr : float, optional
+        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+    l2 : float
+        lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
+    negatives : int
+        Classes drawn for a pair.
+    batch_size : int
+        Pairs in a minibatch.
+    optimizer : str
+        ``sgd``, ``adagrad`` or ``ar``.
+    lr_decay : float
+        The rate is multiplied by this after each epoch.
+    bias : bool
+        Fit biases.
+    dtype, engine : str
+        As `LinearClassifier` explains them.
+    **options
+        All other options of the method.
 
     Notes
     -----
@@ -69,35 +69,14 @@ class OneVsAllClassifier(LinearClassifier):
         self,
         *,
         epochs: int = 20,
-        lr: float | None = None,
-        l2: float = 0.0,
-        negatives: int | None = None,
-        batch_size: int | None = None,
-        optimizer: str | None = None,
-        lr_decay: float | None = None,
-        bias: bool = True,
-        options: Mapping[str, Any] | None = None,
-        dtype: str = "float32",
-        engine: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
+        **options: object,
     ) -> None:
+        super().__init__(options)
         self.epochs = epochs
-        self.lr = lr
-        self.l2 = l2
-        self.negatives = negatives
-        self.batch_size = batch_size
-        self.optimizer = optimizer
-        self.lr_decay = lr_decay
-        self.bias = bias
-        self.options = options
-        self.dtype = dtype
-        self.engine = engine
         self.random_state = random_state
         self.verbose = verbose
-
-    def _options(self) -> dict[str, Any]:
-        return self._parameters("lr", "l2", "negatives", "batch_size", "optimizer", "lr_decay")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
@@ -43,9 +44,13 @@ class Predictor(ClassifierMixin, BaseEstimator):
     """
 
     method: str
-    dtype: str
     classes_: np.ndarray
     _model: Model
+
+    @property
+    @abstractmethod
+    def dtype(self) -> str:
+        """Precision of features, weights and scores."""
 
     def _rows(self, X: Any, reset: bool = False) -> Rows:
         """Checked features."""
