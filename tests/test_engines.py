@@ -12,15 +12,17 @@ from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
-from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
+from xcbench.methods.ar_softmax import SoftmaxAugmentReduceOptions
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.complementary_sum import ComplementarySumOptions
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
-from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.css import ComplementarySumOptions
+from xcbench.methods.double_sum import DoubleSumOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.ove_grouped import GroupedOptions
 from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.options import check
 
 pytest.importorskip("numba", reason="Numba is not installed: engine=numba is not tested")

@@ -24,7 +24,8 @@ from xcbench.config.settings import Budget, Config
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.double_sum import DoubleSumOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.plan import planning
 from xcbench.run import runner
 from xcbench.store.cell import Cell

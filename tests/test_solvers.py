@@ -15,12 +15,13 @@ from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
-from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.double_sum import DoubleSumOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.ove_grouped import GroupedOptions
 from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.options import check
 from xcbench.train import evaluator, training
 

@@ -1,4 +1,4 @@
-"""Vanilla SGD and U-max: double sums as methods."""
+"""What the methods with a double sum share: vanilla SGD, U-max and implicit SGD."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds, softplus
 from xcbench.core.objectives.double_sum import double_sum, raman, raman_code
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.raman_code import RamanCode
-from xcbench.methods.method import Method, minibatch, over_stale, sampler
+from xcbench.methods.method import minibatch, over_stale, sampler
 from xcbench.methods.options import SampledOptions
 from xcbench.options import option
 
@@ -38,32 +38,24 @@ class DoubleSumOptions(SampledOptions):
     )
 
 
-@dataclass
-class UmaxOptions(DoubleSumOptions):
-    """Options of U-max."""
-
-    delta: float = option(1.0, "u is reset when it lies this far below its bound", above=0)
-
-
 def start(settings: DoubleSumOptions, info: Info) -> float:
     """Start of u: the optimum at W = 0 (Algorithm 1), or 0 (published code)."""
     return float(np.log(info.classes)) if settings.u0 == "log_classes" else 0.0
 
 
-def objective(settings: DoubleSumOptions, info: Info) -> Objective:
-    """One of the double sums; with a threshold for U-max."""
-    delta = settings.delta if isinstance(settings, UmaxOptions) else np.inf
+def objective(settings: DoubleSumOptions, info: Info, delta: float = np.inf) -> Objective:
+    """One of the double sums; u is reset where it lies ``delta`` below its bound."""
     if settings.double_sum == "proposed":
         return LogOdds(double_sum, True, start(settings, info), delta, optimum=softplus)
     formula = raman if settings.double_sum == "raman" else raman_code
     return ScoredLogOdds(formula, True, start(settings, info), delta)
 
 
-def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
+def solver(settings: DoubleSumOptions, info: Info, delta: float = np.inf) -> Solver | None:
     """Solver: only the published code needs a separate loop."""
     if settings.double_sum == "raman_code":
         drawing = sampler(settings, info)
-        return minibatch(objective(settings, info), drawing, settings, info, RamanCode)
+        return minibatch(objective(settings, info, delta), drawing, settings, info, RamanCode)
     return None
 
 
@@ -80,35 +72,5 @@ def impossible(settings: DoubleSumOptions) -> str:
 
 
 umax_rate = over_stale(0.14)
-
-
-def vanilla_rate(settings: DoubleSumOptions, info: Info) -> float:
-    """U-max's, but less for many classes and for rows of unequal length.
-
-    Nothing bounds the grad K e^{T - u} of a draw.
-    """
-    unequal = info.heavy_square_norm / max(info.mean_square_norm, 1e-12)
-    return umax_rate(settings, info) * min(1.0, 200.0 / info.classes) / max(unequal, 1.0) ** 0.5
-
-
-vanilla = Method(
-    "vanilla",
-    DoubleSumOptions,
-    objective,
-    vanilla_rate,
-    samplers=("others", "any", "drop_hits", "all", "frequency", "tree"),
-    optimizers=("sgd",),  # u moves by the rate of w
-    solver=solver,
-    impossible=impossible,
-)
-umax = Method(
-    "umax",
-    UmaxOptions,
-    objective,
-    umax_rate,
-    samplers=("others", "any", "drop_hits", "all", "frequency", "tree"),
-    optimizers=("sgd",),  # u moves by the rate of w
-    exact_gradient=False,  # u is reset first
-    solver=solver,
-    impossible=impossible,
-)
+SAMPLERS = ("others", "any", "drop_hits", "all", "frequency", "tree")
+OPTIMIZERS = ("sgd",)  # u moves by the rate of w

@@ -47,11 +47,11 @@ def memory(settings: PDSparseOptions, info: Info, itemsize: int, epochs: float) 
     return (112 + 4 * (itemsize + 4)) * numbers
 
 
-pd_sparse = baselines.method(
+method = baselines.Baseline(
     "pd_sparse",
     PDSparseOptions,
-    lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance, s.search_share),
-    impossible,
+    solver=lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance, s.search_share),
+    impossible=impossible,
     memory=memory,
     needs_features=True,
 )

@@ -36,10 +36,10 @@ def impossible(settings: Any) -> str:
     return "method.bias=true is not possible for class_sums" if settings.bias else ""
 
 
-class_sums = baselines.method(
+method = baselines.Baseline(
     "class_sums",
     UnbiasedOptions,
-    lambda settings, info: ClassSums(),
-    impossible,
+    solver=lambda settings, info: ClassSums(),
+    impossible=impossible,
     memory=lambda settings, info, itemsize, epochs: sparse_weights(info, itemsize, info.train),
 )

@@ -78,11 +78,11 @@ def impossible(settings: Any) -> str:
     return "" if settings.bias else "method.bias=false leaves nothing of prior; leave it out"
 
 
-prior = baselines.method(
+method = baselines.Baseline(
     "prior",
     MethodOptions,
-    lambda settings, info: Prior(),
-    impossible,
+    solver=lambda settings, info: Prior(),
+    impossible=impossible,
     memory=lambda settings, info, itemsize, epochs: 8.0 * info.classes,
     link="softmax",
 )

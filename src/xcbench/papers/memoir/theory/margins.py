@@ -34,7 +34,9 @@ from xcbench.core.statistics import describe
 from xcbench.data import protocol, synthetic
 from xcbench.data.settings import DatasetSettings, Protocol, SyntheticSettings
 from xcbench.methods import registry
-from xcbench.methods.memoir import MemoirL2Options, batch, memoir_l2
+from xcbench.methods.memoir import batch
+from xcbench.methods.memoir_l2 import MemoirL2Options
+from xcbench.methods.memoir_l2 import method as memoir_l2
 from xcbench.papers import Place
 from xcbench.store import cells
 from xcbench.store.cell import Cell

@@ -99,11 +99,11 @@ def impossible(settings: Any) -> str:
     return "" if settings.bias else "method.bias=false is not possible for omikuji"
 
 
-omikuji = baselines.method(
+method = baselines.Baseline(
     "omikuji",
     OmikujiOptions,
-    lambda settings, info: Partitioned(settings),
-    impossible,
+    solver=lambda settings, info: Partitioned(settings),
+    impossible=impossible,
     lacks=baselines.needs("omikuji", "omikuji"),
     needs_features=True,
     seeded=False,
