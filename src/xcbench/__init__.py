@@ -70,7 +70,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"xcbench.{name}")
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(home), name)
+            return vars(import_module(home))[name]
     raise AttributeError(f"module 'xcbench' has no attribute '{name}'")
 
 

@@ -119,7 +119,7 @@ def save(folder: Path, trained: Trained) -> None:
         "info": asdict(estimator._info),
         "protocol": asdict(trained.protocol) if trained.protocol else None,
         "fitted": asdict(_fitted(estimator)),
-        "names": [str(name) for name in getattr(estimator, "feature_names_in_", [])],
+        "names": [str(name) for name in vars(estimator).get("feature_names_in_", [])],
     }
     scratch = durable.sibling(folder.absolute())
     with writing(folder, "out"):

@@ -22,12 +22,12 @@ def option(
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
-    nonempty: bool = False,
     identity: bool = True,
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
 
-    With ``identity=False``, the value does not change the identity of a cell.
+    Of a text, ``at_least`` is its length. With ``identity=False``, the value does not change the
+    identity of a cell.
     """
     metadata = {
         "doc": doc,
@@ -35,7 +35,6 @@ def option(
         "above": above,
         "at_least": at_least,
         "at_most": at_most,
-        "nonempty": nonempty,
         "identity": identity,
     }
     if isinstance(default, list | dict):
@@ -86,7 +85,7 @@ def check(settings: Any, prefix: str = "") -> None:
         Names the first option that is out of range, its value and the allowed ones.
     """
     for entry in fields(settings):
-        check_value(entry, getattr(settings, entry.name), prefix)
+        check_value(entry, vars(settings)[entry.name], prefix)
 
 
 def check_value(entry: Field[Any], value: Any, prefix: str = "") -> None:
@@ -111,7 +110,7 @@ def changed(settings: Any) -> dict[str, Any]:
     """
     content: dict[str, Any] = {}
     for entry in fields(settings):
-        value = getattr(settings, entry.name)
+        value = vars(settings)[entry.name]
         if is_dataclass(value) and not isinstance(value, type):
             value = changed(value)
             if value:
@@ -127,8 +126,8 @@ def _problem(value: Any, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
     if limits["choices"] and value not in limits["choices"]:
         return f"it must be one of {', '.join(limits['choices'])}"
-    if limits["nonempty"] and not value.strip():
-        return EMPTY
+    if isinstance(value, str):
+        return EMPTY if len(value.strip()) < (limits["at_least"] or 0) else ""
     if isinstance(value, float) and not math.isfinite(value):
         return "it must be a finite number"
     if limits["above"] is not None and not value > limits["above"]:

@@ -176,7 +176,7 @@ def _check_settings(settings: Settings) -> None:
         )
     if builtin and settings.name in external.catalogue():
         plugins.refuse_clash("dataset", settings.name)
-    if settings.reader in MAKERS and getattr(settings, settings.reader) is None:
+    if settings.reader in MAKERS and vars(settings)[settings.reader] is None:
         raise UserError(
             f"{settings.name}: reader {settings.reader} needs dataset.{settings.reader}"
         )

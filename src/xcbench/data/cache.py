@@ -145,13 +145,13 @@ def _split(parts: dict[str, np.ndarray], role: str, info: Info) -> Split:
         return Split(parts["X"], y, sets)
     data, indices, indptr = (parts[name] for name in SPARSE)
     return Split(
-        sp.csr_array((data, indices, indptr), shape=(getattr(info, role), info.features)), y, sets
+        sp.csr_array((data, indices, indptr), shape=(vars(info)[role], info.features)), y, sets
     )
 
 
 def _check(parts: dict[str, np.ndarray], role: str, info: Info) -> None:
     """Check that compiled loops can index by these arrays."""
-    rows: int = getattr(info, role)
+    rows: int = vars(info)[role]
     sizes = np.array([info.classes, info.features])  # of objects where one is beyond 64 bits
     arrays.whole("sizes", sizes, (2,), 1, np.iinfo(np.int64).max)
     arrays.whole("y", parts["y"], (rows,), 0, info.classes)

@@ -42,7 +42,8 @@ def frame(
     """
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        head = {name: getattr(cell, name) for name in HEAD}
+        told = {**vars(cell), "lr": cell.lr}
+        head = {name: told[name] for name in HEAD}
         tail = {**settings(cell), "message": cell.message}
         points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
         names = list(map(str, cell.curve.columns))

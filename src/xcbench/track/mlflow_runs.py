@@ -96,7 +96,7 @@ def of(cell: Cell, grid: str = "") -> Run:
 
 def _tags(cell: Cell, grid: str) -> dict[str, str]:
     names = ("cell", "status", "dataset", "dataset_digest", "method", "method_version", "seed")
-    tags = {name: getattr(cell, name) for name in (*names, "engine", "message")}
+    tags = {name: vars(cell)[name] for name in (*names, "engine", "message")}
     version, commit = cell.environment.get("xcbench"), cell.environment.get("git_commit")
     tags |= {"grid": grid or None, "git_commit": commit, "started": repr(cell.started)}
     tags |= {"git_commit_missing": None if commit else cell.commit_source}
