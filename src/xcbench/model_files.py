@@ -216,7 +216,7 @@ def _info(content: dict[str, Any]) -> Info:
 
 
 def _with_inputs(
-    estimator: LinearClassifier, protocol: Any, arrays: dict[str, np.ndarray]
+    estimator: LinearClassifier, protocol: object, arrays: dict[str, np.ndarray]
 ) -> Trained:
     """The estimator with the transformation of its rows, if it was trained on a file."""
     if protocol is None:  # else their number is that of the factors in the file

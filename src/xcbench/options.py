@@ -15,7 +15,7 @@ EMPTY = "it must not be empty"
 
 
 def option(
-    default: Any = MISSING,
+    default: object = MISSING,
     doc: str = "",
     *,
     choices: Sequence[str] = (),
@@ -88,7 +88,7 @@ def check(settings: Any, prefix: str = "") -> None:
         check_value(entry, vars(settings)[entry.name], prefix)
 
 
-def check_value(entry: Field[Any], value: Any, prefix: str = "") -> None:
+def check_value(entry: Field[Any], value: object, prefix: str = "") -> None:
     """Check a value of one field, as `check` does."""
     name = prefix + entry.name
     if is_dataclass(value) and not isinstance(value, type):
@@ -122,7 +122,7 @@ def changed(settings: Any) -> dict[str, Any]:
     return content
 
 
-def _problem(value: Any, limits: dict[str, Any]) -> str:
+def _problem(value: object, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
     if limits["choices"] and value not in limits["choices"]:
         return f"it must be one of {', '.join(limits['choices'])}"

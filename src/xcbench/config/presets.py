@@ -107,7 +107,7 @@ def _in_full(
     return _over(_over(every, entries[extended]), entry)
 
 
-def _over(below: Any, above: Any) -> Any:
+def _over(below: object, above: object) -> Any:
     """Settings over others."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above

@@ -21,7 +21,7 @@ SETS = ("sets_start", "sets_classes", "sets_weight")  # of labels
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a damaged cache
 
 
-def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any]) -> None:
+def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, object]) -> None:
     """Write the arrays atomically, with a stamp of their code; they replace an earlier version.
 
     The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
@@ -97,7 +97,7 @@ def code(where: Path) -> dict[str, Any]:
     return stamp
 
 
-def renew(where: Path, code: dict[str, Any]) -> None:
+def renew(where: Path, code: dict[str, object]) -> None:
     """Replace the stamp of the code: today's prepares the same rows."""
     content = sealed.loads((where / INFO).read_bytes())
     durable.write(where / INFO, sealed.dumps({**content, CODE: code}))

@@ -17,6 +17,7 @@ from xcbench.core.solvers.minibatch import Minibatch
 from xcbench.estimators import problem
 from xcbench.estimators.early_stopping import Watch
 from xcbench.estimators.predictor import Predictor
+from xcbench.estimators.problem import Features, Labels
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
 from xcbench.system import memory, threads
@@ -98,7 +99,7 @@ class LinearClassifier(Predictor):
         return self._defaults() | {n: v for n, v in given.items() if n not in self._of_training}
 
     # ------------------------------------------------------------ rows and labels
-    def _problem(self, X: Any, y: Any, reduction: str) -> Split:
+    def _problem(self, X: Features, y: Labels, reduction: str) -> Split:
         """Checked training rows of one class each; numbers the classes."""
         several = problem.label_sets(y)
         if several is None:
@@ -272,7 +273,7 @@ class LinearClassifier(Predictor):
             raise AttributeError("there are no weights before fit") from None
 
     # ------------------------------------------------------------ copies on disk
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "_model" in state:
             del state["_model"]

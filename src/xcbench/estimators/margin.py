@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 from sklearn.exceptions import ConvergenceWarning
 
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.problem import Features, Labels
 from xcbench.units import count
 
 
@@ -97,7 +98,7 @@ class MarginClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Features, y: Labels) -> Self:
         """Train.
 
         Parameters

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from xcbench.core.objectives import sigmoid
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.problem import Features, Labels
 
 
 class OneVsAllClassifier(LinearClassifier):
@@ -78,7 +79,7 @@ class OneVsAllClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Features, y: Labels) -> Self:
         """Train.
 
         Parameters
@@ -96,7 +97,7 @@ class OneVsAllClassifier(LinearClassifier):
         split = self._problem(X, y, "pick_all")
         return self._run(problem.dataset(split, len(self.classes_)), self.epochs)
 
-    def label_probabilities(self, X: Any) -> np.ndarray:
+    def label_probabilities(self, X: Features) -> np.ndarray:
         """Probability (N, K) of each label separately; those of a row do not add up to 1.
 
         Parameters

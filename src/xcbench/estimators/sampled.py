@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed
 from xcbench.estimators.early_stopping import EarlyStopping, LossWatch, Watch, held_out
+from xcbench.estimators.problem import Features, Labels
 
 
 class SampledSoftmaxClassifier(LinearClassifier):
@@ -111,7 +113,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         # Minibatches of exact softmax; a library's optimum is another class.
         return {"solver": "minibatch"} if self.method == "softmax" else {}
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Features, y: Labels) -> Self:
         """Train.
 
         Parameters
@@ -139,7 +141,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         overrides: dict[str, object] = {"init": "zero"} if goes_on else {}
         return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, overrides)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Features, y: Labels, classes: ArrayLike | None = None) -> Self:
         """Train by one pass over some rows; the first call needs all classes.
 
         Parameters

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.problem import Features, Labels
 
 LBFGS = "lbfgs"
 
@@ -86,7 +88,7 @@ class SoftmaxClassifier(LinearClassifier):
     def _defaults(self) -> dict[str, object]:
         return {"solver": LBFGS}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Features, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Train.
 
         Parameters
@@ -115,7 +117,7 @@ class SoftmaxClassifier(LinearClassifier):
         return self._run(dataset, 1, goes_on=goes_on)
 
 
-def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+def _weights(sample_weight: ArrayLike, n_rows: int) -> np.ndarray:
     """Checked weights (N,) of the samples."""
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)

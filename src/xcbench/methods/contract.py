@@ -71,7 +71,7 @@ def _schema(schema: type, who: str) -> None:
         raise UserError(f"{who}: its settings are not possible: {failure(error)}") from None
 
 
-def method(method: Method, settings: Any, info: Info) -> None:
+def method(method: Method, settings: MethodOptions, info: Info) -> None:
     """Refuse a method whose numbers are wrong; ``settings.lr`` must be set.
 
     Raises
@@ -107,7 +107,7 @@ def method(method: Method, settings: Any, info: Info) -> None:
 def _objective(who: str, objective: Objective, exact_gradient: bool) -> None:
     scores = np.random.default_rng(0).normal(size=(B, 1 + S))
 
-    def call(scores: np.ndarray) -> Any:
+    def call(scores: np.ndarray) -> tuple[np.ndarray, ...]:
         local = np.full(B, objective.start)
         with np.errstate(all="ignore"):
             return objective(scores, 0.5, local, 0.1, np.ones(B))
@@ -152,7 +152,7 @@ def _gradient(who: str, scores: np.ndarray, grad: np.ndarray, value: Any) -> Non
             )
 
 
-def rate(method: Method, settings: Any, info: Info) -> float:
+def rate(method: Method, settings: MethodOptions, info: Info) -> float:
     """Default rate of a method, a positive number.
 
     Raises
@@ -254,7 +254,7 @@ def _few(info: Info) -> Dataset:
     return Dataset(info, rows, rows, np.bincount(y, minlength=info.classes))
 
 
-def _kind(thing: Any) -> str:
+def _kind(thing: object) -> str:
     if isinstance(thing, tuple):
         return f"a tuple of {len(thing)}"
     return "nothing" if thing is None else f"a {type(thing).__name__}"

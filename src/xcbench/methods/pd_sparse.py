@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xcbench.core.dataset import Info
 from xcbench.core.solvers.pd_sparse import PDSparse
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import UnbiasedOptions
+from xcbench.methods.options import MethodOptions
 from xcbench.options import option
 
 
@@ -33,7 +33,7 @@ class PDSparseOptions(UnbiasedOptions):
     )
 
 
-def impossible(settings: Any) -> str:
+def impossible(settings: MethodOptions) -> str:
     """There are no biases."""
     if settings.bias:
         return "method.bias=true is not possible for pd_sparse; set dataset.protocol.constant=1"

@@ -89,7 +89,7 @@ def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     blank for cells of older versions, which lack these numbers.
     """
     label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
-    shapes: dict[str, dict[str, Any]] = {}
+    shapes: dict[str, dict[str, object]] = {}
     for cell in cells:
         if cell.shape:
             shapes.setdefault(label[cell.cell], {}).update(cell.shape)
@@ -150,7 +150,7 @@ def message(cells: pd.DataFrame) -> str:
     return "; ".join(reasons)
 
 
-def _row(variant: pd.DataFrame) -> dict[str, Any]:
+def _row(variant: pd.DataFrame) -> dict[str, object]:
     cells = best(variant)
     has_ended = cells["status"].isin(ENDED)
     several_rates = cells["lr"].nunique() > 1  # no rate is best: nothing to average

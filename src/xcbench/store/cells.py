@@ -283,7 +283,7 @@ def has_weights(runs_dir: Path, cell: str) -> bool:
     return (folder(runs_dir, cell) / WEIGHTS).exists()
 
 
-def renew_code(runs_dir: Path, cell: Cell, code: dict[str, Any]) -> None:
+def renew_code(runs_dir: Path, cell: Cell, code: dict[str, object]) -> None:
     """Replace the record of a cell's code, whose numbers still hold.
 
     Raises

@@ -13,6 +13,8 @@ import numpy as np
 
 from xcbench.core.solvers.pd_sparse_block import correct, cut, shift
 
+Arrays = tuple[np.ndarray, ...]
+
 
 @cache
 def functions(engine: str) -> tuple[Callable[..., Any], ...]:
@@ -28,12 +30,12 @@ def functions(engine: str) -> tuple[Callable[..., Any], ...]:
 
 def visit_rows(
     state: tuple[int, int],
-    visits: Any,
-    x: Any,
-    duals: Any,
-    numbers: Any,
+    visits: Arrays,
+    x: Arrays,
+    duals: Arrays,
+    numbers: tuple[Arrays, np.ndarray],
     constants: tuple[int, float, float],
-    room: Any,
+    room: Arrays,
 ) -> tuple[int, int]:
     """Correct the blocks of rows from the first of `state` on.
 
@@ -79,7 +81,7 @@ def visit_rows(
     return len(rows), filled
 
 
-def square_norm(values: Any) -> float:
+def square_norm(values: np.ndarray) -> float:
     """|x|²."""
     total = 0.0
     for value in values:
@@ -87,7 +89,14 @@ def square_norm(values: Any) -> float:
     return total
 
 
-def join(chosen: Any, alpha: Any, n: int, select: int, scores: Any, place: Any) -> int:
+def join(
+    chosen: np.ndarray,
+    alpha: np.ndarray,
+    n: int,
+    select: int,
+    scores: np.ndarray,
+    place: np.ndarray,
+) -> int:
     """Let the classes of the highest scores join the n in use; how many there are then."""
     for p in range(n):
         place[chosen[p]] = p
@@ -104,7 +113,14 @@ def join(chosen: Any, alpha: Any, n: int, select: int, scores: Any, place: Any) 
     return n
 
 
-def add(row: Any, classes: Any, change: Any, chain: Any, table: Any, filled: int) -> int:
+def add(
+    row: Arrays,
+    classes: np.ndarray,
+    change: np.ndarray,
+    chain: Arrays,
+    table: np.ndarray,
+    filled: int,
+) -> int:
     """Add x change to v; how many numbers are in chains then."""
     features, values = row
     head, after, class_of, feature_of, value = chain
@@ -123,7 +139,9 @@ def add(row: Any, classes: Any, change: Any, chain: Any, table: Any, filled: int
     return filled
 
 
-def keep(chosen: Any, alpha: Any, change: Any, labels: int, place: Any) -> int:
+def keep(
+    chosen: np.ndarray, alpha: np.ndarray, change: np.ndarray, labels: int, place: np.ndarray
+) -> int:
     """Change the duals, and keep the classes of labels and of duals that are not 0."""
     kept = labels
     for p in range(len(change)):
@@ -135,7 +153,9 @@ def keep(chosen: Any, alpha: Any, change: Any, labels: int, place: Any) -> int:
     return kept
 
 
-def score_classes(row: Any, draws: Any, chain: Any, strength: float, scores: Any) -> None:
+def score_classes(
+    row: Arrays, draws: np.ndarray, chain: Arrays, strength: float, scores: np.ndarray
+) -> None:
     """Scores w_k·x of all classes. Draws sample features for them, without bias.
 
     Of q draws each takes a feature with probability |x_f| / ||x||_1, and adds ||x||_1 / q sign(x_f)
@@ -159,7 +179,14 @@ def score_classes(row: Any, draws: Any, chain: Any, strength: float, scores: Any
             s = after[s]
 
 
-def rescore(row: Any, classes: Any, chain: Any, table: Any, strength: float, scores: Any) -> None:
+def rescore(
+    row: Arrays,
+    classes: np.ndarray,
+    chain: Arrays,
+    table: np.ndarray,
+    strength: float,
+    scores: np.ndarray,
+) -> None:
     """Scores of some classes from all features."""
     features, values = row
     _, _, class_of, feature_of, value = chain
@@ -173,7 +200,9 @@ def rescore(row: Any, classes: Any, chain: Any, table: Any, strength: float, sco
                     scores[k] += values[j] * (excess if value[s] > 0 else -excess)
 
 
-def find(feature: int, k: int, class_of: Any, feature_of: Any, table: Any) -> int:
+def find(
+    feature: int, k: int, class_of: np.ndarray, feature_of: np.ndarray, table: np.ndarray
+) -> int:
     """Where the table has the place of a feature's number of class k, or room for it (-1)."""
     last = len(table) - 1
     h = (int(feature) * 40503 + int(k) * 2654435761) & last
@@ -182,13 +211,15 @@ def find(feature: int, k: int, class_of: Any, feature_of: Any, table: Any) -> in
     return h
 
 
-def fill_table(filled: int, class_of: Any, feature_of: Any, table: Any) -> None:
+def fill_table(
+    filled: int, class_of: np.ndarray, feature_of: np.ndarray, table: np.ndarray
+) -> None:
     """Enter all numbers."""
     for s in range(filled):
         table[find(feature_of[s], class_of[s], class_of, feature_of, table)] = s
 
 
-def total_loss(x: Any, w: Any, y: Any, scores: Any) -> float:
+def total_loss(x: Arrays, w: Arrays, y: Arrays, scores: np.ndarray) -> float:
     """Sum over rows of max(0, 1 + the highest other score - the lowest of a label)."""
     start, features, values = x
     first, classes, weights = w

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
+
+import scipy.sparse as sp
 
 from xcbench.methods.baselines import RANKED, Baseline
 from xcbench.methods.baselines.liblinear import weights
@@ -10,7 +13,9 @@ from xcbench.methods.baselines.libmultilabel import LibMultiLabel, lacks
 from xcbench.methods.baselines.options import LibMultiLabelOptions
 
 
-def one_vs_rest(linear: Any, Y: Any, X: Any, options: str, s: LibMultiLabelOptions) -> Any:
+def one_vs_rest(
+    linear: ModuleType, Y: sp.csr_matrix, X: sp.csr_matrix, options: str, s: LibMultiLabelOptions
+) -> Any:
     """A classifier a label."""
     return linear.train_1vsrest(Y, X, False, options, False)
 

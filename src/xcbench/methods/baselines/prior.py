@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -73,7 +72,7 @@ class Prior(baselines.Once):
         model.scores[...] = log_prior(dataset.class_counts)
 
 
-def impossible(settings: Any) -> str:
+def impossible(settings: MethodOptions) -> str:
     """Refuse models without biases."""
     return "" if settings.bias else "method.bias=false leaves nothing of prior; leave it out"
 

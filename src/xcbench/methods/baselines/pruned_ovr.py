@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from xcbench.methods.baselines import RANKED, Baseline
@@ -9,7 +10,7 @@ from xcbench.methods.baselines.napkinxc import Napkin, lacks
 from xcbench.methods.baselines.options import PrunedOptions
 
 
-def pruned(models: Any, folder: str, s: PrunedOptions, **common: Any) -> Any:
+def pruned(models: ModuleType, folder: str, s: PrunedOptions, **common: Any) -> Any:
     """A logistic regression a class."""
     return models.BR(folder, weights_threshold=s.threshold, **common)
 

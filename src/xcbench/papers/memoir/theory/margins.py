@@ -122,7 +122,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 # ---------------------------------------------------------------- weights and rows
-def on_synthetic_rows() -> Iterator[dict[str, Any]]:
+def on_synthetic_rows() -> Iterator[dict[str, object]]:
     """Measurements on synthetic rows."""
     for constant, value in CONSTANTS.items():
         dataset = problem(value)
@@ -189,7 +189,7 @@ def _shape(dataset: Dataset) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------- what is measured
-def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, Any]]:
+def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, object]]:
     """Recall and epsilons of every oracle and seed on test rows."""
     test = dataset.test.sample(ROWS)
     X, y = sparse_rows(test.X, slice(None), model.dtype), test.y
