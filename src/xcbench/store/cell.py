@@ -64,7 +64,7 @@ class Cell:
     shape: dict[str, Any] = field(default_factory=dict)
     started: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
-    environment: dict[str, object] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
     traceback: str | None = None
     launch: dict[str, Any] = field(default_factory=dict)
     content: dict[str, Any] = field(default_factory=dict)
