@@ -10,9 +10,10 @@ from typing import Any
 from benchmarks.shapes import Costs, Work, amazoncat, costs, dense, shape, twin
 from benchmarks.table import Candidate, Row, ratios
 from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
-from xcbench.methods.memoir import MemoirL1Options, MemoirL2Options
+from xcbench.methods.memoir_l1 import MemoirL1Options
+from xcbench.methods.memoir_l2 import MemoirL2Options
 from xcbench.methods.negative_sampling import NegativeSamplingOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.units import GIB
 
 OVE = OneVsEachOptions(name="ove", lr=0.01, batch_size=1, negatives=5, sampler="others")

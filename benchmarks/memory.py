@@ -18,8 +18,8 @@ from benchmarks.shapes import Work, costs, eurlex, shape, uniform
 from benchmarks.table import Candidate, Row, ratios
 from xcbench.core import models
 from xcbench.core.dataset import Dataset
-from xcbench.methods.double_sum import UmaxOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.umax import UmaxOptions
 
 BILLION = 1e9
 UMAX = UmaxOptions(name="umax", lr=0.1, bias=False)

@@ -20,8 +20,9 @@ from benchmarks import c_loops
 from benchmarks.shapes import Work, eurlex, omniglot, shape
 from benchmarks.table import Candidate, Row, ratios
 from xcbench.core.dataset import Dataset
-from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ar_softmax import SoftmaxAugmentReduceOptions
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
+from xcbench.methods.ove import OneVsEachOptions
 
 GOAL = 2.5
 RATE = 1e-3

@@ -17,7 +17,8 @@ from benchmarks import c_loops
 from benchmarks.shapes import Work, eurlex, shape
 from benchmarks.table import Candidate, Row, ratios
 from xcbench.core.objectives.implicit import CONVERGED, NEWTON_STEPS
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.double_sum import DoubleSumOptions
+from xcbench.methods.umax import UmaxOptions
 
 ROWS = 4096
 GOALS = {"umax": 8.0, "implicit": 15.0}

@@ -15,9 +15,10 @@ from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.augment_reduce import LOGISTIC, PROBIT, averaged
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
-from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ar_softmax import SoftmaxAugmentReduceOptions
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.softmax import SoftmaxOptions
 
 LINKS = {"probit": (PROBIT, norm), "logistic": (LOGISTIC, logistic)}

@@ -19,12 +19,12 @@ from xcbench.core.rows import DenseRows, take
 from xcbench.core.solvers import Streams
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.methods.augment_reduce import SoftmaxAugmentReduceOptions
+from xcbench.methods.ar_softmax import SoftmaxAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.double_sum import UmaxOptions
 from xcbench.methods.method import default_rate
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.methods.umax import UmaxOptions
 
 ENGINES = ("numpy", "numba") if find_spec("numba") else ("numpy",)
 K, D, N = 7, 9, 50

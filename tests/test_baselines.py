@@ -20,7 +20,7 @@ from xcbench.core.metrics import costs, evaluate
 from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.methods import baselines, registry
-from xcbench.methods.baselines import liblinear
+from xcbench.methods.baselines import svm_ovr
 from xcbench.methods.baselines.liblinear import distinct
 from xcbench.methods.baselines.options import (
     LiblinearOptions,
@@ -137,8 +137,8 @@ def test_one_vs_rest_looks_at_the_clock_after_every_class(monkeypatch: pytest.Mo
         seconds[0] += 1.0
         return liblinear_svm(*arguments)
 
-    liblinear_svm = liblinear.svm
-    monkeypatch.setattr(liblinear, "svm", svm)
+    liblinear_svm = svm_ovr.svm
+    monkeypatch.setattr(svm_ovr, "svm", svm)
     monkeypatch.setattr(training.time, "perf_counter", lambda: seconds[0])
     made, model = traced(OneVsRestOptions("svm_ovr", bias=False), problem(), seconds=2)
     assert made.status == "timeout" and model.trained.sum() == 2

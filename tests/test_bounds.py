@@ -21,8 +21,8 @@ from xcbench.core.objectives.grouped import Grouped
 from xcbench.core.objectives.one_vs_each import one_vs_each
 from xcbench.core.objectives.softmax import softmax
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.grouped import GroupedOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.ove_grouped import GroupedOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.papers.ove import experiments
 

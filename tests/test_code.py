@@ -97,7 +97,7 @@ def test_names_of_two_variables_exchanged_are_another_program() -> None:
 
 
 def test_a_digest_covers_what_is_imported_and_nothing_for_type_checkers() -> None:
-    modules = sources.closure("xcbench.methods.one_vs_each", "xcbench.train.training")
+    modules = sources.closure("xcbench.methods.ove", "xcbench.train.training")
     reached = {"core.objectives.one_vs_each", "core.kernels.descent", "core.metrics"}
     assert {f"xcbench.{name}" for name in reached} <= {*modules}
     assert not {name for name in modules if name.startswith(("xcbench.papers", "xcbench.cli"))}

@@ -23,7 +23,7 @@ from xcbench.config.settings import Budget, Config
 from xcbench.data import cache, files, prepare
 from xcbench.data.settings import BlobsSettings, DatasetSettings
 from xcbench.errors import UserError
-from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.plan import identity, planning
 from xcbench.run import execute
 from xcbench.store import cells, grids

@@ -15,7 +15,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.train import training
 
 K, D, N = 8, 60, 800

@@ -15,10 +15,11 @@ from xcbench.core.solvers.l2_on_drawn import L2OnDrawn
 from xcbench.core.solvers.minibatch import Descent, Minibatch
 from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.double_sum import DoubleSumOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.umax import UmaxOptions
 
 pytest.importorskip("numba", reason="Numba is not installed: compiled minibatches are not tested")
 
@@ -35,7 +36,9 @@ METHODS = {
     "umax, any": UmaxOptions(name="umax", negatives=4, sampler="any", **SEVERAL),
     "umax, drop_hits": UmaxOptions(name="umax", negatives=4, sampler="drop_hits", **SEVERAL),
     "umax, one pair": UmaxOptions(name="umax", negatives=1, sampler="any", **SEVERAL),
-    "umax, raman": UmaxOptions(name="umax", negatives=2, double_sum="raman", **SEVERAL),
+    "umax, raman": UmaxOptions(
+        name="umax", negatives=2, step="gradient", double_sum="raman", **SEVERAL
+    ),
 }
 
 

@@ -12,15 +12,17 @@ from xcbench.core.dataset import Split
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
-from xcbench.methods.augment_reduce import LatentAugmentReduceOptions, SoftmaxAugmentReduceOptions
+from xcbench.methods.ar_softmax import SoftmaxAugmentReduceOptions
+from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.complementary_sum import ComplementarySumOptions
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
-from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.css import ComplementarySumOptions
+from xcbench.methods.double_sum import DoubleSumOptions, LocalOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.ove_grouped import GroupedOptions
 from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.options import check
 
 pytest.importorskip("numba", reason="Numba is not installed: engine=numba is not tested")
@@ -76,20 +78,29 @@ METHODS = {
     "umax, any": UmaxOptions(name="umax", lr=0.02, sampler="any"),
     "umax, n=10": UmaxOptions(name="umax", lr=0.02, batch_size=10, negatives=4),
     "umax, all": UmaxOptions(name="umax", lr=0.02, batch_size=10, sampler="all"),
-    "vanilla, raman": DoubleSumOptions(name="vanilla", lr=0.02, double_sum="raman"),
-    "umax, raman": UmaxOptions(name="umax", lr=0.02, double_sum="raman"),
-    "umax, raman, any": UmaxOptions(name="umax", lr=0.02, double_sum="raman", sampler="any"),
+    "vanilla, raman": DoubleSumOptions(
+        name="vanilla", lr=0.02, step="gradient", double_sum="raman"
+    ),
+    "umax, raman": UmaxOptions(name="umax", lr=0.02, step="gradient", double_sum="raman"),
+    "umax, raman, any": UmaxOptions(
+        name="umax", lr=0.02, step="gradient", double_sum="raman", sampler="any"
+    ),
     "umax, raman, drop_hits": UmaxOptions(
-        name="umax", lr=0.02, negatives=3, double_sum="raman", sampler="drop_hits"
+        name="umax", lr=0.02, negatives=3, step="gradient", double_sum="raman", sampler="drop_hits"
     ),
     "umax, raman, n=10": UmaxOptions(
-        name="umax", lr=0.02, batch_size=10, negatives=4, double_sum="raman"
+        name="umax", lr=0.02, batch_size=10, negatives=4, step="gradient", double_sum="raman"
     ),
     "umax, raman, all": UmaxOptions(
-        name="umax", lr=0.02, batch_size=10, double_sum="raman", sampler="all"
+        name="umax", lr=0.02, batch_size=10, step="gradient", double_sum="raman", sampler="all"
     ),
     "umax, raman as published": UmaxOptions(
-        name="umax", lr=0.002, negatives=5, double_sum="raman_code", sampler="drop_hits"
+        name="umax",
+        lr=0.002,
+        negatives=5,
+        step="gradient",
+        double_sum="raman_code",
+        sampler="drop_hits",
     ),
     "umax, l2 on drawn": UmaxOptions(name="umax", lr=0.02, negatives=2, l2_on="drawn"),
     "softmax, ar": SoftmaxOptions(
@@ -108,10 +119,10 @@ METHODS = {
     "ar_logistic, all": LatentAugmentReduceOptions(
         name="ar_logistic", batch_size=10, lr=0.1, sampler="all", init="normal"
     ),
-    "implicit": DoubleSumOptions(name="implicit", lr=0.5),
-    "implicit, n=5": DoubleSumOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
-    "implicit, any": DoubleSumOptions(name="implicit", lr=0.5, sampler="any"),
-    "implicit, drop_hits": DoubleSumOptions(name="implicit", lr=0.5, sampler="drop_hits"),
+    "implicit": LocalOptions(name="implicit", lr=0.5),
+    "implicit, n=5": LocalOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
+    "implicit, any": LocalOptions(name="implicit", lr=0.5, sampler="any"),
+    "implicit, drop_hits": LocalOptions(name="implicit", lr=0.5, sampler="drop_hits"),
 }
 
 

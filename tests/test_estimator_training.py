@@ -23,7 +23,13 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
 import xcbench
-from xcbench import MarginClassifier, SampledSoftmaxClassifier, SoftmaxClassifier, data
+from xcbench import (
+    EarlyStopping,
+    MarginClassifier,
+    SampledSoftmaxClassifier,
+    SoftmaxClassifier,
+    data,
+)
 from xcbench.config import composing
 from xcbench.core.dataset import Dataset, Info
 from xcbench.estimators.base import LinearClassifier
@@ -51,7 +57,7 @@ CASES: list[tuple[LinearClassifier, tuple[str, ...]]] = [
         ("sampler=tree", "negatives=2"),
     ),
     (SampledSoftmaxClassifier("negative_sampling", dtype="float64"), ()),
-    (SampledSoftmaxClassifier("ar_probit", options={"local_lr": 0.1}), ("local_lr=0.1",)),
+    (SampledSoftmaxClassifier("ar_probit", local_lr=0.1), ("local_lr=0.1",)),
     (SoftmaxClassifier(l2=1.0), ("l2=1.0",)),
     (MarginClassifier("memoir_l1"), ()),
     (MarginClassifier("svm_ovr"), ()),
@@ -148,8 +154,8 @@ def test_warm_start_goes_on(small: Dataset) -> None:
 def test_early_stopping_keeps_the_best_weights(small: Dataset) -> None:
     X, y = labelled(small)
     model = SampledSoftmaxClassifier(
-        "ove", lr=3.0, lr_decay=1.0, epochs=200, early_stopping=True, random_state=0,
-        validation_fraction=0.3, n_iter_no_change=3,
+        "ove", lr=3.0, lr_decay=1.0, epochs=200, random_state=0,
+        early_stopping=EarlyStopping(validation_fraction=0.3, n_iter_no_change=3),
     )  # fmt: skip
     model.fit(X, y)
     curve = model.validation_loss_curve_
@@ -218,6 +224,9 @@ def test_scikit_learn_around_them(small: Dataset) -> None:
     rates = [1e-4, 0.1]
     search = GridSearchCV(pipeline, {"sampledsoftmaxclassifier__lr": rates}, cv=2)
     assert search.fit(X, y).best_params_ == {"sampledsoftmaxclassifier__lr": 0.1}
+    patient = SampledSoftmaxClassifier("umax", random_state=0, early_stopping=EarlyStopping())
+    nested = {"early_stopping__tol": [10.0, 1e-4], "sampler": ["tree"], "tree__dimensions": [2]}
+    assert GridSearchCV(patient, nested, cv=2).fit(X, y).best_params_["early_stopping__tol"] == 1e-4
     margins = CalibratedClassifierCV(MarginClassifier("memoir_l2", random_state=0), cv=2)
     assert np.allclose(margins.fit(X, y).predict_proba(X).sum(axis=1), 1)
     scaled = make_pipeline(StandardScaler(), SoftmaxClassifier()).set_output(transform="pandas")
@@ -250,7 +259,7 @@ def test_mistakes_are_value_errors(small: Dataset) -> None:
         ({"negatives": 50}, "cannot be drawn"),
         ({"optimizer": "adagrad"}, "choose one of sgd"),
         ({"lr": -1.0}, "greater than 0"),
-        ({"options": {"delt": 1}}, "its options: .*delta"),
+        ({"delt": 1}, "its options: .*delta"),
         ({"method": "ove", "lr": 1e38}, "not finite any more"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -279,12 +288,11 @@ def test_epochs_are_an_integer_above_zero(estimator: Any, epochs: Any, small: Da
 
 def test_a_limit_of_iterations_is_one_warning_that_helps() -> None:
     X, y = load_digits(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="LIBLINEAR.*options=") as warned:
+    with pytest.warns(ConvergenceWarning, match="LIBLINEAR.*raise iterations") as warned:
         MarginClassifier("svm_ovr", random_state=0).fit(X, y)
     assert len(warned) == 1 and warned[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        more = {"iterations": 1_000_000}
-        model = MarginClassifier("svm_ovr", C=1e-3, options=more, random_state=0).fit(X, y)
+        model = MarginClassifier("svm_ovr", C=1e-3, iterations=1_000_000, random_state=0).fit(X, y)
     best = LinearSVC(C=1e-3, dual=False).fit(X, y)  # the same optimum, by another solver
     np.testing.assert_allclose(model.coef_, best.coef_, atol=1e-3)

@@ -23,7 +23,7 @@ from xcbench.config.settings import Budget, Config, Evaluation, Slurm
 from xcbench.core.dataset import Info
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
-from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.plan import planning
 from xcbench.run import executors, objective
 from xcbench.run.execute import execute

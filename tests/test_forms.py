@@ -17,8 +17,8 @@ from xcbench.data import protocol
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.train import training
 

@@ -15,8 +15,8 @@ from xcbench.core.samplers import GroupFirst, Sampler
 from xcbench.core.solvers import Streams
 from xcbench.errors import UserError
 from xcbench.methods import contract, registry
-from xcbench.methods.double_sum import UmaxOptions
-from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.ove_grouped import GroupedOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.plugins import PluginRef
 
 OVE = Pairwise(one_vs_each, is_bound=True)

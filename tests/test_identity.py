@@ -13,7 +13,7 @@ import pytest
 from xcbench.config.settings import Config, Slurm
 from xcbench.core import engines, metrics
 from xcbench.data.settings import DatasetSettings, Protocol, Source, SyntheticSettings
-from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.plan.planning import jobs
 from xcbench.store import cells
 

@@ -13,7 +13,8 @@ from xcbench.core.rows import DenseRows
 from xcbench.core.solvers import Streams
 from xcbench.core.solvers.l2_on_drawn import visits
 from xcbench.methods import registry
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.double_sum import DoubleSumOptions
+from xcbench.methods.umax import UmaxOptions
 
 
 @pytest.mark.parametrize("m, sampling", [(1, "others"), (2, "others"), (1, "all")])

@@ -21,15 +21,12 @@ from xcbench.store import cells
 
 # The contract: a change here is a change for everybody who uses the library.
 API = {
-    "MarginClassifier": "method, *, epochs, lr, C, batch_size, bias, reduction, options, dtype, "
-    "engine, random_state, verbose",
-    "OneVsAllClassifier": "*, epochs, lr, l2, negatives, batch_size, optimizer, lr_decay, bias, "
-    "options, dtype, engine, random_state, verbose",
-    "SampledSoftmaxClassifier": "method, *, epochs, lr, l2, negatives, sampler, batch_size, "
-    "optimizer, lr_decay, init, bias, reduction, options, dtype, engine, early_stopping, "
-    "validation_fraction, n_iter_no_change, tol, warm_start, random_state, verbose",
-    "SoftmaxClassifier": "method, *, l2, tolerance, iterations, bias, reduction, options, engine, "
-    "warm_start, random_state, verbose",
+    "EarlyStopping": "*, validation_fraction, n_iter_no_change, tol",
+    "MarginClassifier": "method, *, epochs, reduction, random_state, verbose, **options",
+    "OneVsAllClassifier": "*, epochs, random_state, verbose, **options",
+    "SampledSoftmaxClassifier": "method, *, epochs, reduction, early_stopping, warm_start, "
+    "random_state, verbose, **options",
+    "SoftmaxClassifier": "method, *, reduction, warm_start, random_state, verbose, **options",
     "load_dataset": "name, **options",
     "plot": "curves(frame, dataset)",
     "results": "*, curves, checkpoint, runs_dir, **filters",

@@ -24,7 +24,8 @@ from xcbench.config.settings import Budget, Config
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
+from xcbench.methods.double_sum import LocalOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.plan import planning
 from xcbench.run import runner
 from xcbench.store.cell import Cell
@@ -38,7 +39,7 @@ from xcbench.core.models.compiled import CompiledModel
 RATES = [0.001, 0.01, 0.1, 1.0, 1e300]  # the last one diverges
 SINGLE = {
     "umax, one": UmaxOptions(name="umax"),
-    "implicit": DoubleSumOptions(name="implicit"),
+    "implicit": LocalOptions(name="implicit"),
     "umax, single samples, several classes": UmaxOptions(name="umax", negatives=3),
 }
 

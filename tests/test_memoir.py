@@ -21,7 +21,9 @@ from xcbench.core.solvers import Streams
 from xcbench.core.statistics import describe
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.methods.memoir import MemoirL1Options, MemoirL2Options, MemoirOptions
+from xcbench.methods.memoir import MemoirOptions
+from xcbench.methods.memoir_l1 import MemoirL1Options
+from xcbench.methods.memoir_l2 import MemoirL2Options
 from xcbench.train import training
 
 K, D, N = 9, 30, 60

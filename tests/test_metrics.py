@@ -9,7 +9,7 @@ from xcbench.core.dataset import LabelSets, Split
 from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import Metric
 from xcbench.core.models.linear import LinearModel
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.papers.ove import experiments
 
 REALS = (-np.inf, np.inf)

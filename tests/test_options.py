@@ -8,7 +8,7 @@ import pytest
 from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings, SyntheticSettings
 from xcbench.errors import UserError
-from xcbench.methods.double_sum import UmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.options import changed, check, option
 from xcbench.plan import planning
 

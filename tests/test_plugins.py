@@ -156,3 +156,8 @@ def test_the_examples_work_together(workspace: Workspace) -> None:
         assert last.loc["prior", "test_error"] > 0.8  # of eight rings
         assert (last.loc[["gce", "umax"], "test_error"] < 0.1).all()
         assert last.loc["gce", "test_log_loss"] < last.loc["prior", "test_log_loss"] / 4
+
+
+def test_each_of_our_methods_has_the_file_of_its_name() -> None:
+    homes = {name: registry.module(name).rpartition(".")[2] for name in registry.builtin()}
+    assert homes == {name: name for name in homes}

@@ -147,7 +147,7 @@ def test_classifiers_take_it() -> None:
     X, y = problem().train.X, problem().train.y
     for model in (
         SampledSoftmaxClassifier("nce", init="prior", epochs=2, random_state=0),
-        SoftmaxClassifier(l2=1.0, options={"init": "prior"}),
-        OneVsAllClassifier(options={"init": "prior"}, epochs=2, random_state=0),
+        SoftmaxClassifier(l2=1.0, init="prior"),
+        OneVsAllClassifier(init="prior", epochs=2, random_state=0),
     ):
         assert np.isfinite(model.fit(X, y).decision_function(X)).all()

@@ -20,7 +20,7 @@ from xcbench.core.solvers.minibatch import Descent
 from xcbench.core.solvers.proximal import Proximal, ProximalStep, axes, log_ratio, shares_of_l2
 from xcbench.errors import UserError
 from xcbench.methods import registry
-from xcbench.methods.double_sum import DoubleSumOptions
+from xcbench.methods.double_sum import LocalOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.train import training
 
@@ -124,7 +124,7 @@ def test_u_is_the_minimiser_too(small):
 def test_one_observation_and_one_class_is_the_single_step(small, rate):
     """With two classes both must draw the same."""
     data = problem(small, small.train.X, small.train.y % 2, 2)
-    settings = DoubleSumOptions(name="implicit", lr=rate, lr_decay=1.0, order="file")
+    settings = LocalOptions(name="implicit", lr=rate, lr_decay=1.0, order="file")
     single = registry.method_of(settings).build(settings, data.info)
     assert isinstance(single, Descent)
     several = Proximal(sgd(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
@@ -142,7 +142,7 @@ def test_it_reaches_the_exact_optimum(small, m, loss, weights):
     """All classes drawn, and few of them; with an l2 penalty the optimum is one point."""
     data = problem(small, small.train.X[:60], small.train.y[:60], 8)
     best, trace = fit(data, SoftmaxOptions(name="softmax", l2=2.0, tolerance=1e-9))
-    settings = DoubleSumOptions(
+    settings = LocalOptions(
         name="implicit", batch_size=4, negatives=m, lr=0.3, lr_decay=0.93, l2=2.0
     )
     model, run = fit(data, settings, epochs=40)
@@ -275,10 +275,10 @@ def test_minibatches_are_fixed(order):
 @pytest.mark.parametrize("sampling", ["any", "drop_hits"])
 def test_other_ways_of_drawing_are_refused(small, sampling):
     for shape in ({"batch_size": 5}, {"negatives": 3}):
-        settings = DoubleSumOptions(name="implicit", sampler=sampling, **shape)
+        settings = LocalOptions(name="implicit", sampler=sampling, **shape)
         with pytest.raises(UserError, match=r"set method\.sampler=others"):
             registry.check(registry.method_of(settings), settings, small.info)
-    single = DoubleSumOptions(name="implicit", sampler=sampling)
+    single = LocalOptions(name="implicit", sampler=sampling)
     registry.check(registry.method_of(single), single, small.info)
 
 
@@ -286,7 +286,7 @@ def test_other_ways_of_drawing_are_refused(small, sampling):
 def test_it_warms_up_on_fewer_rows_than_a_minibatch(small, engine):
     if engine == "numba":
         pytest.importorskip("numba")
-    settings = DoubleSumOptions(name="implicit", batch_size=10, negatives=5, lr=1.0, l2=1.0)
+    settings = LocalOptions(name="implicit", batch_size=10, negatives=5, lr=1.0, l2=1.0)
     solver = registry.method_of(settings).build(settings, small.info)
     model = models.make(engine, 8, 40, True, "float32")
     training.warm_up(solver, model, small)

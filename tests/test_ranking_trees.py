@@ -19,7 +19,8 @@ from xcbench.core.dataset import Dataset, LabelSets, Split
 from xcbench.core.models.forest import Tree
 from xcbench.core.solvers.ranking_trees import SEEDS, part_by_ranking, sparse_logistic
 from xcbench.core.statistics import inverse_propensity
-from xcbench.methods.fastxml import PropensityTreeOptions, TreeOptions
+from xcbench.methods.fastxml import TreeOptions
+from xcbench.methods.pfastrexml import PropensityTreeOptions
 
 
 def discounted(gains: np.ndarray, right: np.ndarray, orders: Any) -> float:

@@ -15,12 +15,13 @@ from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
-from xcbench.methods.double_sum import DoubleSumOptions, UmaxOptions
-from xcbench.methods.grouped import GroupedOptions
+from xcbench.methods.double_sum import DoubleSumOptions, LocalOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.one_vs_each import OneVsEachOptions
 from xcbench.methods.options import SampledOptions
+from xcbench.methods.ove import OneVsEachOptions
+from xcbench.methods.ove_grouped import GroupedOptions
 from xcbench.methods.softmax import SoftmaxOptions
+from xcbench.methods.umax import UmaxOptions
 from xcbench.options import check
 from xcbench.train import evaluator, training
 
@@ -70,8 +71,10 @@ STOCHASTIC = {
         name="umax", sampler="all", batch_size=10, lr=0.1, lr_decay=0.98
     ),
     "vanilla": DoubleSumOptions(name="vanilla", lr=0.03, lr_decay=0.985),
-    "implicit": DoubleSumOptions(name="implicit", lr=0.1, lr_decay=0.98),
-    "umax, raman": UmaxOptions(name="umax", lr=0.05, lr_decay=0.985, double_sum="raman"),
+    "implicit": LocalOptions(name="implicit", lr=0.1, lr_decay=0.98),
+    "umax, raman": UmaxOptions(
+        name="umax", lr=0.05, lr_decay=0.985, step="gradient", double_sum="raman"
+    ),
     "umax, l2 on drawn": UmaxOptions(
         name="umax", lr=0.05, lr_decay=0.985, negatives=2, l2_on="drawn"
     ),
@@ -184,6 +187,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
         sampler="drop_hits",
         lr=0.05,
         order="file",
+        step="gradient",
         double_sum="raman_code",
     )
     X = small.train.X.copy()
@@ -219,8 +223,10 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
         (OneVsEachOptions(name="ove", l2_on="drawn", sampler="others"), "method.batch_size=1"),
         (OneVsEachOptions(name="ove", l2_on="drawn", batch_size=1), "method.sampler=others"),
         (UmaxOptions(name="umax", l2_on="drawn", sampler="any"), "method.sampler=others"),
-        (UmaxOptions(name="umax", l2_on="drawn", double_sum="raman"), "double_sum=proposed"),
-        (DoubleSumOptions(name="implicit", double_sum="raman"), "double_sum=proposed"),
+        (
+            UmaxOptions(name="umax", l2_on="drawn", step="gradient", double_sum="raman"),
+            "double_sum=proposed",
+        ),
         (UmaxOptions(name="umax", l2_on="drawn", sampler="frequency"), "method.sampler="),
         (
             OneVsEachOptions(name="ove", l2_on="drawn", solver="lbfgs"),
@@ -232,7 +238,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
         (SampledOptions(name="is", sampler="frequency"), "choose one of shared, others, all"),
         (BouchardOptions(name="bouchard", sampler="shared"), "choose one of others, all"),
         (
-            UmaxOptions(name="umax", sampler="all", double_sum="raman_code"),
+            UmaxOptions(name="umax", sampler="all", step="gradient", double_sum="raman_code"),
             "method.sampler to others",
         ),
     ],
@@ -243,7 +249,7 @@ def test_what_the_formulas_do_not_cover_is_refused(small, settings, remedy):
 
 
 def test_passes_and_decay_count_epochs(small):
-    settings = DoubleSumOptions(name="implicit", lr=0.1, passes=3)
+    settings = LocalOptions(name="implicit", lr=0.1, passes=3)
     _, run = fit(small, settings, epochs=2, checkpoints=2)
     assert run.curve["observations"].tolist() == [0, 900, 1800]
     assert run.curve["epoch"].tolist() == [0, 1, 2]
@@ -287,7 +293,9 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
     "settings",
     [
         DoubleSumOptions(name="vanilla", lr=1e6),
-        DoubleSumOptions(name="vanilla", lr=1e6, negatives=5, double_sum="raman_code"),
+        DoubleSumOptions(
+            name="vanilla", lr=1e6, negatives=5, step="gradient", double_sum="raman_code"
+        ),
     ],
 )
 @pytest.mark.filterwarnings("error")

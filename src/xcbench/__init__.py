@@ -9,6 +9,8 @@ Estimators, by scikit-learn's rules
         multi-class support vector machines
     OneVsAllClassifier
         one logistic regression a class, for rows of one label or of several
+    EarlyStopping
+        when training ends by held-out rows
 
 The benchmark
     load_dataset(name)
@@ -30,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xcbench import plot as plot
+    from xcbench.estimators import EarlyStopping as EarlyStopping
     from xcbench.estimators import MarginClassifier as MarginClassifier
     from xcbench.estimators import OneVsAllClassifier as OneVsAllClassifier
     from xcbench.estimators import SampledSoftmaxClassifier as SampledSoftmaxClassifier
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "EarlyStopping",
     "MarginClassifier",
     "OneVsAllClassifier",
     "SampledSoftmaxClassifier",
@@ -53,8 +57,8 @@ __all__ = [
 # Where public names are; they are imported when they are asked for, which takes a second or two.
 _HOMES = {
     "xcbench.estimators": (
-        *("MarginClassifier", "OneVsAllClassifier", "SampledSoftmaxClassifier"),
-        "SoftmaxClassifier",
+        *("EarlyStopping", "MarginClassifier", "OneVsAllClassifier"),
+        *("SampledSoftmaxClassifier", "SoftmaxClassifier"),
     ),
     "xcbench.run.harness": ("load_dataset", "results"),
 }
@@ -66,7 +70,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"xcbench.{name}")
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(home), name)
+            return vars(import_module(home))[name]
     raise AttributeError(f"module 'xcbench' has no attribute '{name}'")
 
 

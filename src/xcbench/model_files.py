@@ -23,6 +23,7 @@ from xcbench.data.inputs import Inputs
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, one_line, writing
 from xcbench.estimators import (
+    EarlyStopping,
     LinearClassifier,
     MarginClassifier,
     OneVsAllClassifier,
@@ -37,6 +38,7 @@ from xcbench.units import printable
 FORMAT = 1  # a reader of this number reads files of lower ones
 MANY = 1_000_000  # features, whose arrays may need more memory than there is
 MODEL, ARRAYS = "model.json", "arrays.npz"
+EARLY = "early_stopping"  # a parameter that has parameters of its own
 FAMILIES: dict[str, type[LinearClassifier]] = {
     family.__name__: family
     for family in (
@@ -117,7 +119,7 @@ def save(folder: Path, trained: Trained) -> None:
         "info": asdict(estimator._info),
         "protocol": asdict(trained.protocol) if trained.protocol else None,
         "fitted": asdict(_fitted(estimator)),
-        "names": [str(name) for name in getattr(estimator, "feature_names_in_", [])],
+        "names": [str(name) for name in vars(estimator).get("feature_names_in_", [])],
     }
     scratch = durable.sibling(folder.absolute())
     with writing(folder, "out"):
@@ -177,6 +179,8 @@ def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarra
             f"{folder} was trained by version {content['method_version']} of method "
             f"{method}, this is version {version}; train it again"
         )
+    if parameters.get(EARLY) is not None:
+        parameters = {**parameters, EARLY: EarlyStopping(**parameters[EARLY])}
     estimator: LinearClassifier = FAMILIES[content["family"]](**parameters)
     if estimator.method != method or estimator.dtype not in ("float32", "float64"):
         raise ValueError(f"method {estimator.method!r}, dtype {estimator.dtype!r}")
@@ -212,7 +216,7 @@ def _info(content: dict[str, Any]) -> Info:
 
 
 def _with_inputs(
-    estimator: LinearClassifier, protocol: Any, arrays: dict[str, np.ndarray]
+    estimator: LinearClassifier, protocol: object, arrays: dict[str, np.ndarray]
 ) -> Trained:
     """The estimator with the transformation of its rows, if it was trained on a file."""
     if protocol is None:  # else their number is that of the factors in the file
@@ -256,7 +260,9 @@ def _plain(labels: np.ndarray) -> np.ndarray:
 
 def _parameters(estimator: LinearClassifier) -> dict[str, Any]:
     """Parameters that files can have; a seed that was no number is left out."""
-    parameters = estimator.get_params()
+    parameters = estimator.get_params(deep=False)
+    if parameters.get(EARLY) is not None:
+        parameters[EARLY] = parameters[EARLY].get_params()
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None
     plain = (

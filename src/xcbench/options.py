@@ -15,23 +15,22 @@ EMPTY = "it must not be empty"
 
 
 def option(
-    default: Any = MISSING,
+    default: object = MISSING,
     doc: str = "",
     *,
     choices: Sequence[str] = (),
     above: float | None = None,
     at_least: float | None = None,
     at_most: float | None = None,
-    nonempty: bool = False,
     words: Sequence[str] = (),
     identity: bool = True,
     former: Any = MISSING,
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
 
-    With ``words``, the value is a number or one of these. With ``identity=False``, it does not
-    change the identity of a cell. ``former`` is the default of the first cells, where it has
-    changed since.
+    Of a text, ``at_least`` is its length. With ``words``, the value is a number or one of these.
+    With ``identity=False``, it does not change the identity of a cell. ``former`` is the default of
+    the first cells, where it has changed since.
     """
     metadata = {
         "doc": doc,
@@ -39,7 +38,6 @@ def option(
         "above": above,
         "at_least": at_least,
         "at_most": at_most,
-        "nonempty": nonempty,
         "words": tuple(words),
         "identity": identity,
         "former": default if former is MISSING else former,
@@ -92,10 +90,10 @@ def check(settings: Any, prefix: str = "") -> None:
         Names the first option that is out of range, its value and the allowed ones.
     """
     for entry in fields(settings):
-        check_value(entry, getattr(settings, entry.name), prefix)
+        check_value(entry, vars(settings)[entry.name], prefix)
 
 
-def check_value(entry: Field[Any], value: Any, prefix: str = "") -> None:
+def check_value(entry: Field[Any], value: object, prefix: str = "") -> None:
     """Check a value of one field, as `check` does."""
     name = prefix + entry.name
     if is_dataclass(value) and not isinstance(value, type):
@@ -118,7 +116,7 @@ def changed(settings: Any) -> dict[str, Any]:
     """
     content: dict[str, Any] = {}
     for entry in fields(settings):
-        value = getattr(settings, entry.name)
+        value = vars(settings)[entry.name]
         if is_dataclass(value) and not isinstance(value, type):
             value = changed(value)
             if value:
@@ -138,15 +136,15 @@ def as_at_first(settings: Any) -> Any:
     return replace(settings, **{name: first[name] for name in new if first[name] != new[name]})
 
 
-def _problem(value: Any, limits: dict[str, Any]) -> str:
+def _problem(value: object, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
     if limits["words"] and not isinstance(value, float):
         known = value in limits["words"]
         return "" if known else f"it must be a number, or {', '.join(limits['words'])}"
     if limits["choices"] and value not in limits["choices"]:
         return f"it must be one of {', '.join(limits['choices'])}"
-    if limits["nonempty"] and not value.strip():
-        return EMPTY
+    if isinstance(value, str):
+        return EMPTY if len(value.strip()) < (limits["at_least"] or 0) else ""
     if isinstance(value, float) and not math.isfinite(value):
         return "it must be a finite number"
     if limits["above"] is not None and not value > limits["above"]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -82,7 +81,7 @@ def table(summary: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(_lines(summary, shapes))
 
 
-def _lines(summary: pd.DataFrame, shapes: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _lines(summary: pd.DataFrame, shapes: pd.DataFrame) -> Iterator[dict[str, object]]:
     for task, shape in shapes.sort_values(["classes", "train"], kind="stable").iterrows():
         rows = summary[summary["task"] == task]
         line = {

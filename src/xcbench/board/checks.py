@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +44,7 @@ def run(launch: Launch) -> int:
     return 0
 
 
-def _row(check: str, what: str, number: float, beside: float, holds: bool) -> dict[str, Any]:
+def _row(check: str, what: str, number: float, beside: float, holds: bool) -> dict[str, object]:
     return {
         "check": check,
         "of": what,
@@ -55,7 +54,7 @@ def _row(check: str, what: str, number: float, beside: float, holds: bool) -> di
     }
 
 
-def counted(launch: Launch, caches: Mapping[str, ResultsCache]) -> Iterator[dict[str, Any]]:
+def counted(launch: Launch, caches: Mapping[str, ResultsCache]) -> Iterator[dict[str, object]]:
     """Check that every method had as many trials as the others, on tasks where it has final cells.
 
     Methods without tunable options, and methods that refuse a point, have fewer.
@@ -75,7 +74,7 @@ def counted(launch: Launch, caches: Mapping[str, ResultsCache]) -> Iterator[dict
         )
 
 
-def optimum(conditions: Conditions, task: Task) -> Iterator[dict[str, Any]]:
+def optimum(conditions: Conditions, task: Task) -> Iterator[dict[str, object]]:
     """Compare training losses of methods with a softmax likelihood, at the same weight decay."""
     reached = {method: _objective(conditions, task, method) for method in _of_softmax()}
     best = reached[REFERENCE]
@@ -112,7 +111,7 @@ def _objective(conditions: Conditions, task: Task, method: str) -> float:
 
 def again(
     launch: Launch, conditions: Conditions, caches: Mapping[str, ResultsCache]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Rerun random final cells that met no time limit; gives the largest difference of each."""
     rows = caches["runs"].rows
     methods = registry.names()

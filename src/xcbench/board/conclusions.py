@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +71,7 @@ def judged(finals: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(_rows(finals))
 
 
-def _rows(finals: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _rows(finals: pd.DataFrame) -> Iterator[dict[str, object]]:
     for entry in PUBLISHED:
         gain = gains(finals, entry.better, entry.worse, entry.measure)
         measured = effect([*gain.mean()])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
@@ -176,7 +175,7 @@ def _labels(pairs: Sequence[Pair]) -> list[str]:
     return [*heads, *(str(name) for name, varies in several.items() if varies)]
 
 
-def _line(pair: Pair, by_cell: pd.DataFrame, metric: str) -> dict[str, Any]:
+def _line(pair: Pair, by_cell: pd.DataFrame, metric: str) -> dict[str, object]:
     """Means and effect of a metric; nothing where no seed has a difference."""
     a, b = (_values(side, by_cell, metric) for side in (pair.a, pair.b))
     numbers = differences(b, a)

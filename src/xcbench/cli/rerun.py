@@ -49,7 +49,7 @@ def _outside(reader: str) -> bool:
     return plugins.is_target(reader) or reader in plugins.announced("dataset")
 
 
-def _dataset(settings: dict[str, Any]) -> str | None:
+def _dataset(settings: dict[str, object]) -> str | None:
     """Choice of a dataset: the file under ``conf/`` of its name, else of its reader."""
     configurations = {name: yaml_files.load(path) for name, path in external.catalogue().items()}
     for key in ("name", "reader"):
@@ -73,14 +73,14 @@ def _composed(groups: list[str]) -> Config:
         return Config()
 
 
-def _word(name: str, value: Any) -> str:
+def _word(name: str, value: object) -> str:
     """One setting in the syntax of a launch."""
     if isinstance(value, str) and not re.fullmatch(r"[\w./@%+~-]+|\[.*\]", value):
         return f"{name}={json.dumps(value, ensure_ascii=False)}"
     return f"{name}={text(value)}"
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Format a value for the command line."""
     if value is None:
         return "null"

@@ -6,7 +6,6 @@ import sys
 import textwrap
 import time
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -52,9 +51,9 @@ def say(text: str, end: str = "\n") -> None:
     print(printable(text), end=end)
 
 
-def _head(runs_dir: Path, cell: Cell) -> dict[str, Any]:
+def _head(runs_dir: Path, cell: Cell) -> dict[str, object]:
     """The lines on top: outcome, data, clocks, files."""
-    head: dict[str, Any] = {"status": cell.status}
+    head: dict[str, object] = {"status": cell.status}
     if cell.message:
         head["message"] = cell.message
     if cell.started:
@@ -91,7 +90,7 @@ def _weights(where: Path) -> str:
     return cells.WEIGHTS if (where / cells.WEIGHTS).exists() else "not saved"
 
 
-def _print_table(lines: dict[str, Any]) -> None:
+def _print_table(lines: dict[str, object]) -> None:
     width = max((len(name) for name in lines), default=0)
     for name, value in lines.items():
         say(f"  {name:{width}}  {rerun.text(value)}")

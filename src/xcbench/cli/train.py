@@ -109,7 +109,7 @@ def number(name: str, text: str) -> int:
     return int(text)
 
 
-def _parameters(settings: dict[str, str]) -> dict[str, Any]:
+def _parameters(settings: dict[str, str]) -> dict[str, object]:
     """Take out what is no option of a method."""
     parameters: dict[str, Any] = {"random_state": 0}
     for key in list(settings):

@@ -206,9 +206,9 @@ def _method(point: Sequence[str]) -> str | None:
     return chosen[-1] if chosen else None
 
 
-def _schemas(names: Iterable[str]) -> dict[str, Any]:
+def _schemas(names: Iterable[str]) -> dict[str, object]:
     """Settings of methods; one that cannot be used is skipped beside others."""
-    schemas: dict[str, Any] = {}
+    schemas: dict[str, object] = {}
     problems = []
     for name in names:
         try:
@@ -222,7 +222,7 @@ def _schemas(names: Iterable[str]) -> dict[str, Any]:
     return schemas
 
 
-def _check_only(key: str, method: str, option: str, schemas: dict[str, Any]) -> None:
+def _check_only(key: str, method: str, option: str, schemas: dict[str, object]) -> None:
     swept = [str(name) for name in schemas]
     if method not in swept:
         raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, swept)}")

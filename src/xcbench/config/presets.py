@@ -118,7 +118,7 @@ def _in_full(
     return over(over(every, entries[extended]), entry)
 
 
-def over(below: Any, above: Any) -> Any:
+def over(below: object, above: object) -> Any:
     """Settings over others, as Hydra merges them."""
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above

@@ -209,6 +209,6 @@ class Config:
     fetch: bool = option(
         True, "fetch missing files of up to 100 MiB; XCBENCH_FETCH=0 switches this off too"
     )
-    data_dir: str = option("data", "where dataset files are looked for", nonempty=True)
-    runs_dir: str = option("runs", "where cells, caches and the MLflow store go", nonempty=True)
-    reports_dir: str = option("reports", "where reports go", nonempty=True)
+    data_dir: str = option("data", "where dataset files are looked for", at_least=1)
+    runs_dir: str = option("runs", "where cells, caches and the MLflow store go", at_least=1)
+    reports_dir: str = option("reports", "where reports go", at_least=1)

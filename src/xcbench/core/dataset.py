@@ -185,7 +185,7 @@ class Info:
 
     def shape(self) -> dict[str, Any]:
         """Sizes for a report."""
-        cost: dict[str, Any] = {"test_dropped": self.test_dropped} if self.test_dropped else {}
+        cost: dict[str, object] = {"test_dropped": self.test_dropped} if self.test_dropped else {}
         if self.prior_log_loss is not None and self.majority_error is not None:
             cost["prior_log_loss"] = round(self.prior_log_loss, 6)
             cost["majority_error"] = round(self.majority_error, 6)

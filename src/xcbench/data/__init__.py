@@ -176,7 +176,7 @@ def _check_settings(settings: Settings) -> None:
         )
     if builtin and settings.name in external.catalogue():
         plugins.refuse_clash("dataset", settings.name)
-    if settings.reader in MAKERS and getattr(settings, settings.reader) is None:
+    if settings.reader in MAKERS and vars(settings)[settings.reader] is None:
         raise UserError(
             f"{settings.name}: reader {settings.reader} needs dataset.{settings.reader}"
         )
@@ -288,7 +288,7 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Sourc
     return _Source(settings, settings.name, False, whole, lambda: verify.read(settings, paths))
 
 
-def _external(settings: Settings) -> dict[str, Any]:
+def _external(settings: Settings) -> dict[str, object]:
     """Name and version of a dataset from outside, wherever it was found; or how files are read."""
     if reading := _reading(settings):
         return reading
@@ -296,7 +296,7 @@ def _external(settings: Settings) -> dict[str, Any]:
     return {"reader": plugin.thing.name, "version": plugin.thing.version} if plugin else {}
 
 
-def _reading(settings: Settings) -> dict[str, Any]:
+def _reading(settings: Settings) -> dict[str, object]:
     """How files of the user's own are read, as far as it is not the default."""
     how = changed(settings)
     return {name: how[name] for name in ("encoding", "features") if name in how}

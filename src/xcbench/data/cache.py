@@ -21,7 +21,7 @@ SETS = ("sets_start", "sets_classes", "sets_weight")  # of labels
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError)  # of a damaged cache
 
 
-def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, Any]) -> None:
+def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, object]) -> None:
     """Write the arrays atomically, with a stamp of their code; they replace an earlier version.
 
     The caller holds the lock of this dataset, so leftovers beside it are from interrupted saves.
@@ -97,7 +97,7 @@ def code(where: Path) -> dict[str, Any]:
     return stamp
 
 
-def renew(where: Path, code: dict[str, Any]) -> None:
+def renew(where: Path, code: dict[str, object]) -> None:
     """Replace the stamp of the code: today's prepares the same rows."""
     content = sealed.loads((where / INFO).read_bytes())
     durable.write(where / INFO, sealed.dumps({**content, CODE: code}))
@@ -145,13 +145,13 @@ def _split(parts: dict[str, np.ndarray], role: str, info: Info) -> Split:
         return Split(parts["X"], y, sets)
     data, indices, indptr = (parts[name] for name in SPARSE)
     return Split(
-        sp.csr_array((data, indices, indptr), shape=(getattr(info, role), info.features)), y, sets
+        sp.csr_array((data, indices, indptr), shape=(vars(info)[role], info.features)), y, sets
     )
 
 
 def _check(parts: dict[str, np.ndarray], role: str, info: Info) -> None:
     """Check that compiled loops can index by these arrays."""
-    rows: int = getattr(info, role)
+    rows: int = vars(info)[role]
     sizes = np.array([info.classes, info.features])  # of objects where one is beyond 64 bits
     arrays.whole("sizes", sizes, (2,), 1, np.iinfo(np.int64).max)
     arrays.whole("y", parts["y"], (rows,), 0, info.classes)

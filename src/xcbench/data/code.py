@@ -64,7 +64,7 @@ def modules(reader: str, twin: bool) -> tuple[str, ...]:
 def made_by(settings: DatasetSettings, twin: bool) -> tuple[str, Any] | None:
     """Name and settings of the maker of the rows; None if they are read from files."""
     name = "synthetic" if twin else settings.reader
-    return (name, getattr(settings, name)) if name in MAKERS else None
+    return (name, vars(settings)[name]) if name in MAKERS else None
 
 
 def sample(settings: DatasetSettings, twin: bool) -> Dataset:

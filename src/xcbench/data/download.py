@@ -1,4 +1,8 @@
-"""Download one file: resumable, with a time limit; a web page in its place is refused."""
+"""Download one file: resumable, with a time limit; a web page in its place is refused.
+
+pooch puts the file in its place. Its own downloader cannot resume, bounds neither time nor size,
+and takes any web page; its checksums are of what was sent, ours of the uncompressed content.
+"""
 
 from __future__ import annotations
 

@@ -10,12 +10,13 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO, TypeVar
 
 from xcbench.data import files
 from xcbench.errors import UserError
 from xcbench.system import durable
 
+Entry = TypeVar("Entry", zipfile.ZipInfo, tarfile.TarInfo)
 BLOCK = 1 << 20
 RATIO, SLACK = 100, 1 << 26  # data files shrink to a tenth, not to a hundredth
 DAMAGE = (
@@ -64,41 +65,31 @@ def unpack(archive: Path, targets: dict[str, Path]) -> None:
 
 def _copy_all(
     archive: Path,
-    entries: list[tuple[str, Any]],
-    opened: Callable[[Any], IO[bytes] | None],
-    is_file: Callable[[Any], bool],
+    entries: list[tuple[str, Entry]],
+    opened: Callable[[Entry], IO[bytes] | None],
+    is_file: Callable[[Entry], bool],
     targets: dict[str, Path],
 ) -> None:
+    left = _most(archive)
     try:
-        _copy_each(archive, entries, opened, is_file, targets)
+        for member, target in targets.items():
+            entry = _only(entries, member)
+            source = opened(entry) if is_file(entry) else None
+            if source is None:
+                raise UserError(f"the archive's {member} is a link or a folder, not a file")
+            with source, open(target, "wb", opener=durable.no_link) as out:
+                while block := source.read(BLOCK):
+                    left -= len(block)
+                    if left < 0:
+                        raise UserError(
+                            f"the archive's {member} unpacks to more than {RATIO} times the size "
+                            "of the archive, which no data file does"
+                        )
+                    out.write(block)
     except BaseException:  # what is half unpacked would keep the disk full
         for target in targets.values():
             target.unlink(missing_ok=True)
         raise
-
-
-def _copy_each(
-    archive: Path,
-    entries: list[tuple[str, Any]],
-    opened: Callable[[Any], IO[bytes] | None],
-    is_file: Callable[[Any], bool],
-    targets: dict[str, Path],
-) -> None:
-    left = _most(archive)
-    for member, target in targets.items():
-        entry = _only(entries, member)
-        source = opened(entry) if is_file(entry) else None
-        if source is None:
-            raise UserError(f"the archive's {member} is a link or a folder, not a file")
-        with source, open(target, "wb", opener=durable.no_link) as out:
-            while block := source.read(BLOCK):
-                left -= len(block)
-                if left < 0:
-                    raise UserError(
-                        f"the archive's {member} unpacks to more than {RATIO} times the size of "
-                        "the archive, which no data file does"
-                    )
-                out.write(block)
 
 
 def _most(archive: Path) -> int:
@@ -106,7 +97,7 @@ def _most(archive: Path) -> int:
     return RATIO * archive.stat().st_size + SLACK
 
 
-def _only(entries: list[tuple[str, Any]], member: str) -> Any:
+def _only(entries: list[tuple[str, Entry]], member: str) -> Entry:
     """The entry of that name, else the only one whose path ends with it."""
     tail = PurePosixPath(member).parts
     paths = [(PurePosixPath(name), entry) for name, entry in entries]

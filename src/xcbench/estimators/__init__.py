@@ -6,9 +6,9 @@ They train with the harness's own solvers: the same data, settings and seed give
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.early_stopping import EarlyStopping
 from xcbench.estimators.margin import MarginClassifier
 from xcbench.estimators.one_vs_all import OneVsAllClassifier
 from xcbench.estimators.sampled import SampledSoftmaxClassifier
@@ -16,6 +16,7 @@ from xcbench.estimators.softmax import SoftmaxClassifier
 from xcbench.methods import registry
 
 __all__ = [
+    "EarlyStopping",
     "LinearClassifier",
     "MarginClassifier",
     "OneVsAllClassifier",
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> LinearClassifier:
+def of_method(method: str, options: Mapping[str, object], **parameters: object) -> LinearClassifier:
     """Make the estimator of a method and its options, by their names on the command line.
 
     Parameters
@@ -44,7 +45,8 @@ def of_method(method: str, options: Mapping[str, Any], **parameters: Any) -> Lin
         family = MarginClassifier
     elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":
         family = SoftmaxClassifier
-    arguments = {"method": method, "options": dict(options) or None, **parameters}
-    return family(
-        **{name: arguments[name] for name in arguments.keys() & family._get_param_names()}
-    )
+    arguments = {"method": method, **parameters}
+    own = arguments.keys() & {*family._get_param_names(), *family._of_training}
+    estimator = family().set_params(**{name: arguments[name] for name in own})
+    estimator.options = {**estimator.options, **options}
+    return estimator

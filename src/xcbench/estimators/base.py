@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Self
@@ -18,12 +17,14 @@ from xcbench.core.solvers.minibatch import Minibatch
 from xcbench.estimators import problem
 from xcbench.estimators.early_stopping import Watch
 from xcbench.estimators.predictor import Predictor
+from xcbench.estimators.problem import Features, Labels
 from xcbench.methods.method import Method
 from xcbench.methods.options import AUTO, MethodOptions
 from xcbench.system import memory, threads
 from xcbench.system.bar import Bar
 from xcbench.train import rate
 
+Seed = int | np.integer | np.random.RandomState | None
 REDUCTIONS = ("one_label", "pick_all")
 OVERFLOW = (
     "the weights are not finite any more after epoch {epoch}; lower lr, or scale the features"
@@ -34,7 +35,17 @@ class LinearClassifier(Predictor):
     """A linear classifier over the classes of its training labels: f_c(x) = x·w_c + b_c.
 
     A base class: use `SampledSoftmaxClassifier`, `SoftmaxClassifier`, `MarginClassifier` or
-    `OneVsAllClassifier`.
+    `OneVsAllClassifier`. They take their method's options by the names and with the defaults of
+    the command line, two underscores for a dot: ``tree__dimensions=8`` is
+    ``method.tree.dimensions=8``; `docs/methods.md` explains them. ``get_params``, ``set_params``
+    and searches know these names too.
+
+    Parameters
+    ----------
+    options : Mapping of str to object, optional
+        Options of the method; None leaves a default. And two for the training itself:
+        ``dtype``, the precision of features, weights and scores, ``float32`` or ``float64``;
+        ``engine``, which is ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
 
     Attributes
     ----------
@@ -49,23 +60,49 @@ class LinearClassifier(Predictor):
     """
 
     lr_: float | None
-    bias: bool | None
-    options: Mapping[str, Any] | None
-    engine: str
-    random_state: Any
+    options: Mapping[str, object]
+    random_state: Seed
     verbose: int
+    _of_training: tuple[str, ...] = ("dtype", "engine")  # options that are none of a method
 
-    def _parameters(self, *names: str) -> dict[str, Any]:
-        """Some parameters by name."""
-        values = self.get_params(deep=False)
-        return {name: values[name] for name in names}
+    def __init__(self, options: Mapping[str, object] | None = None) -> None:
+        self.options = options or {}
 
-    @abstractmethod
-    def _options(self) -> dict[str, Any]:
-        """Options of the method among the parameters, by their names; None leaves a default."""
+    # ------------------------------------------------------------ parameters
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name, with the options that were given."""
+        return {**super().get_params(deep), **self.options}
+
+    def set_params(self, **params: object) -> Self:
+        """Set parameters and options by their names; `fit` refuses unknown ones."""
+        own = self._get_param_names()
+        named = {name: value for name, value in params.items() if name.partition("__")[0] in own}
+        options = {name: value for name, value in params.items() if name not in named}
+        super().set_params(**named)
+        self.options = {**self.options, **options}
+        return self
+
+    @property
+    def dtype(self) -> str:
+        """Precision of features, weights and scores."""
+        return str(self.options.get("dtype", "float32"))
+
+    @property
+    def engine(self) -> str:
+        """What computes: ``numba``, ``numpy`` or ``auto``."""
+        return str(self.options.get("engine", "auto"))
+
+    def _defaults(self) -> dict[str, object]:
+        """Options of the method that differ from those of the command line."""
+        return {}
+
+    def _of_method(self) -> dict[str, object]:
+        """Options of the method by their names."""
+        given = {name.replace("__", "."): value for name, value in self.options.items()}
+        return self._defaults() | {n: v for n, v in given.items() if n not in self._of_training}
 
     # ------------------------------------------------------------ rows and labels
-    def _problem(self, X: Any, y: Any, reduction: str) -> Split:
+    def _problem(self, X: Features, y: Labels, reduction: str) -> Split:
         """Checked training rows of one class each; numbers the classes."""
         several = problem.label_sets(y)
         if several is None:
@@ -96,14 +133,15 @@ class LinearClassifier(Predictor):
 
     # ------------------------------------------------------------ training
     def _prepare(
-        self, dataset: Dataset, goes_on: bool = False, **options: Any
+        self, dataset: Dataset, options: Mapping[str, object], goes_on: bool = False
     ) -> tuple[Method, MethodOptions]:
         """The method and its settings; these and the problem's statistics are remembered.
 
         A rate that trials are to find is that of the training which goes on, if one does.
         """
-        wanted = {**self._options(), "bias": self.bias, **(self.options or {}), **options}
-        method, settings = problem.settings(self.method, wanted, dataset.info)
+        method, settings = problem.settings(
+            self.method, {**self._of_method(), **options}, dataset.info
+        )
         if settings.lr == AUTO:
             settings = replace(
                 settings, lr=self.lr_ if goes_on else self._found(method, settings, dataset)
@@ -160,8 +198,8 @@ class LinearClassifier(Predictor):
         watch: Watch | None = None,
         goes_on: bool = False,
         resumable: bool = False,
+        options: Mapping[str, object] | None = None,
         horizon: float | None = None,
-        **options: Any,
     ) -> Self:
         """Train from the start, or from where the last training ended.
 
@@ -172,7 +210,7 @@ class LinearClassifier(Predictor):
         options : options that override the parameters.
         """
         with problem.value_errors():
-            method, settings = self._prepare(dataset, goes_on, **options)
+            method, settings = self._prepare(dataset, options or {}, goes_on)
             solver = method.build(settings, dataset.info).over(horizon or epochs)
             self._check_memory(method, epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
@@ -255,7 +293,7 @@ class LinearClassifier(Predictor):
             raise AttributeError("there are no weights before fit") from None
 
     # ------------------------------------------------------------ copies on disk
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())
         if "_model" in state:
             del state["_model"]

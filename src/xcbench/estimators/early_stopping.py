@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from xcbench.core.dataset import Split
 from xcbench.core.metrics import evaluate, of_column
 from xcbench.core.models.model import Model
+
+
+class EarlyStopping(BaseEstimator):
+    """When training ends: the loss of held-out rows stops falling. The best weights are kept.
+
+    In a search its parameters are ``early_stopping__tol`` and so on.
+
+    Parameters
+    ----------
+    validation_fraction : float
+        Share of the rows to hold out.
+    n_iter_no_change : int
+        Training stops after this many epochs without an improvement by `tol`.
+    tol : float
+        Smallest improvement that counts, in nats.
+    """
+
+    def __init__(
+        self, *, validation_fraction: float = 0.1, n_iter_no_change: int = 5, tol: float = 1e-4
+    ) -> None:
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
 
 
 class Watch:
@@ -24,17 +48,11 @@ class Watch:
         """Restore the weights of an earlier epoch if they were better."""
 
 
-class EarlyStopping(Watch):
-    """Stop a fit when the loss of held-out rows stops improving; keep the best weights.
+class LossWatch(Watch):
+    """Stop a fit when the loss of held-out rows stops improving; keep the best weights."""
 
-    Parameters
-    ----------
-    rows : held-out rows.
-    patience : epochs without an improvement by ``tol``.
-    """
-
-    def __init__(self, rows: Split, patience: int, tol: float) -> None:
-        self.rows, self.patience, self.tol = rows, patience, tol
+    def __init__(self, rows: Split, rule: EarlyStopping) -> None:
+        self.rows, self.rule = rows, rule
         self.curve: list[float] = []
         self.lowest, self.waited = np.inf, 0
         self.state: dict[str, np.ndarray] = {}
@@ -45,11 +63,11 @@ class EarlyStopping(Watch):
         name = "log_loss" if "log_loss" in values else "error"
         self.curve.append(values[name])
         key = of_column(name).key(values[name])
-        self.waited = 0 if key < self.lowest - self.tol else self.waited + 1
+        self.waited = 0 if key < self.lowest - self.rule.tol else self.waited + 1
         if key < self.lowest:
             self.lowest = key
             self.state = {name: array.copy() for name, array in model.state().items()}
-        return self.waited >= self.patience
+        return self.waited >= self.rule.n_iter_no_change
 
     def told(self) -> str:
         """The last loss."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 from sklearn.exceptions import ConvergenceWarning
 
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.problem import Features, Labels
 from xcbench.units import count
 
 
@@ -27,7 +28,7 @@ def _one_warning() -> Iterator[None]:
     if limited:
         warnings.warn(
             f"{count(len(limited), 'call')} of LIBLINEAR ended at the limit of iterations: scale "
-            "the features, lower C, or raise options={'iterations': 1000}",
+            "the features, lower C, or raise iterations (1000)",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -44,29 +45,30 @@ class MarginClassifier(LinearClassifier):
         class are the sum of its rows.
     epochs : int
         Passes over the rows, for ``memoir_l2`` and ``memoir_l1``.
-    lr : float or "auto", optional
-        Learning rate, for these two; ``"auto"``: found by short trials on training rows.
-    C : float, optional
-        Weight of the losses, for ``svm_ovr`` and ``svm_cs``. Their library warns if 1000 iterations
-        are too few: ``options={"iterations": 100_000}`` raises the limit.
-    batch_size : int, optional
-        Samples in a batch, for ``memoir_l2`` and ``memoir_l1``.
-    bias : bool, optional
-        Fit biases; None: the method's default. The MEMOIR paper appends a constant feature 1.
     reduction : str
         For rows with several labels. ``one_label``: the smallest label is the class. ``pick_all``:
-        each label is a sample; with ``options={"labels": "all"}``, ``svm_ovr`` takes all labels of
-        a row as positives, as one-vs-rest libraries do.
-    options : dict, optional
-        Further options of the method, such as ``{"oracle": "simple_lsh"}``.
-    dtype : str
-        Precision of features, weights and scores: ``float32`` or ``float64``.
-    engine : str
-        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
+        each label is a sample; with ``labels="all"``, ``svm_ovr`` takes all labels of a row as
+        positives, as one-vs-rest libraries do.
     random_state : int, RandomState or None
         Seed of all draws: an integer gives the weights of ``seed=`` on the command line.
     verbose : int
         1 shows a progress bar.
+
+    Other Parameters
+    ----------------
+    lr : float, optional
+        Learning rate, for ``memoir_l2`` and ``memoir_l1``.
+    batch_size : int
+        Samples in a batch, for these two.
+    C : float
+        Weight of the losses, for ``svm_ovr`` and ``svm_cs``. Their library warns if 1000 iterations
+        are too few: ``iterations=100_000`` raises the limit.
+    bias : bool
+        Fit biases. The MEMOIR paper appends a constant feature 1.
+    dtype, engine : str
+        As `LinearClassifier` explains them.
+    **options
+        All other options of the method, such as ``oracle="simple_lsh"``.
 
     Examples
     --------
@@ -84,34 +86,19 @@ class MarginClassifier(LinearClassifier):
         method: str = "svm_ovr",
         *,
         epochs: int = 20,
-        lr: float | str | None = None,
-        C: float | None = None,
-        batch_size: int | None = None,
-        bias: bool | None = None,
         reduction: str = "one_label",
-        options: Mapping[str, Any] | None = None,
-        dtype: str = "float32",
-        engine: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
+        **options: object,
     ) -> None:
+        super().__init__(options)
         self.method = method
         self.epochs = epochs
-        self.lr = lr
-        self.C = C
-        self.batch_size = batch_size
-        self.bias = bias
         self.reduction = reduction
-        self.options = options
-        self.dtype = dtype
-        self.engine = engine
         self.random_state = random_state
         self.verbose = verbose
 
-    def _options(self) -> dict[str, Any]:
-        return self._parameters("lr", "C", "batch_size")
-
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Features, y: Labels) -> Self:
         """Train.
 
         Parameters

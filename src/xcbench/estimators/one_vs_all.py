@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from xcbench.core.objectives import sigmoid
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.problem import Features, Labels
 
 
 class OneVsAllClassifier(LinearClassifier):
@@ -22,31 +22,31 @@ class OneVsAllClassifier(LinearClassifier):
     ----------
     epochs : int
         Passes over the pairs of a row and a label.
-    lr : float or "auto", optional
-        Learning rate of the first epoch; None: by the method's rule; ``"auto"``: found by short
-        trials on training rows. `lr_` has it.
-    l2 : float
-        lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
-    negatives : int, optional
-        Classes drawn for a pair.
-    batch_size : int, optional
-        Pairs in a minibatch.
-    optimizer : str, optional
-        ``sgd``, ``adagrad`` or ``ar``.
-    lr_decay : float, optional
-        The rate is multiplied by this after each epoch.
-    bias : bool
-        Fit biases.
-    options : dict, optional
-        Further options of the method.
-    dtype : str
-        Precision of features, weights and scores: ``float32`` or ``float64``.
-    engine : str
-        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
     random_state : int, RandomState or None
         Seed of all draws.
     verbose : int
         1 shows a progress bar.
+
+    Other Parameters
+    ----------------
+    lr : float, optional
+        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+    l2 : float
+        lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
+    negatives : int
+        Classes drawn for a pair.
+    batch_size : int
+        Pairs in a minibatch.
+    optimizer : str
+        ``sgd``, ``adagrad`` or ``ar``.
+    lr_decay : float
+        The rate is multiplied by this after each epoch.
+    bias : bool
+        Fit biases.
+    dtype, engine : str
+        As `LinearClassifier` explains them.
+    **options
+        All other options of the method.
 
     Notes
     -----
@@ -70,37 +70,16 @@ class OneVsAllClassifier(LinearClassifier):
         self,
         *,
         epochs: int = 20,
-        lr: float | str | None = None,
-        l2: float = 0.0,
-        negatives: int | None = None,
-        batch_size: int | None = None,
-        optimizer: str | None = None,
-        lr_decay: float | None = None,
-        bias: bool = True,
-        options: Mapping[str, Any] | None = None,
-        dtype: str = "float32",
-        engine: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
+        **options: object,
     ) -> None:
+        super().__init__(options)
         self.epochs = epochs
-        self.lr = lr
-        self.l2 = l2
-        self.negatives = negatives
-        self.batch_size = batch_size
-        self.optimizer = optimizer
-        self.lr_decay = lr_decay
-        self.bias = bias
-        self.options = options
-        self.dtype = dtype
-        self.engine = engine
         self.random_state = random_state
         self.verbose = verbose
 
-    def _options(self) -> dict[str, Any]:
-        return self._parameters("lr", "l2", "negatives", "batch_size", "optimizer", "lr_decay")
-
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Features, y: Labels) -> Self:
         """Train.
 
         Parameters
@@ -118,7 +97,7 @@ class OneVsAllClassifier(LinearClassifier):
         split = self._problem(X, y, "pick_all")
         return self._run(problem.dataset(split, len(self.classes_)), self.epochs)
 
-    def label_probabilities(self, X: Any) -> np.ndarray:
+    def label_probabilities(self, X: Features) -> np.ndarray:
         """Probability (N, K) of each label separately; those of a row do not add up to 1.
 
         Parameters

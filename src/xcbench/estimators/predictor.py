@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,6 +21,7 @@ from xcbench.core.models.model import BLOCK_SCORES, Model
 from xcbench.core.rows import take
 from xcbench.errors import UserError
 from xcbench.estimators import problem
+from xcbench.estimators.problem import Features, Labels
 from xcbench.methods import registry
 from xcbench.system import threads
 from xcbench.units import count
@@ -43,16 +46,20 @@ class Predictor(ClassifierMixin, BaseEstimator):
     """
 
     method: str
-    dtype: str
     classes_: np.ndarray
     _model: Model
 
-    def _rows(self, X: Any, reset: bool = False) -> Rows:
+    @property
+    @abstractmethod
+    def dtype(self) -> str:
+        """Precision of features, weights and scores."""
+
+    def _rows(self, X: Features, reset: bool = False) -> Rows:
         """Checked features."""
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=self.dtype)
         return problem.rows(X, self.dtype)
 
-    def _labelled(self, X: Any, y: Any, reset: bool = True) -> tuple[Rows, np.ndarray]:
+    def _labelled(self, X: Features, y: Labels, reset: bool = True) -> tuple[Rows, np.ndarray]:
         """Checked features and labels."""
         X, y = validate_data(
             self, X, y, reset=reset, accept_sparse="csr", dtype=self.dtype, multi_output=True
@@ -65,13 +72,13 @@ class Predictor(ClassifierMixin, BaseEstimator):
         place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         return np.where(self.classes_[place] == y, place, UNKNOWN)
 
-    def _predictor(self, X: Any) -> tuple[Model, Rows]:
+    def _predictor(self, X: Features) -> tuple[Model, Rows]:
         """The model that predicts, and checked rows."""
         check_is_fitted(self)
         return self._model.corrected, self._rows(X)
 
     @np.errstate(all="ignore")  # `finite` tells
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Features) -> np.ndarray:
         """Scores of every class.
 
         Parameters
@@ -92,7 +99,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         return scores[:, 1].astype(np.float64) - scores[:, 0]
 
     @np.errstate(all="ignore")  # `finite` tells
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Features) -> np.ndarray:
         """Predict the label (N,) with the highest score, in blocks of rows.
 
         Parameters
@@ -107,7 +114,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_probabilities)
     @np.errstate(all="ignore")  # `finite` tells
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Features) -> np.ndarray:
         """Log-probability (N, K) of every class, in float64.
 
         `predict_top_k` gives those of the best classes in bounded memory.
@@ -120,7 +127,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         return finite(model, model.log_probabilities(X))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Features) -> np.ndarray:
         """Probability (N, K) of every class, in float64.
 
         Parameters
@@ -129,7 +136,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         """
         return np.exp(self.predict_log_proba(X))
 
-    def predict_top_k(self, X: Any, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    def predict_top_k(self, X: Features, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Predict the best k labels of every row, the best first, in bounded memory.
 
         Parameters
@@ -161,7 +168,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
                 values[block] = model.log_probabilities_of(scores.astype(np.float64), classes)
         return best, values
 
-    def evaluate(self, X: Any, y: Any, k: int = 1) -> dict[str, float]:
+    def evaluate(self, X: Features, y: Labels, k: int = 1) -> dict[str, float]:
         """Metrics of labelled rows, exactly as the harness computes them.
 
         Parameters
@@ -198,7 +205,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         return values
 
     def _of_label_sets(
-        self, X: Any, classes: np.ndarray, indicator: Any, k: int
+        self, X: Features, classes: np.ndarray, indicator: sp.csr_array, k: int
     ) -> dict[str, float]:
         """Precision among the best labels; rows without a label are left out."""
         some = np.flatnonzero(np.diff(indicator.indptr))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -22,6 +23,9 @@ from xcbench.methods import registry
 from xcbench.methods.method import Method, with_rate
 from xcbench.methods.options import AUTO, MethodOptions
 from xcbench.system import memory
+
+Features = ArrayLike | sp.sparray | sp.spmatrix
+Labels = ArrayLike | sp.sparray | sp.spmatrix | Sequence[Collection[object]]
 
 
 @contextmanager
@@ -47,7 +51,7 @@ def rows(X: Any, dtype: str) -> Rows:
     return sparse
 
 
-def label_sets(y: Any) -> tuple[np.ndarray, sp.csr_array] | None:
+def label_sets(y: object) -> tuple[np.ndarray, sp.csr_array] | None:
     """Classes and indicator matrix (N, K) of a target with several labels a row.
 
     Parameters
@@ -119,7 +123,7 @@ def _schema(method: Method) -> Any:
     return OmegaConf.structured(method.schema(name=method.name))
 
 
-def settings(name: str, values: Mapping[str, Any], info: Info) -> tuple[Method, MethodOptions]:
+def settings(name: str, values: Mapping[str, object], info: Info) -> tuple[Method, MethodOptions]:
     """Check a method and its settings for a problem; fill in the default rate where none is set.
 
     Parameters

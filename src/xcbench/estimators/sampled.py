@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier
-from xcbench.estimators.early_stopping import EarlyStopping, Watch, held_out
+from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.early_stopping import EarlyStopping, LossWatch, Watch, held_out
+from xcbench.estimators.problem import Features, Labels
 
 
 class SampledSoftmaxClassifier(LinearClassifier):
     """Softmax, probit or logistic regression over many classes, trained on sampled classes.
 
-    An epoch costs about the same for ten classes and for a hundred thousand. Parameters that are
-    options of a method have its names and defaults, as ``method.NAME`` on the command line.
-    `docs/methods.md` explains them.
+    An epoch costs about the same for ten classes and for a hundred thousand.
 
     Parameters
     ----------
@@ -29,49 +28,43 @@ class SampledSoftmaxClassifier(LinearClassifier):
         ``softmax``: minibatches over all classes; or one of your own, ``module.method``.
     epochs : int
         Passes over the rows.
-    lr : float or "auto", optional
-        Learning rate of the first epoch; None: the method's default; ``"auto"``: found by short
-        trials on training rows. `lr_` has it.
-    l2 : float
-        lambda of lambda/2 ||(w, b)||², added to the sum over samples.
-    negatives : int, optional
-        Negatives: classes sampled for each sample.
-    sampler : str, optional
-        Proposal of the negatives: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
-        ``uniform``, ``frequency``, ``tree``; each method supports some of these.
-    batch_size : int, optional
-        Samples in a minibatch.
-    optimizer : str, optional
-        ``sgd``, ``adagrad`` or ``ar``.
-    lr_decay : float, optional
-        The rate is multiplied by this after each epoch.
-    init : str, optional
-        Weights before training: ``zero``, ``normal``, ``glorot``, ``normalised``.
-    bias : bool
-        Fit biases.
     reduction : str
         For rows with several labels. ``one_label``: the smallest label is the class, as in the
         papers. ``pick_all``: each label is a sample.
-    options : dict, optional
-        Further options of the method, such as ``{"delta": 2.0}`` or ``{"tree.dimensions": 8}``.
-    dtype : str
-        Precision of features, weights and scores: ``float32`` or ``float64``.
-    engine : str
-        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
-    early_stopping : bool
+    early_stopping : EarlyStopping, optional
         Hold out rows, stop when their log loss stops falling, and keep the best weights.
-    validation_fraction : float
-        Share of the rows to hold out.
-    n_iter_no_change : int
-        Training stops after this many epochs without an improvement by `tol`.
-    tol : float
-        Smallest improvement that counts, in nats.
     warm_start : bool
         Start a fit from the weights of the last one.
     random_state : int, RandomState or None
         Seed of all draws: an integer gives the weights of ``seed=`` on the command line.
     verbose : int
         1 shows a progress bar.
+
+    Other Parameters
+    ----------------
+    lr : float, optional
+        Learning rate of the first epoch; None: the method's default, see `lr_`.
+    l2 : float
+        lambda of lambda/2 ||(w, b)||², added to the sum over samples.
+    negatives : int
+        Negatives: classes sampled for each sample.
+    sampler : str
+        Proposal of the negatives: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
+        ``uniform``, ``frequency``, ``tree``; each method supports some of these.
+    batch_size : int
+        Samples in a minibatch.
+    optimizer : str
+        ``sgd``, ``adagrad`` or ``ar``.
+    lr_decay : float
+        The rate is multiplied by this after each epoch.
+    init : str
+        Weights before training: ``zero``, ``normal``, ``glorot``, ``normalised``, ``prior``.
+    bias : bool
+        Fit biases.
+    dtype, engine : str
+        As `LinearClassifier` explains them.
+    **options
+        All other options of the method, such as ``delta=2.0`` or ``tree__dimensions=8``.
 
     Attributes
     ----------
@@ -101,58 +94,27 @@ class SampledSoftmaxClassifier(LinearClassifier):
         method: str = "implicit",
         *,
         epochs: int = 20,
-        lr: float | str | None = None,
-        l2: float = 0.0,
-        negatives: int | None = None,
-        sampler: str | None = None,
-        batch_size: int | None = None,
-        optimizer: str | None = None,
-        lr_decay: float | None = None,
-        init: str | None = None,
-        bias: bool = True,
         reduction: str = "one_label",
-        options: Mapping[str, Any] | None = None,
-        dtype: str = "float32",
-        engine: str = "auto",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        tol: float = 1e-4,
+        early_stopping: EarlyStopping | None = None,
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
+        **options: object,
     ) -> None:
+        super().__init__(options)
         self.method = method
         self.epochs = epochs
-        self.lr = lr
-        self.l2 = l2
-        self.negatives = negatives
-        self.sampler = sampler
-        self.batch_size = batch_size
-        self.optimizer = optimizer
-        self.lr_decay = lr_decay
-        self.init = init
-        self.bias = bias
         self.reduction = reduction
-        self.options = options
-        self.dtype = dtype
-        self.engine = engine
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
-    def _options(self) -> dict[str, Any]:
-        names = ("lr", "l2", "negatives", "sampler", "batch_size", "optimizer", "lr_decay", "init")
-        options = self._parameters(*names)
-        if self.method == "softmax":  # its minibatches; a library's optimum is another class
-            options |= {"solver": "minibatch"}
-        return options
+    def _defaults(self) -> dict[str, object]:
+        # Minibatches of exact softmax; a library's optimum is another class.
+        return {"solver": "minibatch"} if self.method == "softmax" else {}
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Features, y: Labels) -> Self:
         """Train.
 
         Parameters
@@ -171,16 +133,16 @@ class SampledSoftmaxClassifier(LinearClassifier):
         split = self._problem(X, y, self.reduction)
         if before is not None and not np.array_equal(before, self.classes_):
             raise ValueError("warm_start continues with the same classes; y has other ones")
-        watch: Watch | None = None
-        if self.early_stopping:
-            split, rest = held_out(split, self.validation_fraction, self._seed())
-            watch = EarlyStopping(rest, self.n_iter_no_change, self.tol)
+        watch, rule = Watch(), self.early_stopping
+        if rule:
+            split, rest = held_out(split, rule.validation_fraction, self._seed())
+            watch = LossWatch(rest, rule)
             self.validation_loss_curve_ = watch.curve
         dataset = problem.dataset(split, len(self.classes_))
-        overrides: dict[str, Any] = {"init": "zero"} if goes_on else {}
-        return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, **overrides)
+        overrides: dict[str, object] = {"init": "zero"} if goes_on else {}
+        return self._run(dataset, self.epochs, watch, goes_on, self.warm_start, overrides)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Features, y: Labels, classes: ArrayLike | None = None) -> Self:
         """Train by one pass over some rows; the first call needs all classes.
 
         Parameters
@@ -203,6 +165,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
             raise ValueError(f"y has a label {y[codes.argmin()]!r} that is not among the classes")
         info = None if first else self._info
         dataset = problem.dataset(Split(X, codes), len(self.classes_), info)
-        overrides: dict[str, Any] = {} if first else {"init": "zero", "lr": self.lr or self.lr_}
-        goes_on = not first
-        return self._run(dataset, 1, None, goes_on, True, horizon=math.inf, **overrides)
+        overrides: dict[str, object] = {}
+        if not first:
+            overrides = {"init": "zero", "lr": self.options.get("lr") or self.lr_}
+        return self._run(dataset, 1, None, not first, True, overrides, horizon=math.inf)

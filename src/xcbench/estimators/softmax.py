@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.problem import Features, Labels
 
 LBFGS = "lbfgs"
 
@@ -24,6 +25,18 @@ class SoftmaxClassifier(LinearClassifier):
     ----------
     method : str
         ``softmax``; or a lower bound of its likelihood, ``ove`` (one-vs-each) or ``bouchard``.
+    reduction : str
+        For rows with several labels. ``one_label``: the smallest label is the class. ``pick_all``:
+        each label is a sample.
+    warm_start : bool
+        Start a fit from the weights of the last one.
+    random_state : int, RandomState or None
+        Has no effect: training is deterministic.
+    verbose : int
+        1 prints a line when training ends.
+
+    Other Parameters
+    ----------------
     l2 : float
         lambda of lambda/2 ||(w, b)||², added to the weighted sum over samples.
     tolerance : float
@@ -32,19 +45,10 @@ class SoftmaxClassifier(LinearClassifier):
         Stop after this many.
     bias : bool
         Fit biases.
-    reduction : str
-        For rows with several labels. ``one_label``: the smallest label is the class. ``pick_all``:
-        each label is a sample.
-    options : dict, optional
-        Further options of the method.
     engine : str
-        ``numba``, ``numpy``, or ``auto``: Numba where it is installed.
-    warm_start : bool
-        Start a fit from the weights of the last one.
-    random_state : int, RandomState or None
-        Has no effect: training is deterministic.
-    verbose : int
-        1 prints a line when training ends.
+        As `LinearClassifier` explains it.
+    **options
+        All other options of the method.
 
     Examples
     --------
@@ -57,39 +61,34 @@ class SoftmaxClassifier(LinearClassifier):
     0.906
     """
 
-    dtype = "float64"
+    _of_training = ("engine",)
 
     def __init__(
         self,
         method: str = "softmax",
         *,
-        l2: float = 0.0,
-        tolerance: float = 1e-5,
-        iterations: int = 2000,
-        bias: bool = True,
         reduction: str = "one_label",
-        options: Mapping[str, Any] | None = None,
-        engine: str = "auto",
         warm_start: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
+        **options: object,
     ) -> None:
+        super().__init__(options)
         self.method = method
-        self.l2 = l2
-        self.tolerance = tolerance
-        self.iterations = iterations
-        self.bias = bias
         self.reduction = reduction
-        self.options = options
-        self.engine = engine
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
-    def _options(self) -> dict[str, Any]:
-        return {"solver": LBFGS, **self._parameters("l2", "tolerance", "iterations")}
+    @property
+    def dtype(self) -> str:
+        """Precision: that of L-BFGS."""
+        return "float64"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def _defaults(self) -> dict[str, object]:
+        return {"solver": LBFGS}
+
+    def fit(self, X: Features, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Train.
 
         Parameters
@@ -118,7 +117,7 @@ class SoftmaxClassifier(LinearClassifier):
         return self._run(dataset, 1, goes_on=goes_on)
 
 
-def _weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+def _weights(sample_weight: ArrayLike, n_rows: int) -> np.ndarray:
     """Checked weights (N,) of the samples."""
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)

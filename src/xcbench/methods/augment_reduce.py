@@ -1,22 +1,13 @@
-"""Augment and reduce as methods: softmax, multinomial probit and logistic."""
+"""What the methods of augment and reduce share: softmax, multinomial probit and logistic."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from xcbench.core.dataset import Info
-from xcbench.core.objectives import LogOdds, Objective, softplus
-from xcbench.core.objectives.augment_reduce import (
-    LOGISTIC,
-    PROBIT,
-    Latent,
-    Link,
-    averaged,
-    averaged_after,
-)
+from xcbench.core.objectives import Objective
+from xcbench.core.objectives.augment_reduce import Latent, Link
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.augment_reduce import AugmentReduce
 from xcbench.methods.method import Method, minibatch, over_square_norm, sampler
@@ -36,22 +27,6 @@ class AugmentReduceOptions(SampledOptions):
         choices=("epochs", "iterations"),
     )
     local_lr: float = option(1.0, "factor of the step size of the local variables", above=0)
-
-
-@dataclass
-class SoftmaxAugmentReduceOptions(AugmentReduceOptions):
-    """Options of softmax A&R."""
-
-    local_lr: float = option(
-        1.0, "factor of the step size of the local variables", above=0, at_most=1
-    )
-    eta0: float = option(2.0, "start of the local variable eta", at_least=1)
-    bound_at: str = option(
-        "before",
-        "at which eta the bound of a minibatch is taken: `before` the local step, which does not "
-        "know the drawn classes, or `after` it, as in the published code, where it lies too high",
-        choices=("before", "after"),
-    )
 
 
 @dataclass
@@ -84,13 +59,7 @@ def impossible(settings: AugmentReduceOptions) -> str:
     return ""
 
 
-def softmax(settings: SoftmaxAugmentReduceOptions, info: Info) -> Objective:
-    """Softmax: Gumbel errors, for which q is exact but for its location log eta."""
-    formula = averaged if settings.bound_at == "before" else averaged_after
-    return LogOdds(formula, True, float(np.log(settings.eta0)), optimum=softplus)
-
-
-def of(link: Link, name: str) -> Method:
+def latent(link: Link, name: str) -> Method:
     """Multinomial probit or logistic."""
 
     def objective(settings: LatentAugmentReduceOptions, info: Info) -> Objective:
@@ -107,17 +76,3 @@ def of(link: Link, name: str) -> Method:
         impossible=impossible,
         solver=lambda settings, info: loop(settings, info, objective(settings, info)),
     )
-
-
-probit = of(PROBIT, "probit")
-logistic = of(LOGISTIC, "logistic")
-augmented_softmax = Method(
-    "ar_softmax",
-    SoftmaxAugmentReduceOptions,
-    softmax,
-    over_square_norm(0.1),
-    samplers=("others", "all", "frequency", "tree"),
-    exact_gradient=False,  # eta moves first
-    impossible=impossible,
-    solver=lambda settings, info: loop(settings, info, softmax(settings, info)),
-)

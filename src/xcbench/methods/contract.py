@@ -71,7 +71,7 @@ def _schema(schema: type, who: str) -> None:
         raise UserError(f"{who}: its settings are not possible: {failure(error)}") from None
 
 
-def method(method: Method, settings: Any, info: Info) -> None:
+def method(method: Method, settings: MethodOptions, info: Info) -> None:
     """Refuse a method whose numbers are wrong; ``settings.lr`` must be set.
 
     Raises
@@ -107,7 +107,7 @@ def method(method: Method, settings: Any, info: Info) -> None:
 def _objective(who: str, objective: Objective, exact_gradient: bool) -> None:
     scores = np.random.default_rng(0).normal(size=(B, 1 + S))
 
-    def call(scores: np.ndarray) -> Any:
+    def call(scores: np.ndarray) -> tuple[np.ndarray, ...]:
         local = np.full(B, objective.start)
         with np.errstate(all="ignore"):
             return objective(scores, 0.5, local, 0.1, np.ones(B))
@@ -152,7 +152,7 @@ def _gradient(who: str, scores: np.ndarray, grad: np.ndarray, value: Any) -> Non
             )
 
 
-def rate(method: Method, settings: Any, info: Info) -> float:
+def rate(method: Method, settings: MethodOptions, info: Info) -> float:
     """Default rate of a method, a positive number.
 
     Raises
@@ -210,6 +210,17 @@ def sampler(
     classes, log_weight = result
     if classes is None:
         return
+    _classes(who, classes, n_classes)
+    _log_weights(who, log_weight, np.shape(classes))
+    if uniform_for and np.unique(log_weight).size > 1:
+        raise UserError(
+            f"{who} weighs classes differently, but method {uniform_for} takes all draws as "
+            "uniform; choose another of the two"
+        )
+
+
+def _classes(who: str, classes: np.ndarray, n_classes: int) -> None:
+    """Whether drawn classes are so many rows of classes that there are."""
     shape = np.shape(classes)
     if len(shape) != 2 or shape[0] != B or shape[1] < 1:
         raise UserError(
@@ -221,6 +232,10 @@ def sampler(
     if np.min(classes) < 0 or np.max(classes) >= n_classes:
         strange = np.min(classes) if np.min(classes) < 0 else np.max(classes)
         raise UserError(f"{who}: it draws class {strange}, there are classes 0 to {n_classes - 1}")
+
+
+def _log_weights(who: str, log_weight: float | np.ndarray, shape: tuple[int, ...]) -> None:
+    """Whether log-weights are a number, or one for each class, and finite."""
     number = isinstance(log_weight, float | int)
     if not number and not (isinstance(log_weight, np.ndarray) and log_weight.shape == shape):
         raise UserError(
@@ -229,11 +244,6 @@ def sampler(
         )
     if np.isnan(log_weight).any() or np.isposinf(log_weight).any():
         raise UserError(f"{who}: its log-weights must be finite, or minus infinity")
-    if uniform_for and np.unique(log_weight).size > 1:
-        raise UserError(
-            f"{who} weighs classes differently, but method {uniform_for} takes all draws as "
-            "uniform; choose another of the two"
-        )
 
 
 def _few(info: Info) -> Dataset:
@@ -244,7 +254,7 @@ def _few(info: Info) -> Dataset:
     return Dataset(info, rows, rows, np.bincount(y, minlength=info.classes))
 
 
-def _kind(thing: Any) -> str:
+def _kind(thing: object) -> str:
     if isinstance(thing, tuple):
         return f"a tuple of {len(thing)}"
     return "nothing" if thing is None else f"a {type(thing).__name__}"

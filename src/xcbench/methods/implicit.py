@@ -7,7 +7,7 @@ from xcbench.core.objectives import LogOdds, softplus
 from xcbench.core.objectives.implicit import implicit
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.proximal import Proximal
-from xcbench.methods.double_sum import DoubleSumOptions, start
+from xcbench.methods.double_sum import LocalOptions, start
 from xcbench.methods.method import Method, optimizer
 from xcbench.methods.options import MethodOptions
 
@@ -17,12 +17,12 @@ def default_rate(settings: MethodOptions, info: Info) -> float:
     return min(0.15, 10.0 / max(info.heavy_square_norm + settings.bias, 1e-12))
 
 
-def several(settings: DoubleSumOptions) -> bool:
+def several(settings: LocalOptions) -> bool:
     """Whether a step takes more than one sample or class."""
     return settings.batch_size > 1 or settings.negatives > 1
 
 
-def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
+def solver(settings: LocalOptions, info: Info) -> Solver | None:
     """A solver of its own for several samples or classes a step."""
     if not several(settings):
         return None
@@ -37,10 +37,8 @@ def solver(settings: DoubleSumOptions, info: Info) -> Solver | None:
     )
 
 
-def impossible(settings: DoubleSumOptions) -> str:
-    """The step is solved for Eq. 6, and several classes are drawn outside all labels of a step."""
-    if settings.double_sum != "proposed":
-        return "method implicit solves the paper's own double sum; set method.double_sum=proposed"
+def impossible(settings: LocalOptions) -> str:
+    """Several classes are drawn outside all labels of a step."""
     if not several(settings) or settings.sampler == "others":
         return ""
     return (
@@ -52,7 +50,7 @@ def impossible(settings: DoubleSumOptions) -> str:
 
 method = Method(
     "implicit",
-    DoubleSumOptions,
+    LocalOptions,
     lambda settings, info: LogOdds(implicit, True, start(settings, info), optimum=softplus),
     default_rate,
     samplers=("others", "any", "drop_hits"),

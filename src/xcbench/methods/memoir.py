@@ -1,9 +1,10 @@
-"""MEMOIR with either penalty, as methods."""
+"""What MEMOIR's methods share, whatever their penalty."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from xcbench.core.solvers.penalties import L1, L2
 from xcbench.methods.method import Method, sparse_weights
 from xcbench.methods.options import MethodOptions
 from xcbench.options import option
+
+Options = TypeVar("Options", bound="MemoirOptions")
 
 
 @dataclass
@@ -63,26 +66,6 @@ class MemoirOptions(MethodOptions):
     )
 
 
-@dataclass
-class MemoirL2Options(MemoirOptions):
-    """Options of MEMOIR-l2."""
-
-    hinge: bool = option(False, "only samples of a margin below 1 move weights")
-
-
-@dataclass
-class MemoirL1Options(MemoirOptions):
-    """Options of MEMOIR-l1."""
-
-    strength: float = option(5e-6, "of the penalty, beside the mean loss", at_least=0)
-    truncation_limit: float = option(
-        0.0,
-        "a class is truncated only where that changes it by at most this share of its length; "
-        "0: always, as published",
-        at_least=0,
-    )
-
-
 def objective(settings: MemoirOptions, info: Info) -> Pairwise:
     """What a pair of the true class and its rival costs."""
     return Pairwise(hinge if settings.hinge else margin, is_bound=False)
@@ -102,12 +85,6 @@ def impossible(settings: MemoirOptions) -> str:
         )
     if settings.l2:
         return f"{settings.name} has a penalty of its own; set method.strength, not method.l2"
-    rate = settings.lr if isinstance(settings.lr, float) else RATE
-    if isinstance(settings, MemoirL2Options) and settings.strength * rate >= 1:
-        return (
-            f"method.strength={settings.strength:g} times the rate is 1 or more, so that a step "
-            "takes all weights away; lower method.strength or method.lr"
-        )
     return ""
 
 
@@ -132,21 +109,14 @@ def oracle(settings: MemoirOptions, rng: np.random.Generator) -> Oracle:
     return Graph(settings.threads) if settings.oracle == "graph" else Exact()
 
 
-def penalty(settings: MemoirOptions) -> L1 | L2:
-    """Penalty of a method."""
-    if isinstance(settings, MemoirL1Options):
-        return L1(settings.strength, settings.truncation_limit)
-    return L2(settings.strength)
-
-
-def solver(settings: Any, info: Info) -> Margin:
-    """The loop over batches, with the penalty of the method."""
+def solver(settings: MemoirOptions, info: Info, penalty: L1 | L2) -> Margin:
+    """The loop over batches."""
     assert isinstance(settings.lr, float)
     n = batch(settings, info)
     return Margin(
         objective=objective(settings, info),
         oracle=lambda rng: oracle(settings, rng),
-        penalty=penalty(settings),
+        penalty=penalty,
         lr=settings.lr,
         slowdown=settings.slowdown,
         first_step=settings.first_step,
@@ -160,7 +130,12 @@ def solver(settings: Any, info: Info) -> Margin:
     )
 
 
-def of_penalty(name: str, schema: type[MemoirOptions]) -> Method:
+def of_penalty(
+    name: str,
+    schema: type[Options],
+    penalty: Callable[[Options], L1 | L2],
+    impossible: Callable[[Options], str] = impossible,
+) -> Method:
     """Method of a penalty."""
     return Method(
         name,
@@ -171,10 +146,6 @@ def of_penalty(name: str, schema: type[MemoirOptions]) -> Method:
         lacks=lacks,
         memory=memory,
         link=None,
-        solver=solver,
+        solver=lambda settings, info: solver(settings, info, penalty(settings)),
         version=3,
     )
-
-
-memoir_l2 = of_penalty("memoir_l2", MemoirL2Options)
-memoir_l1 = of_penalty("memoir_l1", MemoirL1Options)

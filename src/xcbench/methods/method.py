@@ -187,7 +187,7 @@ def optimizer(settings: StochasticOptions, info: Info) -> Optimizer:
     return optimizers.sgd(settings.lr, settings.lr_decay, share, linear)
 
 
-def default_rate(method: Method, settings: Any, info: Info) -> float:
+def default_rate(method: Method, settings: MethodOptions, info: Info) -> float:
     """Rate where none is set: the method's, or an adaptive step's own.
 
     An adaptive step moves every coordinate by about its rate, whatever the gradient, and so the

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from xcbench.core.dataset import Info
 from xcbench.core.solvers.pd_sparse import PDSparse
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import UnbiasedOptions
+from xcbench.methods.options import MethodOptions
 from xcbench.options import option
 
 
@@ -33,7 +33,7 @@ class PDSparseOptions(UnbiasedOptions):
     )
 
 
-def impossible(settings: Any) -> str:
+def impossible(settings: MethodOptions) -> str:
     """There are no biases."""
     if settings.bias:
         return "method.bias=true is not possible for pd_sparse; set dataset.protocol.constant=1"
@@ -47,11 +47,11 @@ def memory(settings: PDSparseOptions, info: Info, itemsize: int, epochs: float) 
     return (112 + 4 * (itemsize + 4)) * numbers
 
 
-pd_sparse = baselines.method(
+method = baselines.Baseline(
     "pd_sparse",
     PDSparseOptions,
-    lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance, s.search_share),
-    impossible,
+    solver=lambda s, info: PDSparse(s.strength, s.C, s.passes, s.tolerance, s.search_share),
+    impossible=impossible,
     memory=memory,
     needs_features=True,
 )

@@ -1,7 +1,7 @@
 """Which methods there are, and whether their settings are possible.
 
-Ours are the `Method` values in the files beside this one and under ``baselines/``; others come
-from outside (`xcbench.plugins`).
+Ours are the values ``method`` in the files of their names, beside this one and under
+``baselines/``; others come from outside (`xcbench.plugins`).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _defined() -> dict[str, tuple[str, Method]]:
     ours: dict[str, tuple[str, Method]] = {}
     for package in (methods, baselines):
         for module in iter_modules(package.__path__, f"{package.__name__}."):
-            for thing in vars(import_module(module.name)).values():
-                if isinstance(thing, Method):
-                    ours.setdefault(thing.name, (module.name, thing))
+            method = vars(import_module(module.name)).get("method")
+            if isinstance(method, Method):
+                ours[method.name] = (module.name, method)
     return dict(sorted(ours.items()))
 
 
@@ -124,6 +124,10 @@ def check(method: Method, settings: MethodOptions, info: Info) -> None:
         if stochastic(settings):
             _check_classes(method, settings, info)
         _check_l2(settings)
+    if settings.l2 and isinstance(method, baselines.Baseline):
+        raise UserError(
+            f"method.l2 is not possible for {settings.name}, which has options of its own"
+        )
     reason = method.impossible(settings)
     if reason:
         raise UserError(reason)

@@ -1,4 +1,4 @@
-"""Exact softmax and importance sampling as methods."""
+"""Exact softmax as a method."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.softmax import softmax
 from xcbench.methods.method import Method, over_gram
-from xcbench.methods.options import SOLVERS, FullBatchOptions, SampledOptions
+from xcbench.methods.options import SOLVERS, FullBatchOptions
 from xcbench.options import option
 
 
@@ -18,18 +18,10 @@ class SoftmaxOptions(FullBatchOptions):
     solver: str = option("lbfgs", "full batch L-BFGS, or minibatch SGD", choices=SOLVERS)
 
 
-exact = Method(
+method = Method(
     "softmax",
     SoftmaxOptions,
     lambda settings, info: LogOdds(softmax, is_bound=True),
     over_gram(4.0),
     version=2,
-)
-importance_sampling = Method(
-    "is",
-    SampledOptions,
-    lambda settings, info: LogOdds(softmax, is_bound=False, weighted=False),
-    over_gram(4.0),
-    version=2,
-    samplers=("shared", "others", "all"),
 )

@@ -89,9 +89,7 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     measured = replace(measured, results=without_twins(measured.results), folder=folder)
     if paper.rows:
         measured = replace(measured, results=paper.rows(measured))
-    measured = replace(
-        measured, results=compact(measured.results), curves=compact(measured.curves)
-    )
+    measured = replace(measured, results=compact(measured.results), curves=compact(measured.curves))
     evidence = paper.evidence(measured.results)
     in_prose = prose.table(name, paper.statements, measured)
     prose.write(folder, in_prose)

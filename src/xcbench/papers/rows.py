@@ -43,7 +43,7 @@ def without_twins(results: pd.DataFrame) -> pd.DataFrame:
 
 def compact(table: pd.DataFrame) -> pd.DataFrame:
     """The same table in a few blocks, words as Python's own: rows are taken five times as fast."""
-    words = table.select_dtypes("str").columns
+    words: list[str] = [*table.select_dtypes("str")]
     return table.astype(dict.fromkeys(words, object)).copy()
 
 

@@ -128,7 +128,7 @@ def _allowed(item: Drawn, column: str) -> float:
     return max(EQUAL, DEVIATIONS * deviation / max(abs(float(item.row[column])), 1e-12))
 
 
-def _difference(column: str, recorded: Any, now: Any, difference: float) -> dict[str, Any]:
+def _difference(column: str, recorded: object, now: object, difference: float) -> dict[str, Any]:
     return {"column": column, "recorded": recorded, "now": now, "difference": difference}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import pandas as pd
 
@@ -140,7 +139,7 @@ def _shape(cells: list[Cell]) -> list[str]:
     return facts
 
 
-def _dropped(shape: Mapping[str, Any]) -> Iterator[str]:
+def _dropped(shape: Mapping[str, object]) -> Iterator[str]:
     """What the protocol costs in test rows, and in accuracy that can be reached."""
     if shape.get("test_dropped"):
         yield f"{shape['test_dropped']:,} more test rows dropped: their label is no class"

@@ -142,8 +142,6 @@ def execute_jobs(
     )
     statuses = Counter(finished.values())
     statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
-    for reason, number in Counter(absent.values()).items():
-        print(f"{count(number, 'cell')} skipped: {reason}")
     recorder = Recorder(runs_dir, launch.mlflow and not unwritten, launch.tracking_uri)
     queue = Queue(runs_dir, todo, {name: it.started for name, it in old.items()})
     clock.enter("idle")
@@ -197,6 +195,9 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
         if cells.usable(runs_dir, job.cell.cell) is None:
             (cell,) = runner.run([job])
             cells.save(runs_dir, cell)
+    reasons = Counter(job.info.reason for job in absent if isinstance(job.info, Missing))
+    for reason, number in reasons.items():
+        print(f"{count(number, 'cell')} skipped: {reason}")
     return len(absent)
 
 
@@ -205,7 +206,7 @@ def _check_launch(configurations: Sequence[Config]) -> None:
     whole = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
     places = ("runs_dir", "reports_dir", "tracking_uri", "executor", "executor_address", "slurm")
     for name in (*whole, *places):
-        if len({str(getattr(settings, name)) for settings in configurations}) > 1:
+        if len({str(vars(settings)[name]) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it applies to the whole launch")
     check_name("grid", configurations[0].grid)
     Target.of(Path(configurations[0].runs_dir), configurations[0].tracking_uri)

@@ -30,7 +30,7 @@ OF_LAUNCH = ("data_dir", "runs_dir", "fetch")
 PLAIN = re.compile(r"[\w.+/-]+")
 
 
-def load_dataset(name: str, **options: Any) -> Dataset:
+def load_dataset(name: str, **options: object) -> Dataset:
     """Load a dataset of the catalogue, prepared as for a run; parsed once, then cached.
 
     Parameters
@@ -74,13 +74,13 @@ def load_dataset(name: str, **options: Any) -> Dataset:
 
 def run(
     *,
-    method: Any = "umax",
-    dataset: Any = "digits",
-    lr: Any = None,
-    seed: Any = 0,
+    method: object = "umax",
+    dataset: object = "digits",
+    lr: object = None,
+    seed: object = 0,
     curves: bool = False,
     verbose: int = 1,
-    **options: Any,
+    **options: object,
 ) -> pd.DataFrame:
     """Run every combination of the given values, and return the tidy frame of the cells.
 
@@ -146,7 +146,7 @@ def results(
     curves: bool = False,
     checkpoint: str = checkpoints.BEST,
     runs_dir: str = "runs",
-    **filters: Any,
+    **filters: object,
 ) -> pd.DataFrame:
     """Return the tidy frame of stored cells, as ``xcbench results`` prints it.
 
@@ -177,7 +177,7 @@ def results(
     return stored.frame(selected, curves, checkpoints.check(checkpoint))
 
 
-def _words(options: dict[str, Any]) -> list[str]:
+def _words(options: dict[str, object]) -> list[str]:
     """``{"budget__epochs": [1, 2]}`` as ``budget.epochs=1,2``."""
     return [
         f"{name.replace('__', '.')}={','.join(map(_word, _several(value)))}"
@@ -191,7 +191,7 @@ def _several(value: Any) -> list[Any]:
     return [value] if one else [*value]
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     """A value as Hydra reads it."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from xcbench import data, plugins
 from xcbench.core.dataset import Dataset, Info
@@ -109,7 +108,7 @@ def _failed(cell: Cell, error: Exception, remedy: str = "") -> Cell:
     return replace(cell, status="failed", message=reason, traceback=traceback.format_exc())
 
 
-def _environment(job: Job) -> dict[str, Any]:
+def _environment(job: Job) -> dict[str, object]:
     return {**environment.of(job.cell.engine), **job.origins}
 
 
@@ -137,7 +136,7 @@ def _remeasured(job: Job) -> Cell | None:
     return cell and replace(cell, started=time.time(), code=_code(job))
 
 
-def _code(job: Job) -> dict[str, Any]:
+def _code(job: Job) -> dict[str, object]:
     """Record of the code that ran, with its fingerprint."""
     return code.today(planning.case(job), job.source).content
 

@@ -110,7 +110,7 @@ def _mark(ax: Axes, number: int, looks: list[tuple[Look, str]]) -> int:
     return len(lines)
 
 
-def _scales(ax: Axes) -> dict[str, Any]:
+def _scales(ax: Axes) -> dict[str, object]:
     """Where the axes are on the paper, from its top left, and what their ends mean."""
     fig = ax.get_figure(root=True)
     assert fig is not None

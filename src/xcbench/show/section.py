@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from xcbench.show import table, templates
 from xcbench.show.pictures import Picture, slug
@@ -40,7 +39,7 @@ def render(
     title: str,
     intro: Sequence[str],
     sections: Sequence[Section],
-    claims: Sequence[Any] = (),
+    claims: Sequence[object] = (),
     notes: str = "",
     notices: Sequence[str] = (),
     home: str = HOME,

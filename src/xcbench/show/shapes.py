@@ -83,5 +83,5 @@ def _grouped(keys: list[Key]) -> list[Key]:
     return sorted(keys, key=lambda key: first.index(key[0]))
 
 
-def _key(record: dict[Any, Any], names: Sequence[str]) -> Key:
+def _key(record: dict[Any, object], names: Sequence[str]) -> Key:
     return tuple(str(record[name]).replace("_", " ") or NONE for name in names)

@@ -97,7 +97,7 @@ def priors(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     blank for cells of older versions, which lack these numbers.
     """
     label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
-    shapes: dict[str, dict[str, Any]] = {}
+    shapes: dict[str, dict[str, object]] = {}
     for cell in cells:
         if cell.shape:
             shapes.setdefault(label[cell.cell], {}).update(cell.shape)
@@ -159,7 +159,7 @@ def message(cells: pd.DataFrame) -> str:
     return "; ".join(reasons)
 
 
-def _row(variant: pd.DataFrame) -> dict[str, Any]:
+def _row(variant: pd.DataFrame) -> dict[str, object]:
     cells = best(variant)
     has_ended = cells["status"].isin(ENDED)
     by_trials = bool(found(cells).all())

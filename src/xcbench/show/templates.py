@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -37,7 +36,7 @@ def environment() -> Environment:
     return templates
 
 
-def render(template: str, **values: Any) -> str:
+def render(template: str, **values: object) -> str:
     """Fill a template of the package, ``show/page.html``."""
     return environment().get_template(template).render(**values)
 

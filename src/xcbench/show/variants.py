@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +66,7 @@ def _pairs(shown: pd.DataFrame, names: list[str]) -> list[list[str]]:
     ]
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Format a setting: numbers without trailing zeros, booleans as in YAML."""
     if isinstance(value, bool | np.bool_):
         return str(value).lower()

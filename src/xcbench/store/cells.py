@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +80,7 @@ def _write(scratch: Path, cell: Cell) -> None:
 
 def content(cell: Cell) -> dict[str, Any]:
     """Fields of a cell without those that have a file of their own."""
-    return {
-        entry.name: getattr(cell, entry.name) for entry in fields(cell) if entry.name not in APART
-    }
+    return {name: value for name, value in vars(cell).items() if name not in APART}
 
 
 def load(runs_dir: Path, cell: str) -> Cell | None:
@@ -286,7 +283,7 @@ def has_weights(runs_dir: Path, cell: str) -> bool:
     return (folder(runs_dir, cell) / WEIGHTS).exists()
 
 
-def renew_code(runs_dir: Path, cell: Cell, code: dict[str, Any]) -> None:
+def renew_code(runs_dir: Path, cell: Cell, code: dict[str, object]) -> None:
     """Replace the record of a cell's code, whose numbers still hold.
 
     Raises

@@ -34,7 +34,7 @@ def baselines() -> dict[str, str]:
 
 
 @cache
-def _of_process() -> dict[str, Any]:
+def _of_process() -> dict[str, object]:
     return {
         "xcbench": xcbench.__version__,
         **checkout.commit(),
@@ -58,12 +58,12 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _blas() -> dict[str, Any]:
+def _blas() -> dict[str, object]:
     """The BLAS of NumPy, and that of SciPy where it has its own and has loaded it."""
     libraries = [it for it in threadpool_info() if it["user_api"] == "blas"]
     of_scipy = [it for it in libraries if "scipy.libs" in it["filepath"]]
     of_numpy = [it for it in libraries if it not in of_scipy] or of_scipy
-    first: dict[str, Any] = of_numpy[0] if of_numpy else {}
+    first: dict[str, object] = of_numpy[0] if of_numpy else {}
     others = [_named(it) for it in of_scipy if it is not first]
     return {
         "blas": _named(first),
@@ -73,5 +73,5 @@ def _blas() -> dict[str, Any]:
     }
 
 
-def _named(library: dict[str, Any]) -> str:
+def _named(library: dict[str, object]) -> str:
     return f"{library.get('internal_api', 'unknown')} {library.get('version', '')}".strip()

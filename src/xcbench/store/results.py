@@ -44,7 +44,8 @@ def frame(
     """
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        head = {name: getattr(cell, name) for name in HEAD}
+        told = {**vars(cell), "lr": cell.lr}
+        head = {name: told[name] for name in HEAD}
         head |= {BY: AUTO} if cell.config.get("method", {}).get("lr") == AUTO else {}
         tail = {**settings(cell), "message": cell.message}
         points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
@@ -72,7 +73,7 @@ def settings(cell: Cell) -> dict[str, Any]:
     return {name if "." in name else f"run.{name}": value for name, value in flat.items()}
 
 
-def completed(cell: Cell) -> dict[str, Any]:
+def completed(cell: Cell) -> dict[str, object]:
     """Settings of a cell under dotted names, with defaults for options newer than the cell."""
     return {**_defaults(), **flatten(cell.config)}
 
@@ -89,7 +90,7 @@ def _defaults() -> dict[str, Any]:
 
 def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """``{"a": {"b": 1}}`` as ``{"a.b": 1}``; lists become text."""
-    flat: dict[str, Any] = {}
+    flat: dict[str, object] = {}
     for name, value in nested.items():
         if isinstance(value, dict):
             flat.update(flatten(value, f"{prefix}{name}."))
@@ -129,7 +130,7 @@ def select(runs_dir: Path, filters: dict[str, str]) -> list[Cell]:
     return [cell for cell in candidates if cell.cell in chosen]
 
 
-def _matches(value: Any, accepted: list[str]) -> bool:
+def _matches(value: object, accepted: list[str]) -> bool:
     if isinstance(value, float | int) and not isinstance(value, bool):
         for text in accepted:
             try:

@@ -41,7 +41,7 @@ def loads(text: bytes) -> dict[str, Any]:
     return content
 
 
-def _checksum(content: dict[str, Any]) -> str:
+def _checksum(content: dict[str, object]) -> str:
     return digest(json.dumps(content, sort_keys=True).encode())
 
 
@@ -56,7 +56,7 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def record(kind: type[Record], content: Any) -> Record:
+def record(kind: type[Record], content: object) -> Record:
     """Make a dataclass of JSON content, and those in its fields; a field may have one already.
 
     Raises
@@ -75,7 +75,7 @@ def record(kind: type[Record], content: Any) -> Record:
     return kind(**values)
 
 
-def _with_records(value: Any, hint: Any) -> Any:
+def _with_records(value: object, hint: object) -> Any:
     """A value, with the records that its type has in the place of their JSON content."""
     kinds = [part for part in (hint, *get_args(hint)) if is_dataclass(part)]
     if not kinds:
@@ -86,11 +86,11 @@ def _with_records(value: Any, hint: Any) -> Any:
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def _hints(kind: object) -> dict[str, object]:
     return get_type_hints(kind)
 
 
-def _is(value: Any, hint: Any) -> bool:
+def _is(value: object, hint: object) -> bool:
     """Whether JSON content is of a type."""
     kind, parts = get_origin(hint) or hint, get_args(hint)
     if kind is UnionType:

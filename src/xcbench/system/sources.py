@@ -18,7 +18,6 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from xcbench.system import durable, private
 
@@ -199,7 +198,7 @@ class _Serialised:
         self.lines += sorted(ast.dump(node) for node in imports)
         self._add(tree)
 
-    def _add(self, node: Any) -> None:
+    def _add(self, node: object) -> None:
         if isinstance(node, IMPORTS) or (isinstance(node, ast.AST) and _for_type_checkers(node)):
             return
         if isinstance(node, FUNCTIONS) and not self.inside:

@@ -14,7 +14,7 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xcbench.store import checkpoints
 from xcbench.store.cell import ENDED, Cell
@@ -97,7 +97,7 @@ def of(cell: Cell, grid: str = "") -> Run:
 
 def _tags(cell: Cell, grid: str) -> dict[str, str]:
     names = ("cell", "status", "dataset", "dataset_digest", "method", "method_version", "seed")
-    tags = {name: getattr(cell, name) for name in (*names, "engine", "message")}
+    tags = {name: vars(cell)[name] for name in (*names, "engine", "message")}
     version, commit = cell.environment.get("xcbench"), cell.environment.get("git_commit")
     tags |= {"grid": grid or None, "git_commit": commit, "started": repr(cell.started)}
     tags |= {"git_commit_missing": None if commit else cell.commit_source}
@@ -164,10 +164,10 @@ def _stamps(cell: Cell) -> list[int]:
     return [round(1000 * (cell.started + seconds)) for seconds in clock]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _cut(value: Any) -> str:
+def _cut(value: object) -> str:
     text = str(value)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

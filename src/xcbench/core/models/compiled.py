@@ -112,7 +112,7 @@ class CompiledModel(LinearModel):
         kernels.scores_of_all(rows.record, by_feature, scores)
         return self._with_biases(np.ascontiguousarray(scores[:, : self.n_classes]))
 
-    def gradient(self, rows: Any, grad: np.ndarray) -> np.ndarray:
+    def gradient(self, rows: object, grad: np.ndarray) -> np.ndarray:
         """As `LinearModel.gradient`."""
         if not isinstance(rows, RowView):
             return super().gradient(rows, grad)
@@ -222,7 +222,7 @@ def compiles_scalar(scalar: Scalar) -> bool:
 
 
 @cache
-def compiles(formula: Callable[..., Any], signature: Any) -> bool:
+def compiles(formula: Callable[..., Any], signature: object) -> bool:
     """As `compiles_scalar`."""
     try:
         kernels.compiled(formula, signature)

@@ -31,19 +31,29 @@ def implicit_step(
     """
     half = 0.5 / np.maximum(square_norm, TINY)
     C = log_odds + np.log(rate / half)
-    above = np.minimum(C, np.log(np.maximum(C, 1.0)))
-    s = np.minimum(above, np.minimum(C - u_old, np.log(np.maximum(C - u_old, 1.0))))
+    above, s = upper_ends(C, u_old)
     for _ in range(NEWTON_STEPS):
-        a = np.exp(s)
-        u = C - s - a
-        pull = rate * np.exp(-u)
-        bent = a * half
-        change = (bent - rate + pull - u + u_old) / (bent + (1.0 + a) * (1.0 + pull))
+        change = newton_change(s, C, u_old, rate, half)
         s = np.minimum(above, s - change)
         if np.all(np.abs(change) <= CONVERGED):
             break
     a = np.exp(s)
     return a, np.maximum(0.0, C - s - a)
+
+
+def upper_ends(C: Numbers, u_old: Numbers) -> tuple[Numbers, Numbers]:
+    """Bounds of the root s, as u >= 0 and as u >= u_old in turn; Newton's method starts there."""
+    above = np.minimum(C, np.log(np.maximum(C, 1.0)))
+    return above, np.minimum(above, np.minimum(C - u_old, np.log(np.maximum(C - u_old, 1.0))))
+
+
+def newton_change(s: Numbers, C: Numbers, u_old: Numbers, rate: Numbers, half: Numbers) -> Numbers:
+    """R(s) / R'(s), with half = 1/(2q)."""
+    a = np.exp(s)
+    u = C - s - a
+    pull = rate * np.exp(-u)
+    bent = a * half
+    return (bent - rate + pull - u + u_old) / (bent + (1.0 + a) * (1.0 + pull))
 
 
 def implicit(

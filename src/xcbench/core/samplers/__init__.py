@@ -184,7 +184,7 @@ def make(
     negatives: int,
     exponent: float = 1.0,
     smoothing: float = 1.0,
-    **tree: Any,
+    **tree: object,
 ) -> Sampler:
     """Make a built-in sampler by name; ``tree`` are the settings of `Adversarial`."""
     if sampling in NOISES:

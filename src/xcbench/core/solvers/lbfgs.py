@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy
@@ -60,7 +59,7 @@ class LBFGS(Solver):
         parts = [model.V.ravel()] if model.b is None else [model.V.ravel(), model.b]
         steps: list[Progress] = []
 
-        def record(intermediate_result: Any) -> None:  # SciPy goes by the argument's name
+        def record(intermediate_result: object) -> None:  # SciPy goes by the argument's name
             steps.append(mean.reached(len(steps) + 1))
 
         optimum = scipy.optimize.minimize(

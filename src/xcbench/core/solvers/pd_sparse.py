@@ -149,7 +149,7 @@ class Problem:
         draws = np.zeros(len(rows), np.int64)
         if self.search_share < 1:
             draws = np.maximum(1, np.round(self.search_share * lengths[rows]).astype(np.int64))
-        drawn = (rng.random(draws.sum()), np.concatenate([[0], np.cumsum(draws)]))
+        visits = (rows, rng.random(draws.sum()), np.concatenate([[0], np.cumsum(draws)]))
         while done < len(rows):
             self._make_room(int(lengths.max(initial=0)) * self.chosen.shape[1])
             chain = (self.head, self.after, self.class_of, self.feature_of, self.value)
@@ -157,12 +157,16 @@ class Problem:
                 self.table = np.full(1 << int(2 * len(self.value)).bit_length(), -1)
                 fill_table(self.filled, self.class_of, self.feature_of, self.table)
             duals = (self.chosen, self.alpha, self.used)
-            x = (self.X.indptr, self.X.indices, self.X.data)
-            size = (self.filled, self.select)
+            x = (self.X.indptr, self.X.indices, self.X.data, np.diff(self.Y.indptr))
             done, self.filled = visit_rows(
-                rows, done, x, np.diff(self.Y.indptr), duals, chain, self.table, drawn, size,
-                self.strength, self.C, *work,
-            )  # fmt: skip
+                (done, self.filled),
+                visits,
+                x,
+                duals,
+                (chain, self.table),
+                (self.select, self.strength, self.C),
+                work,
+            )
             if done < len(rows) and self.used[rows[done]] + self.select > self.chosen.shape[1]:
                 wider = np.zeros_like(self.chosen)
                 self.chosen = np.concatenate([self.chosen, wider], axis=1)

@@ -5,12 +5,17 @@ Plain Python; the Numba engine compiles the same functions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
-def correct(classes: Any, alpha: Any, labels: int, scores: Any, curvature: float, C: float) -> Any:
+def correct(
+    classes: np.ndarray,
+    alpha: np.ndarray,
+    labels: int,
+    scores: np.ndarray,
+    curvature: float,
+    C: float,
+) -> np.ndarray:
     """Change of the alpha of a row that is best under the curvature |x|²: a projection.
 
     Minimises sum_k (scores_k + 1[k no label]) d_k + |x|²/2 d_k² over alpha + d that are feasible.
@@ -39,7 +44,7 @@ def correct(classes: Any, alpha: Any, labels: int, scores: Any, curvature: float
     return change
 
 
-def shift(up: Any, down: Any) -> float:
+def shift(up: np.ndarray, down: np.ndarray) -> float:
     """Find t where sum (up - t)_+ = sum (down + t)_+, one between the breakpoints if all are 0."""
     low, high = np.inf, -np.inf
     for u in up:
@@ -70,7 +75,7 @@ def shift(up: Any, down: Any) -> float:
     return t
 
 
-def cut(target: Any, C: float) -> float:
+def cut(target: np.ndarray, C: float) -> float:
     """Find t where sum (target - t)_+ = C, from below: terms that fall out stay out."""
     t, terms = -np.inf, len(target) + 1
     while True:

@@ -13,6 +13,8 @@ import numpy as np
 
 from xcbench.core.solvers.pd_sparse_block import correct, cut, shift
 
+Arrays = tuple[np.ndarray, ...]
+
 
 @cache
 def functions(engine: str) -> tuple[Callable[..., Any], ...]:
@@ -21,100 +23,139 @@ def functions(engine: str) -> tuple[Callable[..., Any], ...]:
         return visit_rows, fill_table, total_loss
     from xcbench.core.kernels.compiling import inlined, kernel
 
-    for part in (shift, cut, correct, find, score_classes, rescore):
+    for part in (shift, cut, correct, find, score_classes, rescore, join, add, keep, square_norm):
         inlined(part)
     return kernel(visit_rows), kernel(fill_table), kernel(total_loss)
 
 
 def visit_rows(
-    rows: Any,
-    first: int,
-    x: Any,
-    labels: Any,
-    duals: Any,
-    chain: Any,
-    table: Any,
-    drawn: Any,
-    size: Any,
-    strength: float,
-    C: float,
-    scores: Any,
-    place: Any,
+    state: tuple[int, int],
+    visits: Arrays,
+    x: Arrays,
+    duals: Arrays,
+    numbers: tuple[Arrays, np.ndarray],
+    constants: tuple[int, float, float],
+    room: Arrays,
 ) -> tuple[int, int]:
-    """Correct the blocks of rows from ``first`` on.
+    """Correct the blocks of rows from the first of `state` on.
 
     Parameters
     ----------
-    labels : (N,) how many of the first classes in use are labels.
-    table : places of numbers in chains (`find`).
-    drawn : uniform numbers by which features are sampled, and where those of each row begin. Where
-        a row has none, its search takes all features.
-    size : numbers in chains, and classes that join.
-    scores, place : room for K numbers. ``place`` is -1 for all classes, in the end too.
+    state : rows that were visited, and numbers in chains.
+    visits : rows; uniform numbers by which features are sampled, and where those of each row begin.
+        Where a row has none, its search takes all features.
+    x : rows of features, and (N,) how many of the first classes in use are labels.
+    numbers : chains, and the table of places in them (`find`).
+    constants : classes that join, the strength of the l1 penalty, and C.
+    room : scores and places, each of K numbers. A place is -1 for all classes, in the end too.
 
     Returns
     -------
     done : the row that lacked room, or how many there are.
     filled : numbers in chains now.
     """
-    start, features, values = x
+    rows, uniform, first_draw = visits
+    start, features, values, labels = x
     chosen, alpha, used = duals
-    head, after, class_of, feature_of, value = chain
-    uniform, first_draw = drawn
-    filled, select = size
-    width = chosen.shape[1]
+    chain, table = numbers
+    select, strength, C = constants
+    scores, place = room
+    first, filled = state
     for r in range(first, len(rows)):
         i = rows[r]
         n, a, b = used[i], start[i], start[i + 1]
-        if n + select > width or filled + (n + select) * (b - a) > len(value):
+        if n + select > chosen.shape[1] or filled + (n + select) * (b - a) > len(chain[4]):
             return r, filled
-        curvature = 0.0
-        for j in range(a, b):
-            curvature += values[j] * values[j]
+        row = (features[a:b], values[a:b])
+        curvature = square_norm(values[a:b])
         if curvature == 0.0 or labels[i] == 0:
             continue
         draws = uniform[first_draw[r] : first_draw[r + 1]]
-        row = (features[a:b], values[a:b])
         score_classes(row, draws, chain, strength, scores)
-        for p in range(n):
-            place[chosen[i, p]] = p
-        for _ in range(select):  # the highest scores among classes that are not in use
-            best, highest = -1, -np.inf
-            for k in range(len(scores)):
-                if scores[k] > highest and place[k] < 0:
-                    best, highest = k, scores[k]
-            if best < 0:
-                break
-            place[best] = n
-            chosen[i, n], alpha[i, n] = best, 0.0
-            n += 1
+        n = join(chosen[i], alpha[i], n, select, scores, place)
         if len(draws) > 0:
             rescore(row, chosen[i, :n], chain, table, strength, scores)
         change = correct(chosen[i, :n], alpha[i, :n], labels[i], scores, curvature, C)
-        for j in range(a, b):  # v += x change
-            for p in range(n):
-                if change[p] != 0.0:
-                    h = find(features[j], chosen[i, p], class_of, feature_of, table)
-                    if table[h] >= 0:
-                        value[table[h]] += values[j] * change[p]
-                        continue
-                    table[h], feature_of[filled] = filled, features[j]
-                    class_of[filled], value[filled] = chosen[i, p], values[j] * change[p]
-                    after[filled] = head[features[j]]
-                    head[features[j]] = filled
-                    filled += 1
-        kept = labels[i]
-        for p in range(n):
-            place[chosen[i, p]] = -1
-            alpha[i, p] += change[p]
-            if p >= labels[i] and alpha[i, p] != 0.0:
-                chosen[i, kept], alpha[i, kept] = chosen[i, p], alpha[i, p]
-                kept += 1
-        used[i] = kept
+        filled = add(row, chosen[i, :n], change, chain, table, filled)
+        used[i] = keep(chosen[i], alpha[i], change, labels[i], place)
     return len(rows), filled
 
 
-def score_classes(row: Any, draws: Any, chain: Any, strength: float, scores: Any) -> None:
+def square_norm(values: np.ndarray) -> float:
+    """|x|²."""
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
+def join(
+    chosen: np.ndarray,
+    alpha: np.ndarray,
+    n: int,
+    select: int,
+    scores: np.ndarray,
+    place: np.ndarray,
+) -> int:
+    """Let the classes of the highest scores join the n in use; how many there are then."""
+    for p in range(n):
+        place[chosen[p]] = p
+    for _ in range(select):
+        best, highest = -1, -np.inf
+        for k in range(len(scores)):
+            if scores[k] > highest and place[k] < 0:
+                best, highest = k, scores[k]
+        if best < 0:
+            break
+        place[best] = n
+        chosen[n], alpha[n] = best, 0.0
+        n += 1
+    return n
+
+
+def add(
+    row: Arrays,
+    classes: np.ndarray,
+    change: np.ndarray,
+    chain: Arrays,
+    table: np.ndarray,
+    filled: int,
+) -> int:
+    """Add x change to v; how many numbers are in chains then."""
+    features, values = row
+    head, after, class_of, feature_of, value = chain
+    for j in range(len(features)):
+        for p in range(len(classes)):
+            if change[p] != 0.0:
+                h = find(features[j], classes[p], class_of, feature_of, table)
+                if table[h] >= 0:
+                    value[table[h]] += values[j] * change[p]
+                    continue
+                table[h], feature_of[filled] = filled, features[j]
+                class_of[filled], value[filled] = classes[p], values[j] * change[p]
+                after[filled] = head[features[j]]
+                head[features[j]] = filled
+                filled += 1
+    return filled
+
+
+def keep(
+    chosen: np.ndarray, alpha: np.ndarray, change: np.ndarray, labels: int, place: np.ndarray
+) -> int:
+    """Change the duals, and keep the classes of labels and of duals that are not 0."""
+    kept = labels
+    for p in range(len(change)):
+        place[chosen[p]] = -1
+        alpha[p] += change[p]
+        if p >= labels and alpha[p] != 0.0:
+            chosen[kept], alpha[kept] = chosen[p], alpha[p]
+            kept += 1
+    return kept
+
+
+def score_classes(
+    row: Arrays, draws: np.ndarray, chain: Arrays, strength: float, scores: np.ndarray
+) -> None:
     """Scores w_k·x of all classes. Draws sample features for them, without bias.
 
     Of q draws each takes a feature with probability |x_f| / ||x||_1, and adds ||x||_1 / q sign(x_f)
@@ -138,7 +179,14 @@ def score_classes(row: Any, draws: Any, chain: Any, strength: float, scores: Any
             s = after[s]
 
 
-def rescore(row: Any, classes: Any, chain: Any, table: Any, strength: float, scores: Any) -> None:
+def rescore(
+    row: Arrays,
+    classes: np.ndarray,
+    chain: Arrays,
+    table: np.ndarray,
+    strength: float,
+    scores: np.ndarray,
+) -> None:
     """Scores of some classes from all features."""
     features, values = row
     _, _, class_of, feature_of, value = chain
@@ -152,7 +200,9 @@ def rescore(row: Any, classes: Any, chain: Any, table: Any, strength: float, sco
                     scores[k] += values[j] * (excess if value[s] > 0 else -excess)
 
 
-def find(feature: int, k: int, class_of: Any, feature_of: Any, table: Any) -> int:
+def find(
+    feature: int, k: int, class_of: np.ndarray, feature_of: np.ndarray, table: np.ndarray
+) -> int:
     """Where the table has the place of a feature's number of class k, or room for it (-1)."""
     last = len(table) - 1
     h = (int(feature) * 40503 + int(k) * 2654435761) & last
@@ -161,13 +211,15 @@ def find(feature: int, k: int, class_of: Any, feature_of: Any, table: Any) -> in
     return h
 
 
-def fill_table(filled: int, class_of: Any, feature_of: Any, table: Any) -> None:
+def fill_table(
+    filled: int, class_of: np.ndarray, feature_of: np.ndarray, table: np.ndarray
+) -> None:
     """Enter all numbers."""
     for s in range(filled):
         table[find(feature_of[s], class_of[s], class_of, feature_of, table)] = s
 
 
-def total_loss(x: Any, w: Any, y: Any, scores: Any) -> float:
+def total_loss(x: Arrays, w: Arrays, y: Arrays, scores: np.ndarray) -> float:
     """Sum over rows of max(0, 1 + the highest other score - the lowest of a label)."""
     start, features, values = x
     first, classes, weights = w

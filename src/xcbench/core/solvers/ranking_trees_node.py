@@ -58,7 +58,9 @@ def functions(engine: str) -> tuple[Callable[..., Any], ...]:
     return kernel(take), kernel(alternate), kernel(products)
 
 
-def take(start: Any, columns: Any, values: Any, n_columns: int, rows: Any) -> Any:
+def take(
+    start: np.ndarray, columns: np.ndarray, values: np.ndarray, n_columns: int, rows: np.ndarray
+) -> Any:
     """Some rows of a CSR matrix, without the columns that none of them has.
 
     Returns
@@ -80,7 +82,12 @@ def take(start: Any, columns: Any, values: Any, n_columns: int, rows: Any) -> An
 
 
 def alternate(
-    start: Any, labels: Any, gains: Any, discount: Any, right: Any, tolerance: float
+    start: np.ndarray,
+    labels: np.ndarray,
+    gains: np.ndarray,
+    discount: np.ndarray,
+    right: np.ndarray,
+    tolerance: float,
 ) -> Any:
     """Order the labels of both parts, and move rows, until the mean gain rises by less.
 
@@ -108,16 +115,20 @@ def alternate(
             return right, values
 
 
-def label_totals(labels: Any, gains: Any, right: Any, n_labels: int) -> Any:
+def label_totals(
+    labels: np.ndarray, gains: np.ndarray, right: np.ndarray, n_labels: int
+) -> np.ndarray:
     """Gains (2, K) of every label, summed over the left part and over the right one."""
     return np.bincount(labels + n_labels * right, gains, 2 * n_labels).reshape(2, n_labels)
 
 
-def products(start: Any, columns: Any, values: Any, w: Any) -> Any:
+def products(
+    start: np.ndarray, columns: np.ndarray, values: np.ndarray, w: np.ndarray
+) -> np.ndarray:
     """Inner products (n,) of rows with w."""
     return np.bincount(row_numbers(start), values * w[columns], len(start) - 1)
 
 
-def row_numbers(start: Any) -> Any:
+def row_numbers(start: np.ndarray) -> np.ndarray:
     """Row of every entry of a CSR matrix."""
     return np.repeat(np.arange(len(start) - 1), np.diff(start))

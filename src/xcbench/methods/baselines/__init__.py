@@ -1,8 +1,7 @@
 """Adapters to existing libraries, with the same datasets, clocks, memory meter and metrics.
 
-Each file wraps a library or a simple rule, and defines its methods at its end, which
-`xcbench.methods.registry` looks up. Training that cannot be interrupted yields at its start and end
-only.
+A file with a method's name wraps a library or a simple rule; other files hold what several share.
+Training that cannot be interrupted yields at its start and end only.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import ctypes
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -144,42 +144,15 @@ def ranked(best: list[list[tuple[int, float]]], n_classes: int) -> sp.csr_array:
     return sp.csr_array((scores, classes, start), (len(best), n_classes))
 
 
-def method(
-    name: str,
-    schema: type[MethodOptions],
-    solver: Callable[[Any, Info], Solver],
-    impossible: Callable[[Any], str] = lambda settings: "",
-    lacks: Callable[[Any], str] = lambda settings: "",
-    memory: Callable[[Any, Info, int, float], float] = lambda settings, info, itemsize, epochs: 0.0,
-    version: int = 1,
-    needs_features: bool = False,
-    seeded: bool = True,
-    ranks: bool | int = True,
-    link: str | None = None,
-) -> Method:
-    """Make a method without objective or rate; without `memory`, its model is taken as small."""
-    return Method(
-        name,
-        schema,
-        lambda settings, info: None,  # type: ignore[arg-type, return-value]
-        lambda settings, info: 1.0,
-        has_rate=lambda settings: False,
-        impossible=lambda settings: _l2(settings) or impossible(settings),
-        needs_features=needs_features,
-        seeded=seeded,
-        link=link,
-        ranks=ranks,
-        lacks=lacks,
-        memory=memory,
-        solver=solver,
-        version=version,
-    )
+@dataclass(frozen=True, kw_only=True)
+class Baseline(Method):
+    """A method without objective, rate or l2 penalty; without `memory`, its model is small."""
 
-
-def _l2(settings: MethodOptions) -> str:
-    if settings.l2:
-        return f"method.l2 is not possible for {settings.name}, which has options of its own"
-    return ""
+    objective: Callable[[Any, Info], Any] = lambda settings, info: None
+    default_rate: Callable[[Any, Info], float] = lambda settings, info: 1.0
+    has_rate: Callable[[Any], bool] = lambda settings: False
+    link: str | None = None
+    memory: Callable[[Any, Info, int, float], float] = lambda settings, info, itemsize, epochs: 0.0
 
 
 def needs(package: str, extra: str) -> Callable[[MethodOptions], str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -12,6 +10,7 @@ from xcbench.core.models.sparse import SparseModel, sparse_rows
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import UnbiasedOptions
 from xcbench.methods.method import sparse_weights
+from xcbench.methods.options import MethodOptions
 
 
 class ClassSums(baselines.Once):
@@ -31,15 +30,15 @@ class ClassSums(baselines.Once):
         model.move(np.arange(model.n_classes), members @ X)
 
 
-def impossible(settings: Any) -> str:
+def impossible(settings: MethodOptions) -> str:
     """Refuse biases."""
     return "method.bias=true is not possible for class_sums" if settings.bias else ""
 
 
-class_sums = baselines.method(
+method = baselines.Baseline(
     "class_sums",
     UnbiasedOptions,
-    lambda settings, info: ClassSums(),
-    impossible,
+    solver=lambda settings, info: ClassSums(),
+    impossible=impossible,
     memory=lambda settings, info, itemsize, epochs: sparse_weights(info, itemsize, info.train),
 )

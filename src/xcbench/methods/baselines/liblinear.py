@@ -1,4 +1,4 @@
-"""One-vs-rest classifiers and linear SVMs of LIBLINEAR, through scikit-learn."""
+"""What one-vs-rest classifiers and the linear SVMs of LIBLINEAR share, through scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xcbench.core.dataset import Dataset, Info, Rows
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods import baselines
-from xcbench.methods.baselines.options import LiblinearOptions, OneVsRestOptions
+from xcbench.methods.baselines.options import LiblinearOptions
 from xcbench.methods.options import MethodOptions
 
 
@@ -142,47 +142,6 @@ def distinct(X: Rows) -> tuple[Rows, np.ndarray]:
     return X[first].astype(np.float64), place
 
 
-@dataclass
-class CrammerSinger(baselines.Once):
-    """The multi-class SVM of Crammer and Singer."""
-
-    settings: LiblinearOptions
-    make_model = MarginScores.zeros
-
-    def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
-        """Train in one call of the library; for two classes scikit-learn gives only w_1 - w_0."""
-        X, y = dataset.train.X, dataset.train.y
-        classes = np.unique(y)
-        if len(classes) == 1:
-            return
-        fit = svm(self.settings, rng, "crammer_singer").fit(X, y)
-        signs = np.array([[-0.5], [0.5]]) if len(fit.coef_) == 1 else 1.0
-        model.put(classes, fit, signs)
-
-
 def weights(settings: MethodOptions, info: Info, itemsize: int, epochs: float) -> float:
     """Bytes of the library's weights, and ours."""
     return (8 + itemsize) * info.classes * (info.features + 1.0)
-
-
-def with_dual(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:
-    """Bytes with Crammer and Singer's dual variables: a number and a place a row and class."""
-    return weights(settings, info, itemsize, epochs) + 12.0 * info.train * info.classes
-
-
-one_vs_rest = baselines.method(
-    "svm_ovr",
-    OneVsRestOptions,
-    lambda settings, info: OneVsRest(settings, svm),
-    memory=weights,
-    needs_features=True,
-    version=2,
-)
-crammer_singer = baselines.method(
-    "svm_cs",
-    LiblinearOptions,
-    lambda settings, info: CrammerSinger(settings),
-    memory=with_dual,
-    needs_features=True,
-    version=2,
-)

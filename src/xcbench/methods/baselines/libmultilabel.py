@@ -1,4 +1,4 @@
-"""Linear models of LibMultiLabel: one-vs-rest, and a label tree; the extra ``libmultilabel``."""
+"""What the linear models of LibMultiLabel share; the extra ``libmultilabel``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.methods import baselines
-from xcbench.methods.baselines.liblinear import weights
-from xcbench.methods.baselines.options import LibMultiLabelOptions, LibMultiLabelTreeOptions
 
 SOLVERS = {"squared_hinge": 1, "logistic": 7}  # LIBLINEAR's in the dual
 
@@ -78,36 +76,4 @@ def best(scores: np.ndarray, most: int) -> sp.csr_array:
     return sp.csr_array((values.ravel(), classes.ravel(), start), scores.shape)
 
 
-def one_vs_rest(linear: Any, Y: Any, X: Any, options: str, s: LibMultiLabelOptions) -> Any:
-    """A classifier a label."""
-    return linear.train_1vsrest(Y, X, False, options, False)
-
-
-def tree(linear: Any, Y: Any, X: Any, options: str, s: LibMultiLabelTreeOptions) -> Any:
-    """Classifiers in the nodes of a tree over the labels, made by k-means of their summed rows."""
-    return linear.train_tree(Y, X, options, s.arity, s.depth, False)
-
-
-lml_ovr = baselines.method(
-    "lml_ovr",
-    LibMultiLabelOptions,
-    lambda settings, info: LibMultiLabel(
-        settings, one_vs_rest, lambda fit, X, s: fit.predict_values(X)
-    ),
-    lacks=baselines.needs("libmultilabel", "libmultilabel"),
-    memory=weights,
-    needs_features=True,
-    seeded=False,  # its threads draw from one generator
-    ranks=baselines.RANKED,
-)
-lml_tree = baselines.method(
-    "lml_tree",
-    LibMultiLabelTreeOptions,
-    lambda settings, info: LibMultiLabel(
-        settings, tree, lambda fit, X, s: fit.predict_values(X, beam_width=s.beam)
-    ),
-    lacks=baselines.needs("libmultilabel", "libmultilabel"),
-    needs_features=True,
-    seeded=False,  # its threads draw from one generator
-    ranks=baselines.RANKED,
-)
+lacks = baselines.needs("libmultilabel", "libmultilabel")

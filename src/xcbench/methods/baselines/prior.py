@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -73,16 +72,16 @@ class Prior(baselines.Once):
         model.scores[...] = log_prior(dataset.class_counts)
 
 
-def impossible(settings: Any) -> str:
+def impossible(settings: MethodOptions) -> str:
     """Refuse models without biases."""
     return "" if settings.bias else "method.bias=false leaves nothing of prior; leave it out"
 
 
-prior = baselines.method(
+method = baselines.Baseline(
     "prior",
     MethodOptions,
-    lambda settings, info: Prior(),
-    impossible,
+    solver=lambda settings, info: Prior(),
+    impossible=impossible,
     memory=lambda settings, info, itemsize, epochs: 8.0 * info.classes,
     link="softmax",
 )

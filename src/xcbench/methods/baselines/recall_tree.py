@@ -74,10 +74,10 @@ def memory(settings: RecallTreeOptions, info: Info, itemsize: int, epochs: float
     return 16 * 2.0**settings.bits + TEXT_BYTES * info.train * info.nonzeros_per_row
 
 
-recall_tree = baselines.method(
+method = baselines.Baseline(
     "recall_tree",
     RecallTreeOptions,
-    lambda settings, info: RecallTree(settings, info.classes),
+    solver=lambda settings, info: RecallTree(settings, info.classes),
     lacks=baselines.needs("vowpalwabbit", "vw"),
     memory=memory,
     version=2,

@@ -221,7 +221,7 @@ def _settings(cell: pd.Series, kind: str, schema: Any) -> Any:
     )
 
 
-def _facts(cells: pd.DataFrame, curves: pd.DataFrame) -> dict[str, Any]:
+def _facts(cells: pd.DataFrame, curves: pd.DataFrame) -> dict[str, object]:
     """What the captions say of a grid."""
     first = _first_seed(cells).iloc[0]
     iterations = curves.loc[curves["cell"] == first["cell"], "iteration"]
@@ -235,7 +235,7 @@ def _facts(cells: pd.DataFrame, curves: pd.DataFrame) -> dict[str, Any]:
 
 
 def _legend(
-    fig: Figure, looks: dict[str, dict[str, Any]], more: style.Styles | None = None
+    fig: Figure, looks: dict[str, dict[str, object]], more: style.Styles | None = None
 ) -> None:
     entries = {NAMES[method]: {"color": COLOURS[method], **look} for method, look in looks.items()}
     style.legend(fig, "", entries | (more or {}))
@@ -251,7 +251,7 @@ def _say(ax: Axes, words: str) -> None:
     ax.text(0.99, 0.98, words, transform=ax.transAxes, ha="right", va="top", color=SOFT)
 
 
-STOCHASTIC: dict[str, Any] = {"color": "#cc79a7", "linewidth": 1.0}
+STOCHASTIC: dict[str, object] = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum
 CAPTIONS = {
     "figure3": "Figure 3: sum of the bound over the training rows minus lambda/2 ||w||². "

@@ -38,10 +38,10 @@ class Executor(Protocol):
     def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
         """Submit tasks; returns the engine's handles."""
 
-    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+    def ended(self, tasks: Sequence[object]) -> Sequence[Any]:
         """Tasks that have ended, successfully or not."""
 
-    def result(self, task: Any) -> Result:
+    def result(self, task: object) -> Result:
         """Result of a task that has ended; raises `LostTask` if there is none."""
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ def run(queue: Queue, executor: Executor) -> Iterator[Outcome]:
 
 
 def _outcomes(
-    runs_dir: Path, executor: Executor, task: Any, jobs: Sequence[Job], since: float
+    runs_dir: Path, executor: Executor, task: object, jobs: Sequence[Job], since: float
 ) -> Iterator[Outcome]:
     """Cells of a task that has ended; where they are not there, some that say why."""
     try:

@@ -31,7 +31,7 @@ class RayExecutor:
 
     def __init__(self, launch: Config) -> None:
         self.at_once, address = launch.workers, launch.executor_address
-        here: dict[str, Any] = {} if address else {"num_cpus": launch.workers}
+        here: dict[str, object] = {} if address else {"num_cpus": launch.workers}
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         _reach(address)
         try:
@@ -55,12 +55,12 @@ class RayExecutor:
         """Hand tasks over."""
         return [self.work.remote(task) for task in tasks]
 
-    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+    def ended(self, tasks: Sequence[object]) -> Sequence[Any]:
         """References that are ready."""
         ready, _ = ray.wait([*tasks], num_returns=len(tasks), timeout=0) if tasks else ([], [])
         return list(ready)
 
-    def result(self, task: Any) -> Result:
+    def result(self, task: object) -> Result:
         """Result of a reference."""
         try:
             result: Result = ray.get(task)

@@ -34,7 +34,9 @@ from xcbench.core.statistics import describe
 from xcbench.data import protocol, synthetic
 from xcbench.data.settings import DatasetSettings, Protocol, SyntheticSettings
 from xcbench.methods import registry
-from xcbench.methods.memoir import MemoirL2Options, batch, memoir_l2
+from xcbench.methods.memoir import batch
+from xcbench.methods.memoir_l2 import MemoirL2Options
+from xcbench.methods.memoir_l2 import method as memoir_l2
 from xcbench.papers import Place
 from xcbench.store import cells
 from xcbench.store.cell import Cell
@@ -120,7 +122,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 # ---------------------------------------------------------------- weights and rows
-def on_synthetic_rows() -> Iterator[dict[str, Any]]:
+def on_synthetic_rows() -> Iterator[dict[str, object]]:
     """Measurements on synthetic rows."""
     for constant, value in CONSTANTS.items():
         dataset = problem(value)
@@ -187,7 +189,7 @@ def _shape(dataset: Dataset) -> tuple[int, int]:
 
 
 # ---------------------------------------------------------------- what is measured
-def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, Any]]:
+def qualities(model: SparseModel, dataset: Dataset) -> Iterator[dict[str, object]]:
     """Recall and epsilons of every oracle and seed on test rows."""
     test = dataset.test.sample(ROWS)
     X, y = sparse_rows(test.X, slice(None), model.dtype), test.y

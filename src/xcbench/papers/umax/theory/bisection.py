@@ -17,7 +17,12 @@ from scipy.optimize import brentq
 from scipy.special import wrightomega
 
 from xcbench.core.objectives import Numbers
-from xcbench.core.objectives.implicit import CONVERGED, implicit_step
+from xcbench.core.objectives.implicit import (
+    CONVERGED,
+    implicit_step,
+    newton_change,
+    upper_ends,
+)
 from xcbench.show import style
 
 ACCURACY = 1e-9
@@ -73,23 +78,17 @@ def brent(
 def newton(
     T: np.ndarray, u_old: np.ndarray, rate: np.ndarray, q: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`implicit_step`: u, and steps until a change is below its threshold, for each state.
-
-    All states take their steps together; an array that keeps what `numpy.abs` made of it tells
-    when each of them would have stopped.
-    """
-    changes: list[np.ndarray] = []
-
-    class Watched(np.ndarray):
-        def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **settings: Any) -> Any:
-            plain = [np.asarray(x) if isinstance(x, Watched) else x for x in inputs]
-            result = getattr(ufunc, method)(*plain, **settings)
-            if ufunc is np.absolute:
-                changes.append(result)
-            return result.view(Watched) if isinstance(result, np.ndarray) else result
-
-    _, u = implicit_step(T.view(Watched), u_old, rate, q)
-    return np.asarray(u), 1 + np.argmax(np.array(changes) <= CONVERGED, axis=0)
+    """`implicit_step`: u, and steps until a change is below its threshold, for each state."""
+    half = 0.5 / q
+    C = T + np.log(rate / half)
+    above, s = upper_ends(C, u_old)
+    steps, moving = np.zeros(len(T), int), np.ones(len(T), bool)
+    while moving.any():
+        change = newton_change(s, C, u_old, rate, half)
+        s = np.minimum(above, s - change)
+        steps += moving
+        moving &= np.abs(change) > CONVERGED
+    return np.asarray(implicit_step(T, u_old, rate, q)[1]), steps
 
 
 def bound(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +17,7 @@ from xcbench.core.dataset import Dataset, Rows
 from xcbench.core.models.sparse import sparse_rows
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import OmikujiOptions
+from xcbench.methods.options import MethodOptions
 
 
 @dataclass
@@ -94,16 +94,16 @@ def silent() -> Iterator[None]:
         os.close(nothing)
 
 
-def impossible(settings: Any) -> str:
+def impossible(settings: MethodOptions) -> str:
     """Refuse models without biases, which the library does not have."""
     return "" if settings.bias else "method.bias=false is not possible for omikuji"
 
 
-omikuji = baselines.method(
+method = baselines.Baseline(
     "omikuji",
     OmikujiOptions,
-    lambda settings, info: Partitioned(settings),
-    impossible,
+    solver=lambda settings, info: Partitioned(settings),
+    impossible=impossible,
     lacks=baselines.needs("omikuji", "omikuji"),
     needs_features=True,
     seeded=False,

@@ -1,4 +1,4 @@
-"""Label trees and one-vs-rest of napkinXC; the extra ``plt``."""
+"""What the methods of napkinXC share; the extra ``plt``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.methods import baselines
-from xcbench.methods.baselines.options import (
-    HierarchicalSoftmaxOptions,
-    LabelTreeOptions,
-    PrunedOptions,
-)
 
 
 @dataclass
@@ -70,40 +65,4 @@ class Napkin(baselines.ByLibrary):
         model.predictor, model.ranker = predictor, ranker
 
 
-def tree(models: Any, folder: str, s: LabelTreeOptions, **common: Any) -> Any:
-    """A probabilistic label tree: logistic regressions in its nodes."""
-    settings = {"arity": s.arity, "max_leaves": s.leaves, "ensemble": s.trees}
-    return models.PLT(folder, **settings, **common)
-
-
-def softmax(models: Any, folder: str, s: HierarchicalSoftmaxOptions, **common: Any) -> Any:
-    """Hierarchical softmax: a softmax in the nodes of the tree."""
-    return models.HSM(folder, arity=s.arity, max_leaves=s.leaves, **common)
-
-
-def pruned(models: Any, folder: str, s: PrunedOptions, **common: Any) -> Any:
-    """A logistic regression a class."""
-    return models.BR(folder, weights_threshold=s.threshold, **common)
-
-
-label_tree = baselines.method(
-    "plt",
-    LabelTreeOptions,
-    lambda settings, info: Napkin(settings, tree, settings.labels),
-    lacks=baselines.needs("napkinxc", "plt"),
-    ranks=baselines.RANKED,
-)
-hierarchical_softmax = baselines.method(
-    "hsm",
-    HierarchicalSoftmaxOptions,
-    lambda settings, info: Napkin(settings, softmax, "own"),
-    lacks=baselines.needs("napkinxc", "plt"),
-    ranks=baselines.RANKED,
-)
-pruned_ovr = baselines.method(
-    "pruned_ovr",
-    PrunedOptions,
-    lambda settings, info: Napkin(settings, pruned, settings.labels),
-    lacks=baselines.needs("napkinxc", "plt"),
-    ranks=baselines.RANKED,
-)
+lacks = baselines.needs("napkinxc", "plt")

@@ -8,7 +8,7 @@ from xcbench.core.dataset import Info
 from xcbench.core.objectives.grouped import Grouped
 from xcbench.core.samplers import GroupFirst, Sampler
 from xcbench.methods.method import Method, over_drawn, stochastic
-from xcbench.methods.one_vs_each import OneVsEachOptions
+from xcbench.methods.ove import OneVsEachOptions
 from xcbench.options import option
 
 

@@ -1,0 +1,45 @@
+"""LIBLINEAR's multi-class SVM of Crammer and Singer, through scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xcbench.core.dataset import Dataset, Info
+from xcbench.methods import baselines
+from xcbench.methods.baselines.liblinear import MarginScores, svm, weights
+from xcbench.methods.baselines.options import LiblinearOptions
+
+
+@dataclass
+class CrammerSinger(baselines.Once):
+    """The multi-class SVM of Crammer and Singer."""
+
+    settings: LiblinearOptions
+    make_model = MarginScores.zeros
+
+    def train(self, dataset: Dataset, model: MarginScores, rng: np.random.Generator) -> None:
+        """Train in one call of the library; for two classes scikit-learn gives only w_1 - w_0."""
+        X, y = dataset.train.X, dataset.train.y
+        classes = np.unique(y)
+        if len(classes) == 1:
+            return
+        fit = svm(self.settings, rng, "crammer_singer").fit(X, y)
+        signs = np.array([[-0.5], [0.5]]) if len(fit.coef_) == 1 else 1.0
+        model.put(classes, fit, signs)
+
+
+def with_dual(settings: LiblinearOptions, info: Info, itemsize: int, epochs: float) -> float:
+    """Bytes with Crammer and Singer's dual variables: a number and a place a row and class."""
+    return weights(settings, info, itemsize, epochs) + 12.0 * info.train * info.classes
+
+
+method = baselines.Baseline(
+    "svm_cs",
+    LiblinearOptions,
+    solver=lambda settings, info: CrammerSinger(settings),
+    memory=with_dual,
+    needs_features=True,
+    version=2,
+)

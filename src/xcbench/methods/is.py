@@ -1,0 +1,17 @@
+"""Importance sampling as a method."""
+
+from __future__ import annotations
+
+from xcbench.core.objectives import LogOdds
+from xcbench.core.objectives.softmax import softmax
+from xcbench.methods.method import Method, over_gram
+from xcbench.methods.options import SampledOptions
+
+method = Method(
+    "is",
+    SampledOptions,
+    lambda settings, info: LogOdds(softmax, is_bound=False, weighted=False),
+    over_gram(4.0),
+    version=2,
+    samplers=("shared", "others", "all"),
+)
