@@ -78,7 +78,7 @@ def test_every_rate_learns(name, engine):
     error = {}
     for lr in (0.1, 10.0, 1000.0):
         estimator = xcbench.SampledSoftmaxClassifier(
-            name, lr=lr, epochs=3, engine=engine, options={"step": "bounded"}, random_state=0
+            name, lr=lr, epochs=3, engine=engine, step="bounded", random_state=0
         )
         fitted = estimator.fit(dataset.train.X, dataset.train.y)
         error[lr] = 1 - fitted.score(dataset.test.X, dataset.test.y)

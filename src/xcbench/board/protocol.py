@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,6 @@ class Protocol:
     seconds: Mapping[str, float]
     patience: float
     labels: tuple[str, ...]
-    first_defaults: bool = False
     tasks: tuple[Task, ...] = field(default=())
 
     def cells(self, part: str) -> int:
@@ -94,10 +93,7 @@ class Conditions:
     def of(self, task: Task, method: str, part: str, seed: int) -> Config:
         """A cell at the method's default settings."""
         words = self._words(task, method, part, seed)
-        settings = self.composer.read([f"experiment={NAME}", *words, *self.overrides])
-        if self.protocol.first_defaults:
-            settings = replace(settings, method=options.as_at_first(settings.method))
-        return settings
+        return self.composer.read([f"experiment={NAME}", *words, *self.overrides])
 
     def _words(self, task: Task, method: str, part: str, seed: int) -> Iterator[str]:
         yield from (f"method={method}", *task.words, f"seed={seed}", "mlflow=false")

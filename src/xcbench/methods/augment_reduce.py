@@ -38,11 +38,10 @@ class LatentAugmentReduceOptions(AugmentReduceOptions):
         True, "the entropy has its share in the step of the scale (the published code left it out)"
     )
     local_step: str = option(
-        "bounded",
+        "gradient",
         "of the local variables: `gradient`, as in the paper, which grows with K; `bounded`: no "
         "longer than Newton's",
         choices=("gradient", "bounded"),
-        former="gradient",
     )
 
 

@@ -27,7 +27,7 @@ class LocalOptions(SampledOptions):
     sampler: str = option("others", "as for sampled methods")
     u0: str = option(
         "log_classes",
-        "start of u: `log_classes` is log K, `zero` is 0; with init=prior u starts at its optimum",
+        "start of u: `log_classes` is log K, `zero` is 0",
         choices=("log_classes", "zero"),
     )
 
@@ -43,11 +43,10 @@ class DoubleSumOptions(LocalOptions):
         choices=("proposed", "raman", "raman_code"),
     )
     step: str = option(
-        "bounded",
+        "gradient",
         "`gradient`, as in the paper; `bounded`: proximal in the weights, and u not past the "
         "optimum of what is drawn, so that no rate makes a step too long",
         choices=("gradient", "bounded"),
-        former="gradient",
     )
 
 

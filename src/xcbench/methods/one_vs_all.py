@@ -21,10 +21,9 @@ class OneVsAllOptions(SampledOptions):
     sampler: str = option("absent", "`absent`: uniform among the classes that a row lacks")
     batch_size: int = option(10, "samples in a minibatch", at_least=1)
     init: str = option(
-        "prior",
+        "normalised",
         "weights before training, as for stochastic methods",
         choices=("zero", "normal", "glorot", "normalised", "prior"),
-        former="normalised",
     )
 
 

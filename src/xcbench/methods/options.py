@@ -83,13 +83,12 @@ class StochasticOptions(MethodOptions):
         choices=("geometric", "linear"),
     )
     init: str = option(
-        "prior",
+        "zero",
         "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
         "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
         "-log K; `prior`: zero, biases at the class frequencies (n_c + 1)/(N + K), local states "
         "where they belong with these",
         choices=("zero", "normal", "glorot", "normalised", "prior"),
-        former="zero",
     )
     order: str = option(
         "shuffled",

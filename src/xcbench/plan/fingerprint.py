@@ -25,7 +25,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
 from xcbench.methods.method import Method, stochastic
 from xcbench.methods.options import AUTO, MethodOptions, SampledOptions
-from xcbench.options import as_at_first, changed
+from xcbench.options import changed
 from xcbench.system import threads
 from xcbench.train import training
 from xcbench.train.rate import found
@@ -50,8 +50,8 @@ class Case:
 
     Attributes
     ----------
-    dataset : reader, protocol without its seed, and settings of a maker; options at their first
-        defaults are left out, here and below.
+    dataset : reader, protocol without its seed, and settings of a maker; options at their defaults
+        are left out, here and below, so that a changed default changes the numbers.
     twin : whether the rows are those of the dataset's twin.
     method : reference of the method.
     options : of the method, without its rate; but with ``auto``.
@@ -166,8 +166,7 @@ def _ends(numbers: Numbers) -> Numbers:
 
 def options(case: Case) -> Any:
     """Settings of the method, without a rate."""
-    schema = registry.find(case.method).thing.schema
-    return _read(as_at_first(schema(name=case.options["name"])), case.options)
+    return _read(registry.find(case.method).thing.schema, case.options)
 
 
 def is_metric(column: str) -> bool:
