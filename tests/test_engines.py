@@ -70,6 +70,10 @@ METHODS = {
     "is, n=1": SampledOptions(name="is", batch_size=1, negatives=2, lr=0.05, sampler="others"),
     "is, one pair": SampledOptions(name="is", batch_size=1, negatives=1, lr=0.05, sampler="others"),
     "vanilla": DoubleSumOptions(name="vanilla", lr=0.02),
+    "vanilla, bounded": DoubleSumOptions(name="vanilla", lr=0.5, step="bounded"),
+    "umax, bounded, n=10": UmaxOptions(
+        name="umax", lr=0.5, batch_size=10, negatives=4, step="bounded"
+    ),
     "vanilla, n=5": DoubleSumOptions(name="vanilla", lr=0.02, batch_size=5, negatives=3),
     "umax": UmaxOptions(name="umax", lr=0.02),
     "umax, m=5": UmaxOptions(name="umax", lr=0.02, negatives=5),
@@ -116,6 +120,9 @@ METHODS = {
         name="ar_softmax", batch_size=10, negatives=2, lr=0.1, sampler="frequency"
     ),
     "ar_probit": LatentAugmentReduceOptions(name="ar_probit", batch_size=10, negatives=3, lr=0.1),
+    "ar_probit, bounded": LatentAugmentReduceOptions(
+        name="ar_probit", batch_size=10, negatives=3, lr=0.1, local_step="bounded"
+    ),
     "ar_logistic, all": LatentAugmentReduceOptions(
         name="ar_logistic", batch_size=10, lr=0.1, sampler="all", init="normal"
     ),

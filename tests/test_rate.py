@@ -199,7 +199,7 @@ def test_estimators_find_the_rate_of_the_command_line(digits: Dataset) -> None:
     model.partial_fit(X[:50], y[:50])
     assert model.lr_ == before, "a training that goes on keeps its rate"
     with pytest.raises(ValueError, match="no learning rate; leave lr=auto out"):
-        SoftmaxClassifier(options={"lr": "auto"}).fit(X, y)
+        SoftmaxClassifier(lr="auto").fit(X, y)
 
 
 def test_rates_that_trials_found_are_one_point() -> None:
