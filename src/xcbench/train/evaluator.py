@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from xcbench.config.settings import Evaluation
+from xcbench.core import metrics
 from xcbench.core.dataset import Dataset
 from xcbench.core.evaluation import Extras
-from xcbench.core.metrics import costs, evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.statistics import inverse_propensity
 
@@ -48,15 +48,17 @@ class Evaluator:
                 row |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
             for row, model in zip(columns, models, strict=True):
-                row |= costs(model.corrected, self.parts["test"][0])
+                row |= metrics.costs(model.corrected, self.parts["test"][0])
         return columns
 
     def _losses(self, models: Sequence[Model], iteration: int) -> list[dict[str, float]]:
         e = self.evaluation
         columns: list[dict[str, float]] = [{} for _ in models]
         rngs = [np.random.default_rng([self.seed, iteration]) for _ in models]
-        for role, (split, sampled) in self.parts.items():
-            summaries = models[0].summaries(models, split)
+        splits = [split for split, _ in self.parts.values()]
+        depth = max(1, e.top_k, metrics.depth(e.metrics))
+        measured = models[0].summaries(models, splits, depth)
+        for (role, (split, sampled)), summaries in zip(self.parts.items(), measured, strict=True):
             for row, model, rng, summary in zip(columns, models, rngs, summaries, strict=True):
                 extras = Extras(
                     metrics=tuple(e.metrics),
@@ -69,6 +71,6 @@ class Evaluator:
                     standard_error=sampled,
                     inverse_propensity=self.inverse_propensity,
                 )
-                values = evaluate(model, split, extras, summary)
+                values = metrics.evaluate(model, split, extras, summary)
                 row |= {f"{role}_{name}": value for name, value in values.items()}
         return columns

@@ -12,11 +12,14 @@ from xcbench.core.kernels.evaluation import absorb_block, absorb_panel, fill_pan
 from xcbench.core.kernels.full_batch import LANES, gradient_of_all, scores_of_all
 from xcbench.core.kernels.lockstep import lockstep
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
+from xcbench.core.kernels.products import FLOATS, REGISTERS
 from xcbench.core.kernels.records import Pairs, Panel, Rows, Running, Samples, Scaled, Step, Weights
 from xcbench.core.kernels.rows import nonzeros
 
 __all__ = [
+    "FLOATS",
     "LANES",
+    "REGISTERS",
     "SIGNATURES",
     "Pairs",
     "Panel",
