@@ -9,18 +9,23 @@ import numpy as np
 from xcbench.core.kernels.compiling import kernel
 from xcbench.core.kernels.products import FLOATS, add_products, float_of_bits
 
+ERROR = 1.2e-7  # relative, of `exponential`
+ROWS = 64  # of which the scores against a panel are held at a time
+
 
 @kernel(fastmath={"nnan", "nsz", "reassoc"})
-def _largest(scores: Any) -> Any:
-    top = scores[0]
-    for score in scores[1:]:
-        top = max(top, score)
-    return top
+def _largest(scores: Any, a: int, z: int, largest: Any) -> None:
+    """Of columns a..z-1 of every row."""
+    for n in range(largest.size):
+        top = scores[n, a]
+        for j in range(a + 1, z):
+            top = max(top, scores[n, j])
+        largest[n] = top
 
 
 @kernel(fastmath={"contract"})
 def exponential(x: Any) -> Any:
-    """e^x of a float32 x <= 0, with a relative error of at most 1.2e-7 above -87.
+    """e^x of a float32 x <= 0, with a relative error below `ERROR` down to -87.
 
     The polynomial of Cephes' expf on [-log(2)/2, log(2)/2]; the power of two goes straight into the
     exponent's bits. Below -87 it is e^-87, which no sum with e^0 notices.
@@ -38,64 +43,65 @@ def exponential(x: Any) -> Any:
     return (p * r * r + r + np.float32(1.0)) * power
 
 
-@kernel(fastmath={"contract"})
-def exponentials(scores: Any, top: Any, into: Any) -> None:
-    """Place e^{score - top} of every lane."""
-    for j in range(scores.size):
-        into[j] = exponential(scores[j] - top[j])
-
-
-@kernel(fastmath={"reassoc"})
-def _sum(numbers: Any) -> float:
-    total = 0.0
-    for number in numbers:
-        total += np.float64(number)
-    return total
+@kernel(fastmath={"contract", "reassoc"})
+def _add_exponentials(scores: Any, a: int, z: int, top: Any, total: Any) -> None:
+    """Add the sum of e^{score - top} over columns a..z-1 of every row."""
+    terms = np.empty(z - a, np.float32)
+    for n in range(top.size):
+        for j in range(a, z):
+            terms[j - a] = exponential(scores[n, j] - top[n])
+        added = 0.0
+        for term in terms:
+            added += np.float64(term)
+        total[n] += added
 
 
 @kernel
-def _insert(scores: Any, first: int, highest: Any, best: Any) -> None:
+def _insert(score: Any, c: int, highest: Any, best: Any) -> None:
     """Keep the highest scores, in descending order, and their classes; the earlier among equals."""
-    for c in range(scores.size):
-        place = highest.size
-        while place and scores[c] > highest[place - 1]:
-            place -= 1
-        for later in range(highest.size - 1, place, -1):
-            highest[later], best[later] = highest[later - 1], best[later - 1]
-        if place < highest.size:
-            highest[place], best[place] = scores[c], first + c
+    place = highest.size
+    while place and score > highest[place - 1]:
+        place -= 1
+    for later in range(highest.size - 1, place, -1):
+        highest[later], best[later] = highest[later - 1], best[later - 1]
+    if place < highest.size:
+        highest[place], best[place] = score, c
 
 
 @kernel
-def absorb(scores: Any, size: int, first: int, i: int, running: Any, room: Any) -> None:
-    """Update the running statistics of row i with scores.
+def _keep_highest(scores: Any, a: int, z: int, first: int, largest: Any, state: Any) -> None:
+    """Update the highest scores with columns a..z-1, and rescale the sums to the highest."""
+    highest, best, total = state
+    last = highest.shape[1] - 1
+    for n in range(largest.size):
+        before = highest[n, 0]
+        if largest[n] > highest[n, last]:
+            for j in range(a, z):
+                if scores[n, j] > highest[n, last]:
+                    _insert(scores[n, j], first + np.int64(j - a), highest[n], best[n])
+        if largest[n] > before:
+            total[n] *= np.exp(np.float64(before) - np.float64(largest[n]))
+        largest[n] = highest[n, 0]
 
-    The ``size`` scores of model r, for classes from ``first`` on, start at r · size.
+
+@kernel
+def absorb(scores: Any, size: int, first: int, first_row: int, running: Any) -> None:
+    """Update the running statistics of rows first_row, ... with their scores (B, P).
+
+    The ``size`` scores of model r, for classes from ``first`` on, start at column r · size.
     """
     y, highest, best, total, true_score = running
-    top, terms = room
+    rows = slice(first_row, first_row + scores.shape[0])
+    top = np.empty(scores.shape[0], np.float32)
     for r in range(total.shape[0]):
-        of_model = scores[r * size : (r + 1) * size]
-        largest, before = _largest(of_model), highest[r, i, 0]
-        if largest > highest[r, i, -1]:
-            _insert(of_model, first, highest[r, i], best[r, i])
-            if largest > before:
-                total[r, i] *= np.exp(np.float64(before) - np.float64(largest))
-        top[r * size : (r + 1) * size] = highest[r, i, 0]
-        if first <= y[i] < first + size:
-            true_score[r, i] = of_model[y[i] - first]
-    exponentials(scores, top, terms)
-    for r in range(total.shape[0]):
-        total[r, i] += _sum(terms[r * size : (r + 1) * size])
-
-
-@kernel
-def absorb_block(scores: Any, first_row: int, running: Any) -> None:
-    """Update with whole rows of scores (B, K), for dense data."""
-    K = scores.shape[1]
-    room = np.zeros(K, np.float32), np.empty(K, np.float32)
-    for i in range(scores.shape[0]):
-        absorb(scores[i], K, 0, first_row + i, running, room)
+        a, z = np.uint64(r * size), np.uint64((r + 1) * size)  # spares tests for negative ones
+        own_total = total[r, rows]
+        _largest(scores, a, z, top)
+        _keep_highest(scores, a, z, first, top, (highest[r, rows], best[r, rows], own_total))
+        _add_exponentials(scores, a, z, top, own_total)
+        for n, c in enumerate(y[rows]):
+            if first <= c < first + size:
+                true_score[r, first_row + n] = scores[n, r * size + c - first]
 
 
 @kernel
@@ -124,14 +130,13 @@ def fill_panel(weights: Any, layout: Any, first_feature: int, last_feature: int)
 def absorb_panel(layout: Any, first_row: int, last_row: int, rows: Any, running: Any) -> None:
     """Update with the scores of a panel's classes for sparse rows first_row..last_row-1."""
     panel, offset, scale, classes = layout
-    begin, end, features, values = rows
-    first, size, P = classes[0], classes[1] - classes[0], panel.shape[1]
-    room = np.zeros(P, np.float32), np.empty(P, np.float32)
-    scores = np.empty(P, np.float32)
-    for i in range(first_row, last_row):
+    first, size = classes[0], classes[1] - classes[0]
+    room = np.empty((ROWS, panel.shape[1]), np.float32)
+    for start in range(first_row, last_row, ROWS):
+        scores = room[: last_row - start]
         scores[:] = offset
-        add_products(scores, panel, features, values, begin[i], end[i])
+        add_products(scores, panel, rows, start)
         for r in range(scale.size):
             if scale[r] != 1.0:
-                scores[r * size : (r + 1) * size] *= scale[r]
-        absorb(scores, size, first, i, running, room)
+                scores[:, r * size : (r + 1) * size] *= scale[r]
+        absorb(scores, size, first, start, running)

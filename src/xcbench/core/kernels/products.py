@@ -34,20 +34,20 @@ def float_of_bits(context: Any, bits: Any) -> Any:
 
 
 def _of(registers: int) -> Any:
-    """``add_products`` for a panel that is so many registers wide."""
+    """Make what adds to row n of the scores, so many registers, the row's products."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
         scores, panel, features, values = (
             context.make_array(kind)(context, builder, array).data
             for kind, array in zip(signature.args[:4], arguments[:4], strict=True)
         )
+        n, begin, end = arguments[4:]
 
-        begin, end = arguments[4:]
-
-        def vectors(number: Any) -> list[Any]:
-            """Places of the vectors that begin with this number."""
-            first = builder.bitcast(number, VECTOR.as_pointer())
-            return [builder.gep(first, [INDEX(r)]) for r in range(registers)]
+        def vectors(numbers: Any, row: Any) -> list[Any]:
+            """Places of the vectors of a row."""
+            first = builder.bitcast(numbers, VECTOR.as_pointer())
+            at = builder.mul(row, INDEX(registers))
+            return [builder.gep(first, [builder.add(at, INDEX(r))]) for r in range(registers)]
 
         def loaded(place: Any) -> Any:
             return builder.load(place, align=4)
@@ -56,25 +56,32 @@ def _of(registers: int) -> Any:
             first = builder.insert_element(UNKNOWN, number, ir.IntType(32)(0))
             return builder.shuffle_vector(first, UNKNOWN, FIRST)
 
-        sums = [cgutils.alloca_once_value(builder, loaded(place)) for place in vectors(scores)]
+        own = vectors(scores, n)
+        sums = [cgutils.alloca_once_value(builder, loaded(place)) for place in own]
         with cgutils.for_range_slice(builder, begin, end, INDEX(1)) as (j, _):
             of_feature = signature.args[2].dtype
             feature = builder.load(builder.gep(features, [j]))
             feature = context.cast(builder, feature, of_feature, types.int64)
             value = repeated(builder.load(builder.gep(values, [j])))
-            row = builder.gep(panel, [builder.mul(feature, INDEX(registers * FLOATS))])
-            for total, weights in zip(sums, vectors(row), strict=True):
+            for total, weights in zip(sums, vectors(panel, feature), strict=True):
                 product = builder.fmul(value, loaded(weights), FUSED)
                 builder.store(builder.fadd(builder.load(total), product, FUSED), total)
-        for total, place in zip(sums, vectors(scores), strict=True):
+        for total, place in zip(sums, own, strict=True):
             builder.store(builder.load(total), place, align=4)
 
     @intrinsic
     def add(
-        context: Any, scores: Any, panel: Any, features: Any, values: Any, begin: Any, end: Any
+        context: Any,
+        scores: Any,
+        panel: Any,
+        features: Any,
+        values: Any,
+        n: Any,
+        begin: Any,
+        end: Any,
     ) -> Any:
-        arrays = scores, panel, features, values
-        return types.void(*arrays, types.int64, types.int64), generate
+        integers = types.int64, types.int64, types.int64
+        return types.void(scores, panel, features, values, *integers), generate
 
     return add
 
@@ -83,17 +90,20 @@ _one, _two, _three, _four = map(_of, range(1, REGISTERS + 1))
 
 
 @kernel
-def add_products(scores: Any, panel: Any, features: Any, values: Any, begin: int, end: int) -> None:
-    """Scores += sum_j values[j] · panel[features[j]], j = begin..end-1, of a panel (D, P).
+def add_products(scores: Any, panel: Any, rows: Any, first_row: int) -> None:
+    """Add to scores (B, P) the products of as many rows, from first_row on, with a panel (D, P).
 
     All numbers are float32; P is a multiple of `FLOATS`, up to `REGISTERS` of them.
     """
-    registers = scores.size // FLOATS
-    if registers == 1:
-        _one(scores, panel, features, values, begin, end)
-    elif registers == 2:
-        _two(scores, panel, features, values, begin, end)
-    elif registers == 3:
-        _three(scores, panel, features, values, begin, end)
-    else:
-        _four(scores, panel, features, values, begin, end)
+    begin, end, features, values = rows
+    registers = scores.shape[1] // FLOATS
+    for n in range(scores.shape[0]):
+        a, b = begin[first_row + n], end[first_row + n]
+        if registers == 1:
+            _one(scores, panel, features, values, n, a, b)
+        elif registers == 2:
+            _two(scores, panel, features, values, n, a, b)
+        elif registers == 3:
+            _three(scores, panel, features, values, n, a, b)
+        else:
+            _four(scores, panel, features, values, n, a, b)

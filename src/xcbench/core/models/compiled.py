@@ -198,7 +198,7 @@ class CompiledModel(LinearModel):
 
         def absorb(parts: Sequence[slice]) -> None:
             for block, scores in self.passes(split.X, parts):
-                kernels.absorb_block(scores, block.start, running)
+                kernels.absorb(scores, self.n_classes, 0, block.start, running)
 
         blocks = list(self.parts(len(split)))
         threads.each(absorb, [blocks[part] for part in panels.shares(len(blocks), len(blocks))])
