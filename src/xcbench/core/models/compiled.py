@@ -37,7 +37,7 @@ class Layout:
 
 
 LAYOUTS: list[Layout] = []  # the last few: cells that follow one another have the same rows
-KEPT_LAYOUTS = 4  # training, test, validation rows and a part of the training rows
+KEPT_LAYOUTS = 6  # training, test, validation rows, and parts of the former two
 
 
 def _record(V: np.ndarray, b: np.ndarray | None) -> kernels.Weights:
