@@ -9,15 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.shapes import bibtex, eurlex, mnist, shape
+from benchmarks.measure import interleaved
+from benchmarks.shapes import bibtex, eurlex, mnist, of_rows, shape
 from benchmarks.table import Candidate, Row, ratios
 from xcbench.core import models
 from xcbench.core.dataset import Dataset, Split
+from xcbench.core.kernels.compiling import kernel
+from xcbench.core.kernels.evaluation import exponential
+from xcbench.core.models import panels
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams, lockstep
 from xcbench.core.solvers.lbfgs import LBFGS, _Mean
 from xcbench.methods import registry
 
+PASSES = 100  # over a panel, to time one
 BLOCKS = (256, 1024, 4096)
 SIX = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3]
 EIGHT = [*SIX, 0.0003, 0.0001]  # which fill a register
@@ -59,13 +64,62 @@ def evaluation() -> list[Row]:
     NumPy; the fastest of its block sizes counts.
     """
     dataset = eurlex()
-    model = model_of(dataset, "numba", bias=False)
-    model.V[:] = np.random.default_rng(0).normal(size=model.V.shape)
+    model = with_weights(dataset)
     candidates = {"ours": Candidate(partial(summarised, model, dataset.train))}
     for size in BLOCKS:
         peer = partial(scipy, model.V, dataset.train, size)
         candidates[f"SciPy CSR@dense, blocks of {size}"] = Candidate(peer)
-    return ratios(shape(dataset), candidates, {"SciPy": 2.0}, tolerance=1e-5)
+    return ratios(shape(dataset), candidates, {"SciPy": 2.0}, tolerance=1e-5) + shares_of_limit()
+
+
+def with_weights(dataset: Dataset) -> Any:
+    """A model with random weights and no biases."""
+    model = model_of(dataset, "numba", bias=False)
+    model.V[:] = np.random.default_rng(0).standard_normal(model.V.shape, np.float32)
+    return model
+
+
+def shares_of_limit() -> list[Row]:
+    """Evaluation beside its limit: weights read as fast as a panel of them can be, exponentials.
+
+    A non-zero of a row takes one weight of each class, 4 bytes for 2 flops, and every score is
+    raised once. So the limit is 4 · non-zeros · K bytes at the speed of one read after the other of
+    an array as large as a panel, and N · K exponentials at their speed; both measured in turn.
+    """
+    rows = []
+    for n_rows, K in ((15539, 1000), (4000, 10_000), (2000, 100_000)):
+        X: Any = eurlex().train.X[:n_rows]
+        dataset = of_rows(X, np.arange(n_rows) % K, K)
+        numbers = np.ones(dataset.info.features * panels.WIDTH, np.float32)
+        exponents = -np.ones(1 << 12, np.float32)
+        model, powers = with_weights(dataset), np.empty_like(exponents)
+        candidates = {
+            "ours": partial(model.summarise, dataset.train),
+            "read": partial(_read, numbers, PASSES),
+            "raise": partial(_raise, exponents, powers, n_rows * K // len(powers)),
+        }
+        seconds = interleaved(candidates, rounds=3)
+        limit = seconds["read"] * X.nnz * K / (PASSES * len(numbers)) + seconds["raise"]
+        rows.append(Row("vs limit, s", shape(dataset), seconds["ours"], limit, ">= 0.5"))
+    return rows
+
+
+@kernel(fastmath={"reassoc"})
+def _read(numbers: Any, passes: int) -> float:
+    """Add up numbers so many times; every pass changes one, so that none is spared."""
+    for p in range(passes):
+        total = np.float32(0)
+        for j in range(numbers.size):
+            total += numbers[j]
+        numbers[p % numbers.size] = total
+    return float(numbers[0])
+
+
+@kernel
+def _raise(exponents: Any, powers: Any, passes: int) -> None:
+    for _ in range(passes):
+        for j in range(exponents.size):
+            powers[j] = exponential(exponents[j])
 
 
 # ---------------------------------------------------------------- full batch

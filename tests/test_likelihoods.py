@@ -245,3 +245,31 @@ def test_checkpoints_between_have_clock_and_bound_alone(digits):
     assert list(curve["epoch"][curve["test_log_loss"].notna()]) == [0, 3, 6, 7]
     assert curve["train_seconds"].notna().all() and (curve["bound"][1:] == -1.5).all()
     assert "test_log_loss_standard_error" in curve
+
+
+def test_a_curve_may_have_fewer_rows_than_its_end(digits):
+    """Those of a fixed sample, with its standard error; the end and validation have all rows."""
+    rng = np.random.default_rng(0)
+    model = LinearModel.of(rng.normal(size=(10, digits.train.X.shape[1])))
+    budget, asked = Budget(epochs=3, checkpoints=3), Evaluation(curve_rows=40, validation=0.5)
+    (trace,) = run([Lane(Still(), model)], digits, 0, budget, asked)
+    curve = trace.curve
+    for role in ("train", "test"):
+        losses, errors = curve[f"{role}_log_loss"], curve[f"{role}_log_loss_standard_error"]
+        assert losses[1] == losses[2] != losses[3] == losses[0]  # the model stands still
+        assert list(errors.notna()) == [False, True, True, False]
+        assert abs(losses[1] - losses[3]) < 4 * errors[1]
+    assert curve["validation_log_loss"].nunique() == 1
+    assert "validation_log_loss_standard_error" not in curve
+    (whole,) = run([Lane(Still(), model)], digits, 0, budget, Evaluation(validation=0.5))
+    assert whole.curve["test_log_loss"][3] == curve["test_log_loss"][3]
+
+
+@pytest.mark.parametrize(("rows", "train_rows", "train", "test"), [(50, 7, 7, 30), (0, 60, 30, 30)])
+def test_the_smaller_of_two_limits_counts(digits, rows, train_rows, train, test):
+    asked = Evaluation(rows=rows, train_rows=train_rows, curve_rows=30)
+    parts = Evaluator(digits, asked, 0).of_curve
+    assert {role: len(split) for role, (split, _) in parts.items()} == {
+        "train": train,
+        "test": test,
+    }

@@ -131,6 +131,12 @@ class Evaluation:
     train_rows: int = option(
         0, "at most so many rows of the training part; 0: as many as rows says", at_least=0
     )
+    curve_rows: int = option(
+        0,
+        "at checkpoints before the last, at most so many rows of the training and the test part, "
+        "the same at each; validation rows stay; 0: as many as at the last",
+        at_least=0,
+    )
     every: int = option(
         1,
         "evaluate at every so-many-th checkpoint and at the last; the others have clocks and bound "

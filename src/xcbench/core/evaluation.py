@@ -13,7 +13,7 @@ import numpy as np
 
 from xcbench.core import likelihoods
 from xcbench.core.dataset import Split
-from xcbench.core.models.model import Model, Summary
+from xcbench.core.models.model import Model, Summary, top_classes
 
 BlockFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -50,6 +50,11 @@ class Extras:
     depth: int = 0
     inverse_propensity: np.ndarray | None = None
 
+    @property
+    def n_best(self) -> int:
+        """Number of best classes that metrics need."""
+        return max(1, self.top_k, self.depth)
+
 
 class Predictions:
     """Predictions of a model on rows; each pass over all classes is made once.
@@ -71,22 +76,21 @@ class Predictions:
         self.sampled: np.ndarray | None = None
         self.twice: np.ndarray | None = None
         self.log_probability: np.ndarray | None = None
-        n_rows, k = len(split), max(1, extras.depth, extras.top_k)
-        self.losses = np.full(n_rows, np.log(model.n_classes))
+        k = extras.n_best
+        self.losses = np.full(len(split), np.log(model.n_classes))
+        self.best = np.tile(np.arange(k), (len(split), 1))  # of equal scores, as before training
         if split.X.shape[1] == 0 and self.probabilistic:
             self.log_probability = model.log_probabilities(np.empty((1, 0), model.dtype))[0]
             self.losses, self.best, self.twice = _of_equal_rows(self.log_probability, self.y, k)
             return
-        highest = np.zeros(n_rows, np.int64)
-        if not self.probabilistic:
-            highest = model.predict(split.X)
-        elif not model.untrained:  # else every score is the same, which spares a pass
-            self.losses, highest = summary or model.summarise(split)
-            if model.link != "softmax":
+        if summary is None and k == 1 and not self.probabilistic:
+            self.best = model.predict(split.X)[:, None]
+        elif summary is not None or not model.untrained:
+            self.losses, self.best = summary or model.summarise(split, k)
+            if model.link not in (None, "softmax"):
                 self.losses, self.sampled = _of_link(model, split, extras.importance, extras.rng)
-        self.best = highest[:, None]
-        if extras.softmax_twice or k > 1:
-            self.best, self.twice = _further(model, split, k)
+        if extras.softmax_twice and self.probabilistic:
+            self.twice = _softmax_twice(model, split)
 
     @cached_property
     def hit(self) -> np.ndarray:
@@ -143,25 +147,12 @@ def _of_equal_rows(
     return -log_probability[y], best, twice[y]
 
 
-def _further(model: Model, split: Split, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of every row: the k best classes (N, k), and the log loss with softmax applied twice."""
-    best, twice = np.empty((len(split), k), np.int64), np.empty(len(split))
+def _softmax_twice(model: Model, split: Split) -> np.ndarray:
+    """Log loss of every row with softmax applied twice."""
+    twice = np.empty(len(split))
     for block, scores in model.passes(split.X):
         exponential = np.exp(scores - scores.max(axis=1, keepdims=True))
         probability = exponential / exponential.sum(axis=1, dtype=np.float64, keepdims=True)
         log_total = np.log(np.exp(probability).sum(axis=1, dtype=np.float64))
         twice[block] = log_total - probability[np.arange(len(scores)), split.y[block]]
-        best[block] = top_classes(scores, k)
-    return best, twice
-
-
-def top_classes(scores: np.ndarray, k: int) -> np.ndarray:
-    """Top k classes (B, k) of scores (B, K), the best first; the lower number among equals."""
-    if k == 1:
-        return scores.argmax(axis=1)[:, None]
-    row, left = np.arange(len(scores)), scores.copy()
-    best = np.empty((len(scores), k), np.int64)
-    for place in range(k):
-        best[:, place] = left.argmax(axis=1)
-        left[row, best[:, place]] = -np.inf
-    return best
+    return twice

@@ -225,6 +225,11 @@ def _check_patience(settings: Config, method: Method, info: Info) -> None:
             "evaluation.validation=0.2 (of the test rows, or of the training rows with "
             "evaluation.validation_from=train)"
         )
+    if settings.evaluation.curve_rows:
+        raise UserError(
+            f"budget.patience={patience} keeps the numbers of the best checkpoint, which "
+            "evaluation.curve_rows would take from a sample; leave one of both out"
+        )
     if not method.build(with_rate(method, settings.method, info), info).interruptible:
         raise UserError(
             f"budget.patience={patience} is not possible for {method.name}, whose training is one "

@@ -58,6 +58,7 @@ class Course:
     l2_share : lambda/N; where it is not 0 the column ``l2_term`` holds lambda/(2N) ||(w, b)||².
     spent : seconds of training before it began.
     fresh : whether the last stop was a checkpoint.
+    last : whether it was the start or the last checkpoint, which are always evaluated.
     ended : whether training has ended.
     best : the best evaluation so far on validation rows, if the budget has patience.
     """
@@ -77,7 +78,7 @@ class Course:
         self.passes = solver.epochs or budget.epochs
         self.trace = Trace(memory=PeakMemory(evaluation.costs))
         self.value, self.progress = Mean(), Progress(0, 0, math.nan)
-        self.fresh, self.ended, self.late = True, False, False
+        self.fresh, self.last, self.ended, self.late = True, True, False, False
         self.best: Best | None = None
 
     def begin(self) -> None:
@@ -95,10 +96,10 @@ class Course:
             return False
         self.value.add(progress)
         self.late = bool(budget.seconds) and seconds >= (budget.seconds or 0)
-        last = self.late or stops.is_last(number) or not self.solver.interruptible
+        self.last = self.late or stops.is_last(number) or not self.solver.interruptible
         checkpoint = stops.checkpoint(number)
         repeats = trace.stands_at(progress)
-        self.fresh = last or (checkpoint > 0 and not repeats)
+        self.fresh = self.last or (checkpoint > 0 and not repeats)
         if not self.fresh:
             return False
         if repeats:  # the last checkpoint, which is evaluated in any case
@@ -109,7 +110,7 @@ class Course:
         new = self._add_row()
         if not self.model.finite() or (new and not math.isfinite(objective)):
             self._diverge()
-        elif last or checkpoint % self.every == 0:
+        elif self.last or checkpoint % self.every == 0:
             return True
         else:
             self.record({})

@@ -123,7 +123,8 @@ def _evaluate(courses: Sequence[Course], evaluator: Evaluator) -> None:
     if courses:
         started = time.perf_counter()
         models = [course.model for course in courses]
-        measured = evaluator.measured(models, courses[0].progress.iteration)
+        iteration, last = courses[0].progress.iteration, courses[0].last
+        measured = evaluator.measured(models, iteration, last)
         seconds = (time.perf_counter() - started) / len(courses)
         for course, columns in zip(courses, measured, strict=True):
             course.record(columns, seconds)

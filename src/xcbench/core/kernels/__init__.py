@@ -8,15 +8,18 @@ function, so kernels are independent of methods.
 from xcbench.core.kernels.by_feature import scores_by_feature
 from xcbench.core.kernels.compiling import SIGNATURES, compiled
 from xcbench.core.kernels.descent import descend
-from xcbench.core.kernels.evaluation import absorb_block, absorb_panel, fill_panel
+from xcbench.core.kernels.evaluation import absorb, absorb_panel, fill_panel
 from xcbench.core.kernels.full_batch import LANES, gradient_of_all, scores_of_all
 from xcbench.core.kernels.lockstep import lockstep
 from xcbench.core.kernels.minibatch import adapt, adapt_all, by_class, scatter, scores_at
+from xcbench.core.kernels.products import FLOATS, REGISTERS
 from xcbench.core.kernels.records import Pairs, Panel, Rows, Running, Samples, Scaled, Step, Weights
 from xcbench.core.kernels.rows import nonzeros
 
 __all__ = [
+    "FLOATS",
     "LANES",
+    "REGISTERS",
     "SIGNATURES",
     "Pairs",
     "Panel",
@@ -26,7 +29,7 @@ __all__ = [
     "Scaled",
     "Step",
     "Weights",
-    "absorb_block",
+    "absorb",
     "absorb_panel",
     "adapt",
     "adapt_all",

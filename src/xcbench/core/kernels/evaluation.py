@@ -1,4 +1,4 @@
-"""All classes of all rows: a running log-sum-exp and the highest score."""
+"""All classes of all rows: a running log-sum-exp and the highest scores."""
 
 from __future__ import annotations
 
@@ -7,137 +7,136 @@ from typing import Any
 import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
+from xcbench.core.kernels.products import FLOATS, add_products, float_of_bits
+
+ERROR = 1.2e-7  # relative, of `exponential`
+ROWS = 64  # of which the scores against a panel are held at a time
 
 
 @kernel(fastmath={"nnan", "nsz", "reassoc"})
-def _largest(scores: Any, a: int, z: int) -> Any:
-    top = scores[a]
-    for j in range(a + 1, z):
-        top = max(top, scores[j])
-    return top
+def _largest(scores: Any, a: int, z: int, largest: Any) -> None:
+    """Of columns a..z-1 of every row."""
+    for n in range(largest.size):
+        top = scores[n, a]
+        for j in range(a + 1, z):
+            top = max(top, scores[n, j])
+        largest[n] = top
 
 
 @kernel(fastmath={"contract"})
-def _exponentials(scores: Any, room: Any) -> None:
-    """Into ``power``: e^{score - top} for float32 scores <= top.
+def exponential(x: Any) -> Any:
+    """e^x of a float32 x <= 0, with a relative error below `ERROR` down to -87.
 
-    The polynomial of Cephes' expf on [-log(2)/2, log(2)/2], relative error 1e-7; the power of two
-    goes straight into the exponent's bits.
+    The polynomial of Cephes' expf on [-log(2)/2, log(2)/2]; the power of two goes straight into the
+    exponent's bits. Below -87 it is e^-87, which no sum with e^0 notices.
     """
-    top, mantissa, power = room
-    for j in range(scores.size):
-        x = max(scores[j] - top[j], np.float32(-87.0))
-        n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
-        r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
-        p = np.float32(1.9875691500e-4)
-        p = p * r + np.float32(1.3981999507e-3)
-        p = p * r + np.float32(8.3334519073e-3)
-        p = p * r + np.float32(4.1665795894e-2)
-        p = p * r + np.float32(1.6666665459e-1)
-        p = p * r + np.float32(5.0000001201e-1)
-        mantissa[j] = p * r * r + r + np.float32(1.0)
-        power[j] = (np.int32(n) + np.int32(127)) << np.int32(23)
-    scale = power.view(np.float32)
-    for j in range(scores.size):
-        mantissa[j] *= scale[j]
+    x = max(x, np.float32(-87.0))
+    n = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+    r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
+    p = np.float32(1.9875691500e-4)
+    p = p * r + np.float32(1.3981999507e-3)
+    p = p * r + np.float32(8.3334519073e-3)
+    p = p * r + np.float32(4.1665795894e-2)
+    p = p * r + np.float32(1.6666665459e-1)
+    p = p * r + np.float32(5.0000001201e-1)
+    power: Any = float_of_bits((np.int32(n) + np.int32(127)) << np.int32(23))  # type: ignore[call-arg]
+    return (p * r * r + r + np.float32(1.0)) * power
 
 
-@kernel(fastmath={"reassoc"})
-def _sum(numbers: Any, a: int, z: int) -> float:
-    total = 0.0
-    for j in range(a, z):
-        total += np.float64(numbers[j])
-    return total
+@kernel(fastmath={"contract", "reassoc"})
+def _add_exponentials(scores: Any, a: int, z: int, top: Any, total: Any) -> None:
+    """Add the sum of e^{score - top} over columns a..z-1 of every row."""
+    terms = np.empty(z - a, np.float32)
+    for n in range(top.size):
+        for j in range(a, z):
+            terms[j - a] = exponential(scores[n, j] - top[n])
+        added = 0.0
+        for term in terms:
+            added += np.float64(term)
+        total[n] += added
 
 
 @kernel
-def absorb(scores: Any, size: int, first: int, i: int, running: Any, room: Any) -> None:
-    """Update the running log-sum-exps of row i with scores.
-
-    The ``size`` scores of model r, for classes from ``first`` on, start at r · size.
-    """
-    y, top, total, best, true_score = running
-    largest_of_model, exponential, _ = room
-    for r in range(top.shape[0]):
-        a, z = r * size, (r + 1) * size
-        largest = _largest(scores, a, z)
-        if largest > top[r, i]:
-            total[r, i] *= np.exp(np.float64(top[r, i]) - np.float64(largest))
-            top[r, i] = largest
-            j = a
-            while j < z - 1 and scores[j] != largest:
-                j += 1
-            best[r, i] = first + j - a
-        largest_of_model[a:z] = top[r, i]
-        if first <= y[i] < first + size:
-            true_score[r, i] = scores[a + y[i] - first]
-    _exponentials(scores, room)
-    for r in range(top.shape[0]):
-        total[r, i] += _sum(exponential, r * size, (r + 1) * size)
+def _insert(score: Any, c: int, highest: Any, best: Any) -> None:
+    """Keep the highest scores, in descending order, and their classes; the earlier among equals."""
+    place = highest.size
+    while place and score > highest[place - 1]:
+        place -= 1
+    for later in range(highest.size - 1, place, -1):
+        highest[later], best[later] = highest[later - 1], best[later - 1]
+    if place < highest.size:
+        highest[place], best[place] = score, c
 
 
 @kernel
-def absorb_block(scores: Any, first_row: int, running: Any) -> None:
-    """Update with whole rows of scores (B, K), for dense data."""
-    K = scores.shape[1]
-    room = np.zeros(K, np.float32), np.empty(K, np.float32), np.empty(K, np.int32)
-    for i in range(scores.shape[0]):
-        absorb(scores[i], K, 0, first_row + i, running, room)
-
-
-@kernel(fastmath={"contract"})
-def _panel_scores(panel: Any, features: Any, values: Any, a: int, b: int, scores: Any) -> None:
-    """Add a row's scores against a panel (D, P) of transposed weights.
-
-    Four features at a time, so that the scores are read and written once for the four.
-    """
-    whole = a + (b - a) // 4 * 4
-    for j in range(a, whole, 4):
-        v, w = values[j], panel[features[j]]
-        v1, w1 = values[j + 1], panel[features[j + 1]]
-        v2, w2 = values[j + 2], panel[features[j + 2]]
-        v3, w3 = values[j + 3], panel[features[j + 3]]
-        for c in range(scores.size):
-            scores[c] += (v * w[c] + v1 * w1[c]) + (v2 * w2[c] + v3 * w3[c])
-    for j in range(whole, b):
-        v, w = values[j], panel[features[j]]
-        for c in range(scores.size):
-            scores[c] += v * w[c]
+def _keep_highest(scores: Any, a: int, z: int, first: int, largest: Any, state: Any) -> None:
+    """Update the highest scores with columns a..z-1, and rescale the sums to the highest."""
+    highest, best, total = state
+    last = highest.shape[1] - 1
+    for n in range(largest.size):
+        before = highest[n, 0]
+        if largest[n] > highest[n, last]:
+            for j in range(a, z):
+                if scores[n, j] > highest[n, last]:
+                    _insert(scores[n, j], first + np.int64(j - a), highest[n], best[n])
+        if largest[n] > before:
+            total[n] *= np.exp(np.float64(before) - np.float64(largest[n]))
+        largest[n] = highest[n, 0]
 
 
 @kernel
-def fill_panel(weights: Any, layout: Any) -> None:
+def absorb(scores: Any, size: int, first: int, first_row: int, running: Any) -> None:
+    """Update the running statistics of rows first_row, ... with their scores (B, P).
+
+    The ``size`` scores of model r, for classes from ``first`` on, start at column r · size.
+    """
+    y, highest, best, total, true_score = running
+    rows = slice(first_row, first_row + scores.shape[0])
+    top = np.empty(scores.shape[0], np.float32)
+    for r in range(total.shape[0]):
+        a, z = np.uint64(r * size), np.uint64((r + 1) * size)  # spares tests for negative ones
+        own_total = total[r, rows]
+        _largest(scores, a, z, top)
+        _keep_highest(scores, a, z, first, top, (highest[r, rows], best[r, rows], own_total))
+        _add_exponentials(scores, a, z, top, own_total)
+        for n, c in enumerate(y[rows]):
+            if first <= c < first + size:
+                true_score[r, first_row + n] = scores[n, r * size + c - first]
+
+
+@kernel
+def fill_panel(weights: Any, layout: Any, first_feature: int, last_feature: int) -> None:
     """Place a panel's classes of all models side by side, so that a row is read once.
 
-    Weights (R, K, D) are transposed into the panel (D, P), where P is at least R times the number
-    of classes. Biases are (R, K).
+    Weights (R, K, D) of features first_feature..last_feature-1 are transposed into the panel
+    (D, P), a line of the cache at a time; P is at least R times the number of classes. Biases are
+    (R, K), and 0 where there are none.
     """
     V, b = weights
     panel, offset, _, classes = layout
     first, size = classes[0], classes[1] - classes[0]
-    panel[:], offset[:] = 0.0, 0.0
+    panel[first_feature:last_feature, V.shape[0] * size :] = 0.0
     for r in range(V.shape[0]):
-        at = r * size
         if b.size:
-            offset[at : at + size] = b[r, first : first + size]
-        for c in range(size):
-            for j in range(panel.shape[0]):
-                panel[j, at + c] = V[r, first + c, j]
+            offset[r * size : (r + 1) * size] = b[r, first : first + size]
+    for start in range(first_feature, last_feature, FLOATS):
+        for r in range(V.shape[0]):
+            for c in range(size):
+                for j in range(start, min(start + FLOATS, last_feature)):
+                    panel[j, r * size + c] = V[r, first + c, j]
 
 
 @kernel
 def absorb_panel(layout: Any, first_row: int, last_row: int, rows: Any, running: Any) -> None:
     """Update with the scores of a panel's classes for sparse rows first_row..last_row-1."""
     panel, offset, scale, classes = layout
-    begin, end, features, values = rows
-    first, size, P = classes[0], classes[1] - classes[0], panel.shape[1]
-    room = np.zeros(P, np.float32), np.empty(P, np.float32), np.empty(P, np.int32)
-    scores = np.empty(P, np.float32)
-    for i in range(first_row, last_row):
+    first, size = classes[0], classes[1] - classes[0]
+    room = np.empty((ROWS, panel.shape[1]), np.float32)
+    for start in range(first_row, last_row, ROWS):
+        scores = room[: last_row - start]
         scores[:] = offset
-        _panel_scores(panel, features, values, begin[i], end[i], scores)
+        add_products(scores, panel, rows, start)
         for r in range(scale.size):
             if scale[r] != 1.0:
-                for c in range(r * size, (r + 1) * size):
-                    scores[c] *= scale[r]
-        absorb(scores, size, first, i, running, room)
+                scores[:, r * size : (r + 1) * size] *= scale[r]
+        absorb(scores, size, first, start, running)

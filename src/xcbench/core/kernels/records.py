@@ -66,16 +66,16 @@ class Kind(NamedTuple):
 
 
 class Running(NamedTuple):
-    """True classes (N,), and running statistics (R, N) of R models.
+    """True classes (N,), and running statistics of R models.
 
-    These are the highest score, the sum of e^{score - top}, the class of the highest score, and
-    f_y.
+    These are the highest scores (R, N, k) in descending order and their classes, the sum (R, N) of
+    e^{score - highest}, and f_y (R, N).
     """
 
     y: Any
-    top: Any
-    total: Any
+    highest: Any
     best: Any
+    total: Any
     true_score: Any
 
 

@@ -37,7 +37,7 @@ class Layout:
 
 
 LAYOUTS: list[Layout] = []  # the last few: cells that follow one another have the same rows
-KEPT_LAYOUTS = 4  # training, test, validation rows and a part of the training rows
+KEPT_LAYOUTS = 6  # training, test, validation rows, and parts of the former two
 
 
 def _record(V: np.ndarray, b: np.ndarray | None) -> kernels.Weights:
@@ -179,27 +179,29 @@ class CompiledModel(LinearModel):
         self.scale = float(scale[0])
         return total
 
-    def summaries(self, models: Sequence[Model], split: Split) -> Sequence[Summary | None]:
+    def summaries(
+        self, models: Sequence[Model], splits: Sequence[Split], depth: int = 1
+    ) -> Sequence[Sequence[Summary | None]]:
         """As `LinearModel.summaries`, of sparse rows."""
         alike = all(type(model) is CompiledModel and not model.untrained for model in models)
-        if len(models) > 1 and alike and self._summed_by_panels(split):
-            return panels.summaries(cast("Sequence[LinearModel]", models), split)
-        return super().summaries(models, split)
+        if alike and all(map(self._summed_by_panels, splits)):
+            return panels.summaries(cast("Sequence[LinearModel]", models), splits, depth)
+        return super().summaries(models, splits, depth)
 
-    def summarise(self, split: Split) -> Summary:
+    def summarise(self, split: Split, depth: int = 1) -> Summary:
         """As `LinearModel.summarise`; float32 scores, sums in float64, a panel at a time."""
         if self.dtype != np.float32:
-            return super().summarise(split)
+            return super().summarise(split, depth)
         if self._summed_by_panels(split):
-            return panels.summaries([self], split)[0]
-        running = panels.running(split, 1)
+            return panels.summaries([self], [split], depth)[0][0]
+        running = panels.running(split, 1, depth)
 
         def absorb(parts: Sequence[slice]) -> None:
             for block, scores in self.passes(split.X, parts):
-                kernels.absorb_block(scores, block.start, running)
+                kernels.absorb(scores, self.n_classes, 0, block.start, running)
 
         blocks = list(self.parts(len(split)))
-        threads.each(absorb, [blocks[part] for part in panels.shares(len(blocks))])
+        threads.each(absorb, [blocks[part] for part in panels.shares(len(blocks), len(blocks))])
         return panels.summary(running, 0)
 
     def _summed_by_panels(self, split: Split) -> bool:

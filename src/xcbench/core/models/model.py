@@ -95,25 +95,27 @@ class Model(ABC):
                 best[block] = scores.argmax(axis=1)
         return best
 
-    def summaries(self, models: Sequence[Model], split: Split) -> Sequence[Summary | None]:
-        """`summarise` for several models of this kind, in one pass over the rows.
+    def summaries(
+        self, models: Sequence[Model], splits: Sequence[Split], depth: int = 1
+    ) -> Sequence[Sequence[Summary | None]]:
+        """For every split what `summarise` gives of several models of this kind, in one pass.
 
         None if one pass for all is not possible.
         """
-        return [None] * len(models)
+        return [[None] * len(models) for _ in splits]
 
-    def summarise(self, split: Split) -> Summary:
-        """For every row, -log softmax_y in nats and the class with the highest score.
+    def summarise(self, split: Split, depth: int = 1) -> Summary:
+        """For every row, -log softmax_y in nats and the classes (N, depth) of the highest scores.
 
-        The first of equal scores counts as the highest.
+        The lower number comes first among equal scores.
         """
-        loss, best = np.empty(len(split)), np.empty(len(split), np.int64)
+        loss, best = np.empty(len(split)), np.empty((len(split), depth), np.int64)
         for block, scores in self.passes(split.X):
             highest = scores.max(axis=1, keepdims=True)
             total = np.exp(scores - highest).sum(axis=1, dtype=np.float64)
             true_score = scores[np.arange(len(scores)), split.y[block]].astype(np.float64)
             loss[block] = np.log(total) + highest[:, 0] - true_score
-            best[block] = scores.argmax(axis=1)
+            best[block] = top_classes(scores, depth)
         return loss, best
 
     def log_probabilities(self, X: Rows) -> np.ndarray:
@@ -142,3 +144,15 @@ class Model(ABC):
         size = max(1, BLOCK_SCORES // self.n_classes)
         for first in range(0, n_rows, size):
             yield slice(first, min(first + size, n_rows))
+
+
+def top_classes(scores: np.ndarray, k: int) -> np.ndarray:
+    """Top k classes (B, k) of scores (B, K), the best first; the lower number among equals."""
+    if k == 1:
+        return scores.argmax(axis=1)[:, None]
+    row, left = np.arange(len(scores)), scores.copy()
+    best = np.empty((len(scores), k), np.int64)
+    for place in range(k):
+        best[:, place] = left.argmax(axis=1)
+        left[row, best[:, place]] = -np.inf
+    return best

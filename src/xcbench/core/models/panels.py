@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
@@ -16,45 +16,70 @@ from xcbench.core.models.model import Summary
 from xcbench.core.models.row_view import RowView
 from xcbench.system import threads
 
-PANEL_BYTES = 1 << 21  # transposed weights held at a time in a pass over all classes
-PANEL_CLASSES = (64, 512)
-LINE = 16  # float32 numbers of a cache line
-ROWS_OF_THREAD = 256  # below which another thread takes longer to wake than its rows
+WIDTH = kernels.FLOATS * kernels.REGISTERS  # of a panel: classes of one model, or of several
+ROWS_OF_THREAD = 256  # below which another thread takes longer to wake than its rows,
+FEATURES_OF_THREAD = 1 << 14  # or than its features
 
 
-def summaries(models: Sequence[LinearModel], split: Split) -> list[Summary]:
-    """What `summarise` gives of models of one shape; a sparse row is read once for all."""
-    first, n_models = models[0], len(models)
-    rows = RowView.of(first.layout(split.X), slice(None))
-    weights = (
-        _stacked([model.V for model in models]),
-        _stacked([np.empty(0, first.dtype) if model.b is None else model.b for model in models]),
-    )
-    scale = np.array([model.scale for model in models], first.dtype)
-    n_classes, n_features = first.V.shape
-    most = int(np.clip(PANEL_BYTES // (4 * n_features), *PANEL_CLASSES))
-    n_panels = -(-n_classes // most)
-    size = min(_whole_lines(-(-n_classes // n_panels)), n_classes)
-    room = _aligned(n_features * _whole_lines(n_models * size), first.dtype)
-    so_far = running(split, n_models)
-    for begin in range(0, n_classes, size):
-        classes = begin, min(begin + size, n_classes)
-        width = _whole_lines(n_models * (classes[1] - begin))
-        by_feature = room[: n_features * width].reshape(-1, width)
-        panel = kernels.Panel(by_feature, np.empty(width, first.dtype), scale, classes)
-        kernels.fill_panel(weights, panel)
-        threads.each(partial(_absorb, panel, rows, so_far), shares(len(split), ROWS_OF_THREAD))
-    return [summary(so_far, r) for r in range(n_models)]
+def summaries(
+    models: Sequence[LinearModel], splits: Sequence[Split], depth: int
+) -> list[list[Summary]]:
+    """What `summarise` gives of models of one shape, for every split.
+
+    Models of few classes share a panel, so that a row is read once for all. The classes of a panel
+    do not depend on the number of models, and neither does any bit of a result.
+    """
+    rows = [RowView.of(models[0].layout(split.X), slice(None)).record for split in splits]
+    so_far = [running(split, len(models), depth) for split in splits]
+    n_features, sizes = models[0].V.shape[1], [len(split) for split in splits]
+    features = shares(n_features, n_features // FEATURES_OF_THREAD)
+    parts = [shares(size, sum(sizes) // ROWS_OF_THREAD) for size in sizes]
+    by_thread = list(zip(*parts, strict=True))
+    for some, weights, panel in _panels(models):
+        of_some = [kernels.Running(it.y, *(array[some] for array in it[1:])) for it in so_far]
+        threads.each(partial(_fill, panel, weights), features)
+        threads.each(partial(_absorb, panel, rows, of_some), by_thread)
+    return [[summary(it, r) for r in range(len(models))] for it in so_far]
 
 
-def _absorb(panel: kernels.Panel, rows: RowView, running: kernels.Running, part: slice) -> None:
-    kernels.absorb_panel(panel, part.start, part.stop, rows.record, running)
+def _fill(panel: kernels.Panel, weights: kernels.Weights, features: slice) -> None:
+    kernels.fill_panel(weights, panel, features.start, features.stop)
 
 
-def shares(number: int, least: int = 1) -> list[slice]:
-    """Consecutive parts of so many things, one for each thread that gets at least a few."""
-    most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    ends = np.linspace(0, number, max(1, min(most, number // least)) + 1).astype(int).tolist()
+def _absorb(
+    panel: kernels.Panel,
+    rows: Sequence[kernels.Rows],
+    so_far: Sequence[kernels.Running],
+    parts: Sequence[slice],
+) -> None:
+    for record, statistics, part in zip(rows, so_far, parts, strict=True):
+        kernels.absorb_panel(panel, part.start, part.stop, record, statistics)
+
+
+def _panels(
+    models: Sequence[LinearModel],
+) -> Iterator[tuple[slice, kernels.Weights, kernels.Panel]]:
+    """Panels to fill in the same place, and the models whose weights fill them."""
+    n_classes, n_features = models[0].V.shape
+    dtype, together = models[0].dtype, max(1, WIDTH // n_classes)
+    room = _aligned(n_features * WIDTH, dtype)
+    for r in range(0, len(models), together):
+        some = slice(r, r + together)
+        biases = [np.empty(0, dtype) if model.b is None else model.b for model in models[some]]
+        weights = kernels.Weights(_stacked([model.V for model in models[some]]), _stacked(biases))
+        scale = np.array([model.scale for model in models[some]], dtype)
+        for begin in range(0, n_classes, WIDTH):
+            classes = begin, min(begin + WIDTH, n_classes)
+            used = len(scale) * (classes[1] - begin)
+            width = -(-used // kernels.FLOATS) * kernels.FLOATS
+            by_feature = room[: n_features * width].reshape(-1, width)
+            yield some, weights, kernels.Panel(by_feature, np.zeros(width, dtype), scale, classes)
+
+
+def shares(number: int, most: int) -> list[slice]:
+    """Consecutive parts of so many things, one for each of at most so many threads."""
+    there = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    ends = np.linspace(0, number, max(1, min(there, most)) + 1).astype(int).tolist()
     return [slice(*pair) for pair in pairwise(ends)]
 
 
@@ -63,26 +88,23 @@ def _stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
 
 
-def _whole_lines(numbers: int) -> int:
-    return -(-numbers // LINE) * LINE
-
-
-def running(split: Split, n_models: int) -> kernels.Running:
+def running(split: Split, n_models: int, depth: int) -> kernels.Running:
     """As before the first class."""
     shape = n_models, len(split)
     return kernels.Running(
         np.asarray(split.y),
-        np.full(shape, -np.inf, np.float32),
+        np.full((*shape, depth), -np.inf, np.float32),
+        np.zeros((*shape, depth), np.int64),
         np.zeros(shape),
-        np.zeros(shape, np.int64),
         np.full(shape, np.nan, np.float32),
     )
 
 
 def summary(running: kernels.Running, r: int) -> Summary:
-    """Of model r: -log softmax_y of every row, and the class of the highest score."""
-    _, top, total, best, true_score = running
-    return np.log(total[r]) + top[r].astype(np.float64) - true_score[r], best[r]
+    """Of model r: -log softmax_y of every row, and the classes of the highest scores."""
+    _, highest, best, total, true_score = running
+    losses = np.log(total[r]) + highest[r, :, 0].astype(np.float64) - true_score[r]
+    return losses, best[r]
 
 
 def _aligned(size: int, dtype: np.dtype) -> np.ndarray:

@@ -1,0 +1,109 @@
+"""Products of a sparse row with the weights of at most 64 classes, summed in registers.
+
+Loops of Numba keep such sums in memory, which takes nearly twice as long; so this writes LLVM's
+code, which any processor runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from xcbench.core.kernels.compiling import kernel
+
+FLOATS = 16  # float32 numbers of a register of 512 bits
+REGISTERS = 4  # that hold the sums of a row, at most
+INDEX, VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), FLOATS)
+UNKNOWN = ir.Constant(VECTOR, ir.Undefined)
+FIRST = ir.Constant(ir.VectorType(ir.IntType(32), FLOATS), [0] * FLOATS)  # for every place
+FUSED = ("contract",)  # a product and its addition are rounded once
+
+
+@intrinsic
+def float_of_bits(context: Any, bits: Any) -> Any:
+    """The float32 that these 32 bits are."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.FloatType())
+
+    return types.float32(types.int32), generate
+
+
+def _of(registers: int) -> Any:
+    """Make what adds to row n of the scores, so many registers, the row's products."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        scores, panel, features, values = (
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip(signature.args[:4], arguments[:4], strict=True)
+        )
+        n, begin, end = arguments[4:]
+
+        def vectors(numbers: Any, row: Any) -> list[Any]:
+            """Places of the vectors of a row."""
+            first = builder.bitcast(numbers, VECTOR.as_pointer())
+            at = builder.mul(row, INDEX(registers))
+            return [builder.gep(first, [builder.add(at, INDEX(r))]) for r in range(registers)]
+
+        def loaded(place: Any) -> Any:
+            return builder.load(place, align=4)
+
+        def repeated(number: Any) -> Any:
+            first = builder.insert_element(UNKNOWN, number, ir.IntType(32)(0))
+            return builder.shuffle_vector(first, UNKNOWN, FIRST)
+
+        own = vectors(scores, n)
+        sums = [cgutils.alloca_once_value(builder, loaded(place)) for place in own]
+        with cgutils.for_range_slice(builder, begin, end, INDEX(1)) as (j, _):
+            of_feature = signature.args[2].dtype
+            feature = builder.load(builder.gep(features, [j]))
+            feature = context.cast(builder, feature, of_feature, types.int64)
+            value = repeated(builder.load(builder.gep(values, [j])))
+            for total, weights in zip(sums, vectors(panel, feature), strict=True):
+                product = builder.fmul(value, loaded(weights), FUSED)
+                builder.store(builder.fadd(builder.load(total), product, FUSED), total)
+        for total, place in zip(sums, own, strict=True):
+            builder.store(builder.load(total), place, align=4)
+
+    @intrinsic
+    def add(
+        context: Any,
+        scores: Any,
+        panel: Any,
+        features: Any,
+        values: Any,
+        n: Any,
+        begin: Any,
+        end: Any,
+    ) -> Any:
+        integers = types.int64, types.int64, types.int64
+        return types.void(scores, panel, features, values, *integers), generate
+
+    return add
+
+
+_one, _two, _three, _four = map(_of, range(1, REGISTERS + 1))
+
+
+@kernel
+def add_products(scores: Any, panel: Any, rows: Any, first_row: int) -> None:
+    """Add to scores (B, P) the products of as many rows, from first_row on, with a panel (D, P).
+
+    All numbers are float32; P is a multiple of `FLOATS`, up to `REGISTERS` of them.
+    """
+    begin, end, features, values = rows
+    registers = scores.shape[1] // FLOATS
+    for n in range(scores.shape[0]):
+        a, b = begin[first_row + n], end[first_row + n]
+        if registers == 1:
+            _one(scores, panel, features, values, n, a, b)
+        elif registers == 2:
+            _two(scores, panel, features, values, n, a, b)
+        elif registers == 3:
+            _three(scores, panel, features, values, n, a, b)
+        else:
+            _four(scores, panel, features, values, n, a, b)
