@@ -85,7 +85,7 @@ GENERATED = "## Generated files"
 HEAD = """\
 # Bad inputs
 
-What the command line says to mistakes: every case of `tests/bad_inputs.py`, run and written by `python tests/bad_inputs.py`; `tests/test_bad_inputs.py` checks each.
+What the command line says to mistakes: every case of `tests/bad_inputs.py`, run and written by `python tests/bad_inputs.py`; `tests/cli/test_bad_inputs.py` checks each.
 Not shown in commands: `{common}`. A finished cell is there in every case; it stays as it was, and no other appears where the exit code is not 0.
 
 {numbers}
@@ -130,7 +130,9 @@ def table(results: list[Tried], home: Path) -> Iterator[str]:
 
 def generated(examples: int) -> str:
     """Give every reader so many generated files, and say what came of it."""
-    words = [*("-m", "pytest", "tests/test_readers_damaged.py", "-q", "-p", "no:cacheprovider")]
+    words = [
+        *("-m", "pytest", "tests/data/test_readers_damaged.py", "-q", "-p", "no:cacheprovider")
+    ]
     words += ["--hypothesis-show-statistics"]
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, env={**os.environ, "XCBENCH_EXAMPLES": str(examples)},
@@ -144,7 +146,7 @@ def generated(examples: int) -> str:
         "| test | files | failed | refused | seconds |",
         "|---|---|---|---|---|",
     ]
-    for part in done.stdout.split("tests/test_readers_damaged.py::")[1:]:
+    for part in done.stdout.split("tests/data/test_readers_damaged.py::")[1:]:
         match = re.search(r"generate phase \(([\d.]+) seconds\)", part)
         counts = re.search(r"(\d+) passing, (\d+) failing, and (\d+) invalid", part)
         if match and counts:

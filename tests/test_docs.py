@@ -102,8 +102,8 @@ NOT_RUN = {  # beginnings of the other lines of the shell blocks, and why no tes
     "python -m benchmarks ": "takes minutes; its parts are checked by their name",
     r"(mike|git push) ": "publishes",
     "docker |apptainer |printf 'Bootstrap": "needs a daemon, or root",
-    "(dask|ray) ": "tests/test_executors.py starts its own schedulers",
-    "MLFLOW_TRACKING_URI=http://there": "tests/test_tracking_server.py has a server",
+    "(dask|ray) ": "tests/run/test_executors.py starts its own schedulers",
+    "MLFLOW_TRACKING_URI=http://there": "tests/track/test_tracking_server.py has a server",
     r"apt-get |install -d |cat > /etc|slurmctld |END$|\w+=": "sets a machine up for SLURM",
 }
 BENCHMARKS = (ROOT / "benchmarks" / "__main__.py").read_text("utf-8")

@@ -54,7 +54,7 @@ MACHINE_LOADS = (
 LIKELIHOOD_GAIN = c.TEST_LOG_LOSS_UNCORRECTED - c.TEST_LOG_LOSS
 ACCURACY_GAIN = c.TEST_ERROR_UNCORRECTED - c.TEST_ERROR
 
-THEORY = "pytest tests/test_adv_theory.py"
+THEORY = "pytest tests/papers/test_adv_theory.py"
 NOISES = {"uniform": "uniform", "frequency-based": "frequency"}
 
 

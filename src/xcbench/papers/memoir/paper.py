@@ -51,7 +51,7 @@ WITHIN_A_TWENTIETH = Bounds(0.95, 1.05)
 FEW_CORES = "two cores are here"
 WITHIN_A_HUNDREDTH = Bounds(-0.01, 0.01)
 
-THEORY = "pytest tests/test_memoir_theory.py"
+THEORY = "pytest tests/papers/test_memoir_theory.py"
 COST_COLUMNS = {
     "takes less memory": c.MODEL_MIB,
     "trains in less time": c.TRAIN_SECONDS,

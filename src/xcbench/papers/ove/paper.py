@@ -27,7 +27,7 @@ AT_HAND = ["mnist", "20news", "bibtex"]
 HIGHER = above(0)
 LOWER = below(0)
 PLANE_COMMAND = "python run.py -m experiment=ove/figure1b"
-THEORY = "pytest tests/test_ove_theory.py"
+THEORY = "pytest tests/papers/test_ove_theory.py"
 ALL_CLASSES: Conditions = {c.SAMPLER: "all"}
 
 STATEMENTS = [

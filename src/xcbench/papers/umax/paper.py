@@ -46,7 +46,7 @@ METHOD_NAMES = {
     "nce": "NCE",
     "is": "IS",
 }
-THEORY = "pytest tests/test_umax_theory.py"
+THEORY = "pytest tests/papers/test_umax_theory.py"
 
 
 def variants(method: str, other: str) -> tuple[dict[str, Rows], dict[str, Rows]]:
@@ -320,7 +320,7 @@ STATEMENTS = [
         ),
         holds=above(-1e-06),
         exact=True,
-        command="pytest tests/test_umax_theory.py",
+        command="pytest tests/papers/test_umax_theory.py",
     ),
 ]
 

@@ -1,0 +1,339 @@
+"""Digests of source, fingerprints of behaviour, and the cells and rows that they keep valid."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from omegaconf import OmegaConf
+
+from catalogue import TOY, composed
+from plugin_examples import GCE
+from workspace import SMALL, Workspace
+from xcbench import papers
+from xcbench.committed.results_cache import ResultsCache
+from xcbench.config.settings import Evaluation
+from xcbench.data import cache, external, prepare
+from xcbench.data.settings import DatasetSettings
+from xcbench.methods import registry
+from xcbench.plan import code, fingerprint
+from xcbench.plan.code import Change, Code
+from xcbench.plan.fingerprint import Case
+from xcbench.system import sealed, sources
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TEXT = '''
+"""A module."""
+import math
+from os import path, sep
+
+LIMIT = 3
+
+
+def area(radius: float, times: int = 1) -> float:
+    """Of a circle."""
+    whole = 0.0
+    for number in range(times):
+        whole += math.pi * radius**2  # each
+    return whole
+'''
+
+
+def same(old: str, new: str) -> bool:
+    assert old in TEXT
+    return sources.text_digest(TEXT) == sources.text_digest(TEXT.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  # each", ""),
+        ('"""Of a circle."""', '"""Its area."""'),
+        ('"""A module."""', ""),
+        ("whole", "total"),
+        ("number", "_"),
+        ("range(times)", "range(\n        times,\n    )"),
+        ("radius: float", "radius"),
+        (" -> float", ""),
+        ("import math\nfrom os import path, sep", "from os import path, sep\nimport math"),
+    ],
+)
+def test_what_changes_no_result_changes_no_digest(old: str, new: str) -> None:
+    assert same(old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("radius**2", "radius**3"),
+        ("+=", "-="),
+        ("LIMIT = 3", "LIMIT = 4"),
+        ("times: int = 1", "times: int = 2"),
+        ("radius", "diameter"),  # a parameter's name is part of calls
+        ("area", "surface"),
+        ("return whole", "return number"),
+        ("from os import path, sep", "from os import path, sep as path_sep"),
+        ("math.pi", "math.e"),
+    ],
+)
+def test_what_may_change_a_result_changes_the_digest(old: str, new: str) -> None:
+    assert not same(old, new)
+
+
+def test_names_of_two_variables_exchanged_are_another_program() -> None:
+    one, other = (
+        "def f(a):\n x = a\n y = 2\n return x - y",
+        "def f(a):\n x = a\n y = 2\n return y - x",
+    )
+    assert sources.text_digest(one) != sources.text_digest(other)
+    swapped = one.replace("x", "z").replace("y", "x").replace("z", "y")
+    assert sources.text_digest(one) == sources.text_digest(swapped)
+
+
+def test_a_digest_covers_what_is_imported_and_nothing_for_type_checkers() -> None:
+    modules = sources.closure("xcbench.methods.ove", "xcbench.train.training")
+    reached = {"core.objectives.one_vs_each", "core.kernels.descent", "core.metrics"}
+    assert {f"xcbench.{name}" for name in reached} <= {*modules}
+    assert not {name for name in modules if name.startswith(("xcbench.papers", "xcbench.cli"))}
+    assert "xcbench.core.objectives.bouchard" not in modules
+    assert all(name.startswith("xcbench") for name in modules)
+
+
+def test_a_digest_of_somebodys_module_covers_the_modules_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs_a.py").write_text("from theirs_b import f\nimport numpy, json\n")
+    (tmp_path / "theirs_b.py").write_text("def f():\n    return 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert {*sources.closure("theirs_a")} == {"theirs_a", "theirs_b"}
+
+
+# ---------------------------------------------------------------- fingerprints
+def dataset(name: str) -> DatasetSettings:
+    entry = OmegaConf.to_container(OmegaConf.load(external.catalogue()[name]))
+    assert isinstance(entry, dict)
+    entry.pop("defaults", None)
+    settings = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(DatasetSettings), entry))
+    assert isinstance(settings, DatasetSettings)
+    return settings
+
+
+def case(method: str, name: str = "bibtex", **options: object) -> Case:
+    settings = registry.builtin()[method].schema(name=method, **options)
+    data = dataset(name)
+    return Case.of(data, False, method, settings, Evaluation(), dtype="float32", engine="numpy")
+
+
+def test_every_dataset_of_the_catalogue_has_a_sample() -> None:
+    for name in external.catalogue():
+        numbers = fingerprint.numbers(case("prior", name))
+        assert np.isfinite(numbers["data"]).all() and numbers["test_log_loss"]
+
+
+@pytest.mark.parametrize("method", ["ove", "umax", "ar_softmax", "nce", "memoir_l2", "softmax"])
+def test_a_fingerprint_is_the_same_twice_and_tells_methods_apart(method: str) -> None:
+    numbers = fingerprint.numbers(case(method))
+    assert fingerprint.numbers(case(method)) == numbers
+    json.dumps(numbers, allow_nan=False)
+    assert "weights" in fingerprint.differences(fingerprint.numbers(case("is")), numbers)
+
+
+def test_of_a_method_that_no_seed_controls_the_data_alone_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = registry.find("ove")
+    unseeded = replace(found, thing=replace(found.thing, seeded=False))
+    monkeypatch.setattr(registry, "find", lambda name: unseeded)
+    assert list(fingerprint.numbers(case("ove"))) == ["data"]
+
+
+def test_rate_and_penalty_are_no_part_of_a_case_but_that_there_is_one_is() -> None:
+    assert case("umax", lr=0.3) == case("umax", lr=0.1)
+    assert case("umax", l2=1e-3) == case("umax", l2=2.0) != case("umax")
+    assert case("umax", negatives=5) != case("umax", negatives=4)
+
+
+def test_differences_are_beyond_rounding() -> None:
+    old = {"a": [1.0, 2.0], "b": [0.5], "c": []}
+    close = {"a": [1.0 + 1e-7, 2.0], "b": [0.5], "c": []}
+    assert fingerprint.differences(old, close) == []
+    assert fingerprint.differences(old, {**close, "a": [1.0, 2.001]}) == ["a"]
+    assert fingerprint.differences(old, {"a": [1.0, 2.0], "c": []}) == ["b"]
+    assert fingerprint.differences(old, {**old, "d": [0.0]}) == ["d"]
+
+
+@pytest.mark.parametrize("folder", [*papers.NAMES, "board"])
+def test_every_record_beside_committed_rows_has_a_fingerprint(folder: str) -> None:
+    """Without one, any change of the source makes its rows stale."""
+    for part in papers.PARTS:
+        if (ROOT / "reports" / folder / f"{part}.csv").exists():
+            codes = ResultsCache.read(ROOT / "reports" / folder, part).codes
+            assert codes and all(record.numbers for record in codes.values())
+
+
+def test_another_digest_with_the_same_numbers_holds() -> None:
+    record = code.today(case("ove"))
+    assert not code.change(record)
+    moved = replace(record, digest="000000000000")
+    assert code.change(moved) == Change()
+    assert code.renewed(moved) == record and moved.name == record.name
+
+
+def test_changed_numbers_are_stale_and_say_what_changed() -> None:
+    record = code.today(case("ove"))
+    assert record.numbers is not None
+
+    def with_other(column: str) -> Code:
+        numbers = {**record.numbers, column: [9.0 + it for it in record.numbers[column]]}
+        return replace(record, digest="0", numbers=numbers)
+
+    metric = code.change(with_other("test_error"))
+    assert metric.parts == ("test_error",) and not metric.trains
+    assert code.change(with_other("weights")).trains
+    assert code.change(with_other("data")).reason == "changed: data"
+    assert code.change(replace(record, digest="0", numbers=None)).reason == "its code changed"
+    assert code.change(None).reason == "its code was not recorded"
+
+
+def test_of_a_library_that_ends_at_an_optimum_the_end_counts() -> None:
+    """How many steps lead there differs between processors."""
+    record = code.today(case("softmax"))
+    assert record.numbers is not None
+    numbers = dict(record.numbers)
+    for name in ("iteration", "epoch", "observations", "bound"):
+        numbers[name] = [7.0, *numbers[name]]
+    numbers["largest_gradient"] = [it / 2 for it in numbers["largest_gradient"]]
+    assert code.change(replace(record, digest="0", numbers=numbers)) == Change()
+    numbers["bound"] = [it + 0.001 for it in numbers["bound"]]
+    assert code.change(replace(record, digest="0", numbers=numbers)).parts == ("bound",)
+
+
+def test_what_rounding_alone_moves_is_not_taken_for_changed_code() -> None:
+    """The tree's splits of these rows are ties: another order of the features decides them."""
+    record = code.today(case("negative_sampling"))
+    other = fingerprint.numbers(record.case, noise=99)
+    assert record.numbers is not None and fingerprint.differences(record.numbers, other)
+    change = code.change(replace(record, digest="0", numbers=other))
+    assert not change and change.unchecked.startswith("rounding alone moves ")
+    stable = code.today(case("ove"))
+    assert not fingerprint.differences(stable.numbers, fingerprint.numbers(stable.case, noise=99))
+
+
+def test_code_that_cannot_run_here_is_not_taken_for_changed() -> None:
+    record = replace(code.today(case("ove")), digest="0")
+    elsewhere = replace(record, case=replace(record.case, method="shared.evil.method"))
+    change = code.change(elsewhere)
+    assert not change and change.unchecked == "method shared.evil.method is not installed"
+
+
+# ---------------------------------------------------------------- cells
+def recorded(workspace: Workspace) -> tuple[Path, dict]:
+    (path,) = (workspace.path / "runs" / "cells").glob("[!.]*/cell.json")
+    return path, json.loads(path.read_text("utf-8"))
+
+
+def alter(workspace: Workspace, column: str) -> None:
+    """Pretend that the code gave other numbers when the only cell ran."""
+    path, content = recorded(workspace)
+    content.pop("checksum")
+    content["code"]["digest"] = "0"
+    numbers = content["code"]["numbers"]
+    numbers[column] = [it + 1.0 for it in numbers[column]]
+    path.write_text(sealed.dumps(content), "utf-8")
+
+
+RUN = ("dataset=digits", "method=ove", *SMALL)
+
+
+def test_a_cell_of_changed_training_runs_again(workspace: Workspace) -> None:
+    assert workspace.run(*RUN).code == 0
+    assert "there already" in workspace.run(*RUN).out
+    alter(workspace, "weights")
+    plan = workspace.run(*RUN, "plan=true").out
+    assert re.search(r"stale .*\(changed: training\)", plan) and "1 to run" in plan
+    assert list(workspace.frame()["stale"]) == ["changed: training"]
+    page = workspace.xcbench("report", "grid=last", "name=stale")
+    assert page.code == 0
+    text = (workspace.path / "reports" / "stale" / "index.html").read_text("utf-8")
+    assert "1 cell stale: changed: training" in text
+    again = workspace.run(*RUN)
+    assert "1 cell stale: changed: training" in again.out and "1 done" in again.out
+    assert "there already" in workspace.run(*RUN).out
+    assert workspace.frame()["stale"].isna().all()
+
+
+def test_a_moved_formula_renews_the_record_alone(workspace: Workspace) -> None:
+    assert workspace.run(*RUN).code == 0
+    path, content = recorded(workspace)
+    content.pop("checksum")
+    digest, content["code"]["digest"] = content["code"]["digest"], "0"
+    path.write_text(sealed.dumps(content), "utf-8")
+    assert "0 to run" in workspace.run(*RUN, "plan=true").out
+    assert recorded(workspace)[1]["code"]["digest"] == "0"  # a plan writes nothing
+    assert "there already" in workspace.run(*RUN).out
+    assert recorded(workspace)[1]["code"]["digest"] == digest
+
+
+def test_a_changed_metric_measures_kept_weights_again(workspace: Workspace) -> None:
+    words = (
+        *RUN[:2],
+        "mlflow=false",
+        "budget.epochs=2",
+        "budget.checkpoints=2",
+        "save_weights=true",
+    )
+    assert workspace.run(*words).code == 0
+    before, (_, old) = workspace.frame("--curves"), recorded(workspace)
+    alter(workspace, "test_error")
+    assert "changed: test_error" in workspace.run(*words).out
+    after, (_, new) = workspace.frame("--curves"), recorded(workspace)
+    assert new["seconds"]["train"] == old["seconds"]["train"]  # nothing was trained
+    assert new["code"] == old["code"] and "weights.npz" in new["files"]
+    assert after["test_error"].iloc[-1] == before["test_error"].iloc[-1]
+    assert after["test_error"].iloc[:-1].isna().all()  # those weights are gone
+    others = ["train_error", "test_log_loss", "bound"]
+    pd.testing.assert_frame_equal(after[others], before[others])
+
+
+def test_without_kept_weights_a_changed_metric_trains(workspace: Workspace) -> None:
+    assert workspace.run(*RUN).code == 0
+    alter(workspace, "test_error")
+    assert workspace.run(*RUN).code == 0
+    assert workspace.frame("--curves")["test_error"].notna().all()
+
+
+def test_the_code_of_a_plugin_is_part_of_its_cells(workspace: Workspace) -> None:
+    """An edit of a method of one's own, in the folder of the launch."""
+    path = workspace.path / "gce.py"
+    path.write_text(GCE, "utf-8")
+    words = ("dataset=digits", "method=gce.method", *SMALL)
+    assert workspace.run_fresh(*words).code == 0
+    path.write_text(f"# a remark\n{GCE}", "utf-8")
+    assert "there already" in workspace.run_fresh(*words).out
+    path.write_text(GCE.replace("q: float = option(0.7", "q: float = option(0.6"), "utf-8")
+    assert path.read_text("utf-8") != GCE
+    done = workspace.run_fresh(*words)
+    assert "there already" not in done.out and "1 done" in done.out
+
+
+def test_a_changed_protocol_prepares_rows_again(
+    data_dir: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = prepare(composed(*TOY), data_dir, cache_dir)
+    where = cache_dir / info.digest
+    written = (where / "train.data.npy").stat().st_mtime_ns
+    stamp = cache.code(where)
+    cache.renew(where, {**stamp, "digest": "0"})
+    assert prepare(composed(*TOY), data_dir, cache_dir) == info
+    assert (where / "train.data.npy").stat().st_mtime_ns == written  # the same numbers
+    assert cache.code(where) == stamp
+    cache.renew(where, {"digest": "0", "numbers": [2 * it for it in stamp["numbers"]]})
+    assert prepare(composed(*TOY), data_dir, cache_dir) == info
+    assert (where / "train.data.npy").stat().st_mtime_ns > written
+    assert cache.code(where) == stamp
