@@ -98,7 +98,7 @@ def test_every_compiled_function_is_kept_in_the_checked_cache() -> None:
     for path in sorted((ROOT / "src").rglob("*.py")):
         if path.name != "compiling.py":
             assert "njit" not in path.read_text("utf-8"), path
-    for function in (rows.dot, rows._short_dot, minibatch._adapt_row, evaluation._sum):
+    for function in (rows.dot, rows._short_dot, minibatch._adapt_row, evaluation._largest):
         assert isinstance(function._cache, keeping.Cache)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from xcbench.config.settings import Evaluation
-from xcbench.core import metrics
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.evaluation import Extras
+from xcbench.core.metrics import BOTH, costs, depth, evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.statistics import inverse_propensity
 
@@ -35,7 +35,7 @@ class Evaluator:
         most["train"] = evaluation.train_rows or evaluation.rows
         self.parts = self.of_curve = _sampled(parts, most)
         if evaluation.curve_rows:
-            fewer = {role: _least(most[role], evaluation.curve_rows) for role in metrics.BOTH}
+            fewer = {role: _least(most[role], evaluation.curve_rows) for role in BOTH}
             self.of_curve = self.parts | _sampled({role: parts[role] for role in fewer}, fewer)
         self.evaluation, self.seed = evaluation, seed
         self.inverse_propensity: np.ndarray | None = None
@@ -60,7 +60,7 @@ class Evaluator:
                 row |= {f"{name}_uncorrected": value for name, value in bare.items()}
         if self.evaluation.costs:
             for row, model in zip(columns, models, strict=True):
-                row |= metrics.costs(model.corrected, parts["test"][0])
+                row |= costs(model.corrected, parts["test"][0])
         return columns
 
     def _losses(
@@ -70,8 +70,8 @@ class Evaluator:
         columns: list[dict[str, float]] = [{} for _ in models]
         rngs = [np.random.default_rng([self.seed, iteration]) for _ in models]
         splits = [split for split, _ in parts.values()]
-        depth = max(1, e.top_k, metrics.depth(e.metrics))
-        measured = models[0].summaries(models, splits, depth)
+        n_best = max(1, e.top_k, depth(e.metrics))
+        measured = models[0].summaries(models, splits, n_best)
         for (role, (split, sampled)), summaries in zip(parts.items(), measured, strict=True):
             for row, model, rng, summary in zip(columns, models, rngs, summaries, strict=True):
                 extras = Extras(
@@ -85,7 +85,7 @@ class Evaluator:
                     standard_error=sampled,
                     inverse_propensity=self.inverse_propensity,
                 )
-                values = metrics.evaluate(model, split, extras, summary)
+                values = evaluate(model, split, extras, summary)
                 row |= {f"{role}_{name}": value for name, value in values.items()}
         return columns
 

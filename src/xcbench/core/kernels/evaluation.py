@@ -57,15 +57,13 @@ def _add_exponentials(scores: Any, a: int, z: int, top: Any, total: Any) -> None
 
 
 @kernel
-def _insert(score: Any, c: int, highest: Any, best: Any) -> None:
-    """Keep the highest scores, in descending order, and their classes; the earlier among equals."""
-    place = highest.size
-    while place and score > highest[place - 1]:
+def _insert(score: Any, c: int, n: int, highest: Any, best: Any) -> None:
+    """Place a class among the highest scores of row n, in descending order, after equal ones."""
+    place = highest.shape[1] - 1
+    while place and score > highest[n, place - 1]:
+        highest[n, place], best[n, place] = highest[n, place - 1], best[n, place - 1]
         place -= 1
-    for later in range(highest.size - 1, place, -1):
-        highest[later], best[later] = highest[later - 1], best[later - 1]
-    if place < highest.size:
-        highest[place], best[place] = score, c
+    highest[n, place], best[n, place] = score, c
 
 
 @kernel
@@ -78,8 +76,8 @@ def _keep_highest(scores: Any, a: int, z: int, first: int, largest: Any, state: 
         if largest[n] > highest[n, last]:
             for j in range(a, z):
                 if scores[n, j] > highest[n, last]:
-                    _insert(scores[n, j], first + np.int64(j - a), highest[n], best[n])
-        if largest[n] > before:
+                    _insert(scores[n, j], first + np.int64(j - a), n, highest, best)
+        if largest[n] > before and total[n] > 0.0:
             total[n] *= np.exp(np.float64(before) - np.float64(largest[n]))
         largest[n] = highest[n, 0]
 
