@@ -52,7 +52,8 @@ class Optimizer:
 
     def over(self, epochs: float) -> Optimizer:
         """The optimizer of a training of so many epochs."""
-        return replace(self, schedule=self.schedule.over(epochs))
+        schedule = self.schedule.over(epochs)
+        return self if schedule is self.schedule else replace(self, schedule=schedule)
 
     def begun(self, model: LinearModel) -> Optimizer:
         """The optimizer before its first iteration on a model."""
