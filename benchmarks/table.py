@@ -38,9 +38,9 @@ reached in this run. Data are synthetic, of the named datasets' shapes.
   the fitted exponent. A control is the cost of reaching the weights of a step, with no other work:
   where it grows as the step does, the growth is that of memory. With N, a chunk of at most 4096
   rows is timed.
-- `evaluation`: `limit` is the time to read 4 bytes for every non-zero and class, as fast as an array
-  as large as 64 classes' weights is read through, and to raise every score. `ratio` is the share of
-  it in ours.
+- `evaluation`: `limit` is the time to read 4 bytes for every non-zero and class, as fast as an
+  array as large as 64 classes' weights is read through, and to raise every score. `ratio` is the
+  share of it in ours.
 - `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.
 - `wikipedia`: negative sampling at the N, D and K of Wikipedia-500K, each noise once, in a process
