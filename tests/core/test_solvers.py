@@ -282,7 +282,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
         time.sleep(0.2)
         return {"log_loss": 1.0, "error": 0.5}
 
-    monkeypatch.setattr(evaluator.metrics, "evaluate", slow)
+    monkeypatch.setattr(evaluator, "evaluate", slow)
     model = LinearModel(8, 40, True, "float32")
     (trace,) = training.run([training.Lane(Sleeper(), model)], small, 0, Budget(), Evaluation())
     # Two evaluations of two parts took 0.8 s, one training step 0.05 s.
