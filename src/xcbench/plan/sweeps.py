@@ -50,8 +50,8 @@ class _Base:
 
     @classmethod
     def of(cls, composed: DictConfig) -> _Base:
-        """What Hydra composed."""
-        content = OmegaConf.to_container(composed, resolve=False)
+        """What Hydra composed; raises where something is no option."""
+        content = OmegaConf.to_container(composing.typed(composed), resolve=False)
         assert isinstance(content, dict)
         schema = OmegaConf.get_type(composed.method)
         assert schema is not None
