@@ -37,7 +37,7 @@ def model_of(dataset: Dataset, engine: str, bias: bool = True, dtype: str = "flo
 def summarised(model: LinearModel, split: Split) -> np.ndarray:
     """Mean log loss and error, by the compiled engine."""
     loss, best = model.summarise(split)
-    return np.array([loss.mean(), (best != split.y).mean()])
+    return np.array([loss.mean(), (best[:, 0] != split.y).mean()])
 
 
 def scipy(W: np.ndarray, split: Split, size: int) -> np.ndarray:
