@@ -9,6 +9,7 @@ import numpy as np
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import Objective, Pairwise
 from xcbench.core.objectives.bouchard import Tightest, one_vs_rest
+from xcbench.core.samplers import OF_MODEL
 from xcbench.methods.method import Method, over_gram, stochastic
 from xcbench.methods.options import FullBatchOptions, SampledOptions
 from xcbench.options import option
@@ -45,6 +46,6 @@ method = Method(
     BouchardOptions,
     objective,
     rate,
-    samplers=("others", "all", "frequency", "tree"),
+    samplers=("others", "all", "frequency", "tree", *OF_MODEL),
     optimizers=("sgd",),  # alpha moves by the rate of w
 )

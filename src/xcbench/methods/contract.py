@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from omegaconf import OmegaConf
 
 from xcbench.core.dataset import Dataset, Info, Split
+from xcbench.core.models.linear import LinearModel
 from xcbench.core.objectives import Objective
 from xcbench.core.samplers import Sampler
 from xcbench.core.solvers import Solver
@@ -195,8 +196,11 @@ def sampler(
             raise UserError(
                 f"{who} is {_kind(instance)}, it must be an xcbench.core.samplers.Sampler"
             )
-        result = instance.fitted(few).draw(
-            np.random.default_rng(0), np.arange(B), few.train.y, batch_size
+        model = LinearModel(n_classes, info.features, True, "float32")
+        result = (
+            instance.fitted(few)
+            .seen(model)
+            .draw(np.random.default_rng(0), np.arange(B), few.train.y, batch_size)
         )
     except UserError:
         raise

@@ -9,6 +9,7 @@ import numpy as np
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds, softplus
 from xcbench.core.objectives.double_sum import bounded, double_sum, raman, raman_code
+from xcbench.core.samplers import OF_MODEL
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.raman_code import RamanCode
 from xcbench.methods.method import minibatch, over_stale, sampler
@@ -87,5 +88,5 @@ def impossible(settings: DoubleSumOptions) -> str:
 
 
 umax_rate = over_stale(0.14)
-SAMPLERS = ("others", "any", "drop_hits", "all", "frequency", "tree")
+SAMPLERS = ("others", "any", "drop_hits", "all", "frequency", "tree", *OF_MODEL)
 OPTIMIZERS = ("sgd",)  # u moves by the rate of w

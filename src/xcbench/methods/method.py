@@ -6,7 +6,7 @@ Ours stand in the files beside this one; one from outside is the same value.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -38,7 +38,7 @@ def stochastic(settings: MethodOptions) -> bool:
 def sampler(settings: MethodOptions, info: Info) -> Sampler:
     """What draws classes as the settings say; every class where nothing is to be drawn."""
     if isinstance(settings, SampledOptions) and stochastic(settings):
-        if settings.sampler not in (*samplers.BUILTIN, *samplers.NOISES):
+        if settings.sampler not in samplers.NAMES:
             outside: Sampler = plugins.find("sampler", settings.sampler).thing(
                 info.classes, settings.negatives
             )
@@ -49,9 +49,16 @@ def sampler(settings: MethodOptions, info: Info) -> Sampler:
             settings.negatives,
             settings.exponent,
             settings.smoothing,
-            **asdict(settings.tree),
+            settings.refresh,
+            **of_sampler(settings),
         )
     return samplers.make("all", info.classes, 0)
+
+
+def of_sampler(settings: SampledOptions) -> dict[str, Any]:
+    """Options of the sampler alone, which stand under its name."""
+    group = getattr(settings, settings.sampler, None)
+    return asdict(group) if is_dataclass(group) and not isinstance(group, type) else {}
 
 
 def dense_weights(settings: MethodOptions, info: Info, itemsize: int, epochs: float) -> float:
@@ -119,6 +126,7 @@ class Method:
         "all",
         "frequency",
         "tree",
+        *samplers.OF_MODEL,
     )
     noises: tuple[str, ...] = ()
     optimizers: tuple[str, ...] = ("sgd", "ar", "adagrad")

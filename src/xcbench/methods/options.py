@@ -150,6 +150,41 @@ class TreeOptions:
 
 
 @dataclass
+class KernelOptions:
+    """Options of the quadratic kernel (`xcbench.core.samplers.kernel`), for sampler=kernel."""
+
+    alpha: float = option(100.0, "of alpha (h·w_k)² + 1", above=0)
+    dimensions: int = option(
+        0,
+        "0: h·w_k is the score of the class, exact, at the cost of all scores; else coordinates "
+        "of a random projection, from a tree in which a draw costs their square times log K",
+        at_least=0,
+        at_most=256,
+    )
+
+
+@dataclass
+class FourierOptions:
+    """Options of random Fourier features (`xcbench.core.samplers.rff`), for sampler=rff."""
+
+    features: int = option(1024, "frequencies; a draw costs these times log K", at_least=1)
+    nu: float = option(4.0, "inverse temperature of the directions' softmax", above=0, at_most=20)
+    dimensions: int = option(
+        128, "coordinates of a random projection of x and w_k, where there are more", at_least=1
+    )
+
+
+@dataclass
+class MIDXOptions:
+    """Options of product quantisation (`xcbench.core.samplers.midx`), for sampler=midx."""
+
+    codewords: int = option(32, "of either half of the weights", at_least=1, at_most=1024)
+    dimensions: int = option(
+        64, "coordinates of a random projection of x and w_k, where there are more", at_least=1
+    )
+
+
+@dataclass
 class SampledOptions(StochasticOptions):
     """Options of a method that draws negative classes.
 
@@ -168,10 +203,21 @@ class SampledOptions(StochasticOptions):
         "`any`: for each sample among all classes. `drop_hits`: the same without the true "
         "class, the rest rescaled. `all`: every other class. `frequency`: with replacement, a "
         "class of c training rows with probability ∝ (c + smoothing)^exponent. `tree`: with the "
-        "probabilities of a tree that sees the row. Or a sampler of your own. NCE and negative "
-        "sampling may draw the true class with `uniform`, `frequency` and `tree`",
+        "probabilities of a tree that sees the row. `softmax`, `kernel`, `rff` and `midx`: with "
+        "replacement, by the scores of the model as it was at most `refresh` rows before, exact or "
+        "approximate. Or a sampler of your own. NCE and negative sampling may draw the true class "
+        "with `uniform`, `frequency` and `tree`",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
+    kernel: KernelOptions = field(default_factory=KernelOptions)
+    rff: FourierOptions = field(default_factory=FourierOptions)
+    midx: MIDXOptions = field(default_factory=MIDXOptions)
+    refresh: int = option(
+        200,
+        "rows between two looks at the model of a sampler that sees it, in whole minibatches; "
+        "tree or codewords are made anew at each",
+        at_least=1,
+    )
     exponent: float = option(1.0, "of class frequencies in sampler=frequency", at_least=0)
     smoothing: float = option(
         1.0,

@@ -162,7 +162,7 @@ def outside_sampler(method: Method, settings: MethodOptions) -> PluginRef | None
     if settings.sampler in allowed:
         plugins.refuse_clash("sampler", settings.sampler)
         return None
-    taken = {*samplers.BUILTIN, *samplers.NOISES}
+    taken = {*samplers.NAMES}
     if "others" in allowed and settings.sampler not in taken:
         allowed += sorted(set(plugins.announced("sampler")) - taken)
         if settings.sampler in allowed or plugins.is_target(settings.sampler):

@@ -120,7 +120,7 @@ def _digest(method: str, sampler: str, reader: str, twin: bool, tries: bool) -> 
     modules = {*COMMON, *data_code.modules(reader, twin), registry.module(method)}
     if tries:
         modules.add(TRIALS)
-    if sampler not in ("", *samplers.BUILTIN, *samplers.NOISES):
+    if sampler not in ("", *samplers.NAMES):
         modules.add(plugins.module("sampler", sampler))
     return sources.digest(*sorted(modules))
 
@@ -203,7 +203,7 @@ def _impossible(case: Case) -> str:
     known = [*registry.builtin(), *plugins.usable("method")]
     if case.method not in known:
         return f"method {case.method} is not installed"
-    if sampler not in ("", *samplers.BUILTIN, *samplers.NOISES, *plugins.usable("sampler")):
+    if sampler not in ("", *samplers.NAMES, *plugins.usable("sampler")):
         return f"sampler {sampler} is not installed"
     return str(registry.find(case.method).thing.lacks(fingerprint.options(case)))
 

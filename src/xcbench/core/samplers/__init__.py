@@ -17,8 +17,13 @@ from typing import Any
 import numpy as np
 
 from xcbench.core.dataset import Dataset
+from xcbench.core.samplers.kernel import OfFeatures, Quadratic
+from xcbench.core.samplers.midx import MIDX
 from xcbench.core.samplers.noise import Adversarial, Marginal, Negatives, Noise, Weighted
+from xcbench.core.samplers.proposal import Proposal
+from xcbench.core.samplers.rff import Fourier
 from xcbench.core.samplers.sampler import Draw, Sampler
+from xcbench.core.samplers.scored import Scored, exponential
 
 __all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted", "make"]
 
@@ -178,17 +183,40 @@ BUILTIN: dict[str, Callable[[int, int], Sampler]] = {
 NOISES = ("uniform", "frequency", "tree")  # drawn with replacement, as likely as p_n(y|x) says
 
 
+def kernel(alpha: float, dimensions: int) -> Proposal:
+    """Quadratic kernel of exact scores, or of so many coordinates by a tree."""
+    quadratic = Quadratic(alpha)
+    return OfFeatures(quadratic, dimensions) if dimensions else Scored(quadratic.kernel)
+
+
+def rff(features: int, nu: float, dimensions: int) -> Proposal:
+    """Random Fourier features, by a tree."""
+    return OfFeatures(Fourier(features, nu), dimensions)
+
+
+OF_MODEL: dict[str, Callable[..., Proposal]] = {  # by the model's weights, with replacement
+    "softmax": lambda: Scored(exponential),
+    "kernel": kernel,
+    "rff": rff,
+    "midx": MIDX,
+}
+NAMES = (*BUILTIN, *NOISES, *OF_MODEL)
+
+
 def make(
     sampling: str,
     n_classes: int,
     negatives: int,
     exponent: float = 1.0,
     smoothing: float = 1.0,
-    **tree: object,
+    refresh: int = 1,
+    **options: Any,
 ) -> Sampler:
-    """Make a built-in sampler by name; ``tree`` are the settings of `Adversarial`."""
+    """Make a built-in sampler by name; ``options`` are those of the tree, or of a proposal."""
+    if sampling in OF_MODEL:
+        return Weighted(OF_MODEL[sampling](**options), negatives, refresh)
     if sampling in NOISES:
-        return Weighted(noise(sampling, exponent, smoothing, **tree), negatives)
+        return Weighted(noise(sampling, exponent, smoothing, **options), negatives)
     return BUILTIN[sampling](n_classes, negatives)
 
 

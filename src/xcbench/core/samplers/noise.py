@@ -2,42 +2,33 @@
 
 A noise draws classes for training rows, given by number. It knows the log-probability of the draws,
 of a row's true class, and of every class of any row. `Negatives` draws from it unchanged, for
-methods that discriminate data from noise. `Weighted` draws classes other than the true one, for
-sums over all of them.
+methods that discriminate data from noise. `Weighted` draws classes other than the true one from it,
+or from another proposal, for sums over all of them.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from xcbench.core.dataset import Dataset, Rows
+from xcbench.core.models.linear import LinearModel
 from xcbench.core.samplers import principal, tree
+from xcbench.core.samplers.proposal import Drawn, Proposal
 from xcbench.core.samplers.sampler import Sampler
 
 BLOCK_ROWS = 1 << 16
-Drawn = tuple[np.ndarray, np.ndarray]
 
 
-class Noise(ABC):
+class Noise(Proposal):
     """Contract of a noise distribution."""
-
-    @abstractmethod
-    def fitted(self, dataset: Dataset) -> Noise:
-        """The distribution that knows the data; on the training clock."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, rows: np.ndarray, negatives: int) -> Drawn:
         """Classes (B, m) for training rows, with replacement, and log p_n of each."""
-
-    @abstractmethod
-    def others(
-        self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, negatives: int
-    ) -> Drawn:
-        """Classes (B, m) other than y, with probabilities p_n / (1 - p_n(y)), and their logs."""
 
     @abstractmethod
     def log_true(self, rows: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -54,11 +45,6 @@ class Noise(ABC):
     @abstractmethod
     def restored(self, state: dict[str, np.ndarray]) -> Noise:
         """The noise with `log_all` as it was when `state` was taken."""
-
-    @property
-    def extra(self) -> dict[str, float]:
-        """Statistics of the fit, for extra columns."""
-        return {}
 
 
 @dataclass(frozen=True)
@@ -248,23 +234,28 @@ class Negatives(Sampler):
 
 @dataclass(frozen=True)
 class Weighted(Sampler):
-    """m classes for each sample from a noise, never the true one; a draw has weight 1 / (m q)."""
+    """m classes for each sample from a proposal other than y; a draw has weight 1 / (m q)."""
 
-    noise: Noise
+    proposal: Proposal
     negatives: int
+    refresh: int = 0
 
     @property
     def extra(self) -> dict[str, float]:
-        """As the noise says, once it is fitted."""
-        return self.noise.extra
+        """As the proposal says, once it is fitted."""
+        return self.proposal.extra
 
     def fitted(self, dataset: Dataset) -> Weighted:
-        """The sampler whose noise is fitted."""
-        return replace(self, noise=self.noise.fitted(dataset))
+        """The sampler whose proposal is fitted."""
+        return replace(self, proposal=self.proposal.fitted(dataset))
+
+    def seen(self, model: LinearModel) -> Weighted:
+        """The sampler whose proposal has seen the model."""
+        return replace(self, proposal=self.proposal.seen(model))
 
     def draw(
         self, rng: np.random.Generator, rows: np.ndarray, y: np.ndarray, batch_size: int
     ) -> Drawn:
         """Draws of each sample by itself."""
-        drawn, log_q = self.noise.others(rng, rows, y, self.negatives)
+        drawn, log_q = self.proposal.others(rng, rows, y, self.negatives)
         return drawn, -log_q - np.log(self.negatives)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from xcbench.core.dataset import Dataset, Rows
+from xcbench.core.models.linear import LinearModel
 
 Draw = tuple[np.ndarray | None, np.ndarray | float]
 
@@ -18,9 +19,12 @@ class Sampler(ABC):
     Attributes
     ----------
     version : version of a plugin; a new one changes the identities of its cells.
+    refresh : rows between two looks at the model, and drawn for at a time, in whole minibatches; 0:
+        it never looks, and draws are made as far ahead as is fast.
     """
 
     version: int = 1
+    refresh: int = 0
 
     @abstractmethod
     def draw(
@@ -30,6 +34,13 @@ class Sampler(ABC):
 
     def fitted(self, dataset: Dataset) -> Sampler:
         """The sampler fitted to the data; called once, on the training clock."""
+        return self
+
+    def seen(self, model: LinearModel) -> Sampler:
+        """The sampler that knows the model as it is now; called before each draw with a refresh.
+
+        The draw follows at once: nothing of the model needs to be copied.
+        """
         return self
 
     @property

@@ -33,10 +33,13 @@ def is_faster(info: Info, dtype: str) -> bool:
 
 
 def takes(solver: Solver) -> bool:
-    """Whether compiled code exists for such steps: of one optimizer, on drawn classes."""
+    """Whether compiled code exists for such steps: of one optimizer, on drawn classes.
+
+    A sampler that looks at the model would draw other classes for each.
+    """
     if type(solver) is not Descent or isinstance(solver.sampler, Every):
         return False
-    return solver.optimizer.is_plain
+    return solver.optimizer.is_plain and not solver.sampler.refresh
 
 
 def possible(solvers: Sequence[Solver], models: Sequence[Model], dataset: Dataset) -> bool:

@@ -151,15 +151,20 @@ class Minibatch(Solver):
         self.optimizer.apply(model, batch.rows, batch.classes, grad, rate)
 
     def _chunks(self, dataset: Dataset, model: LinearModel, streams: Streams) -> Iterator[Batch]:
-        """Endless passes over the rows, a chunk at a time; a chunk lies in one pass."""
+        """Endless passes over the rows, a chunk at a time; a chunk lies in one pass.
+
+        A sampler that looks at the model does so before each.
+        """
         X, y = dataset.train.X, dataset.train.y
         square_norm = square_norms(X) + (model.b is not None)
         rows_of_X = model.layout(X)
-        size = max(1, CHUNK // self.batch_size) * self.batch_size
+        size = max(1, (self.sampler.refresh or CHUNK) // self.batch_size) * self.batch_size
         while True:
             order = self._order(streams.order, len(y))
             for first in range(0, len(y), size):
                 index = order[first : first + size]
+                if self.sampler.refresh:
+                    self.sampler = self.sampler.seen(model)
                 drawn, log_weight = self.sampler.draw(
                     streams.classes, index, y[index], self.batch_size
                 )
