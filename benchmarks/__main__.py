@@ -14,6 +14,7 @@ RATIOS = {  # modules and their functions, imported alone: commands inherit the 
     "sequential": ("sequential", "run"),
     "minibatch": ("minibatch", "run"),
     "augment_reduce": ("minibatch", "augment_reduce"),
+    "draws": ("draws", "run"),
     "evaluation": ("passes", "evaluation"),
     "full_batch": ("passes", "full_batch"),
     "lockstep": ("passes", "lockstepped"),

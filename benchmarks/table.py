@@ -38,6 +38,8 @@ reached in this run. Data are synthetic, of the named datasets' shapes.
   the fitted exponent. A control is the cost of reaching the weights of a step, with no other work:
   where it grows as the step does, the growth is that of memory. With N, a chunk of at most 4096
   rows is timed.
+- `draws`: nanoseconds a draw of every sampler, `peer` is a uniform draw, of five classes for 200
+  rows of 50 non-zeros. A look at the model is divided among these draws.
 - `evaluation`: `limit` is the time to read 4 bytes for every non-zero and class, as fast as an
   array as large as 64 classes' weights is read through, and to raise every score. `ratio` is the
   share of it in ours.

@@ -54,7 +54,7 @@ class FeatureMap(ABC):
 class Quadratic(FeatureMap):
     """alpha (h·w)² + 1; phi(z) has the products of two coordinates, and 1 (Blanc and Rendle 2018).
 
-    A draw costs O(d² log K), the tree K d / 32 · d numbers.
+    A draw costs O(d² log K); the tree holds K d²/32 numbers.
     """
 
     alpha: float

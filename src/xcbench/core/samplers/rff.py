@@ -21,7 +21,7 @@ class Fourier(FeatureMap):
     """phi(u) = [cos(omega_j·u), sin(omega_j·u)]_j / sqrt(R), omega_j ~ N(0, nu I).
 
     An estimate below the smallest value of the kernel, e^{-2 nu}, counts as that value. A draw
-    costs O(R log K), tree and classes 3 K R numbers.
+    costs O(R log K); tree and classes hold 3 K R numbers.
 
     Attributes
     ----------

@@ -16,6 +16,8 @@ from xcbench.core.dataset import Rows
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.rows import take
 
+BLOCK_NUMBERS = 1 << 22  # weights projected at a time: SciPy copies them
+
 
 @dataclass(frozen=True)
 class Sketch:
@@ -47,6 +49,9 @@ class Sketch:
 
     def classes(self, model: LinearModel) -> np.ndarray:
         """Coordinates (K, d + 1) of a model's classes, in float32."""
-        W = model.V if self.A is None else model.V @ self.A
+        V, W = model.V, model.V
+        if self.A is not None:
+            size = max(1, BLOCK_NUMBERS // V.shape[1])
+            W = np.concatenate([V[i : i + size] @ self.A for i in range(0, len(V), size)])
         b = np.zeros(len(W)) if model.b is None else model.b
         return np.column_stack([W, b]).astype(np.float32) * np.float32(model.scale)
