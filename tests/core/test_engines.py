@@ -21,6 +21,7 @@ from xcbench.methods.nce import NCEOptions
 from xcbench.methods.options import SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.ove_grouped import GroupedOptions
+from xcbench.methods.scent import ScentOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.methods.umax import UmaxOptions
 from xcbench.options import check
@@ -126,6 +127,14 @@ METHODS = {
     "ar_logistic, all": LatentAugmentReduceOptions(
         name="ar_logistic", batch_size=10, lr=0.1, sampler="all", init="normal"
     ),
+    "scent": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.05),
+    "scent, one pair": ScentOptions(name="scent", batch_size=1, negatives=1, lr=0.05),
+    "scent, frequency": ScentOptions(
+        name="scent", batch_size=1, negatives=3, lr=0.05, sampler="frequency"
+    ),
+    "scent, all": ScentOptions(name="scent", batch_size=10, lr=0.05, sampler="all"),
+    "scent, sox": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.05, dual="sox"),
+    "scent, asgd": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.02, dual="asgd"),
     "implicit": LocalOptions(name="implicit", lr=0.5),
     "implicit, n=5": LocalOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
     "implicit, any": LocalOptions(name="implicit", lr=0.5, sampler="any"),

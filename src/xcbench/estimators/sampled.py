@@ -24,7 +24,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
     ----------
     method : str
         ``implicit``, ``umax``, ``vanilla``, ``ove``, ``ove_grouped``, ``is``, ``nce``,
-        ``negative_sampling``, ``bouchard``, ``ar_softmax``, ``ar_probit``, ``ar_logistic``;
+        ``negative_sampling``, ``bouchard``, ``ar_softmax``, ``ar_probit``, ``ar_logistic``,
+        ``css``, ``scent``;
         ``softmax``: minibatches over all classes; or one of your own, ``module.method``.
     epochs : int
         Passes over the rows.
