@@ -17,6 +17,7 @@ from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
 from xcbench.methods.css import ComplementarySumOptions
 from xcbench.methods.double_sum import DoubleSumOptions, LocalOptions
+from xcbench.methods.lse_softplus import SoftplusOptions
 from xcbench.methods.nce import NCEOptions
 from xcbench.methods.options import SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
@@ -135,6 +136,13 @@ METHODS = {
     "scent, all": ScentOptions(name="scent", batch_size=10, lr=0.05, sampler="all"),
     "scent, sox": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.05, dual="sox"),
     "scent, asgd": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.02, dual="asgd"),
+    "lse_softplus": SoftplusOptions(name="lse_softplus", batch_size=10, negatives=3, lr=0.05),
+    "lse_softplus, one pair": SoftplusOptions(
+        name="lse_softplus", batch_size=1, negatives=1, lr=0.05
+    ),
+    "lse_softplus, all": SoftplusOptions(
+        name="lse_softplus", batch_size=10, lr=0.05, sampler="all"
+    ),
     "implicit": LocalOptions(name="implicit", lr=0.5),
     "implicit, n=5": LocalOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
     "implicit, any": LocalOptions(name="implicit", lr=0.5, sampler="any"),

@@ -20,7 +20,7 @@ N, K = COUNTS.sum(), len(COUNTS)
 P = (COUNTS + 1) / (N + K)
 SAMPLED = [
     *("is", "css", "nce", "ove", "ove_grouped", "bouchard", "vanilla", "umax", "implicit"),
-    *("ar_softmax", "ar_probit", "ar_logistic", "softmax", "scent"),
+    *("ar_softmax", "ar_probit", "ar_logistic", "softmax", "scent", "lse_softplus"),
 ]
 
 

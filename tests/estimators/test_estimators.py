@@ -23,7 +23,7 @@ from xcbench.estimators.base import LinearClassifier
 
 SAMPLED = (
     *("implicit", "umax", "vanilla", "ove", "ove_grouped", "is", "nce", "negative_sampling"),
-    *("bouchard", "ar_softmax", "ar_probit", "ar_logistic", "softmax", "scent"),
+    *("bouchard", "ar_softmax", "ar_probit", "ar_logistic", "softmax", "scent", "lse_softplus"),
 )
 QUICK: dict[str, Any] = {"engine": "numpy"}  # the same rules, nothing to compile
 FAMILIES: list[LinearClassifier] = [

@@ -25,7 +25,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
     method : str
         ``implicit``, ``umax``, ``vanilla``, ``ove``, ``ove_grouped``, ``is``, ``nce``,
         ``negative_sampling``, ``bouchard``, ``ar_softmax``, ``ar_probit``, ``ar_logistic``,
-        ``css``, ``scent``;
+        ``css``, ``scent``, ``lse_softplus``;
         ``softmax``: minibatches over all classes; or one of your own, ``module.method``.
     epochs : int
         Passes over the rows.
