@@ -19,7 +19,7 @@ from xcbench.methods.css import ComplementarySumOptions
 from xcbench.methods.double_sum import DoubleSumOptions, LocalOptions
 from xcbench.methods.lse_softplus import SoftplusOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.options import SampledOptions
+from xcbench.methods.options import InBatchOptions, SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.ove_grouped import GroupedOptions
 from xcbench.methods.scent import ScentOptions
@@ -143,6 +143,10 @@ METHODS = {
     "lse_softplus, all": SoftplusOptions(
         name="lse_softplus", batch_size=10, lr=0.05, sampler="all"
     ),
+    "css, in_batch": ComplementarySumOptions(
+        name="css", batch_size=10, lr=0.05, sampler="in_batch", in_batch=InBatchOptions(mix=0.5)
+    ),
+    "scent, in_batch": ScentOptions(name="scent", batch_size=10, lr=0.05, sampler="in_batch"),
     "implicit": LocalOptions(name="implicit", lr=0.5),
     "implicit, n=5": LocalOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
     "implicit, any": LocalOptions(name="implicit", lr=0.5, sampler="any"),

@@ -51,7 +51,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         Negatives: classes sampled for each sample.
     sampler : str
         Proposal of the negatives: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
-        ``uniform``, ``frequency``, ``tree``; each method supports some of these.
+        ``uniform``, ``frequency``, ``tree``, ``in_batch``; each method supports some of these.
     batch_size : int
         Samples in a minibatch.
     optimizer : str

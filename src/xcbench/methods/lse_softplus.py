@@ -43,6 +43,6 @@ method = Method(
     SoftplusOptions,
     objective,
     rate,
-    samplers=SAMPLERS,
+    samplers=(*SAMPLERS, "in_batch"),
     optimizers=OPTIMIZERS,
 )

@@ -150,6 +150,21 @@ class TreeOptions:
 
 
 @dataclass
+class InBatchOptions:
+    """Options of the labels of a minibatch as negatives, for sampler=in_batch."""
+
+    correction: str = option(
+        "new",
+        "what a draw stands for: `new`, unbiased, the true class as it is; `old`, every score less "
+        "the log of its class's frequency, that of the true class too; `none`",
+        choices=("new", "old", "none"),
+    )
+    mix: float = option(
+        0.0, "share of uniform draws, which a minibatch shares", at_least=0, at_most=0.99
+    )
+
+
+@dataclass
 class SampledOptions(StochasticOptions):
     """Options of a method that draws negative classes.
 
@@ -168,10 +183,12 @@ class SampledOptions(StochasticOptions):
         "`any`: for each sample among all classes. `drop_hits`: the same without the true "
         "class, the rest rescaled. `all`: every other class. `frequency`: with replacement, a "
         "class of c training rows with probability ∝ (c + smoothing)^exponent. `tree`: with the "
-        "probabilities of a tree that sees the row. Or a sampler of your own. NCE and negative "
+        "probabilities of a tree that sees the row. `in_batch`: the labels of the other rows of "
+        "the minibatch. Or a sampler of your own. NCE and negative "
         "sampling may draw the true class with `uniform`, `frequency` and `tree`",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
+    in_batch: InBatchOptions = field(default_factory=InBatchOptions)
     exponent: float = option(1.0, "of class frequencies in sampler=frequency", at_least=0)
     smoothing: float = option(
         1.0,

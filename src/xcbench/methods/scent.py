@@ -49,7 +49,7 @@ method = Method(
     ScentOptions,
     objective,
     over_gram(4.0),
-    samplers=SAMPLERS,
+    samplers=(*SAMPLERS, "in_batch"),
     optimizers=OPTIMIZERS,
     exact_gradient=False,  # u moves first
 )
