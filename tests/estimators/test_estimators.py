@@ -36,6 +36,7 @@ METHODS: list[LinearClassifier] = [
     *(SampledSoftmaxClassifier(name, epochs=10, **QUICK) for name in SAMPLED),
     *(SoftmaxClassifier(name, **QUICK) for name in ("ove", "bouchard")),
     *(MarginClassifier(name, **QUICK) for name in ("svm_ovr", "svm_cs", "memoir_l1", "class_sums")),
+    *(MarginClassifier(name, **QUICK) for name in ("gbce", "snm")),
 ]
 # Methods of a family share every line around the solver: what else they might break is here.
 OF_A_METHOD = (
