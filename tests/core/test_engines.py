@@ -17,10 +17,14 @@ from xcbench.methods.augment_reduce import LatentAugmentReduceOptions
 from xcbench.methods.bouchard import BouchardOptions
 from xcbench.methods.css import ComplementarySumOptions
 from xcbench.methods.double_sum import DoubleSumOptions, LocalOptions
+from xcbench.methods.gbce import GeneralisedOptions
+from xcbench.methods.lse_softplus import SoftplusOptions
 from xcbench.methods.nce import NCEOptions
-from xcbench.methods.options import SampledOptions
+from xcbench.methods.options import InBatchOptions, SampledOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.ove_grouped import GroupedOptions
+from xcbench.methods.scent import ScentOptions
+from xcbench.methods.snm import MiningOptions
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.methods.umax import UmaxOptions
 from xcbench.options import check
@@ -126,6 +130,32 @@ METHODS = {
     "ar_logistic, all": LatentAugmentReduceOptions(
         name="ar_logistic", batch_size=10, lr=0.1, sampler="all", init="normal"
     ),
+    "scent": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.05),
+    "scent, one pair": ScentOptions(name="scent", batch_size=1, negatives=1, lr=0.05),
+    "scent, frequency": ScentOptions(
+        name="scent", batch_size=1, negatives=3, lr=0.05, sampler="frequency"
+    ),
+    "scent, all": ScentOptions(name="scent", batch_size=10, lr=0.05, sampler="all"),
+    "scent, sox": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.05, dual="sox"),
+    "scent, asgd": ScentOptions(name="scent", batch_size=10, negatives=3, lr=0.02, dual="asgd"),
+    "lse_softplus": SoftplusOptions(name="lse_softplus", batch_size=10, negatives=3, lr=0.05),
+    "lse_softplus, one pair": SoftplusOptions(
+        name="lse_softplus", batch_size=1, negatives=1, lr=0.05
+    ),
+    "lse_softplus, all": SoftplusOptions(
+        name="lse_softplus", batch_size=10, lr=0.05, sampler="all"
+    ),
+    "css, in_batch": ComplementarySumOptions(
+        name="css", batch_size=10, lr=0.05, sampler="in_batch", in_batch=InBatchOptions(mix=0.5)
+    ),
+    "scent, in_batch": ScentOptions(name="scent", batch_size=10, lr=0.05, sampler="in_batch"),
+    "snm": MiningOptions(name="snm", batch_size=10, negatives=5, lr=0.05),
+    "snm, logistic": MiningOptions(
+        name="snm", batch_size=10, negatives=5, lr=0.02, loss="logistic", sampler="frequency"
+    ),
+    "snm, all": MiningOptions(name="snm", batch_size=10, lr=0.05, sampler="all"),
+    "gbce": GeneralisedOptions(name="gbce", negatives=3, lr=0.02),
+    "gbce, n=1": GeneralisedOptions(name="gbce", batch_size=1, negatives=1, lr=0.02, t=1.0),
     "implicit": LocalOptions(name="implicit", lr=0.5),
     "implicit, n=5": LocalOptions(name="implicit", lr=0.5, batch_size=5, negatives=3),
     "implicit, any": LocalOptions(name="implicit", lr=0.5, sampler="any"),

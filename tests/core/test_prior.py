@@ -20,7 +20,7 @@ N, K = COUNTS.sum(), len(COUNTS)
 P = (COUNTS + 1) / (N + K)
 SAMPLED = [
     *("is", "css", "nce", "ove", "ove_grouped", "bouchard", "vanilla", "umax", "implicit"),
-    *("ar_softmax", "ar_probit", "ar_logistic", "softmax"),
+    *("ar_softmax", "ar_probit", "ar_logistic", "softmax", "scent", "lse_softplus"),
 ]
 
 
@@ -69,7 +69,7 @@ def test_a_tree_that_sees_the_row_is_the_start_where_prediction_adds_it() -> Non
     assert not model.b.any()
 
 
-@pytest.mark.parametrize("name", ["umax", "vanilla", "implicit", "ar_softmax"])
+@pytest.mark.parametrize("name", ["umax", "vanilla", "implicit", "ar_softmax", "scent"])
 def test_local_states_start_where_the_double_sum_is_the_exact_loss(name: str) -> None:
     """u* = log(1 + e^T) = -log p_y, at which the value with all classes drawn is u* itself."""
     _, solver, dataset = begun(name)

@@ -23,7 +23,7 @@ from xcbench.estimators.base import LinearClassifier
 
 SAMPLED = (
     *("implicit", "umax", "vanilla", "ove", "ove_grouped", "is", "nce", "negative_sampling"),
-    *("bouchard", "ar_softmax", "ar_probit", "ar_logistic", "softmax"),
+    *("bouchard", "ar_softmax", "ar_probit", "ar_logistic", "softmax", "scent", "lse_softplus"),
 )
 QUICK: dict[str, Any] = {"engine": "numpy"}  # the same rules, nothing to compile
 FAMILIES: list[LinearClassifier] = [
@@ -36,6 +36,7 @@ METHODS: list[LinearClassifier] = [
     *(SampledSoftmaxClassifier(name, epochs=10, **QUICK) for name in SAMPLED),
     *(SoftmaxClassifier(name, **QUICK) for name in ("ove", "bouchard")),
     *(MarginClassifier(name, **QUICK) for name in ("svm_ovr", "svm_cs", "memoir_l1", "class_sums")),
+    *(MarginClassifier(name, **QUICK) for name in ("gbce", "snm")),
 ]
 # Methods of a family share every line around the solver: what else they might break is here.
 OF_A_METHOD = (

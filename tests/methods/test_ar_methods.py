@@ -177,6 +177,7 @@ def test_methods_say_their_link():
     assert none == {
         "class_sums",
         "fastxml",
+        "gbce",
         "hsm",
         "lml_ovr",
         "lml_tree",
@@ -191,6 +192,7 @@ def test_methods_say_their_link():
         "pruned_ovr",
         "recall_tree",
         "sgd_ovr",
+        "snm",
         "svm_cs",
         "svm_ovr",
     }

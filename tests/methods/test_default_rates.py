@@ -51,6 +51,8 @@ LONG = counts(300.0)
         ("negative_sampling", "frequency"),
         ("nce", "shared"),
         ("bouchard", "others"),
+        ("scent", "others"),
+        ("lse_softplus", "others"),
     ],
 )
 def test_long_rows_are_no_reason_to_end_above_the_prior(name: str, sampling: str) -> None:

@@ -42,7 +42,8 @@ class MarginClassifier(LinearClassifier):
     method : str
         ``svm_ovr``: one-vs-rest, by LIBLINEAR. ``svm_cs``: Crammer and Singer's, by LIBLINEAR.
         ``memoir_l2``, ``memoir_l1``: MEMOIR, with sparse weights. ``class_sums``: the weights of a
-        class are the sum of its rows.
+        class are the sum of its rows. ``gbce``, ``snm``: logistic losses and softmax that rank
+        classes, by steps on a few drawn ones.
     epochs : int
         Passes over the rows, for ``memoir_l2`` and ``memoir_l1``.
     reduction : str

@@ -24,7 +24,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
     ----------
     method : str
         ``implicit``, ``umax``, ``vanilla``, ``ove``, ``ove_grouped``, ``is``, ``nce``,
-        ``negative_sampling``, ``bouchard``, ``ar_softmax``, ``ar_probit``, ``ar_logistic``;
+        ``negative_sampling``, ``bouchard``, ``ar_softmax``, ``ar_probit``, ``ar_logistic``,
+        ``css``, ``scent``, ``lse_softplus``;
         ``softmax``: minibatches over all classes; or one of your own, ``module.method``.
     epochs : int
         Passes over the rows.
@@ -50,8 +51,8 @@ class SampledSoftmaxClassifier(LinearClassifier):
         Negatives: classes sampled for each sample.
     sampler : str
         Proposal of the negatives: ``shared``, ``others``, ``any``, ``drop_hits``, ``all``,
-        ``uniform``, ``frequency``, ``tree``, ``softmax``, ``kernel``, ``rff``, ``midx``; each
-        method supports some of these.
+        ``uniform``, ``frequency``, ``tree``, ``softmax``, ``kernel``, ``rff``, ``midx``,
+        ``in_batch``; each method supports some of these.
     batch_size : int
         Samples in a minibatch.
     optimizer : str

@@ -25,5 +25,5 @@ method = Method(
     ComplementarySumOptions,
     lambda settings, info: LogOdds(softmax, is_bound=False),
     over_gram(4.0),
-    samplers=("others", "all", "frequency", "tree", *OF_MODEL),
+    samplers=("others", "all", "frequency", "tree", "in_batch", *OF_MODEL),
 )

@@ -43,6 +43,9 @@ def sampler(settings: MethodOptions, info: Info) -> Sampler:
                 info.classes, settings.negatives
             )
             return outside
+        if settings.sampler == "in_batch":
+            how = settings.in_batch
+            return samplers.InBatch(info.classes, settings.negatives, how.correction, how.mix)
         return samplers.make(
             settings.sampler,
             info.classes,

@@ -185,6 +185,21 @@ class MIDXOptions:
 
 
 @dataclass
+class InBatchOptions:
+    """Options of the labels of a minibatch as negatives, for sampler=in_batch."""
+
+    correction: str = option(
+        "new",
+        "what a draw stands for: `new`, unbiased, the true class as it is; `old`, every score less "
+        "the log of its class's frequency, that of the true class too; `none`",
+        choices=("new", "old", "none"),
+    )
+    mix: float = option(
+        0.0, "share of uniform draws, which a minibatch shares", at_least=0, at_most=0.99
+    )
+
+
+@dataclass
 class SampledOptions(StochasticOptions):
     """Options of a method that draws negative classes.
 
@@ -203,12 +218,14 @@ class SampledOptions(StochasticOptions):
         "`any`: for each sample among all classes. `drop_hits`: the same without the true "
         "class, the rest rescaled. `all`: every other class. `frequency`: with replacement, a "
         "class of c training rows with probability ∝ (c + smoothing)^exponent. `tree`: with the "
-        "probabilities of a tree that sees the row. `softmax`, `kernel`, `rff` and `midx`: with "
+        "probabilities of a tree that sees the row. `in_batch`: the labels of the other rows of "
+        "the minibatch. `softmax`, `kernel`, `rff` and `midx`: with "
         "replacement, by the scores of the model as it was at most `refresh` rows before, exact or "
         "approximate. Or a sampler of your own. NCE and negative sampling may draw the true class "
         "with `uniform`, `frequency` and `tree`",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
+    in_batch: InBatchOptions = field(default_factory=InBatchOptions)
     kernel: KernelOptions = field(default_factory=KernelOptions)
     rff: FourierOptions = field(default_factory=FourierOptions)
     midx: MIDXOptions = field(default_factory=MIDXOptions)

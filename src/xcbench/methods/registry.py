@@ -234,6 +234,13 @@ def _check_classes(method: Method, settings: SampledOptions, info: Info) -> None
             f"method.sampler=tree draws classes by features, and {info.name} has none; "
             "set method.sampler=frequency"
         )
+    if settings.sampler == "in_batch":
+        if settings.batch_size == 1:
+            raise UserError(
+                "method.sampler=in_batch takes the labels of the other rows of a minibatch; "
+                "set method.batch_size to 2 or more"
+            )
+        return
     if settings.sampler != "all" and settings.negatives > most:
         raise UserError(
             f"method.negatives={settings.negatives} classes cannot be drawn on {info.name} with "

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from xcbench.core.dataset import Dataset
+from xcbench.core.samplers.in_batch import InBatch
 from xcbench.core.samplers.kernel import OfFeatures, Quadratic
 from xcbench.core.samplers.midx import MIDX
 from xcbench.core.samplers.noise import Adversarial, Marginal, Negatives, Noise, Weighted
@@ -25,7 +26,16 @@ from xcbench.core.samplers.rff import Fourier
 from xcbench.core.samplers.sampler import Draw, Sampler
 from xcbench.core.samplers.scored import Scored, exponential
 
-__all__ = ["Adversarial", "Marginal", "Negatives", "Noise", "Sampler", "Weighted", "make"]
+__all__ = [
+    "Adversarial",
+    "InBatch",
+    "Marginal",
+    "Negatives",
+    "Noise",
+    "Sampler",
+    "Weighted",
+    "make",
+]
 
 
 def distinct(rng: np.random.Generator, rows: int, size: int, count: int) -> np.ndarray:
@@ -179,6 +189,7 @@ BUILTIN: dict[str, Callable[[int, int], Sampler]] = {
     "any": AnyClass,
     "drop_hits": DropHits,
     "all": Every,
+    "in_batch": InBatch,
 }
 NOISES = ("uniform", "frequency", "tree")  # drawn with replacement, as likely as p_n(y|x) says
 
