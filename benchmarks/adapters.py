@@ -31,7 +31,7 @@ def adapter(data: Dataset, name: str, seed: int = 0, **settings: Any) -> float:
     """Precision at 1 of the method."""
     solver, model = built(data, settings_of(name, **settings), "numpy")
     list(solver.fit(data, model, Streams.of(seed), [solver.epochs]))
-    test = data.test.whole_rows()
+    test = data.test.original_rows()
     assert test.sets
     return float(test.sets.contain(np.asarray(model.predict(test.X), np.int64)).mean())
 

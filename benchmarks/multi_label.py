@@ -45,7 +45,7 @@ def label_sets(split: Split) -> list[list[int]]:
 
 def precision(best: Best, data: Dataset) -> tuple[float, ...]:
     """Precision at 1, 3 and 5 on the test rows."""
-    test = data.test.whole_rows()
+    test = data.test.original_rows()
     assert test.sets
     labels = np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in best(test)])
     hits = np.stack([test.sets.contain(column) for column in labels.T])
@@ -65,7 +65,7 @@ def top(scores: Callable[[Any], np.ndarray]) -> Best:
 # ---------------------------------------------------------------- ours
 def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Best | None]:
     """One of our classifiers; kernels are compiled before."""
-    train = data.train.whole_rows()
+    train = data.train.original_rows()
     labels, classifier = label_sets(train), getattr(xcbench, name)
     classifier(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
     yield None
@@ -84,7 +84,7 @@ def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Best | No
         "squared hinge": partial(LinearSVC, random_state=0),
         "SGD": partial(SGDClassifier, loss="log_loss"),
     }
-    train, K = data.train.whole_rows(), data.info.classes
+    train, K = data.train.original_rows(), data.info.classes
     X, Y = sp.csr_matrix(train.X, dtype=np.float64), train.labels(K).tocsc()
     V, b = np.zeros((K, X.shape[1]), np.float32), np.zeros(K)
     yield None
@@ -100,7 +100,7 @@ def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Best 
     """NapkinXC's learner, its defaults: a probabilistic label tree, or `BR`; `HSM` of one label."""
     from napkinxc import models
 
-    split = data.train.whole_rows()
+    split = data.train.original_rows()
     X, labels = sp.csr_matrix(split.X), label_sets(split)
     if learner == "HSM":
         X, labels = sp.csr_matrix(data.train.X), data.train.y.tolist()
@@ -122,7 +122,7 @@ def parabel(data: Dataset) -> Iterator[Best | None]:
     """Omikuji's Parabel, its defaults; it reads a file."""
     import omikuji
 
-    train = data.train.whole_rows()
+    train = data.train.original_rows()
     with TemporaryDirectory() as folder:
         path = Path(folder, "train.txt")
         lines = [f"{len(train)} {data.info.features} {data.info.classes}"]
@@ -143,7 +143,7 @@ def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Best | None
     """LibMultiLabel's one-vs-rest or label tree, its defaults but for C."""
     from libmultilabel import linear
 
-    train = data.train.whole_rows()
+    train = data.train.original_rows()
     X = sp.csr_matrix(train.X, dtype=np.float64)
     Y = sp.csr_matrix(train.labels(data.info.classes))
     train_by = {"one-vs-rest": linear.train_1vsrest, "tree": linear.train_tree}[learner]

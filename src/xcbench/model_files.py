@@ -230,7 +230,7 @@ def _with_inputs(
     labels = estimator.classes_
     inputs = Inputs.of({**_under("inputs.", arrays), "labels": labels})
     protocols.check_inputs(inputs, chosen)
-    counts = checked.whole("counts", arrays["counts"], labels.shape, 0, np.iinfo(np.int64).max)
+    counts = checked.integers("counts", arrays["counts"], labels.shape, 0, np.iinfo(np.int64).max)
     return Trained(estimator, inputs, chosen, counts)
 
 

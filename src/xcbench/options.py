@@ -127,8 +127,8 @@ def changed(settings: Any) -> dict[str, Any]:
 def _problem(value: object, limits: dict[str, Any]) -> str:
     """What is wrong with a value, or nothing."""
     if limits["words"] and not isinstance(value, float):
-        known = value in limits["words"]
-        return "" if known else f"it must be a number, or {', '.join(limits['words'])}"
+        possible = value in limits["words"]
+        return "" if possible else f"it must be a number, or {', '.join(limits['words'])}"
     if limits["choices"] and value not in limits["choices"]:
         return f"it must be one of {', '.join(limits['choices'])}"
     if isinstance(value, str):

@@ -188,7 +188,7 @@ def test_a_job_is_the_same_from_its_json(tmp_path: Path) -> None:
     dataset = DatasetSettings(name="tiny", reader="synthetic", synthetic=sizes)
     base = Config(dataset=dataset, runs_dir=str(tmp_path), data_dir=str(tmp_path))
     for name, method in registry.builtin().items():
-        (job,) = planning.jobs([replace(base, method=method.schema(name=name))], whole=False)
+        (job,) = planning.jobs([replace(base, method=method.schema(name=name))], complete=False)
         copy = planning.Job.of_json(job.to_json())
         assert (copy.settings, copy.info, copy.lockstep) == (job.settings, job.info, job.lockstep)
         assert copy.to_json() == job.to_json() and copy.cell.curve.equals(job.cell.curve)

@@ -62,7 +62,7 @@ def planned(**changes) -> Cell:
 
 
 def same(result: Cell, expected: Cell) -> bool:
-    names = [entry.name for entry in fields(Cell) if entry.name not in cells.APART]
+    names = [entry.name for entry in fields(Cell) if entry.name not in cells.IN_FILES]
     equal = all(getattr(result, name) == getattr(expected, name) for name in names)
     return equal and result.curve.equals(expected.curve)
 

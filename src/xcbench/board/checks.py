@@ -44,12 +44,12 @@ def run(launch: Launch) -> int:
     return 0
 
 
-def _row(check: str, what: str, number: float, beside: float, holds: bool) -> dict[str, object]:
+def _row(check: str, what: str, number: float, reference: float, holds: bool) -> dict[str, object]:
     return {
         "check": check,
         "of": what,
         "number": number,
-        "beside": beside,
+        "beside": reference,
         "result": "holds" if holds else "fails",
     }
 
@@ -102,7 +102,7 @@ def _objective(conditions: Conditions, task: Task, method: str) -> float:
         budget=replace(settings.budget, seconds=None),
         evaluation=replace(settings.evaluation, rows=0, train_rows=0, costs=False),
     )
-    (job,) = planning.jobs([unlimited], whole=False)
+    (job,) = planning.jobs([unlimited], complete=False)
     (cell,) = runner.run([job])
     losses = "train_log_loss_uncorrected"  # another family of models has a correction
     losses = losses if losses in cell.curve else "train_log_loss"

@@ -164,7 +164,7 @@ class Launch:
         if best is None or rows["status"].isin(FINAL).sum() < len(trials):
             return []
         points = [tuning.with_options(settings, best) for settings in configurations]
-        return planning.jobs(points, whole=False)
+        return planning.jobs(points, complete=False)
 
     def _measured(self, task: Task, settings: Config) -> Config:
         """With the measures of the task, as far as the method ranks classes."""

@@ -59,10 +59,10 @@ def trials(protocol: Protocol, settings: Config, info: Info) -> list[Config]:
 
 def jobs(protocol: Protocol, settings: Config) -> list[Job]:
     """Cells of the trials; where a method cannot run on a dataset, one that says why."""
-    (first,) = planning.jobs([settings], whole=False)
+    (first,) = planning.jobs([settings], complete=False)
     if not isinstance(first.info, Info):
         return [first]
-    return planning.jobs(trials(protocol, settings, first.info), whole=False)
+    return planning.jobs(trials(protocol, settings, first.info), complete=False)
 
 
 def _value(

@@ -48,11 +48,11 @@ def board(request: Request) -> int:
     if partial and CHECK in parts:
         raise UserError("part=check checks the whole board: leave out task, method and name")
     reports = Path(settings.pop("reports_dir", "reports"))
-    folder, whole = reports / name, reports / NAME
+    folder, official = reports / name, reports / NAME
     totals = totals_of(settings)
     if REPORT in parts and not totals:
         refuse_loss(folder)
-    committed = whole if partial else None
+    committed = official if partial else None
     run = launch.Launch(protocol.read(), folder, settings, tasks, methods, committed, totals)
     started, code = time.monotonic(), 0
     if measured := [part for part in PARTS if part in parts]:

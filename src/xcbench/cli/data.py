@@ -166,33 +166,33 @@ def _verify(request: Request, names: list[str]) -> int:
 
 def _verified(settings: DatasetSettings, paths: dict[str, Path | None]) -> dict[str, str]:
     """What is to be said of the file of each role; it begins with ok, if the file is right."""
-    said = {}
+    states = {}
     for role, path in paths.items():
         if path is None:
-            said[role] = f"missing; `xcbench data fetch {settings.name}`"
+            states[role] = f"missing; `xcbench data fetch {settings.name}`"
             continue
         try:
             verify.check_digest(settings, role, path, files.fresh_digest(path))
         except UserError as error:
-            said[role] = _without_path(str(error), path)
-    if not said:
+            states[role] = _without_path(str(error), path)
+    if not states:
         return _read(settings, {role: path for role, path in paths.items() if path})
     for role in paths:
         checked = bool(settings.sha256.get(role))
-        said.setdefault(role, "ok" if checked else UNCHECKED)
-    return {role: said[role] for role in paths}
+        states.setdefault(role, "ok" if checked else UNCHECKED)
+    return {role: states[role] for role in paths}
 
 
 def _read(settings: DatasetSettings, paths: dict[str, Path]) -> dict[str, str]:
     """The same, of files with right checksums as far as there are any: their shape decides."""
     shape = "ok (no checksum known: its shape was checked)"
-    said = {role: "ok" if settings.sha256.get(role) else shape for role in paths}
+    states = {role: "ok" if settings.sha256.get(role) else shape for role in paths}
     try:
         verify.read(settings, paths)
     except UserError as error:
         blamed = [role for role, path in paths.items() if str(path) in str(error)] or list(paths)
-        said |= {role: _without_path(str(error), paths[role]) for role in blamed}
-    return said
+        states |= {role: _without_path(str(error), paths[role]) for role in blamed}
+    return states
 
 
 def _without_path(sentence: str, path: Path) -> str:

@@ -33,7 +33,7 @@ MISTAKES = (UserError, HydraException, OmegaConfBaseException, YAMLError, OSErro
 @interruptible()
 def main() -> None:
     """Run ``python run.py`` or ``xcbench run``; an error is one sentence."""
-    own_choice = "HYDRA_FULL_ERROR" in os.environ
+    asked_for = "HYDRA_FULL_ERROR" in os.environ
     os.environ.setdefault("HYDRA_FULL_ERROR", "1")  # Hydra hands errors on instead of printing them
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -50,12 +50,12 @@ def main() -> None:
     except BrokenPipeError:
         end_unread(UNREAD)
     except MISTAKES as error:
-        if own_choice:
+        if asked_for:
             raise
         print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
         sys.exit(2)
     except COMPOSING as error:
-        if own_choice or not raised_by_hydra(error):
+        if asked_for or not raised_by_hydra(error):
             raise
         print(
             f"{styled('error:', RED, sys.stderr)} {explain(error)}; in {' '.join(sys.argv[1:])}",
@@ -80,12 +80,12 @@ def _task(composed: DictConfig) -> float | None:
     UserError
         If its cell failed there.
     """
-    whole = HydraConfig.get().mode != RunMode.MULTIRUN
+    complete = HydraConfig.get().mode != RunMode.MULTIRUN
     with chdir(HydraConfig.get().runtime.cwd):  # hydra.job.chdir moves no folder of ours
-        if not whole:  # in a process of the launcher
+        if not complete:  # in a process of the launcher
             end_with_parent()
             settings = composing.read(composed)
-            run([settings], whole)
+            run([settings], complete)
             return None if settings.plan else objective.of_point(settings)
         code = _single(composed)
     if code:

@@ -86,24 +86,24 @@ def _command(words: list[str]) -> int:
         "results": (_results, ()),
         "launches": (_launches, ()),
         "show": (show.show, ("CELL",)),
-        "compare": (_beside("compare.compare"), ("CELL…",)),
+        "compare": (_lazy("compare.compare"), ("CELL…",)),
         "clean": (clean.clean, ()),
-        "merge": (_beside("merge.merge"), ("FOLDER",)),
-        "verify": (_beside("verify.verify"), ("PAPER…",)),
-        "train": (_beside("train.train"), ("FILE",)),
-        "predict": (_beside("predict.predict"), ("MODEL|CELL", "FILE")),
-        "evaluate": (_beside("train.evaluate"), ("MODEL", "FILE")),
-        "data": (_beside("data.data"), ("list|fetch|verify", "NAME…")),
+        "merge": (_lazy("merge.merge"), ("FOLDER",)),
+        "verify": (_lazy("verify.verify"), ("PAPER…",)),
+        "train": (_lazy("train.train"), ("FILE",)),
+        "predict": (_lazy("predict.predict"), ("MODEL|CELL", "FILE")),
+        "evaluate": (_lazy("train.evaluate"), ("MODEL", "FILE")),
+        "data": (_lazy("data.data"), ("list|fetch|verify", "NAME…")),
         "report": (_report, ()),
-        "paper": (_beside("paper.paper"), ("NAME",)),
-        "replication": (_beside("paper.collect"), ()),
-        "board": (_beside("board.board"), ()),
-        "advise": (_beside("advise.advise"), ()),
-        "digests": (_beside("digests.digests"), ()),
+        "paper": (_lazy("paper.paper"), ("NAME",)),
+        "replication": (_lazy("paper.collect"), ()),
+        "board": (_lazy("board.board"), ()),
+        "advise": (_lazy("advise.advise"), ()),
+        "digests": (_lazy("digests.digests"), ()),
         "track": (_track, ()),
         "ui": (_ui, ()),
         "options": (_options, ()),
-        "new": (_beside("new.new"), ("method", "NAME")),
+        "new": (_lazy("new.new"), ("method", "NAME")),
     }
     if arguments.command not in commands:
         likely = suggestion(arguments.command, usage.COMMANDS)
@@ -142,7 +142,7 @@ def _as_pairs(words: list[str]) -> list[str]:
     return pairs
 
 
-def _beside(name: str) -> Command:
+def _lazy(name: str) -> Command:
     """A command of a file beside this one, which is imported when it is called."""
     file, _, function = name.partition(".")
     return lambda request: int(vars(import_module(f"xcbench.cli.{file}"))[function](request))
@@ -192,7 +192,7 @@ def _report(request: Request) -> int:
     checkpoint = request.checkpoint()
     selected = results.select(request.runs_dir(), request.settings)
     changes = stored.changes(selected)
-    stale = ". ".join(stored.said(it for it in changes.values() if it))
+    stale = ". ".join(stored.sentences(it for it in changes.values() if it))
     table = folder.build(selected, out, title=name, stale=stale, checkpoint=checkpoint)
     print(final_table.terminal(table))
     print(f"report: {request.page(out)}")

@@ -31,9 +31,9 @@ def merge(request: Request) -> int:
         raise UserError(f"keep={keep} is not possible: it must be ours or theirs")
     _check(other, runs_dir)
     parts = {
-        "cell": list(_told(merging.bring_cells(other, runs_dir, keep, plan), keep)),
-        "grid": list(_told(merging.bring_grids(other, runs_dir, plan), keep)),
-        "launch": list(_told(merging.bring_launches(other, runs_dir, plan), keep)),
+        "cell": list(_printed(merging.bring_cells(other, runs_dir, keep, plan), keep)),
+        "grid": list(_printed(merging.bring_grids(other, runs_dir, plan), keep)),
+        "launch": list(_printed(merging.bring_launches(other, runs_dir, plan), keep)),
     }
     for noun, outcomes in parts.items():
         print(_counted(noun, outcomes))
@@ -59,7 +59,7 @@ def _check(other: Path, runs_dir: Path) -> None:
         raise UserError(f"{other} is runs_dir itself: name the runs folder of another machine")
 
 
-def _told(outcomes: Iterable[Outcome], keep: str) -> Iterable[Outcome]:
+def _printed(outcomes: Iterable[Outcome], keep: str) -> Iterable[Outcome]:
     """Print a line for what differs, is busy or was refused, as soon as it is known."""
     for outcome in outcomes:
         if outcome.kind == DIFFERS:

@@ -52,26 +52,26 @@ class Pairing:
 
 def pair(a: Sequence[Cell], b: Sequence[Cell]) -> Pairing:
     """Pair the cells of two grids."""
-    known = {cell.cell: _identity(cell) for cell in (*a, *b)}
-    apart = _differing(a, b, known)
-    heads = [name for name in GROUPS if name not in apart]
-    groups = [_grouped(side, heads, known) for side in (a, b)]
+    identities = {cell.cell: _identity(cell) for cell in (*a, *b)}
+    different = _differing(a, b, identities)
+    heads = [name for name in GROUPS if name not in different]
+    groups = [_grouped(side, heads, identities) for side in (a, b)]
     pairing = Pairing()
     for head in dict.fromkeys([*groups[0], *groups[1]]):
-        _pair_group(pairing, groups[0].get(head, []), groups[1].get(head, []), known)
+        _pair_group(pairing, groups[0].get(head, []), groups[1].get(head, []), identities)
     return pairing
 
 
 def _pair_group(
-    pairing: Pairing, a: list[Cell], b: list[Cell], known: Mapping[str, dict[str, str]]
+    pairing: Pairing, a: list[Cell], b: list[Cell], identities: Mapping[str, dict[str, str]]
 ) -> None:
     """Add the pairs of a group, and what has no partner in it."""
-    apart = _differing(a, b, known) if a and b else {}
-    for name, values in apart.items():
+    different = _differing(a, b, identities) if a and b else {}
+    for name, values in different.items():
         union = pairing.differing.setdefault(name, (set(), set()))
-        for known_values, more in zip(union, values, strict=True):
-            known_values.update(more)
-    in_a, in_b = (_members(side, apart, known) for side in (a, b))
+        for identity, more in zip(union, values, strict=True):
+            identity.update(more)
+    in_a, in_b = (_members(side, different, identities) for side in (a, b))
     for key in dict.fromkeys([*in_a, *in_b]):
         one, other = in_a.get(key, {}), in_b.get(key, {})
         if one and other and not _several(one) and not _several(other):
@@ -95,16 +95,16 @@ def _identity(cell: Cell) -> dict[str, str]:
     settings = results.completed(cell)
     del settings["method.name"]
     of_identity = {name: settings[name] for name in settings if name.startswith(OF_IDENTITY)}
-    whole = {"dataset": cell.dataset, "method": cell.method, **of_identity, "engine": cell.engine}
-    whole |= {"method version": cell.method_version, "dataset digest": cell.dataset_digest[:8]}
-    return {name: text(value) for name, value in whole.items()}
+    content = {"dataset": cell.dataset, "method": cell.method, **of_identity, "engine": cell.engine}
+    content |= {"method version": cell.method_version, "dataset digest": cell.dataset_digest[:8]}
+    return {name: text(value) for name, value in content.items()}
 
 
 def _differing(
-    a: Iterable[Cell], b: Iterable[Cell], known: Mapping[str, dict[str, str]]
+    a: Iterable[Cell], b: Iterable[Cell], identities: Mapping[str, dict[str, str]]
 ) -> dict[str, tuple[set[str], set[str]]]:
     """Settings of which no value of one side occurs on the other."""
-    sides = [[known[cell.cell] for cell in side] for side in (a, b)]
+    sides = [[identities[cell.cell] for cell in side] for side in (a, b)]
     names = dict.fromkeys(name for side in sides for settings in side for name in settings)
     values = {
         name: tuple({settings.get(name, "none") for settings in side} for side in sides)
@@ -114,20 +114,22 @@ def _differing(
 
 
 def _grouped(
-    cells: Iterable[Cell], heads: Sequence[str], known: Mapping[str, dict[str, str]]
+    cells: Iterable[Cell], heads: Sequence[str], identities: Mapping[str, dict[str, str]]
 ) -> dict[tuple[str, ...], list[Cell]]:
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in cells:
-        groups.setdefault(tuple(known[cell.cell][name] for name in heads), []).append(cell)
+        groups.setdefault(tuple(identities[cell.cell][name] for name in heads), []).append(cell)
     return groups
 
 
 def _members(
-    cells: Iterable[Cell], apart: Iterable[str], known: Mapping[str, dict[str, str]]
+    cells: Iterable[Cell], different: Iterable[str], identities: Mapping[str, dict[str, str]]
 ) -> Members:
     members: Members = {}
     for cell in cells:
-        shared = {n: v for n, v in known[cell.cell].items() if n not in apart and v != "none"}
+        shared = {
+            n: v for n, v in identities[cell.cell].items() if n not in different and v != "none"
+        }
         members.setdefault(tuple(shared.items()), {}).setdefault(cell.seed, []).append(cell)
     return members
 

@@ -75,12 +75,12 @@ def _labelled(path: Path, encoding: str, features: int | None) -> Raw:
 
 def _targets(rows: Split, names: np.ndarray) -> tuple[Rows, Any]:
     """Rows with their labels: with ``label=each`` all of a row, in a set."""
-    if rows.sets is None or len(whole := rows.whole_rows()) == len(rows):
+    if rows.sets is None or len(originals := rows.original_rows()) == len(rows):
         return rows.X, names[rows.y]
-    assert whole.sets is not None
-    return whole.X, [
+    assert originals.sets is not None
+    return originals.X, [
         set(labels.tolist())
-        for labels in np.split(names[whole.sets.classes], whole.sets.start[1:-1])
+        for labels in np.split(names[originals.sets.classes], originals.sets.start[1:-1])
     ]
 
 
@@ -246,7 +246,7 @@ def rows(
 def _classes(names: np.ndarray, labels: list[str]) -> list[int]:
     """Classes of a row's labels; those that training has not seen are left out."""
     if names.dtype.kind == "i":
-        values: Any = [int(text) for text in labels if labelled_rows.WHOLE.fullmatch(text)]
+        values: Any = [int(text) for text in labels if labelled_rows.INTEGER.fullmatch(text)]
     else:
         values = labels
     place = np.searchsorted(names, np.array(values, names.dtype if not values else None))

@@ -36,11 +36,11 @@ def verify(request: Request) -> int:
     damaged, kept = [], 0
     for place, findings in checks.items():
         checked = list(findings(runs_dir))
-        damaged += [found.path for found in checked if found.reason and not found.kept]
-        kept += sum(found.kept for found in checked)
-        for found in checked:
-            if found.reason:
-                print(printable(found.reason))
+        damaged += [entry.path for entry in checked if entry.reason and not entry.kept]
+        kept += sum(entry.kept for entry in checked)
+        for entry in checked:
+            if entry.reason:
+                print(printable(entry.reason))
         print(f"{runs_dir / place}: {len(checked)} read")
     if not damaged:
         print("nothing else is damaged" if kept else "nothing is damaged")
@@ -84,7 +84,7 @@ def _number(text: str, name: str) -> int:
     return int(text)
 
 
-class Found(NamedTuple):
+class Checked(NamedTuple):
     """A file or folder that was read; why it cannot be used, and whether its owner keeps it."""
 
     path: Path
@@ -92,7 +92,7 @@ class Found(NamedTuple):
     kept: bool = False
 
 
-def _cells(runs_dir: Path) -> Iterator[Found]:
+def _cells(runs_dir: Path) -> Iterator[Checked]:
     for name in cells.names(runs_dir):
         where, why, kept = cells.folder(runs_dir, name), "", False
         try:
@@ -103,20 +103,20 @@ def _cells(runs_dir: Path) -> Iterator[Found]:
             why, kept = cells.unreadable(where, error), True
         except cells.ERRORS as error:
             why = f"{where} is damaged ({one_line(error)})"
-        yield Found(where, why, kept)
+        yield Checked(where, why, kept)
 
 
-def _grids(runs_dir: Path) -> Iterator[Found]:
+def _grids(runs_dir: Path) -> Iterator[Checked]:
     for path in sorted((runs_dir / "grids").glob("*.json")):
         why = ""
         try:
             grids.read(path)
         except UserError as error:
             why = str(error)
-        yield Found(path, why)
+        yield Checked(path, why)
 
 
-def _datasets(runs_dir: Path) -> Iterator[Found]:
+def _datasets(runs_dir: Path) -> Iterator[Checked]:
     folders = (runs_dir / "cache").glob("[!.]*")
     for path in sorted(path for path in folders if path.is_dir()):
         why = ""
@@ -124,7 +124,7 @@ def _datasets(runs_dir: Path) -> Iterator[Found]:
             cache.read(path)
         except cache.ERRORS as error:
             why = f"{path} is damaged ({one_line(error)})"
-        yield Found(path, why)
+        yield Checked(path, why)
 
 
 def _put_aside(path: Path, quarantine: Path) -> bool:

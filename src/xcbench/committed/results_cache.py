@@ -232,9 +232,9 @@ class ResultsCache:
         if swept:
             mine &= _points(self.rows, swept).isin(set(_points(new.rows, swept)))
         others = _refreshed(self.rows[~mine], new.rows)
-        whole = ResultsCache(others, self.curves, codes=self.codes).joined(new)
-        curves = whole.curves[whole.curves["cell"].isin(whole.rows["cell"])]
-        return ResultsCache(whole.rows, curves, codes=whole.codes)
+        merged = ResultsCache(others, self.curves, codes=self.codes).joined(new)
+        curves = merged.curves[merged.curves["cell"].isin(merged.rows["cell"])]
+        return ResultsCache(merged.rows, curves, codes=merged.codes)
 
 
 def _refreshed(rows: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:

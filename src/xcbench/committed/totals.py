@@ -104,7 +104,7 @@ class Totals:
 
     def end(self, name: str) -> None:
         """Print why cells are stale, and the total."""
-        for sentence in stored.said(self.changes.values()):
+        for sentence in stored.sentences(self.changes.values()):
             print(sentence)
         print(f"{name}: {self.total}; nothing was run (plan=true)")
         if not self.verbose:

@@ -29,24 +29,24 @@ def read(composed: DictConfig) -> Config:
     UserError
         If a value is out of range.
     """
-    whole = typed(composed)
-    return Config(**{entry.name: part(whole, entry) for entry in fields(Config)})
+    node = typed(composed)
+    return Config(**{entry.name: part(node, entry) for entry in fields(Config)})
 
 
 def typed(composed: DictConfig) -> DictConfig:
     """Our own part of a composed configuration, with the type of every option."""
     ours = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    whole = OmegaConf.merge(schema(), ours)
-    assert isinstance(whole, DictConfig)
-    return whole
+    node = OmegaConf.merge(schema(), ours)
+    assert isinstance(node, DictConfig)
+    return node
 
 
 @cache
 def schema() -> DictConfig:
     """Our options with their types and defaults."""
-    whole = OmegaConf.structured(Config)
-    assert isinstance(whole, DictConfig)
-    return whole
+    node = OmegaConf.structured(Config)
+    assert isinstance(node, DictConfig)
+    return node
 
 
 @cache

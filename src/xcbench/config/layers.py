@@ -54,8 +54,10 @@ def lay(choices: Mapping[str, str]) -> Content | None:
         if entry is None and group in choices:
             return None
         layers.append(presets.settings(group, chosen[group], entry or {}))
-    own = presets.settings("experiment", name, preset) if preset else _file("experiment", name)
-    layers += [own, _of_every_cell()]
+    preset_settings = (
+        presets.settings("experiment", name, preset) if preset else _file("experiment", name)
+    )
+    layers += [preset_settings, _of_every_cell()]
     return reduce(presets.over, layers)
 
 

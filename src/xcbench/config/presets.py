@@ -36,11 +36,11 @@ def names(group: str, paper: str = "") -> list[str]:
 
 def find(group: str, name: str) -> DictConfig | None:
     """A preset as Hydra has it, for the top level of a configuration; None if there is none."""
-    found = entry(group, name)
-    if found is None:
+    raw = entry(group, name)
+    if raw is None:
         return None
-    launch = _launch(found) if group == "experiment" else {}
-    content = OmegaConf.create({**launch, **settings(group, name, found)})
+    launch = _launch(raw) if group == "experiment" else {}
+    content = OmegaConf.create({**launch, **settings(group, name, raw)})
     assert isinstance(content, DictConfig)
     return content
 
@@ -49,15 +49,15 @@ def entry(group: str, name: str) -> dict[str, Any] | None:
     """All that a file says of a preset; None if there is none."""
     paper, _, preset = name.partition("/")
     entries = _entries(group, paper) if preset else ()
-    return next((found for key, found in entries if key == name), None)
+    return next((raw for key, raw in entries if key == name), None)
 
 
-def settings(group: str, name: str, found: dict[str, Any]) -> dict[str, Any]:
+def settings(group: str, name: str, raw: dict[str, Any]) -> dict[str, Any]:
     """What an entry sets itself, without what it chooses, sweeps, or has for a dataset alone."""
     experiment = group == "experiment"
-    apart = ("sweep", *CHOSEN) if experiment else (*BELOW.values(),)
+    separate = ("sweep", *CHOSEN) if experiment else (*BELOW.values(),)
     grid = {"grid": name.replace("/", "-")} if experiment else {}
-    return {**grid, **{key: value for key, value in found.items() if key not in apart}}
+    return {**grid, **{key: value for key, value in raw.items() if key not in separate}}
 
 
 def chosen(experiment: dict[str, Any]) -> dict[str, str]:

@@ -117,7 +117,7 @@ class Split:
         """Rows of these numbers, with their label sets."""
         return Split(self.X[rows], self.y[rows], self.sets.take(rows) if self.sets else None)
 
-    def whole_rows(self) -> Split:
+    def original_rows(self) -> Split:
         """The original rows, before ``label=each`` made one row for each label."""
         if self.sets is None or (self.sets.weight == 1).all():
             return self

@@ -105,7 +105,7 @@ class Predictions:
         return np.stack([self.split.sets.contain(column) for column in self.best.T])
 
     @cached_property
-    def apart(self) -> tuple[np.ndarray, np.ndarray]:
+    def deviations(self) -> tuple[np.ndarray, np.ndarray]:
         """|p_k - N_k / N| and N_k / N of every class; None if rows have features."""
         if self.log_probability is None:
             return np.empty(0), np.empty(0)

@@ -197,15 +197,15 @@ def f1(rows: Predictions, name: str) -> float | None:
 
 def l1_error(rows: Predictions) -> float | None:
     """sum_k |p_k - N_k / N| of rows without features (one-vs-each paper, Fig. 2c)."""
-    apart, _ = rows.apart
-    return float(apart.sum()) if apart.size else None
+    deviations, _ = rows.deviations
+    return float(deviations.sum()) if deviations.size else None
 
 
 def relative_error(rows: Predictions) -> float | None:
     """Mean of |p_k - N_k / N| / (N_k / N) over the classes that occur."""
-    apart, frequency = rows.apart
+    deviations, frequency = rows.deviations
     occurs = frequency > 0
-    return float((apart[occurs] / frequency[occurs]).mean()) if apart.size else None
+    return float((deviations[occurs] / frequency[occurs]).mean()) if deviations.size else None
 
 
 share = partial(Metric, direction=-1, range=(0.0, 1.0), roles=())  # of what is right
@@ -307,8 +307,8 @@ def macro_f1s(y: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
         has recall 0.
     """
     size = int(max(y.max(), predicted.max())) + 1
-    told = predicted[predicted >= 0]  # a recall tree that has not learnt enough tells no class
-    rows, guesses = np.bincount(y, minlength=size), np.bincount(told, minlength=size)
+    decided = predicted[predicted >= 0]  # a recall tree that has not learnt enough tells no class
+    rows, guesses = np.bincount(y, minlength=size), np.bincount(decided, minlength=size)
     hits = np.bincount(y[y == predicted], minlength=size)
     some = rows + guesses > 0
     rows, guesses, hits = rows[some], guesses[some], hits[some]

@@ -181,7 +181,7 @@ def _check_settings(settings: Settings) -> None:
             f"{settings.name}: reader {settings.reader} needs dataset.{settings.reader}"
         )
     if settings.reader == "own":
-        _check_own(settings)
+        _check_files(settings)
     elif settings.train or settings.test or _reading(settings):
         raise UserError(
             "dataset.train, dataset.test, dataset.encoding and dataset.features are of files of "
@@ -216,7 +216,7 @@ def _check_name(settings: Settings) -> None:
         )
 
 
-def _check_own(settings: Settings) -> None:
+def _check_files(settings: Settings) -> None:
     if "train" not in settings.files:
         raise UserError("dataset=file needs dataset.train=PATH, and dataset.test=PATH")
     if "test" not in settings.files and settings.protocol.split == "given":
@@ -278,14 +278,14 @@ def _real(settings: Settings, paths: dict[str, Path], cache_dir: Path) -> _Sourc
     for role, path in paths.items():
         content[role] = files.content_digest(path, cache_dir / "files.json")
         verify.check_digest(settings, role, path, content[role])
-    whole = {
+    described = {
         "reader": settings.reader,
         **_external(settings),
         "content": content,
         "expected": asdict(settings.expected),
         "protocol": changed(settings.protocol),
     }
-    return _Source(settings, settings.name, False, whole, lambda: verify.read(settings, paths))
+    return _Source(settings, settings.name, False, described, lambda: verify.read(settings, paths))
 
 
 def _external(settings: Settings) -> dict[str, object]:

@@ -153,14 +153,14 @@ def _check(parts: dict[str, np.ndarray], role: str, info: Info) -> None:
     """Check that compiled loops can index by these arrays."""
     rows: int = vars(info)[role]
     sizes = np.array([info.classes, info.features])  # of objects where one is beyond 64 bits
-    arrays.whole("sizes", sizes, (2,), 1, np.iinfo(np.int64).max)
-    arrays.whole("y", parts["y"], (rows,), 0, info.classes)
+    arrays.integers("sizes", sizes, (2,), 1, np.iinfo(np.int64).max)
+    arrays.integers("y", parts["y"], (rows,), 0, info.classes)
     if info.sparse:
         arrays.sparse(SPARSE, parts, (rows, info.features), "float32")
     else:
         arrays.real("X", parts["X"], (rows, info.features), "float32")
     if info.multi_label:
         start, classes, weight = (parts[name] for name in SETS)
-        arrays.whole("sets_classes", classes, (None,), 0, info.classes)
+        arrays.integers("sets_classes", classes, (None,), 0, info.classes)
         arrays.starts("sets_start", start, rows, len(classes))
         arrays.real("sets_weight", weight, (rows,))

@@ -45,15 +45,15 @@ def settings_of_counts(settings: Settings) -> Settings:
 
 def _left_out(counts: sp.csr_array, draws: int, rng: np.random.Generator) -> Raw:
     """Rows without one occurrence of a drawn word, and that word as the label."""
-    whole = counts[np.repeat(np.flatnonzero(np.diff(counts.indptr) > 1), draws)]
-    start, upto = whole.indptr[:-1], np.cumsum(whole.data, dtype=np.float64)
+    counted = counts[np.repeat(np.flatnonzero(np.diff(counts.indptr) > 1), draws)]
+    start, upto = counted.indptr[:-1], np.cumsum(counted.data, dtype=np.float64)
     before = np.concatenate([[0.0], upto])[start]
-    length = upto[whole.indptr[1:] - 1] - before
+    length = upto[counted.indptr[1:] - 1] - before
     place = np.searchsorted(upto, before + np.floor(rng.random(len(start)) * length), side="right")
-    labels = whole.indices[place].astype(np.int64)
-    whole.data[place] -= 1
-    whole.eliminate_zeros()
-    return Raw.single(whole, labels, counts.shape[1])
+    labels = counted.indices[place].astype(np.int64)
+    counted.data[place] -= 1
+    counted.eliminate_zeros()
+    return Raw.single(counted, labels, counts.shape[1])
 
 
 def triples(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
@@ -76,11 +76,11 @@ def triples(paths: dict[str, Path], settings: Settings) -> tuple[Raw, Raw]:
     place[order] = np.arange(n)
     edges = sp.csr_array((np.ones(len(ends), np.float32), place[ends].T), (n, n))
 
-    def raw(part: np.ndarray, own: float) -> Raw:
+    def raw(part: np.ndarray, share: float) -> Raw:
         head, tail, relation = place[part[:, 0]], place[part[:, 1]], part[:, 2]
         rows = np.arange(len(part))
         one = np.ones(len(part), np.float32)
-        near = edges[head] - sp.csr_array((own * one, (rows, tail)), (len(part), n))
+        near = edges[head] - sp.csr_array((share * one, (rows, tail)), (len(part), n))
         near = near + sp.csr_array((one, (rows, head)), near.shape)
         X = sp.csr_array(
             sp.hstack([sp.csr_array((one, (rows, relation)), (len(part), relations)), near > 0])

@@ -167,9 +167,9 @@ def _reason(error: BaseException) -> str:
 
 def _size(answer: requests.Response) -> int | None:
     """Bytes of the whole file."""
-    whole = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
+    match = re.fullmatch(r"bytes \d+-\d+/(\d+)", answer.headers.get("Content-Range", ""))
     if answer.status_code == 206:
-        return int(whole[1]) if whole else None
+        return int(match[1]) if match else None
     length = answer.headers.get("Content-Length", "")
     return int(length) if re.fullmatch(r"\d+", length) else None
 

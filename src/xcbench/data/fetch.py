@@ -185,29 +185,29 @@ def _one(
     for url in urls:
         label = ", ".join(settings.files[role] for role in roles)
         try:
-            whole = download.get(url, work, label, item.bytes)
+            archive = download.get(url, work, label, item.bytes)
         except Unavailable as error:
             reasons.append(str(error))
             continue
         try:
-            return _taken(settings, item, whole, roles, work)
+            return _taken(settings, item, archive, roles, work)
         except UserError as error:
-            whole.unlink(missing_ok=True)
+            archive.unlink(missing_ok=True)
             reasons.append(f"{url}: {error}")
     raise UserError("; ".join(dict.fromkeys(reasons)))
 
 
 def _taken(
-    settings: DatasetSettings, item: Download, whole: Path, roles: list[str], work: Path
+    settings: DatasetSettings, item: Download, archive: Path, roles: list[str], work: Path
 ) -> dict[str, Path]:
     """Files out of what was downloaded, under their names; a wrong one is removed."""
     taken = {role: work / settings.files[role] for role in roles}
     inside = {item.files[role]: taken[role] for role in roles if item.files[role]}
     if inside:
-        unpack.unpack(whole, inside)
+        unpack.unpack(archive, inside)
     for role in roles:
         if not item.files[role]:
-            whole.replace(taken[role])
+            archive.replace(taken[role])
         taken[role] = _named(taken[role])
         try:
             if settings.sha256.get(role):

@@ -52,10 +52,10 @@ class Inputs:
             If one is missing, or they do not fit together.
         """
         first, width = (
-            int(checked.whole(name, arrays[name], (), -1, np.iinfo(np.int32).max))
+            int(checked.integers(name, arrays[name], (), -1, np.iinfo(np.int32).max))
             for name in ("first", "width")
         )
-        hashed = checked.whole("hashed", np.asarray(arrays.get("hashed", 0)), (), 0, 2)
+        hashed = checked.integers("hashed", np.asarray(arrays.get("hashed", 0)), (), 0, 2)
         axes, labels = arrays["axes"], arrays["labels"]
         factors = checked.real("factors", arrays["factors"], (None,))
         if len(factors) > width:

@@ -23,7 +23,7 @@ REMEDY = (
     "hash the features with features=1048576 (of a dataset dataset.features=1048576), number them "
     "without gaps, or use a machine with more memory"
 )
-WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
 
 
 def read(paths: Sequence[Path], encoding: str = ENCODING, features: int | None = None) -> list[Raw]:
@@ -168,6 +168,6 @@ def _code(codes: dict[str, int], label: str) -> int:
 def _names(words: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Distinct labels in ascending order, and the place of each word among them."""
     texts: np.ndarray = np.array(words, np.str_)
-    if all(WHOLE.fullmatch(word) for word in words):
+    if all(INTEGER.fullmatch(word) for word in words):
         texts = texts.astype(np.int64)
     return np.unique(texts, return_inverse=True)

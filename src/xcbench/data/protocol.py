@@ -128,14 +128,16 @@ def _usable(raw: Raw, protocol: Protocol) -> Raw:
         raw = replace(raw, X=raw.X[:, : protocol.features])
     if protocol.features or protocol.featureless == "drop":
         raw = raw.take(_has_features(raw.X))
-    return raw.take(raw.label_counts > 0) if protocol.unlabelled == "drop" else _own_class(raw)
+    return (
+        raw.take(raw.label_counts > 0) if protocol.unlabelled == "drop" else _unlabelled_class(raw)
+    )
 
 
 def _has_features(X: Rows) -> np.ndarray:
     return np.asarray(X.any(axis=1)) if isinstance(X, np.ndarray) else np.diff(X.indptr) > 0
 
 
-def _own_class(raw: Raw) -> Raw:
+def _unlabelled_class(raw: Raw) -> Raw:
     """Rows without any label get one more label, the largest."""
     bare = raw.label_counts == 0
     labels = np.insert(raw.labels, raw.label_start[:-1][bare], raw.n_labels)

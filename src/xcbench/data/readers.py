@@ -74,21 +74,21 @@ def arff(path: Path, n_features: int) -> tuple[Raw, list[bytes]]:
     """Rows of an ARFF file, with labels after the features, and names of its attributes."""
     with open_content(path) as handle:
         attributes, first_line = _arff_header(handle, path)
-        whole, numbers = sparse_rows(_arff_rows(handle, path, first_line), len(attributes), path)
-    is_label = whole.indices >= n_features
-    row = np.repeat(np.arange(whole.shape[0]), np.diff(whole.indptr))[is_label]
-    strange = np.flatnonzero(whole.data[is_label] != 1)
+        table, numbers = sparse_rows(_arff_rows(handle, path, first_line), len(attributes), path)
+    is_label = table.indices >= n_features
+    row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))[is_label]
+    strange = np.flatnonzero(table.data[is_label] != 1)
     if len(strange):
         at = strange[0]
         raise bad_line(
             path,
             numbers[row[at]],
-            f"label {whole.indices[is_label][at]} has the value "
-            f"{whole.data[is_label][at]:g}, it must be 0 or 1",
+            f"label {table.indices[is_label][at]} has the value "
+            f"{table.data[is_label][at]:g}, it must be 0 or 1",
         )
-    start = np.searchsorted(row, np.arange(whole.shape[0] + 1))
-    labels = whole.indices[is_label] - n_features
-    X = sp.csr_array(whole[:, :n_features])
+    start = np.searchsorted(row, np.arange(table.shape[0] + 1))
+    labels = table.indices[is_label] - n_features
+    X = sp.csr_array(table[:, :n_features])
     return Raw(X, start, labels, len(attributes) - n_features), attributes
 
 

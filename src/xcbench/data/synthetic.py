@@ -16,7 +16,7 @@ from xcbench.data.settings import SyntheticSettings
 from xcbench.errors import UserError
 
 VERSION = 2
-OWN_FEATURES = 10
+CLASS_FEATURES = 10
 BLOCK = 2**22  # words drawn at once
 
 
@@ -37,7 +37,7 @@ def make(spec: SyntheticSettings) -> tuple[Raw, Raw]:
     law = power_law(spec.classes, spec.class_exponent)
     class_features = np.array(
         [
-            rng.choice(spec.features, min(OWN_FEATURES, spec.features), replace=False)
+            rng.choice(spec.features, min(CLASS_FEATURES, spec.features), replace=False)
             for _ in range(spec.classes)
         ]
     )
@@ -59,14 +59,14 @@ def power_law(size: int, exponent: float) -> np.ndarray:
     return weights / weights.sum()
 
 
-def words_for(spec: SyntheticSettings, n_own: int) -> int:
+def words_for(spec: SyntheticSettings, n_of_class: int) -> int:
     """Number of words T that gives a mean number of distinct features."""
     background = (1 - spec.signal) * power_law(spec.features, spec.feature_exponent)
-    share = n_own / spec.features  # of classes that own a feature
+    share = n_of_class / spec.features  # of classes that own a feature
 
     def distinct(words: float) -> float:
         absent = (1 - share) * np.exp(words * np.log1p(-background))
-        absent += share * np.exp(words * np.log1p(-background - spec.signal / n_own))
+        absent += share * np.exp(words * np.log1p(-background - spec.signal / n_of_class))
         return float((1 - absent).sum())
 
     most = 1000.0 * spec.features

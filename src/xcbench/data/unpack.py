@@ -48,8 +48,8 @@ def unpack(archive: Path, targets: dict[str, Path]) -> None:
                 _copy_all(archive, entries, opened.open, _is_zipped_file, targets)
         elif tarfile.is_tarfile(archive):
             with (
-                files.decompressed(archive, files.compression(archive), _most(archive)) as whole,
-                tarfile.open(fileobj=whole, mode="r:") as bundle,
+                files.decompressed(archive, files.compression(archive), _most(archive)) as plain,
+                tarfile.open(fileobj=plain, mode="r:") as bundle,
             ):
                 members = [(member.name, member) for member in bundle.getmembers()]
                 _copy_all(archive, members, bundle.extractfile, tarfile.TarInfo.isfile, targets)

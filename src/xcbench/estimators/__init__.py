@@ -46,7 +46,7 @@ def of_method(method: str, options: Mapping[str, object], **parameters: object) 
     elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":
         family = SoftmaxClassifier
     arguments = {"method": method, **parameters}
-    own = arguments.keys() & {*family._get_param_names(), *family._of_training}
-    estimator = family().set_params(**{name: arguments[name] for name in own})
+    names = arguments.keys() & {*family._get_param_names(), *family._of_training}
+    estimator = family().set_params(**{name: arguments[name] for name in names})
     estimator.options = {**estimator.options, **options}
     return estimator

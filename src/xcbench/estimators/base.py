@@ -75,8 +75,8 @@ class LinearClassifier(Predictor):
 
     def set_params(self, **params: object) -> Self:
         """Set parameters and options by their names; `fit` refuses unknown ones."""
-        own = self._get_param_names()
-        named = {name: value for name, value in params.items() if name.partition("__")[0] in own}
+        names = self._get_param_names()
+        named = {name: value for name, value in params.items() if name.partition("__")[0] in names}
         options = {name: value for name, value in params.items() if name not in named}
         super().set_params(**named)
         self.options = {**self.options, **options}
@@ -144,12 +144,12 @@ class LinearClassifier(Predictor):
         )
         if settings.lr == AUTO:
             settings = replace(
-                settings, lr=self.lr_ if goes_on else self._found(method, settings, dataset)
+                settings, lr=self.lr_ if goes_on else self._rate(method, settings, dataset)
             )
         self.lr_, self._settings, self._info = settings.lr, settings, dataset.info
         return method, settings
 
-    def _found(self, method: Method, settings: MethodOptions, dataset: Dataset) -> float:
+    def _rate(self, method: Method, settings: MethodOptions, dataset: Dataset) -> float:
         """The rate that trials find."""
         engine = engines.resolve(self.engine)
         with threads.one():
@@ -254,7 +254,7 @@ class LinearClassifier(Predictor):
             self.loss_curve_ += [float(step.objective) for step in steps]
             self.n_iter_ += len(steps)
             ends = watch.sees(model)
-            bar.show(epoch, f"loss {self.loss_curve_[-1]:.4g}{watch.told()}")
+            bar.show(epoch, f"loss {self.loss_curve_[-1]:.4g}{watch.shown()}")
             if ends:
                 break
         bar.end()

@@ -40,7 +40,7 @@ class Watch:
         """Whether to stop training now."""
         return False
 
-    def told(self) -> str:
+    def shown(self) -> str:
         """Last measurement, for the progress bar."""
         return ""
 
@@ -69,7 +69,7 @@ class LossWatch(Watch):
             self.state = {name: array.copy() for name, array in model.state().items()}
         return self.waited >= self.rule.n_iter_no_change
 
-    def told(self) -> str:
+    def shown(self) -> str:
         """The last loss."""
         return f", validation {self.curve[-1]:.4g}"
 

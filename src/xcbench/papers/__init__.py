@@ -154,8 +154,8 @@ def find(name: str) -> Paper:
     module = module_of_grids(name)
     if module.__name__.endswith(".paper"):
         return paper(name, module.GRIDS)
-    found: Paper = module.PAPER
-    return found
+    described: Paper = module.PAPER
+    return described
 
 
 def module_of_grids(name: str) -> Any:

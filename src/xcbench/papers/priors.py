@@ -44,7 +44,7 @@ def update(folder: Path, jobs: Iterable[Job]) -> None:
         digests = set(priors["dataset_digest"])
         here = [job for job in jobs if not isinstance(job.info, Missing) and not job.info.twin]
         absent = {job.info.digest: job for job in here if job.info.digest not in digests}
-        planned = planning.prepared(list(absent.values()), whole=False)
+        planned = planning.prepared(list(absent.values()), complete=False)
         new = [job for job in planned if isinstance(job.info, Info)]
         if new:
             lines = priors.values.tolist() + [_line(job) for job in new]

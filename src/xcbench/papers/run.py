@@ -168,14 +168,14 @@ def cells_of(
     launch = planned[0].settings
     with sources.remembered():
         rows, rest = _held(name, planned, cache)
-        more, todo = _held(name, planning.prepared(rest, whole=not rows), cache)
+        more, todo = _held(name, planning.prepared(rest, complete=not rows), cache)
     held = rows + more
     if held and not totals:
         print(
             f"{count(len(planned), 'cell')}: {len(held)} of them are valid in the committed tables"
         )
     changes = {job.cell.cell: cache.changes.get(job.cell.cell, Change()) for job in planned}
-    for sentence in () if launch.force or totals else stored.said(changes.values()):
+    for sentence in () if launch.force or totals else stored.sentences(changes.values()):
         print(sentence)
     if totals:
         totals.add(len(held), todo, {} if launch.force else changes, cache.rows)

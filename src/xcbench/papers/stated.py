@@ -136,7 +136,7 @@ def readings(rows: Iterable[Stated]) -> pd.DataFrame:
         if row.reading:
             answer = f"{row.verdict}, {row.interval}" if row.effect else row.verdict
             lines.setdefault((row.claim, row.dataset), {})[row.reading] = answer
-    table = [{"claim": claim, "dataset": data, **said} for (claim, data), said in lines.items()]
+    table = [{"claim": claim, "dataset": data, **words} for (claim, data), words in lines.items()]
     return pd.DataFrame(table)
 
 

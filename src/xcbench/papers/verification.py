@@ -69,7 +69,7 @@ def _rows(paper: Paper, reports: Path, settings: Mapping[str, str]) -> Iterator[
         points, _ = runner.configurations(grid, caches)
         cache = caches[grid.part]
         rows = {str(row["cell"]): row for _, row in cache.rows.iterrows()}
-        for job in planning.jobs(points, whole=False, prepared=False):
+        for job in planning.jobs(points, complete=False, prepared=False):
             if not isinstance(job.info, Missing) and not job.settings.budget.seconds:
                 row = rows.get(cache.holds(job, grid.name) or "")
                 if row is not None and row["status"] in ENDED:
@@ -87,7 +87,7 @@ def _seeds(rows: pd.DataFrame, row: pd.Series) -> pd.DataFrame:
 
 def _prepared(item: Drawn) -> Drawn:
     settings = replace(item.job.settings, grid=GRID, mlflow=False, plan=False)
-    (job,) = planning.jobs([settings], whole=False)
+    (job,) = planning.jobs([settings], complete=False)
     return replace(item, job=job)
 
 

@@ -200,8 +200,8 @@ def _impossible(case: Case) -> str:
     if not engines.installed(case.engine):
         return f"engine {case.engine} is not installed"
     sampler = str(case.options.get("sampler", ""))
-    known = [*registry.builtin(), *plugins.usable("method")]
-    if case.method not in known:
+    available = [*registry.builtin(), *plugins.usable("method")]
+    if case.method not in available:
         return f"method {case.method} is not installed"
     if sampler not in ("", *samplers.NAMES, *plugins.usable("sampler")):
         return f"sampler {sampler} is not installed"

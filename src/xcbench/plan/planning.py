@@ -34,13 +34,15 @@ IN_LABEL = ("dataset.name", "method.lr", "seed")  # of every cell
 
 
 @LAUNCH.during("plan")
-def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = True) -> list[Job]:
+def jobs(
+    configurations: Sequence[Config], complete: bool = True, prepared: bool = True
+) -> list[Job]:
     """Distinct jobs of a launch, in order. An impossible job is included, with its reason.
 
     Parameters
     ----------
     configurations : checked configurations, one a grid point.
-    whole : whether these are all points.
+    complete : whether these are all points.
     prepared : whether datasets are prepared. If not, jobs of those that are not in the cache have
         the digest alone, and no rate where a rule makes it: enough to know a row of theirs.
 
@@ -62,7 +64,7 @@ def jobs(configurations: Sequence[Config], whole: bool = True, prepared: bool = 
             job = _job(settings, infos[key], shared)
             distinct.setdefault(job.cell.cell, job)
     planned = list(distinct.values())
-    if whole:
+    if complete:
         _refuse_impossible(planned)
         _refuse_useless_rate(configurations, planned)
     return _labelled(planned)
@@ -89,11 +91,11 @@ def case(job: Job) -> Case:
     )
 
 
-def prepared(planned: Sequence[Job], whole: bool) -> list[Job]:
+def prepared(planned: Sequence[Job], complete: bool) -> list[Job]:
     """The same jobs, their datasets prepared."""
     if not any(isinstance(job.info, Unprepared) for job in planned):
         return list(planned)
-    return jobs([job.settings for job in planned], whole)
+    return jobs([job.settings for job in planned], complete)
 
 
 def _prepared(settings: Config) -> Info | Missing:
@@ -137,10 +139,10 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) ->
     except UserError as error:
         problem = str(error)
     versions = versions_of(method, sampler)
-    whole = content_of(settings, info.name, info.digest, engine, versions, shared)
+    content = content_of(settings, info.name, info.digest, engine, versions, shared)
     as_missing = content_of(asked, settings.dataset.name, "missing", engine, versions, shared)
     cell = Cell(
-        cell=cells.identity(whole),
+        cell=cells.identity(content),
         dataset=info.name,
         method=settings.method.name,
         seed=settings.seed,
@@ -150,7 +152,7 @@ def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) ->
         config=_shown(settings, info, shared),
         shape=info.shape() if isinstance(info, Info) else {},
         launch=_launch(settings, plugin.reference, shared),
-        content=whole,
+        content=content,
         curve=NO_CURVE,
     )
     outside = {"method": plugin, "sampler": sampler, "dataset": shared(external, settings.dataset)}
@@ -268,10 +270,10 @@ def _shown(settings: Config, info: Info | Unprepared | Missing, shared: Shared) 
 def _launch(settings: Config, method: str, shared: Shared) -> dict[str, Any]:
     """Where data and method come from: no part of the identity, but needed to run it again."""
     target = {"method_target": method} if method != settings.method.name else {}
-    apart = ("name", "reader", "protocol", "source", *MAKERS)
+    separate = ("name", "reader", "protocol", "source", *MAKERS)
     dataset = shared(asdict, settings.dataset)
     return {
-        "dataset": {name: value for name, value in dataset.items() if name not in apart},
+        "dataset": {name: value for name, value in dataset.items() if name not in separate},
         "data_dir": settings.data_dir,
         "save_weights": settings.save_weights,
         **target,

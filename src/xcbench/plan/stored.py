@@ -86,7 +86,7 @@ def frame(
     return rows.assign(**{STALE: [reasons.get(cell, "") for cell in rows["cell"]]})
 
 
-def said(changes: Iterable[Change]) -> list[str]:
+def sentences(changes: Iterable[Change]) -> list[str]:
     """A sentence for each reason why cells are stale, and for what could not be compared."""
     stale, unchecked = Counter[str](), Counter[str]()
     for change in changes:

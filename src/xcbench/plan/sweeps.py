@@ -135,12 +135,12 @@ class Composer:
             others, relevant = (name, *(PARTS.keys() - {name})), list(values)
         names = tuple(value.key_or_group for value in relevant)
         key = name, base.schema, names, *(base.words[other] for other in others)
-        said = *key, *(str(value.input_line) for value in relevant)
-        if said not in self.parts:
+        given = *key, *(str(value.input_line) for value in relevant)
+        if given not in self.parts:
             if key not in self.typed:
                 self.typed[key] = base.typed(name, others)
-            self.parts[said] = _read(self.typed[key], PARTS[name], relevant)
-        return self.parts[said]
+            self.parts[given] = _read(self.typed[key], PARTS[name], relevant)
+        return self.parts[given]
 
     def read_all(self, points: Sequence[Point]) -> tuple[list[Config], dict[str, list[Point]]]:
         """Checked configurations of the valid points, and the invalid ones by error.

@@ -30,16 +30,16 @@ LISTED = 40  # cells of a plan
 Ended = Callable[[Sequence[Cell]], None]
 
 
-def run(configurations: Sequence[Config], whole: bool = True, ended: Ended | None = None) -> int:
+def run(configurations: Sequence[Config], complete: bool = True, ended: Ended | None = None) -> int:
     """`execute` a launch, and print next steps.
 
     Parameters
     ----------
     ended : function that shows the cells of a launch, unless it was interrupted.
     """
-    launched = planned(configurations, whole)
-    code = execute_jobs(launched, whole)
-    if whole and not configurations[0].plan:
+    launched = planned(configurations, complete)
+    code = execute_jobs(launched, complete)
+    if complete and not configurations[0].plan:
         _say_next(launched, None if code == INTERRUPTED else ended)
     return code
 
@@ -87,28 +87,28 @@ def _say_next(launched: Sequence[Job], ended: Ended | None) -> None:
     print(f"next: xcbench report {grid}    xcbench results {grid}    xcbench ui")
 
 
-def execute(configurations: Sequence[Config], whole: bool = True) -> int:
+def execute(configurations: Sequence[Config], complete: bool = True) -> int:
     """Run a launch and return its exit code: 1 if a cell failed, 130 if interrupted, else 0.
 
     Parameters
     ----------
     configurations : points of the launch.
-    whole : whether these are all points; another launcher's processes see one point each.
+    complete : whether these are all points; another launcher's processes see one point each.
     """
-    return execute_jobs(planned(configurations, whole), whole)
+    return execute_jobs(planned(configurations, complete), complete)
 
 
-def planned(configurations: Sequence[Config], whole: bool = True) -> list[Job]:
+def planned(configurations: Sequence[Config], complete: bool = True) -> list[Job]:
     """Distinct jobs of a launch."""
     _check_launch(configurations)
-    distinct = jobs(configurations, whole)
-    if whole and len(distinct) < len(configurations):
+    distinct = jobs(configurations, complete)
+    if complete and len(distinct) < len(configurations):
         print(f"the grid has {len(configurations)} points, of which {len(distinct)} are different")
     return distinct
 
 
 def execute_jobs(
-    launched: Sequence[Job], whole: bool = True, shown: type[Progress] = Progress
+    launched: Sequence[Job], complete: bool = True, shown: type[Progress] = Progress
 ) -> int:
     """Run the jobs of a launch, or list them; returns the exit code of `execute`."""
     launch = launched[0].settings
@@ -122,10 +122,10 @@ def execute_jobs(
         return 0
     cells.mark(runs_dir)
     cells.sweep_leftovers(runs_dir)
-    unwritten = _add_grid(launched) if whole else None
+    unwritten = _add_grid(launched) if complete else None
     old = stored.look_up(runs_dir, launched)
     finished = {} if launch.force else {name: it.status for name, it in old.items() if it.status}
-    for sentence in () if launch.force else stored.said(it.change for it in old.values()):
+    for sentence in () if launch.force else stored.sentences(it.change for it in old.values()):
         print(sentence)
     absent = {job.cell.cell: job.info.reason for job in launched if isinstance(job.info, Missing)}
     runnable = [job for job in launched if job.cell.cell not in absent]
@@ -137,7 +137,7 @@ def execute_jobs(
     progress = shown(
         len(launched) - len(absent),
         todo,
-        alone=whole and launch.workers == 1 and launch.executor == executors.LOCAL,
+        alone=complete and launch.workers == 1 and launch.executor == executors.LOCAL,
         workers=launch.workers,
     )
     statuses = Counter(finished.values())
@@ -171,7 +171,7 @@ def execute_jobs(
             {name: old[name].started for name in finished}
         )  # what was cut off earlier, too
     number = max(1, min(launch.workers, len(todo)))
-    if whole and not unwritten:
+    if complete and not unwritten:
         profile.write(runs_dir, clock.taken(launch.grid, number))
     if any(status == "failed" for status in finished.values()):
         print("cells that ran out of memory are not run again (force=true runs them)")
@@ -203,9 +203,9 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
 
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
-    whole = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
+    switches = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
     places = ("runs_dir", "reports_dir", "tracking_uri", "executor", "executor_address", "slurm")
-    for name in (*whole, *places):
+    for name in (*switches, *places):
         if len({str(vars(settings)[name]) for settings in configurations}) > 1:
             raise UserError(f"{name} cannot be swept: it applies to the whole launch")
     check_name("grid", configurations[0].grid)
@@ -243,7 +243,7 @@ def _print_plan(jobs: Sequence[Job], runs_dir: Path) -> None:
         print(entry.line)
     if len(entries) > LISTED:
         print(f"… and {count(len(entries) - LISTED, 'cell')} more")
-    for sentence in stored.said(entry.change for entry in entries):
+    for sentence in stored.sentences(entry.change for entry in entries):
         print(sentence)
     todo = sum(entry.state in (TO_RUN, stored.STALE) for entry in entries)
     print(f"{count(len(entries), 'cell')}, {todo} to run; nothing was run (plan=true)")

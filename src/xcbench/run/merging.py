@@ -87,7 +87,7 @@ def bring_cells(other: Path, runs_dir: Path, keep: str, plan: bool) -> Iterator[
 
 def bring_grids(other: Path, runs_dir: Path, plan: bool) -> Iterator[Outcome]:
     """Add the cells of the other folder's grids to those of the same name, but for the last."""
-    known = grids.by_cell(runs_dir)
+    grid_names = grids.by_cell(runs_dir)
     for path in _files(other / "grids"):
         name = path.stem
         if name == grids.LAST:
@@ -98,7 +98,7 @@ def bring_grids(other: Path, runs_dir: Path, plan: bool) -> Iterator[Outcome]:
         except cells.ERRORS as error:
             yield Outcome(REFUSED, str(path), one_line(error))
             continue
-        new = [cell for cell in names if name not in known.get(cell, "").split(",")]
+        new = [cell for cell in names if name not in grid_names.get(cell, "").split(",")]
         if new and not plan:
             grids.add(runs_dir, name, names)
         yield Outcome(NEW if new else SAME, name, brought=bool(new))
@@ -138,10 +138,10 @@ def _checked(where: Path) -> Cell:
             raise ValueError(f"{path.name} is a link, or no file")
         if path.name not in CELL_FILES:
             raise ValueError(f"{path.name} is no file of a cell")
-    return _whole(where, where.name)
+    return _intact(where, where.name)
 
 
-def _whole(where: Path, name: str) -> Cell:
+def _intact(where: Path, name: str) -> Cell:
     """The cell of a folder, with the digests of all its files compared."""
     cell = cells.read(where, name)
     if cell.status not in STATUSES:
@@ -194,7 +194,7 @@ def _brought(where: Path, runs_dir: Path, outcome: Outcome) -> Outcome:
             scratch.mkdir(parents=True)
             for path in where.iterdir():
                 _copy(path, scratch / path.name)
-            _whole(scratch, where.name)
+            _intact(scratch, where.name)
             durable.replace_folder(scratch, target)
         except (ValueError, LookupError) as error:  # it changed while it was copied
             return Outcome(REFUSED, str(where), one_line(error))
@@ -213,8 +213,8 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     """Folders in a folder, and links, which are not followed; hidden ones are leftovers."""
     _check_real(folder)
     with os.scandir(folder) as entries:
-        found = [it for it in entries if not it.name.startswith(".")]
-    folders = [it for it in found if it.is_symlink() or it.is_dir(follow_symlinks=False)]
+        visible = [it for it in entries if not it.name.startswith(".")]
+    folders = [it for it in visible if it.is_symlink() or it.is_dir(follow_symlinks=False)]
     return sorted(folders, key=lambda entry: entry.name)
 
 

@@ -22,7 +22,7 @@ def of_point(settings: Config) -> float:
     UserError
         If the cell failed or was skipped.
     """
-    (job,) = planning.jobs([settings], whole=False)
+    (job,) = planning.jobs([settings], complete=False)
     cell = cells.usable(Path(settings.runs_dir), job.cell.cell)
     if cell is None or cell.status not in cells.FINAL:
         why = f"{cell.status}: {cell.message}" if cell else "not there"

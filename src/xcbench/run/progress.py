@@ -90,10 +90,10 @@ class Progress:
         took = "from another launch" if spent is None else duration(spent)
         if spent and cell.seconds.get("compile", 0.0) > max(1.0, spent / 2):
             took += " (compiling once)"
-        said = ", ".join(part for part in (outcome, took, rest) if part)
+        message = ", ".join(part for part in (outcome, took, rest) if part)
         begun = self.begun and spent is not None and not self.live
         head = "" if begun else f"[{self.number}/{self.total}] {job.label} …"
-        print(f"{afresh(sys.stdout) if self.live else ''}{head} {said}", flush=True)
+        print(f"{afresh(sys.stdout) if self.live else ''}{head} {message}", flush=True)
         if self.live and self.number < self.total:
             self._bar(f"{self.number}/{self.total} {rest}")
 

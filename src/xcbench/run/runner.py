@@ -37,7 +37,7 @@ from xcbench.train.rate import Found
 from xcbench.train.training import Lane
 from xcbench.units import GIB, count
 
-APART = "; lockstep=false trains each cell by itself"
+ALONE = "; lockstep=false trains each cell by itself"
 WARM: set[str] = set()  # kinds of cells for which this process has all code compiled
 
 
@@ -82,7 +82,7 @@ def _run_in_lockstep(jobs: Sequence[Job], watch: Callable[[float], None]) -> lis
         print(f"{len(jobs)} cells run one by one, not in lockstep: {why}", file=sys.stderr)
         return []
     except Exception as error:
-        return [_failed(cell, error, APART) for cell in cells]
+        return [_failed(cell, error, ALONE) for cell in cells]
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from xcbench.core.metrics import Metric, axes, of_column
 from xcbench.show.variants import natural
 
-KNOWN = {  # the colours of Okabe and Ito
+COLOURS = {  # the colours of Okabe and Ito
     "softmax": "#000000",
     "ove": "#e69f00",
     "nce": "#56b4e9",
@@ -59,8 +59,8 @@ def look() -> AbstractContextManager[None]:
 
 def line_styles(rows: pd.DataFrame) -> Styles:
     """Colour of the method and dashes of the variant, by label of the variant."""
-    others = sorted(set(rows["method"]) - set(KNOWN))
-    colours = KNOWN | {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
+    others = sorted(set(rows["method"]) - set(COLOURS))
+    colours = COLOURS | {name: OTHERS[i % len(OTHERS)] for i, name in enumerate(others)}
     styles: Styles = {}
     for method, group in rows.groupby("method"):
         for i, label in enumerate(sorted(group["method_label"].unique(), key=natural)):

@@ -63,7 +63,7 @@ def at_best_rate(
     """
     metric = of_column(criterion)
     names = ["lr", *(name for name in tuned if name in variant)]
-    points = variant.assign(lr=variant["lr"].mask(found(variant)))
+    points = variant.assign(lr=variant["lr"].mask(by_trial(variant)))
     point = points.groupby(names, dropna=False).ngroup()  # a method without a rate has one
     ended = variant["status"].isin(ENDED)
     values = variant.reindex(columns=[criterion])[criterion]
@@ -74,7 +74,7 @@ def at_best_rate(
     return variant[point == metric.key(means[seeds == seeds.max()]).idxmin()]
 
 
-def found(cells: pd.DataFrame) -> pd.Series:
+def by_trial(cells: pd.DataFrame) -> pd.Series:
     """Whether trials found the rate of a cell (``method.lr=auto``)."""
     return cells.reindex(columns=[BY])[BY].eq(AUTO)
 
@@ -154,7 +154,7 @@ def message(cells: pd.DataFrame) -> str:
     reasons = [" ".join(str(reason).split()) for reason in without_result.dropna().unique()]
     rates = sorted(cells["lr"].dropna().unique())
     if len(rates) > 1:
-        of = "rates found" if found(cells).all() else "at every rate"
+        of = "rates found" if by_trial(cells).all() else "at every rate"
         reasons.append(f"{of}: " + ", ".join(f"{rate:g}" for rate in rates))
     return "; ".join(reasons)
 
@@ -162,7 +162,7 @@ def message(cells: pd.DataFrame) -> str:
 def _row(variant: pd.DataFrame) -> dict[str, object]:
     cells = best(variant)
     has_ended = cells["status"].isin(ENDED)
-    by_trials = bool(found(cells).all())
+    by_trials = bool(by_trial(cells).all())
     no_best = cells["lr"].nunique() > 1 and not by_trials  # nothing to average
     ended = cells[has_ended & (not no_best)]
     lr = float("nan" if no_best else cells["lr"].quantile(interpolation="lower"))

@@ -36,7 +36,7 @@ MISSING = "is missing; run again with save_weights=true force=true"
 ERRORS = (OSError, ValueError, LookupError, TypeError, AttributeError, UserError)
 
 OURS = re.compile(f"[0-9a-f]{{16}}|{durable.LEFT.pattern}")
-APART = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
+IN_FILES = ("curve", "weights", "inputs")  # fields of a cell with a file of their own
 
 
 class Damaged(UserError):
@@ -80,7 +80,7 @@ def _write(scratch: Path, cell: Cell) -> None:
 
 def content(cell: Cell) -> dict[str, Any]:
     """Fields of a cell without those that have a file of their own."""
-    return {name: value for name, value in vars(cell).items() if name not in APART}
+    return {name: value for name, value in vars(cell).items() if name not in IN_FILES}
 
 
 def load(runs_dir: Path, cell: str) -> Cell | None:

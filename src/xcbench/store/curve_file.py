@@ -34,7 +34,7 @@ def parse(text: bytes) -> pd.DataFrame:
 
 
 def _column(words: tuple[str, ...]) -> np.ndarray:
-    for kind in (_whole, _numbers):
+    for kind in (_integers, _numbers):
         try:
             return kind(words)
         except (ValueError, OverflowError):  # the latter of more digits than 64 bits have
@@ -42,7 +42,7 @@ def _column(words: tuple[str, ...]) -> np.ndarray:
     return np.array([word or NAN for word in words], object)
 
 
-def _whole(words: tuple[str, ...]) -> np.ndarray:
+def _integers(words: tuple[str, ...]) -> np.ndarray:
     return np.array([int(word) for word in words], np.int64)
 
 

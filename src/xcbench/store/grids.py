@@ -27,10 +27,10 @@ def add(runs_dir: Path, name: str, names: list[str]) -> None:
     path = _path(runs_dir, name)
     with writing(path), locks.alone(path.with_suffix(".lock"), f"writes grid {name}"):
         before = [] if name == LAST or not path.exists() else _before(path)
-        whole = list(dict.fromkeys([*before, *names]))
-        if before and len(whole) > len(before):
-            print(f"grid={name} grows from {len(before)} to {count(len(whole), 'cell')}")
-        durable.write(path, sealed.dumps({"cells": whole}))
+        grown = list(dict.fromkeys([*before, *names]))
+        if before and len(grown) > len(before):
+            print(f"grid={name} grows from {len(before)} to {count(len(grown), 'cell')}")
+        durable.write(path, sealed.dumps({"cells": grown}))
 
 
 def _before(path: Path) -> list[str]:

@@ -44,8 +44,8 @@ def frame(
     """
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        told = {**vars(cell), "lr": cell.lr}
-        head = {name: told[name] for name in HEAD}
+        content = {**vars(cell), "lr": cell.lr}
+        head = {name: content[name] for name in HEAD}
         head |= {BY: AUTO} if cell.config.get("method", {}).get("lr") == AUTO else {}
         tail = {**settings(cell), "message": cell.message}
         points = cell.curve.to_numpy(object).tolist()  # column by column takes five times as long
@@ -55,14 +55,14 @@ def frame(
             rows.append({**head, **dict(zip(names, point, strict=False)), **tail})
     if not rows:
         return pd.DataFrame(columns=COLUMNS)
-    whole = pd.DataFrame(rows)
-    whole["lr"] = whole["lr"].astype(float)
-    whole["message"] = pd.Series([row["message"] for row in rows], dtype=object)  # None stays None
+    table = pd.DataFrame(rows)
+    table["lr"] = table["lr"].astype(float)
+    table["message"] = pd.Series([row["message"] for row in rows], dtype=object)  # None stays None
     common = {*COLUMNS, "message"}
-    columns = [name for name in whole if name not in common and "." not in str(name)]
-    options = [name for name in whole if "." in str(name)]
-    whole = whole.reindex(columns=[*COLUMNS, *columns, *options, "message"])
-    return whole.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
+    columns = [name for name in table if name not in common and "." not in str(name)]
+    options = [name for name in table if "." in str(name)]
+    table = table.reindex(columns=[*COLUMNS, *columns, *options, "message"])
+    return table.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
 
 
 def settings(cell: Cell) -> dict[str, Any]:

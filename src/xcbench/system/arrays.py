@@ -75,7 +75,7 @@ def real(name: str, array: np.ndarray, shape: Shape, dtype: str = "") -> np.ndar
     return array
 
 
-def whole(name: str, array: np.ndarray, shape: Shape, low: int, high: int) -> np.ndarray:
+def integers(name: str, array: np.ndarray, shape: Shape, low: int, high: int) -> np.ndarray:
     """An array of whole numbers from ``low`` to ``high - 1``."""
     _check_shape(name, array, shape, "iu")
     if array.size and not low <= int(array.min()) <= int(array.max()) < high:
@@ -85,7 +85,7 @@ def whole(name: str, array: np.ndarray, shape: Shape, low: int, high: int) -> np
 
 def starts(name: str, array: np.ndarray, count: int, end: int) -> np.ndarray:
     """Where each of ``count`` rows begins among ``end`` numbers, with the end of the last one."""
-    whole(name, array, (count + 1,), 0, end + 1)
+    integers(name, array, (count + 1,), 0, end + 1)
     if array[0] != 0 or array[-1] != end or (array[1:] < array[:-1]).any():
         raise ValueError(f"{name} does not rise from 0 to {end}")
     return array
@@ -97,7 +97,7 @@ def sparse(
     """Values, columns and starts of a sparse array by rows."""
     values, columns, start = (arrays[name] for name in names)
     real(names[0], values, (None,), dtype)
-    whole(names[1], columns, values.shape, 0, shape[1])
+    integers(names[1], columns, values.shape, 0, shape[1])
     starts(names[2], start, shape[0], len(values))
 
 
@@ -121,7 +121,7 @@ def state(arrays: dict[str, np.ndarray], classes: int, features: int, dtype: str
             _check_shape(name, array, (K,), "b")
         elif name == "leaf":
             size = len(arrays["nodes"])
-            distinct(name, whole(name, array, (K,), size, 2 * size), K)
+            distinct(name, integers(name, array, (K,), size, 2 * size), K)
             if size & (size - 1):
                 raise ValueError(f"nodes has {size} rows, which is no power of 2")
         elif name not in ("features", "start"):

@@ -23,13 +23,13 @@ class Bar:
         self.unit, self.total, self.shown = unit, total, shown
         self.started, self.length = time.perf_counter(), 0
 
-    def show(self, number: int, told: str) -> None:
+    def show(self, number: int, text: str) -> None:
         """Update the bar to a count, with a short message."""
         if not self.shown:
             return
         spent = time.perf_counter() - self.started
         left = spent / number * (self.total - number)
-        line = f"{self.unit} {number}/{self.total} {filled(number / self.total)} {told}"
+        line = f"{self.unit} {number}/{self.total} {filled(number / self.total)} {text}"
         line += f", {duration(spent)}" + (f", about {duration(left)} left" if left else "")
         start = control("\r", sys.stderr)
         print(f"{start}{line.ljust(self.length)}", end="", file=sys.stderr, flush=True)

@@ -85,15 +85,15 @@ def remembered() -> Iterator[None]:
     state = _state()
     file = folder / f"{state}.json"
     with suppress(OSError, ValueError, TypeError):
-        _known.update(json.loads(file.read_bytes()))
-    before = len(_known)
+        _modules.update(json.loads(file.read_bytes()))
+    before = len(_modules)
     yield
-    if len(_known) > before:
+    if len(_modules) > before:
         with suppress(OSError):  # it costs time, nothing else
-            durable.write(file, json.dumps(_known))
+            durable.write(file, json.dumps(_modules))
 
 
-_known: dict[str, tuple[str, list[str]]] = {}  # digest and imports of modules of ours
+_modules: dict[str, tuple[str, list[str]]] = {}  # digest and imports of modules of ours
 
 
 @cache
@@ -115,14 +115,14 @@ def _hash_bytes(content: bytes) -> str:
 @cache
 def _parsed(module: str) -> tuple[str, list[str]]:
     """Digest of a module's own text, and what it imports."""
-    if module in _known:
-        return _known[module]
+    if module in _modules:
+        return _modules[module]
     path = _file(module)
     assert path is not None
     tree = ast.parse(path.read_bytes())
     parsed = _hash("\n".join(_Serialised(tree).lines)), list(_imports(module, path, tree))
     if module.partition(".")[0] == OURS:
-        _known[module] = parsed
+        _modules[module] = parsed
     return parsed
 
 

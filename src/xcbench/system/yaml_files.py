@@ -109,8 +109,8 @@ def _measure(events: Iterable[yaml.Event]) -> None:
         if anchor:
             anchors[anchor] = node
         if open_nodes:
-            outer, whole = open_nodes[-1]
-            open_nodes[-1] = outer, _limit(whole.around(node))
+            outer, inner = open_nodes[-1]
+            open_nodes[-1] = outer, _limit(inner.around(node))
 
 
 def _limit(measure: Measure) -> Measure:

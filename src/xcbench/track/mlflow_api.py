@@ -78,6 +78,6 @@ class Api:
             self.client.set_tag(entry.run, "grid", entry.grid or "")
 
 
-def _parts(whole: Sequence[T], size: int) -> Iterator[list[T]]:
-    rest = iter(whole)
+def _parts(entries: Sequence[T], size: int) -> Iterator[list[T]]:
+    rest = iter(entries)
     return iter(lambda: list(islice(rest, size)), [])

@@ -18,7 +18,7 @@ BUSY_SECONDS = 5.0  # wait for any other program that holds the store
 NAMES = {"alembic_version", "experiments"}  # tables by which a store is known
 UNDER_WAY = "_alembic_tmp_"  # begin of the name of a table that is being changed
 FROM_THE_START = {*NAMES, "workspaces"}  # tables that have one row in a new store
-BESIDE = ("-journal", "-wal", "-shm")  # SQLite would apply them to another database in this place
+JOURNALS = ("-journal", "-wal", "-shm")  # SQLite would apply them to another database in this place
 
 
 def path(uri: str) -> Path | None:
@@ -41,11 +41,11 @@ def is_hollow(file: Path) -> bool:
     )
 
 
-def remove_hollow(file: Path, whole: Path) -> None:
+def remove_hollow(file: Path, complete: Path) -> None:
     """Delete a hollow store that has no table besides those of a whole one; others stay."""
-    known = _rows(whole).keys()
+    runs = _rows(complete).keys()
     names = {name for name in _rows(file) if not name.startswith(UNDER_WAY)}
-    if names <= known and is_hollow(file):
+    if names <= runs and is_hollow(file):
         file.unlink()
 
 
@@ -80,7 +80,7 @@ def anew(file: Path, replacing: bool = True) -> Iterator[Path]:
     try:
         fresh = scratch / file.name
         yield fresh
-        for suffix in BESIDE:
+        for suffix in JOURNALS:
             Path(f"{file}{suffix}").unlink(missing_ok=True)
         _put(fresh, file, replacing)
     finally:

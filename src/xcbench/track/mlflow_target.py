@@ -117,7 +117,7 @@ class Target:
         uri = _uri(file) if file else self.store
         if not file:
             self._refuse_links()
-            self._make_whole()
+            self._complete()
         mlflow = client(uri)
         if self.is_local and mlflow.get_experiment_by_name(EXPERIMENT) is None:
             mlflow.delete_experiment("0")  # the empty one that MLflow creates
@@ -127,7 +127,7 @@ class Target:
 
     def _refuse_links(self) -> None:
         """Refuse the folder's store where it, or a journal beside it, leads to another file."""
-        journals = [Path(f"{self.file}{suffix}") for suffix in mlflow_files.BESIDE]
+        journals = [Path(f"{self.file}{suffix}") for suffix in mlflow_files.JOURNALS]
         for path in [self.file, *journals] if self.is_local else ():
             if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
                 raise UserError(
@@ -135,7 +135,7 @@ class Target:
                     "tracking_uri=sqlite:///FILE; the cells are safe"
                 )
 
-    def _make_whole(self) -> None:
+    def _complete(self) -> None:
         """Make the store if it is a file that is missing or was left half made."""
         file = mlflow_files.path(self.store)
         if file is None or (

@@ -40,10 +40,10 @@ class Evaluator:
         self.evaluation, self.seed = evaluation, seed
         self.inverse_propensity: np.ndarray | None = None
         if evaluation.metrics and dataset.info.multi_label:
-            whole = dataset.train.whole_rows()
-            counts = whole.labels(dataset.info.classes).sum(axis=0)
+            originals = dataset.train.original_rows()
+            counts = originals.labels(dataset.info.classes).sum(axis=0)
             a, b = evaluation.propensity_a, evaluation.propensity_b
-            self.inverse_propensity = inverse_propensity(counts, len(whole), a, b)
+            self.inverse_propensity = inverse_propensity(counts, len(originals), a, b)
 
     def measured(
         self, models: Sequence[Model], iteration: int, last: bool = True
@@ -98,6 +98,6 @@ def _least(*numbers: int) -> int:
 def _sampled(parts: dict[str, Split], most: dict[str, int]) -> Parts:
     """At most so many rows of each part, and whether they are a sample."""
     return {
-        role: (whole.sample(most[role]), 0 < most[role] < len(whole))
-        for role, whole in parts.items()
+        role: (originals.sample(most[role]), 0 < most[role] < len(originals))
+        for role, originals in parts.items()
     }

@@ -93,10 +93,10 @@ def absorb(scores: Any, size: int, first: int, first_row: int, running: Any) -> 
     top = np.empty(scores.shape[0], np.float32)
     for r in range(total.shape[0]):
         a, z = np.uint64(r * size), np.uint64((r + 1) * size)  # spares tests for negative ones
-        own_total = total[r, rows]
+        row_total = total[r, rows]
         _largest(scores, a, z, top)
-        _keep_highest(scores, a, z, first, top, (highest[r, rows], best[r, rows], own_total))
-        _add_exponentials(scores, a, z, top, own_total)
+        _keep_highest(scores, a, z, first, top, (highest[r, rows], best[r, rows], row_total))
+        _add_exponentials(scores, a, z, top, row_total)
         for n, c in enumerate(y[rows]):
             if first <= c < first + size:
                 true_score[r, first_row + n] = scores[n, r * size + c - first]

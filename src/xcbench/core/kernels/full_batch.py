@@ -16,14 +16,14 @@ LANES = 4  # float64 numbers of a register of 256 bits
 @kernel(fastmath={"contract", "nsz"})
 def _gather(total: Any, by_feature: Any, features: Any, values: Any) -> None:
     """Add to a total (P,) the values times their features' weights; four features at a time."""
-    whole = features.size // 4 * 4
-    for j in range(0, whole, 4):
+    blocked = features.size // 4 * 4
+    for j in range(0, blocked, 4):
         a, b = by_feature[features[j]], by_feature[features[j + 1]]
         c, d = by_feature[features[j + 2]], by_feature[features[j + 3]]
         of_a, of_b, of_c, of_d = values[j], values[j + 1], values[j + 2], values[j + 3]
         for k in range(total.size):
             total[k] += of_a * a[k] + of_b * b[k] + of_c * c[k] + of_d * d[k]
-    for j in range(whole, features.size):
+    for j in range(blocked, features.size):
         a = by_feature[features[j]]
         for k in range(total.size):
             total[k] += values[j] * a[k]

@@ -21,15 +21,15 @@ from xcbench.core.objectives import Scalar
 @kernel
 def _dots(w: Any, f: Any, x: Any, even: Any, odd: Any) -> None:
     """Into ``even``: w[:, r]·x of every lane, in the precision of that array."""
-    whole = x.size // 2 * 2
+    blocked = x.size // 2 * 2
     even[:] = 0
     odd[:] = 0
-    for j in range(0, whole, 2):
+    for j in range(0, blocked, 2):
         near, v, following, u = w[f[j]], x[j], w[f[j + 1]], x[j + 1]
         for r in range(SIDE_BY_SIDE):
             even[r] += near[r] * v
             odd[r] += following[r] * u
-    for j in range(whole, x.size):
+    for j in range(blocked, x.size):
         near, v = w[f[j]], x[j]
         for r in range(SIDE_BY_SIDE):
             even[r] += near[r] * v

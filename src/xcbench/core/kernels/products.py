@@ -56,8 +56,8 @@ def _of(registers: int) -> Any:
             first = builder.insert_element(UNKNOWN, number, ir.IntType(32)(0))
             return builder.shuffle_vector(first, UNKNOWN, FIRST)
 
-        own = vectors(scores, n)
-        sums = [cgutils.alloca_once_value(builder, loaded(place)) for place in own]
+        places = vectors(scores, n)
+        sums = [cgutils.alloca_once_value(builder, loaded(place)) for place in places]
         with cgutils.for_range_slice(builder, begin, end, INDEX(1)) as (j, _):
             of_feature = signature.args[2].dtype
             feature = builder.load(builder.gep(features, [j]))
@@ -66,7 +66,7 @@ def _of(registers: int) -> Any:
             for total, weights in zip(sums, vectors(panel, feature), strict=True):
                 product = builder.fmul(value, loaded(weights), FUSED)
                 builder.store(builder.fadd(builder.load(total), product, FUSED), total)
-        for total, place in zip(sums, own, strict=True):
+        for total, place in zip(sums, places, strict=True):
             builder.store(builder.load(total), place, align=4)
 
     @intrinsic

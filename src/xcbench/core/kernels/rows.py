@@ -38,21 +38,21 @@ def dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
     total = 0.0
     x = values[a:b]
     if features is None:
-        whole = x.size // AT_ONCE * AT_ONCE
-        for j in range(whole):
+        blocked = x.size // AT_ONCE * AT_ONCE
+        for j in range(blocked):
             total += np.float64(w[j]) * np.float64(x[j])
-        for j in range(whole, x.size):
+        for j in range(blocked, x.size):
             total += np.float64(w[j]) * np.float64(values[a + j])
         return total
     f = features[a:b]
     second = third = fourth = 0.0
-    whole = x.size // 4 * 4
-    for j in range(0, whole, 4):
+    blocked = x.size // 4 * 4
+    for j in range(0, blocked, 4):
         total += np.float64(w[f[j]] * x[j])
         second += np.float64(w[f[j + 1]] * x[j + 1])
         third += np.float64(w[f[j + 2]] * x[j + 2])
         fourth += np.float64(w[f[j + 3]] * x[j + 3])
-    for j in range(a + whole, b):
+    for j in range(a + blocked, b):
         total += np.float64(w[features[j]] * values[j])
     return (total + second) + (third + fourth)
 
@@ -74,11 +74,11 @@ def short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
         return _short_dot(w, x)
     f = features[a:b]
     even = odd = w.dtype.type(0)
-    whole = x.size // 2 * 2
-    for j in range(0, whole, 2):
+    blocked = x.size // 2 * 2
+    for j in range(0, blocked, 2):
         even += w[f[j]] * x[j]
         odd += w[f[j + 1]] * x[j + 1]
-    for j in range(whole, x.size):
+    for j in range(blocked, x.size):
         even += w[f[j]] * x[j]
     return np.float64(even + odd)
 
@@ -89,15 +89,15 @@ def dots(w: Any, other: Any, features: Any, values: Any, a: int, b: int) -> tupl
     if features is None:
         return dot(w, features, values, a, b), dot(other, features, values, a, b)
     total = second = of_other = second_of_other = 0.0
-    whole = a + (b - a) // 2 * 2
-    for j in range(a, whole, 2):
+    blocked = a + (b - a) // 2 * 2
+    for j in range(a, blocked, 2):
         k, v = features[j], values[j]
         total += np.float64(w[k] * v)
         of_other += np.float64(other[k] * v)
         k, v = features[j + 1], values[j + 1]
         second += np.float64(w[k] * v)
         second_of_other += np.float64(other[k] * v)
-    for j in range(whole, b):
+    for j in range(blocked, b):
         k, v = features[j], values[j]
         total += np.float64(w[k] * v)
         of_other += np.float64(other[k] * v)

@@ -8,11 +8,11 @@ from xcbench.core.kernels.compiling import kernel
 
 
 @kernel
-def leaf_of(rows: Any, planes: Any, b: Any, children: Any, x: Any, found: Any) -> None:
+def leaf_of(rows: Any, planes: Any, b: Any, children: Any, x: Any, reached: Any) -> None:
     """Find the leaf (N,) of every row; ``x`` (D,) is a buffer of zeros."""
     row_start, row_features, row_values = rows
     start, features, values = planes
-    for i in range(found.size):
+    for i in range(reached.size):
         for j in range(row_start[i], row_start[i + 1]):
             x[row_features[j]] = row_values[j]
         node = 0 if len(children) else -1
@@ -21,6 +21,6 @@ def leaf_of(rows: Any, planes: Any, b: Any, children: Any, x: Any, found: Any) -
             for p in range(start[node], start[node + 1]):
                 score += values[p] * x[features[p]]
             node = children[node, 1 if score + b[node] >= 0 else 0]
-        found[i] = -1 - node
+        reached[i] = -1 - node
         for j in range(row_start[i], row_start[i + 1]):
             x[row_features[j]] = 0.0

@@ -35,10 +35,10 @@ class Tree:
         if engine == "numba":
             from xcbench.core.kernels.trees import leaf_of
 
-            W, found = self.W, np.empty(X.shape[0], np.int64)
+            W, reached = self.W, np.empty(X.shape[0], np.int64)
             rows, planes = (X.indptr, X.indices, X.data), (W.indptr, W.indices, W.data)
-            leaf_of(rows, planes, self.b, self.children, np.zeros(X.shape[1]), found)
-            return found
+            leaf_of(rows, planes, self.b, self.children, np.zeros(X.shape[1]), reached)
+            return reached
         place = np.full(X.shape[0], 0 if len(self.children) else -1)
         while (inside := np.flatnonzero(place >= 0)).size:
             node = place[inside]

@@ -58,8 +58,8 @@ class Lanes:
             self.spread()
             numbers = zip(self.models, local, rates, shrinkages, strict=True)
             values = [
-                model.descend(batch, size, own, rate, shrinkage, objective)
-                for model, own, rate, shrinkage in numbers
+                model.descend(batch, size, row_state, rate, shrinkage, objective)
+                for model, row_state, rate, shrinkage in numbers
             ]
             self.gather()
             return np.array(values)

@@ -47,9 +47,9 @@ class LinearModel(ScaledWeights):
         """Scores (B, C) in float64 of chosen classes (B, C)."""
         if isinstance(rows, DenseRows):
             distinct, place = np.unique(classes, return_inverse=True)
-            whole = rows.X @ self.V[distinct].T
+            of_distinct = rows.X @ self.V[distinct].T
             place = place.reshape(classes.shape)
-            scores = np.take_along_axis(whole, place, axis=1).astype(np.float64)
+            scores = np.take_along_axis(of_distinct, place, axis=1).astype(np.float64)
         else:
             scores = self._gathered(rows, classes)
         return self._finished(scores, classes)

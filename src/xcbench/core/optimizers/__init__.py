@@ -128,4 +128,4 @@ def adagrad(lr: float, lr_decay: float, root: float, l2: float) -> Optimizer:
 def augment_reduce(lr: float, lr_decay: float, l2: float, train: int, touched: bool) -> Optimizer:
     """The step of the augment-and-reduce paper, on the gradient of the whole objective."""
     preconditioner = RootOfMean(touched=touched)
-    return Optimizer(Steps(lr, lr_decay), InGradient(l2, whole=True), preconditioner, train)
+    return Optimizer(Steps(lr, lr_decay), InGradient(l2, once=True), preconditioner, train)

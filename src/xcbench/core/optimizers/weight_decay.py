@@ -79,15 +79,15 @@ class InGradient(WeightDecay):
     Attributes
     ----------
     l2 : lambda / N for the summed gradient of a minibatch, lambda for the whole objective.
-    whole : whether the gradient is that of the whole objective.
+    once : whether the gradient is that of the whole objective.
     """
 
-    whole: bool = False
+    once: bool = False
     uniform: ClassVar[bool] = False
 
     def in_gradient(self, samples: int) -> float:
         """Its factor."""
-        return self.l2 if self.whole else samples * self.l2
+        return self.l2 if self.once else samples * self.l2
 
     def before(self, model: LinearModel, rate: float, batch: np.ndarray | None, size: int) -> None:
         """Shrink nothing."""

@@ -206,11 +206,11 @@ class Descent(Minibatch):
 
 def minibatches(batch: Batch, size: int) -> Iterator[tuple[Batch, int]]:
     """Minibatches of this size and a shorter last one, each with its size."""
-    whole = len(batch) // size * size
-    if whole:
-        yield batch.part(0, whole), size
-    if whole < len(batch):
-        yield batch.part(whole, len(batch)), len(batch) - whole
+    even = len(batch) // size * size
+    if even:
+        yield batch.part(0, even), size
+    if even < len(batch):
+        yield batch.part(even, len(batch)), len(batch) - even
 
 
 def swapped(scores: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -63,7 +63,7 @@ class PDSparse(Solver):
     ) -> Iterator[Progress]:
         """Maximise the dual, a row after the other."""
         yield Progress(0, 0, 0.0)
-        problem = Problem(dataset.train.whole_rows(), model.n_classes, self.strength, self.C)
+        problem = Problem(dataset.train.original_rows(), model.n_classes, self.strength, self.C)
         problem.search_share = self.search_share
         visited, N = 0, problem.N
         order, (primal, gap) = np.arange(N), problem.gap(model.engine)

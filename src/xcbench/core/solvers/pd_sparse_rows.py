@@ -223,7 +223,7 @@ def total_loss(x: Arrays, w: Arrays, y: Arrays, scores: np.ndarray) -> float:
     """Sum over rows of max(0, 1 + the highest other score - the lowest of a label)."""
     start, features, values = x
     first, classes, weights = w
-    own_start, own = y
+    true_start, true = y
     total = 0.0
     for i in range(len(start) - 1):
         scores[:] = 0.0
@@ -231,9 +231,9 @@ def total_loss(x: Arrays, w: Arrays, y: Arrays, scores: np.ndarray) -> float:
             for p in range(first[features[j]], first[features[j] + 1]):
                 scores[classes[p]] += values[j] * weights[p]
         lowest = np.inf
-        for p in range(own_start[i], own_start[i + 1]):
-            lowest = min(lowest, scores[own[p]])
-            scores[own[p]] = -np.inf
+        for p in range(true_start[i], true_start[i + 1]):
+            lowest = min(lowest, scores[true[p]])
+            scores[true[p]] = -np.inf
         highest = -np.inf
         for k in range(len(scores)):
             highest = max(highest, scores[k])

@@ -74,7 +74,7 @@ class RankingTrees(Solver):
     ) -> Iterator[Progress]:
         """Grow the trees."""
         yield Progress(0, 0, 0.0)
-        split = dataset.train.whole_rows()
+        split = dataset.train.original_rows()
         X = CsrArrays.of(sparse_rows(split.X, slice(None), np.dtype(np.float64)))
         labels, gains = self.weighted(split.labels(model.n_classes))
         ranked = CsrArrays.of(gains)
@@ -179,7 +179,7 @@ class PropensityTrees(RankingTrees):
     ) -> Iterator[Progress]:
         """Take the mean row of every label, then grow the trees."""
         assert isinstance(model, ReRankedForest)
-        split = dataset.train.whole_rows()
+        split = dataset.train.original_rows()
         members = split.labels(model.n_classes).T.tocsr()
         rows = np.split(members.indices, members.indptr[1:-1])
         X = sparse_rows(split.X, slice(None), np.dtype(np.float64))

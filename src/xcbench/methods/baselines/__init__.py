@@ -132,7 +132,7 @@ def with_labels(train: Split, labels: str, n_classes: int) -> tuple[Rows, sp.csr
     ----------
     labels : ``own``, the class of each row, or ``all``, the label sets of the original rows.
     """
-    split = train.whole_rows() if labels == "all" else Split(train.X, train.y)
+    split = train.original_rows() if labels == "all" else Split(train.X, train.y)
     return split.X, split.labels(n_classes)
 
 

@@ -103,9 +103,9 @@ class OneVsRest(Solver):
         self, dataset: Dataset, model: MarginScores, streams: Streams, stops: Iterable[float]
     ) -> Iterator[Progress]:
         """Train the classes that have rows, most frequent first."""
-        whole, Y = baselines.with_labels(dataset.train, self.settings.labels, model.n_classes)
+        originals, Y = baselines.with_labels(dataset.train, self.settings.labels, model.n_classes)
         members = Y.tocsc()
-        X, place = distinct(whole)
+        X, place = distinct(originals)
         rows = np.bincount(place)
         counts = np.diff(members.indptr)
         classes = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]

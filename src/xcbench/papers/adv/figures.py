@@ -33,9 +33,9 @@ from xcbench.show.pictures import Picture
 LOOKS: style.Styles = {
     PROPOSED: {"color": "#117733"},
     "frequency-based neg. sampling": {"color": style.OTHERS[0], "linestyle": "--"},
-    "NCE": {"color": style.KNOWN["ove"], "linestyle": "-."},
-    "uniform neg. sampling": {"color": style.KNOWN["vanilla"], "linestyle": ":"},
-    "A&R": {"color": style.KNOWN["umax"], "linestyle": (0, (8, 2))},
+    "NCE": {"color": style.COLOURS["ove"], "linestyle": "-."},
+    "uniform neg. sampling": {"color": style.COLOURS["vanilla"], "linestyle": ":"},
+    "A&R": {"color": style.COLOURS["umax"], "linestyle": (0, (8, 2))},
     "OVE": {"color": style.OTHERS[4], "linestyle": (0, (3, 1, 1, 1))},
 }
 CAPTION = (

@@ -28,10 +28,10 @@ from xcbench.show.summary import at_best_rate
 
 LOOKS: style.Styles = {
     "ar_softmax": {"color": style.OTHERS[0]},
-    "ove": {"color": style.KNOWN["ove"], "linestyle": "--"},
-    "softmax": {"color": style.KNOWN["softmax"], **style.REFERENCE},
-    "umax": {"color": style.KNOWN["umax"], "linestyle": "--"},
-    "implicit": {"color": style.KNOWN["implicit"], "linestyle": "-."},
+    "ove": {"color": style.COLOURS["ove"], "linestyle": "--"},
+    "softmax": {"color": style.COLOURS["softmax"], **style.REFERENCE},
+    "umax": {"color": style.COLOURS["umax"], "linestyle": "--"},
+    "implicit": {"color": style.COLOURS["implicit"], "linestyle": "-."},
     "adaptive": {"color": style.OTHERS[0], "linestyle": ":"},
 }
 FIGURE2 = {"ar_softmax": "softmax A&R", "ove": "OVE", "softmax": "exact softmax"}

@@ -28,7 +28,7 @@ from xcbench.show import effects
 from xcbench.show.formats import NONE
 
 
-def whole_number(measured: Measured, rows: Rows, column: Column) -> str:
+def integer(measured: Measured, rows: Rows, column: Column) -> str:
     """What all rows have, as a whole number."""
     ended = rows.of(measured.results)
     return f"{column.of(ended).iloc[0]:,.0f}" if len(ended) else NONE
@@ -63,7 +63,7 @@ def findings(say: Findings) -> list[str]:
         f"""
 None of the paper's five datasets is here, so none of its results is compared with a
 measurement. Its claims are tested on 20news, and on citeulike with a row per article and tag
-(K = {whole_number(say.measured, TABLE3_CODE("citeulike", "memoir_l2"), c.CLASSES)}).
+(K = {integer(say.measured, TABLE3_CODE("citeulike", "memoir_l2"), c.CLASSES)}).
 {say.claim_counts} Every interval is
 a 95 % interval, over five seeds; baselines ran once. citeulike has no given split, and all
 seeds share one. Outside Table 3 the times of two of the five seeds were measured beside other
@@ -334,7 +334,7 @@ and
         }.
 On the
 {
-            whole_number(
+            integer(
                 say.measured,
                 TABLE3_ORACLES("citeulike", "memoir_l2", {c.MIN_ROWS: 50, c.ORACLE: "graph"}),
                 c.CLASSES,

@@ -134,7 +134,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
     cells = in_grids(results, TABLE3_CODE)
     cells["label"] = cells["method"].map({ours: name for name, ours in METHODS.items()})
     looks = {
-        name: {"color": style.KNOWN[ours], "linestyle": DASHES.get(ours, "-")}
+        name: {"color": style.COLOURS[ours], "linestyle": DASHES.get(ours, "-")}
         for name, ours in METHODS.items()
     }
     rows = {}

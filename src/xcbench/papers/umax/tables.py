@@ -156,9 +156,9 @@ def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
             f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
-    whole = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
+    full = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
     kind = "definition" if method == "implicit" else ""
-    return Evidence(whole, reason, command=launch, kind=kind)
+    return Evidence(full, reason, command=launch, kind=kind)
 
 
 def _raman(results: pd.DataFrame) -> Evidence:
@@ -368,14 +368,14 @@ def beyond(measured: Measured) -> pd.DataFrame:
     lines = []
     for dataset, shown in DATASET_NAMES.items():
         for method, name in PUBLISHED_NAME.items():
-            tuned, whole = (
+            tuned, full = (
                 grid.rows(measured.results, dataset=dataset, method=method)
                 for grid in (TABLE3_TUNED, FIGURE3)
             )
-            whole = whole[whole["status"] != "skipped"]
-            if not (tuned["status"] != "skipped").any() and whole.empty:
+            full = full[full["status"] != "skipped"]
+            if not (tuned["status"] != "skipped").any() and full.empty:
                 continue
-            best = at_best_rate(whole) if len(whole) else whole
+            best = at_best_rate(full) if len(full) else full
             one = best["lr"].nunique() == 1
             lines.append(
                 {
@@ -383,7 +383,7 @@ def beyond(measured: Measured) -> pd.DataFrame:
                     "method": name,
                     "tuned rate": _rate(tuned["lr"]),
                     "log loss, tuned": values(tuned, LOSS).text(3),
-                    "best rate": _at_edge(whole, best["lr"].iloc[0]) if one else NONE,
+                    "best rate": _at_edge(full, best["lr"].iloc[0]) if one else NONE,
                     **_ends(best),
                 }
             )

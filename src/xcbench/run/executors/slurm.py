@@ -75,7 +75,7 @@ class SlurmExecutor:
         self.jobs: dict[str, Any] = {}  # that run, by their numbers
         self.states: dict[str, str] = {}
         self.lost = False
-        self.said: set[str] = set()
+        self.printed: set[str] = set()
         self.looked = 0.0
 
     def room(self, running: int) -> int:
@@ -118,8 +118,8 @@ class SlurmExecutor:
 
     def _say(self, text: str) -> None:
         """Say something once."""
-        if text not in self.said:
-            self.said.add(text)
+        if text not in self.printed:
+            self.printed.add(text)
             print(text, flush=True)
 
     def result(self, task: Any) -> Result:
@@ -168,8 +168,8 @@ class SlurmExecutor:
 def states() -> dict[str, tuple[str, str]]:
     """States of my jobs by their numbers, and why those that wait do so."""
     command = ["squeue", "--me", "--array", "--states=all", "--noheader", "--format=%i|%T|%r"]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-    rows = (line.split("|") for line in said.splitlines())
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    rows = (line.split("|") for line in printed.splitlines())
     return {number: (state, why) for number, state, why in rows}
 
 

@@ -179,7 +179,7 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
     colours = {
         "bisection": style.OTHERS[0],
         "Brent": style.OTHERS[3],
-        "Newton": style.KNOWN["implicit"],
+        "Newton": style.COLOURS["implicit"],
         "bound": "black",
     }
     for name, part in frames["bisection_counts"].groupby("solver", sort=False):

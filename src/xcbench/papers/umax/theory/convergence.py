@@ -258,7 +258,7 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
     left, *panels = fig.subplots(1, 1 + len(STARTS))
     every = frames["convergence_theorem"]
     theorem = every[every["theorem"]]
-    left.loglog(theorem["mu"], theorem["steps"], "o-", color=style.KNOWN["umax"])
+    left.loglog(theorem["mu"], theorem["steps"], "o-", color=style.COLOURS["umax"])
     left.set_title("steps to half, Theorem 1")
     left.set_xlabel("l2 mu")
     runs = frames["convergence"]
@@ -267,7 +267,7 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
             part = runs[(runs["start"] == start) & (runs["method"] == method)]
             by_step = part.groupby("step")["suboptimality"]
             low, high = by_step.min(), by_step.max()
-            colour = style.KNOWN[method]
+            colour = style.COLOURS[method]
             ax.fill_between(low.index, low, high, color=colour, alpha=0.25, linewidth=0)
             ax.loglog(by_step.median(), dashes, color=colour, label=method)
         ax.set_title(f"ηN = {start:g} / (1 + t/{DECAY:g})")

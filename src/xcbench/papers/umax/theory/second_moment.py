@@ -138,7 +138,7 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
     left, right = fig.subplots(1, 2)
     for i, (name, line) in enumerate(frames["second_moment"].groupby("u", sort=False)):
         look: dict[str, Any] = {"linestyle": style.DASHES[i]}
-        for equation, colour in (("Eq. 6", style.KNOWN["umax"]), ("Eq. 8", style.OTHERS[5])):
+        for equation, colour in (("Eq. 6", style.COLOURS["umax"]), ("Eq. 8", style.OTHERS[5])):
             left.semilogy(line["path"], line[equation], color=colour, **look)
         right.semilogy(line["path"], line["ratio"], color="black", label=str(name), **look)
     left.set_ylim(1e-3, 1e3)

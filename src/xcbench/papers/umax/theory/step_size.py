@@ -170,14 +170,14 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
     for ax, rate in zip(panels, RATES, strict=True):
         part = steps[steps["rate"] == rate]
         for method, line in part.groupby("method", sort=False):
-            ax.semilogy(line["gap"], line["step"], color=style.KNOWN[str(method)], label=method)
+            ax.semilogy(line["gap"], line["step"], color=style.COLOURS[str(method)], label=method)
         bound = rate * (CLASSES - 1) * np.exp(DELTA)
-        ax.axhline(bound, color=style.KNOWN["umax"], **style.REFERENCE)
+        ax.axhline(bound, color=style.COLOURS["umax"], **style.REFERENCE)
         ax.set_title(f"ηN = {rate:g}")
         ax.set_xlabel("gap x·(w_k - w_y) - u")
     panels[0].set_ylabel("step in w_k")
     panels[0].legend()
-    looks = {"u and w": style.KNOWN["implicit"], "w": style.OTHERS[4]}
+    looks = {"u and w": style.COLOURS["implicit"], "w": style.OTHERS[4]}
     for name, line in frames["step_size_ratios"].groupby("part"):
         last.semilogy(
             line["gap"], line["largest"], "o-", color=looks[str(name)], label=f"in {name}"
