@@ -53,6 +53,7 @@ EXPERIMENTS = {
       dataset: digits,small
       method: umax
       method.double_sum: proposed,raman
+      method.step: gradient
       method.lr: 0.01
       seed: 0,1
 """,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,13 @@ def option(
     at_most: float | None = None,
     words: Sequence[str] = (),
     identity: bool = True,
+    former: Any = MISSING,
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
 
     Of a text, ``at_least`` is its length. With ``words``, the value is a number or one of these.
-    With ``identity=False``, it does not change the identity of a cell.
+    With ``identity=False``, it does not change the identity of a cell. ``former`` is the default
+    of the first cells, where it has changed since.
     """
     metadata = {
         "doc": doc,
@@ -38,6 +40,7 @@ def option(
         "at_most": at_most,
         "words": tuple(words),
         "identity": identity,
+        "former": default if former is MISSING else former,
     }
     if isinstance(default, list | dict):
         return field(default_factory=lambda: type(default)(default), metadata=metadata)
@@ -105,10 +108,11 @@ def check_value(entry: Field[Any], value: object, prefix: str = "") -> None:
 
 
 def changed(settings: Any) -> dict[str, Any]:
-    """Fields of a configuration dataclass that differ from their defaults, nested ones too.
+    """Fields of a configuration dataclass that differ from their first defaults, nested ones too.
 
-    Identities are made of these, so a new option does not change the identity of older cells. A
-    default must never change its meaning: raise the version of the method or dataset instead.
+    Identities are made of these, so neither a new option nor a new default changes the identity of
+    older cells. A default must never change its meaning: raise the version of the method or dataset
+    instead.
     """
     content: dict[str, Any] = {}
     for entry in fields(settings):
@@ -119,9 +123,17 @@ def changed(settings: Any) -> dict[str, Any]:
                 content[entry.name] = value
             continue
         default = entry.default if entry.default_factory is MISSING else entry.default_factory()
-        if value != default and entry.metadata.get("identity", True):
+        first = entry.metadata.get("former", default)
+        if value != first and entry.metadata.get("identity", True):
             content[entry.name] = value
     return content
+
+
+def as_at_first(settings: Any) -> Any:
+    """Settings of a method with the first default of every option whose default has changed."""
+    former = {entry.name: entry.metadata.get("former", entry.default) for entry in fields(settings)}
+    new = {entry.name: entry.default for entry in fields(settings)}
+    return replace(settings, **{name: former[name] for name in new if former[name] != new[name]})
 
 
 def _problem(value: object, limits: dict[str, Any]) -> str:

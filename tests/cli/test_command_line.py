@@ -124,6 +124,7 @@ def test_rate_of_methods_without_one(workspace: Workspace) -> None:
 # ---------------------------------------------------------------- diverged and failed
 def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
     words = ("-m", *SMALL, *ZIPF, "method=vanilla", "method.lr=0.01,1e6")
+    words = (*words, "method.step=gradient", "method.init=zero")
     done = workspace.run(*words)
     assert done.code == 0, done.text
     assert "2 cells: 1 diverged, 1 done" in done.out
@@ -142,7 +143,14 @@ def test_diverged_cell_is_a_result(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("lockstep", ["true", "false"])
 def test_a_diverged_cell_keeps_no_weights(workspace: Workspace, lockstep: str) -> None:
-    words = ("-m", *SMALL, *ZIPF, "method=vanilla", "method.lr=0.01,0.02,1e300")
+    words = (
+        "-m",
+        *SMALL,
+        *ZIPF,
+        "method=vanilla",
+        "method.lr=0.01,0.02,1e300",
+        "method.step=gradient",
+    )
     done = workspace.run(*words, "save_weights=true", f"lockstep={lockstep}")
     assert done.code == 0, done.text
     statuses = workspace.frame().set_index("cell")["status"]

@@ -43,7 +43,12 @@ def made(new_workspace: NewWorkspace) -> Workspace:
     workspace = new_workspace("commands")
     launches = [
         ("-m", *QUICK, *ZIPF, "method=ove", "method.lr=0.1,0.2"),
-        (*QUICK, *ZIPF, "method=umax", "method.lr=1e60", "evaluation.softmax_twice=true"),
+        (
+            *QUICK,
+            *ZIPF,
+            *("method=umax", "method.lr=1e60", "method.step=gradient"),
+            "evaluation.softmax_twice=true",
+        ),
         (
             *QUICK,
             "dataset=digits",

@@ -121,9 +121,10 @@ def test_curves_have_a_row_a_checkpoint(swept: Workspace, frame: pd.DataFrame) -
     assert list(curves.columns) == list(frame.columns)
     assert len(curves) == 2 * len(frame)
     start = curves[curves["iteration"] == 0]
-    # Weights of zero give every class the same probability.
-    assert np.allclose(start["train_log_loss"][start["dataset"] == "digits"], math.log(10))
-    assert np.allclose(start["test_log_loss"][start["dataset"] == "zipf"], math.log(1000))
+    # The class prior: the entropy of nearly equal classes, and of a power law.
+    of_digits = start["train_log_loss"][start["dataset"] == "digits"]
+    assert np.allclose(of_digits, math.log(10), atol=1e-3) and (of_digits < math.log(10)).all()
+    assert (start["test_log_loss"][start["dataset"] == "zipf"] < 0.9 * math.log(1000)).all()
     end = curves[curves["iteration"] > 0].reset_index(drop=True)
     assert_frame_equal(end, frame, check_exact=True, check_dtype=False)
 

@@ -31,11 +31,15 @@ METHODS = {
     "bouchard": BouchardOptions(name="bouchard", negatives=3, **SEVERAL),
     "nce": NCEOptions(name="nce", negatives=3, **SEVERAL),
     "is": SampledOptions(name="is", negatives=3, **SEVERAL),
-    "vanilla": DoubleSumOptions(name="vanilla", negatives=3, **SEVERAL),
-    "umax": UmaxOptions(name="umax", negatives=3, **SEVERAL),
-    "umax, any": UmaxOptions(name="umax", negatives=4, sampler="any", **SEVERAL),
-    "umax, drop_hits": UmaxOptions(name="umax", negatives=4, sampler="drop_hits", **SEVERAL),
-    "umax, one pair": UmaxOptions(name="umax", negatives=1, sampler="any", **SEVERAL),
+    "vanilla": DoubleSumOptions(name="vanilla", step="gradient", negatives=3, **SEVERAL),
+    "umax": UmaxOptions(name="umax", step="gradient", negatives=3, **SEVERAL),
+    "umax, any": UmaxOptions(name="umax", step="gradient", negatives=4, sampler="any", **SEVERAL),
+    "umax, drop_hits": UmaxOptions(
+        name="umax", step="gradient", negatives=4, sampler="drop_hits", **SEVERAL
+    ),
+    "umax, one pair": UmaxOptions(
+        name="umax", step="gradient", negatives=1, sampler="any", **SEVERAL
+    ),
     "umax, raman": UmaxOptions(
         name="umax", negatives=2, step="gradient", double_sum="raman", **SEVERAL
     ),
@@ -211,7 +215,9 @@ def test_only_plain_steps_are_left_to_the_model(small):
     assert sgd(0.1, 0.9, 1e-3).is_plain
     assert not adagrad(0.1, 0.9, 0.0, 0.0).is_plain
     assert not augment_reduce(0.1, 0.9, 0.0, 300, False).is_plain
-    on_drawn = solver_of(UmaxOptions(name="umax", lr=0.02, l2=1.0, l2_on="drawn"), small)
+    on_drawn = solver_of(
+        UmaxOptions(name="umax", step="gradient", lr=0.02, l2=1.0, l2_on="drawn"), small
+    )
     assert isinstance(on_drawn, L2OnDrawn)
     list(on_drawn.fit(small, LinearModel(8, 40, True, "float64"), Streams.of(0), [0.01]))
     assert not on_drawn.optimizer.is_plain

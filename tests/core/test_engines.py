@@ -73,19 +73,25 @@ METHODS = {
     "is": SampledOptions(name="is", batch_size=10, negatives=3, lr=0.05),
     "is, n=1": SampledOptions(name="is", batch_size=1, negatives=2, lr=0.05, sampler="others"),
     "is, one pair": SampledOptions(name="is", batch_size=1, negatives=1, lr=0.05, sampler="others"),
-    "vanilla": DoubleSumOptions(name="vanilla", lr=0.02),
+    "vanilla": DoubleSumOptions(name="vanilla", step="gradient", lr=0.02),
     "vanilla, bounded": DoubleSumOptions(name="vanilla", lr=0.5, step="bounded"),
     "umax, bounded, n=10": UmaxOptions(
         name="umax", lr=0.5, batch_size=10, negatives=4, step="bounded"
     ),
-    "vanilla, n=5": DoubleSumOptions(name="vanilla", lr=0.02, batch_size=5, negatives=3),
-    "umax": UmaxOptions(name="umax", lr=0.02),
-    "umax, m=5": UmaxOptions(name="umax", lr=0.02, negatives=5),
-    "umax, drop_hits": UmaxOptions(name="umax", lr=0.02, negatives=3, sampler="drop_hits"),
-    "umax, frequency": UmaxOptions(name="umax", lr=0.02, negatives=2, sampler="frequency"),
-    "umax, any": UmaxOptions(name="umax", lr=0.02, sampler="any"),
-    "umax, n=10": UmaxOptions(name="umax", lr=0.02, batch_size=10, negatives=4),
-    "umax, all": UmaxOptions(name="umax", lr=0.02, batch_size=10, sampler="all"),
+    "vanilla, n=5": DoubleSumOptions(
+        name="vanilla", step="gradient", lr=0.02, batch_size=5, negatives=3
+    ),
+    "umax": UmaxOptions(name="umax", step="gradient", lr=0.02),
+    "umax, m=5": UmaxOptions(name="umax", step="gradient", lr=0.02, negatives=5),
+    "umax, drop_hits": UmaxOptions(
+        name="umax", step="gradient", lr=0.02, negatives=3, sampler="drop_hits"
+    ),
+    "umax, frequency": UmaxOptions(
+        name="umax", step="gradient", lr=0.02, negatives=2, sampler="frequency"
+    ),
+    "umax, any": UmaxOptions(name="umax", step="gradient", lr=0.02, sampler="any"),
+    "umax, n=10": UmaxOptions(name="umax", step="gradient", lr=0.02, batch_size=10, negatives=4),
+    "umax, all": UmaxOptions(name="umax", step="gradient", lr=0.02, batch_size=10, sampler="all"),
     "vanilla, raman": DoubleSumOptions(
         name="vanilla", lr=0.02, step="gradient", double_sum="raman"
     ),
@@ -110,7 +116,9 @@ METHODS = {
         double_sum="raman_code",
         sampler="drop_hits",
     ),
-    "umax, l2 on drawn": UmaxOptions(name="umax", lr=0.02, negatives=2, l2_on="drawn"),
+    "umax, l2 on drawn": UmaxOptions(
+        name="umax", step="gradient", lr=0.02, negatives=2, l2_on="drawn"
+    ),
     "softmax, ar": SoftmaxOptions(
         name="softmax", solver="minibatch", batch_size=10, lr=0.1, optimizer="ar", init="normal"
     ),
@@ -171,6 +179,7 @@ def trained(dataset, settings, engine, dtype, epochs, bias=True, l2=1.0):
     model = models.make(
         engine, dataset.info.classes, dataset.info.features, bias, solver.precision or dtype
     )
+    model.link = registry.method_of(settings).link
     with np.errstate(all="ignore"):
         result = list(solver.fit(dataset, model, Streams.of(3), [epochs / 2, epochs]))
     return model.weights(), result

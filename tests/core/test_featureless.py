@@ -133,7 +133,7 @@ def test_scores_far_apart():
 @pytest.mark.parametrize("name", ["softmax", "ove"])
 def test_optimum_is_the_frequencies(values, name):
     schema = registry.find(name).thing.schema
-    settings = schema(name=name, solver="lbfgs", tolerance=1e-9)
+    settings = schema(name=name, solver="lbfgs", tolerance=1e-9, init="zero")
     model, trace = fit(values, settings)
     expected = values.class_counts / 400
     np.testing.assert_allclose(softmax(model.b), expected, rtol=1e-6)
@@ -173,7 +173,9 @@ def test_bouchard_of_more_values(values):
 
 
 def test_stochastic_one_vs_each_approaches_the_frequencies(values):
-    settings = OneVsEachOptions(name="ove", batch_size=10, negatives=2, sampler="others", lr=0.01)
+    settings = OneVsEachOptions(
+        name="ove", batch_size=10, negatives=2, sampler="others", lr=0.01, init="zero"
+    )
     errors = [fit(values, settings, 40, seed=seed)[1].curve["train_l1_error"] for seed in range(3)]
     assert all(error.iloc[0] > 0.4 and error.iloc[-1] < 0.05 for error in errors)
 
@@ -191,7 +193,8 @@ def test_both_engines_fit_biases_alone(values, name):
 
 def test_launch_of_a_categories_cell(workspace):
     words = ("dataset=categories", "dataset.categories.train=5000", "dataset.categories.classes=20")
-    words = (*words, "method=ove", "method.sampler=others", "mlflow=false", "save_weights=true")
+    words = (*words, "method=ove", "method.sampler=others", "method.init=zero", "mlflow=false")
+    words = (*words, "save_weights=true")
     done = workspace.run(*words, "budget.epochs=2", "budget.checkpoints=2")
     assert done.code == 0, done.text
     curve = workspace.frame("--curves", "--format", "csv")

@@ -160,9 +160,8 @@ class MostFrequent(Sampler):
 def test_a_sampler_from_outside_may_see_the_data(small):
     result = PluginRef(MostFrequent, "mine")
     contract.sampler(result, small.info, 1, 1)
-    solver = registry.method_of(UmaxOptions(name="umax")).build(
-        UmaxOptions(name="umax", lr=0.1), small.info
-    )
+    settings = UmaxOptions(name="umax", lr=0.1, init="zero")
+    solver = registry.method_of(settings).build(settings, small.info)
     solver.sampler = MostFrequent(8, 1)
     model = LinearModel(8, small.info.features, True, "float64")
     list(solver.fit(small, model, Streams.of(0), [1.0]))

@@ -59,7 +59,14 @@ def test_projection_brings_visited_classes_back_into_their_ball():
 @pytest.mark.parametrize("l2", [1.0, 1e5])
 def test_the_bounds_of_algorithm_1_hold_at_a_rate_that_would_break_them(small, l2):
     settings = DoubleSumOptions(
-        name="vanilla", lr=100.0, l2=l2, l2_on="drawn", u0="zero", order="file"
+        name="vanilla",
+        lr=100.0,
+        l2=l2,
+        l2_on="drawn",
+        u0="zero",
+        order="file",
+        step="gradient",
+        init="zero",
     )
     solver = registry.method_of(settings).build(settings, small.info)
     model = LinearModel(8, 40, True, "float64")

@@ -38,10 +38,10 @@ from xcbench.core.models.compiled import CompiledModel
 
 RATES = [0.001, 0.01, 0.1, 1.0, 1e300]  # the last one diverges
 SINGLE = {
-    "umax, one": UmaxOptions(name="umax"),
+    "umax, one": UmaxOptions(name="umax", step="gradient"),
     "umax, bounded": UmaxOptions(name="umax", step="bounded"),
     "implicit": LocalOptions(name="implicit"),
-    "umax, single samples, several classes": UmaxOptions(name="umax", negatives=3),
+    "umax, single samples, several classes": UmaxOptions(name="umax", step="gradient", negatives=3),
 }
 
 
@@ -169,8 +169,9 @@ def test_a_launch_gives_the_same_frame(
     done = workspace.run(*SWEEP, "budget.epochs=2", f"workers={workers}")
     assert done.code == 0, done.text
     assert in_lockstep(workspace) == len(workspace.cells()) == 16
-    statuses = workspace.frame().groupby("lr")["status"].agg(set)
-    assert statuses[0.001] == {"done"} and statuses[1e300] == {"diverged"}
+    statuses = workspace.frame().groupby(["method", "lr"])["status"].agg(set)
+    assert statuses["ove", 0.001] == {"done"} and statuses["ove", 1e300] == {"diverged"}
+    assert statuses["umax", 1e300] == {"done"}  # its steps are bounded
     assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
 
 

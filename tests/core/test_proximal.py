@@ -32,7 +32,8 @@ def problem(dataset, X, y, n_classes):
     """A dataset of these rows."""
     info = replace(dataset.info, classes=n_classes, features=X.shape[1], train=len(y), test=len(y))
     split = Split(X, y)
-    return replace(dataset, info=info, train=split, test=split)
+    counts = np.bincount(y, minlength=n_classes)
+    return replace(dataset, info=info, train=split, test=split, class_counts=counts)
 
 
 def rows(kind):
@@ -124,7 +125,7 @@ def test_u_is_the_minimiser_too(small):
 def test_one_observation_and_one_class_is_the_single_step(small, rate):
     """With two classes both must draw the same."""
     data = problem(small, small.train.X, small.train.y % 2, 2)
-    settings = LocalOptions(name="implicit", lr=rate, lr_decay=1.0, order="file")
+    settings = LocalOptions(name="implicit", lr=rate, lr_decay=1.0, order="file", init="zero")
     single = registry.method_of(settings).build(settings, data.info)
     assert isinstance(single, Descent)
     several = Proximal(sgd(rate, 1.0), 1, 1, "file", 1, float(np.log(2)))
@@ -143,7 +144,7 @@ def test_it_reaches_the_exact_optimum(small, m, loss, weights):
     data = problem(small, small.train.X[:60], small.train.y[:60], 8)
     best, trace = fit(data, SoftmaxOptions(name="softmax", l2=2.0, tolerance=1e-9))
     settings = LocalOptions(
-        name="implicit", batch_size=4, negatives=m, lr=0.3, lr_decay=0.93, l2=2.0
+        name="implicit", batch_size=4, negatives=m, lr=0.3, lr_decay=0.93, l2=2.0, init="zero"
     )
     model, run = fit(data, settings, epochs=40)
     exact, reached = (

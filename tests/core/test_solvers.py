@@ -33,6 +33,7 @@ def fit(dataset, settings, epochs=1.0, checkpoints=1, dtype="float64", seed=0):
     model = LinearModel(
         dataset.info.classes, dataset.info.features, settings.bias, solver.precision or dtype
     )
+    model.link = registry.method_of(settings).link
     lanes = [training.Lane(solver, model, settings.l2)]
     (trace,) = training.run(lanes, dataset, seed, Budget(epochs, checkpoints), Evaluation())
     return model, trace
@@ -66,7 +67,7 @@ STOCHASTIC = {
     "softmax": SoftmaxOptions(
         name="softmax", solver="minibatch", batch_size=20, lr=0.02, lr_decay=0.98
     ),
-    "umax": UmaxOptions(name="umax", lr=0.05, lr_decay=0.985),
+    "umax": UmaxOptions(name="umax", lr=0.05, lr_decay=0.985, step="gradient"),
     "umax, all classes": UmaxOptions(
         name="umax", sampler="all", batch_size=10, lr=0.1, lr_decay=0.98
     ),
@@ -131,7 +132,9 @@ def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling
 
     dataset = request.getfixturevalue(data)
     schema = {"umax": UmaxOptions, "is": SampledOptions}.get(name, DoubleSumOptions)
-    settings = schema(name=name, batch_size=1, negatives=1, sampler=sampling, lr=0.02, l2=1.0)
+    settings = schema(
+        name=name, batch_size=1, negatives=1, sampler=sampling, lr=0.02, l2=1.0, init="zero"
+    )
     solver = registry.method_of(settings).build(settings, dataset.info)
     assert isinstance(solver, Descent)
     general = Minibatch(
@@ -154,7 +157,14 @@ def test_the_loop_over_single_rows_is_the_minibatch_loop(request, name, sampling
 def test_a_minibatch_step_is_the_papers_formula(small):
     """U-max, n = 2, m = 3, one step from given weights, written out pair by pair (Eq. 7)."""
     settings = UmaxOptions(
-        name="umax", batch_size=2, negatives=3, lr=0.05, order="file", bias=False
+        name="umax",
+        batch_size=2,
+        negatives=3,
+        lr=0.05,
+        order="file",
+        bias=False,
+        step="gradient",
+        init="zero",
     )
     solver = registry.method_of(settings).build(settings, small.info)
     rng = np.random.default_rng(9)
@@ -188,6 +198,7 @@ def test_a_step_of_the_published_raman_is_its_formula(small):
         lr=0.05,
         order="file",
         step="gradient",
+        init="zero",
         double_sum="raman_code",
     )
     X = small.train.X.copy()
@@ -292,7 +303,7 @@ def test_evaluation_stands_outside_the_training_clock(small, monkeypatch):
 @pytest.mark.parametrize(
     "settings",
     [
-        DoubleSumOptions(name="vanilla", lr=1e6),
+        DoubleSumOptions(name="vanilla", lr=1e6, step="gradient"),
         DoubleSumOptions(
             name="vanilla", lr=1e6, negatives=5, step="gradient", double_sum="raman_code"
         ),

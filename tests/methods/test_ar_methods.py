@@ -90,7 +90,7 @@ def test_the_loop_is_the_papers_algorithm(small, name, clock, entropy):
         name=f"ar_{name}", batch_size=70, negatives=3, lr=0.1, init="normal", local_clock=clock
     )
     if name != "softmax":
-        settings = replace(settings, entropy=entropy)
+        settings = replace(settings, entropy=entropy, local_step="gradient")
     solver = registry.method_of(settings).build(settings, small.info)
     model = LinearModel(8, 40, True, "float64")
     progress = list(solver.fit(small, model, Streams.of(4), [1.0, 3.0]))

@@ -61,7 +61,7 @@ def test_an_identity_stays_what_it_is(tmp_path):
     )
     settings = Config(
         dataset=dataset,
-        method=UmaxOptions(name="umax", lr=0.1),
+        method=UmaxOptions(name="umax", lr=0.1, init="zero", step="gradient"),
         engine="numpy",
         runs_dir=str(tmp_path),
         data_dir=str(Path("nowhere")),

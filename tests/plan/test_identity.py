@@ -72,7 +72,7 @@ def settings(runs_dir: Path) -> Config:
             reader="synthetic",
             synthetic=SyntheticSettings(train=60, test=20, features=30, classes=10, nonzeros=4.0),
         ),
-        method=UmaxOptions(name="umax"),
+        method=UmaxOptions(name="umax", step="gradient"),
         runs_dir=str(runs_dir),
     )
 
@@ -150,7 +150,9 @@ def test_every_setting_is_part_of_the_identity(
     monkeypatch.setattr(metrics, "names", lambda: ["mine"])
     further = replace(point.evaluation, metrics=["mine"])
     result["metrics"] = identity(replace(point, evaluation=further))
-    result["sampler"] = identity(replace(point, method=UmaxOptions(name="umax", sampler="any")))
+    result["sampler"] = identity(
+        replace(point, method=UmaxOptions(name="umax", sampler="any", step="gradient"))
+    )
     assert len(result) > 20
     same = {name for name in result if list(result.values()).count(result[name]) > 1}
     assert same == {"as it is", "budget.memory"}  # a limit of the machine

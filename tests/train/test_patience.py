@@ -120,7 +120,8 @@ def test_lanes_in_lockstep_end_by_themselves(workspace: Workspace, tmp_path: Any
         *("-m", "mlflow=false", "dataset=zipf", "dataset.synthetic.features=60", "method=umax"),
         *("dataset.synthetic.classes=20", "dataset.synthetic.train=4000", "engine=numba"),
         *("method.lr=0.01,0.03,0.1,0.3", "budget.checkpoints=10", "budget.epochs=10"),
-        *("evaluation.validation=0.3", "budget.patience=1"),
+        *("evaluation.validation=0.3", "budget.patience=1", "method.init=zero"),
+        "method.step=gradient",
     )
     frames = []
     for folder, lockstep in (("together", "true"), ("apart", "false")):

@@ -98,7 +98,7 @@ def test_a_logistic_regression_of_known_curvature(off: float) -> None:
 
 def test_divergence_is_an_answer(digits: Dataset) -> None:
     method = replace(registry.builtin()["vanilla"], default_rate=lambda settings, info: 1.0)
-    of = found(method, method.schema(name="vanilla", lr="auto"), digits)
+    of = found(method, method.schema(name="vanilla", lr="auto", step="gradient"), digits)
     assert of.losses[1.0] == INF and of.shown["1"] is None
     assert of.lr < 1.0 and of.losses[of.lr] < math.log(10)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ class Protocol:
     seconds: Mapping[str, float]
     patience: float
     labels: tuple[str, ...]
+    first_defaults: bool = False
     tasks: tuple[Task, ...] = field(default=())
 
     def cells(self, part: str) -> int:
@@ -93,7 +94,10 @@ class Conditions:
     def of(self, task: Task, method: str, part: str, seed: int) -> Config:
         """A cell at the method's default settings."""
         words = self._words(task, method, part, seed)
-        return self.composer.read([f"experiment={NAME}", *words, *self.overrides])
+        settings = self.composer.read([f"experiment={NAME}", *words, *self.overrides])
+        if self.protocol.first_defaults:
+            settings = replace(settings, method=options.as_at_first(settings.method))
+        return settings
 
     def _words(self, task: Task, method: str, part: str, seed: int) -> Iterator[str]:
         yield from (f"method={method}", *task.words, f"seed={seed}", "mlflow=false")

@@ -21,8 +21,9 @@ class Prior:
 
     Attributes
     ----------
-    log_p : (K,) log p_c. Of rows with several labels N counts each row once, and p_c is the
-        probability of the label.
+    log_p : (K,) log p_c. Where every class is a regression of its own, N counts rows with several
+        labels once, and p_c is the probability of the label; else N counts labels, so that the
+        p_c add up to 1.
     scores : (K,) biases b: log p under softmax; log p - log(1 - p) where every class is a logistic
         regression of its own; the solution of P(c | b) = p_c under the other links.
     link : of the model, as in `xcbench.core.models.model.Model`.
@@ -35,11 +36,9 @@ class Prior:
     @classmethod
     def of(cls, dataset: Dataset, link: str | None) -> Prior:
         """The prior of the training rows."""
-        sets = dataset.train.sets
-        part = dataset.info.train / len(dataset.train)  # 1, unless these are some of the rows
-        rows = part * (len(dataset.train) if sets is None else float(sets.weight.sum()))
-        K = len(dataset.class_counts)
-        log_p = np.log((dataset.class_counts + 1.0) / (rows + K))
+        counts = dataset.class_counts
+        rows = float(counts.sum()) if link else _rows(dataset)
+        log_p = np.log((counts + 1.0) / (rows + len(counts)))
         if link in LINKS:
             return cls(log_p, solved(link, log_p), link)
         return cls(log_p, log_p if link else log_p - np.log(-np.expm1(log_p)), link)
@@ -55,6 +54,13 @@ class Prior:
         distinct, place, sizes = np.unique(self.scores, return_inverse=True, return_counts=True)
         of = moments(self.link, distinct, sizes)
         return Moments(*(column[place[y]] for column in of))
+
+
+def _rows(dataset: Dataset) -> float:
+    """Training rows, those of several labels once."""
+    sets = dataset.train.sets
+    part = dataset.info.train / len(dataset.train)  # 1, unless these are some of the rows
+    return part * (len(dataset.train) if sets is None else float(sets.weight.sum()))
 
 
 def begin(

@@ -113,7 +113,7 @@ def dataset(train: Split, n_classes: int, info: Info | None = None) -> Dataset:
             )
         info = statistics.describe("data", "", False, train, test, n_classes)
     info = replace(info, train=len(train))
-    counts = np.bincount(train.y, minlength=n_classes)
+    counts = np.bincount(train.y, train.weight, n_classes)
     return Dataset(info, train, Split(train.X[:0], train.y[:0]), counts)
 
 

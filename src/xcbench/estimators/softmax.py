@@ -114,7 +114,8 @@ class SoftmaxClassifier(LinearClassifier):
             split = Split(X[some], self._number(y[some]), weight=weight[some])
         dataset = problem.dataset(split, len(self.classes_))
         goes_on = before is not None and np.array_equal(before, self.classes_)
-        return self._run(dataset, 1, goes_on=goes_on)
+        of_these = {"init": "zero"} if goes_on else {}  # from the weights that are there
+        return self._run(dataset, 1, goes_on=goes_on, options=of_these)
 
 
 def _weights(sample_weight: ArrayLike, n_rows: int) -> np.ndarray:

@@ -38,10 +38,11 @@ class LatentAugmentReduceOptions(AugmentReduceOptions):
         True, "the entropy has its share in the step of the scale (the published code left it out)"
     )
     local_step: str = option(
-        "gradient",
+        "bounded",
         "of the local variables: `gradient`, as in the paper, which grows with K; `bounded`: no "
         "longer than Newton's",
         choices=("gradient", "bounded"),
+        former="gradient",
     )
 
 

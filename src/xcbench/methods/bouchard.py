@@ -11,7 +11,7 @@ from xcbench.core.objectives import Objective, Pairwise
 from xcbench.core.objectives.bouchard import Tightest, one_vs_rest
 from xcbench.core.samplers import OF_MODEL
 from xcbench.methods.method import Method, over_gram, stochastic
-from xcbench.methods.options import FullBatchOptions, SampledOptions
+from xcbench.methods.options import FullBatchOptions, SampledOptions, start_option
 from xcbench.options import option
 
 
@@ -20,6 +20,7 @@ class BouchardOptions(FullBatchOptions, SampledOptions):
     """Options of Bouchard's bound, with a local variable alpha per row."""
 
     sampler: str = option("others", "as for sampled methods")
+    init: str = start_option("zero")  # the bound's optimum lies beyond the prior, away from zero
 
 
 def start(info: Info) -> float:

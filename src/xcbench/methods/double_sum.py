@@ -9,6 +9,7 @@ import numpy as np
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds, softplus
 from xcbench.core.objectives.double_sum import bounded, double_sum, raman, raman_code
+from xcbench.core.prior import PRIOR
 from xcbench.core.samplers import OF_MODEL
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.raman_code import RamanCode
@@ -28,7 +29,7 @@ class LocalOptions(SampledOptions):
     sampler: str = option("others", "as for sampled methods")
     u0: str = option(
         "log_classes",
-        "start of u: `log_classes` is log K, `zero` is 0",
+        "start of u: `log_classes` is log K, `zero` is 0; with init=prior u starts at its optimum",
         choices=("log_classes", "zero"),
     )
 
@@ -44,10 +45,11 @@ class DoubleSumOptions(LocalOptions):
         choices=("proposed", "raman", "raman_code"),
     )
     step: str = option(
-        "gradient",
+        "bounded",
         "`gradient`, as in the paper; `bounded`: proximal in the weights, and u not past the "
         "optimum of what is drawn, so that no rate makes a step too long",
         choices=("gradient", "bounded"),
+        former="gradient",
     )
 
 
@@ -87,6 +89,23 @@ def impossible(settings: DoubleSumOptions) -> str:
     return ""
 
 
-umax_rate = over_stale(0.14)
+def proximal_rate(settings: LocalOptions, info: Info) -> float:
+    """Proximal steps never overshoot, but move a row's odds by about log(2 rate |x|²): by 2.2.
+
+    From zero they have to bring K classes down. From the class prior less is better where a drawn
+    class stands for many.
+    """
+    rate = min(0.15, 10.0 / max(info.heavy_square_norm + settings.bias, 1e-12))
+    return rate if settings.init != PRIOR else rate * min(1.0, (100.0 / info.classes) ** 0.5)
+
+
+def default_rate(settings: DoubleSumOptions, info: Info) -> float:
+    """That of the kind of step."""
+    if settings.step == "bounded":
+        return proximal_rate(settings, info)
+    return float(gradient_rate(settings, info))
+
+
+gradient_rate = over_stale(0.14)
 SAMPLERS = ("others", "any", "drop_hits", "all", "frequency", "tree", *OF_MODEL)
 OPTIMIZERS = ("sgd",)  # u moves by the rate of w

@@ -7,14 +7,8 @@ from xcbench.core.objectives import LogOdds, softplus
 from xcbench.core.objectives.implicit import implicit
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.proximal import Proximal
-from xcbench.methods.double_sum import LocalOptions, start
+from xcbench.methods.double_sum import LocalOptions, proximal_rate, start
 from xcbench.methods.method import Method, optimizer
-from xcbench.methods.options import MethodOptions
-
-
-def default_rate(settings: MethodOptions, info: Info) -> float:
-    """Implicit steps never overshoot, but move a row's odds by about log(2 rate |x|²): by 2.2."""
-    return min(0.15, 10.0 / max(info.heavy_square_norm + settings.bias, 1e-12))
 
 
 def several(settings: LocalOptions) -> bool:
@@ -52,7 +46,7 @@ method = Method(
     "implicit",
     LocalOptions,
     lambda settings, info: LogOdds(implicit, True, start(settings, info), optimum=softplus),
-    default_rate,
+    proximal_rate,
     samplers=("others", "any", "drop_hits"),
     optimizers=("sgd",),
     exact_gradient=False,

@@ -9,7 +9,7 @@ from xcbench.core.objectives import Pairwise
 from xcbench.core.objectives.one_vs_all import one_vs_all
 from xcbench.core.samplers.absent import Absent
 from xcbench.methods.method import Method, over_square_norm
-from xcbench.methods.options import SampledOptions
+from xcbench.methods.options import SampledOptions, start_option
 from xcbench.options import option
 
 
@@ -20,11 +20,7 @@ class OneVsAllOptions(SampledOptions):
     negatives: int = option(5, "classes drawn; a row's own labels are left out", at_least=1)
     sampler: str = option("absent", "`absent`: uniform among the classes that a row lacks")
     batch_size: int = option(10, "samples in a minibatch", at_least=1)
-    init: str = option(
-        "normalised",
-        "weights before training, as for stochastic methods",
-        choices=("zero", "normal", "glorot", "normalised", "prior"),
-    )
+    init: str = start_option("prior", former="normalised")
 
 
 def rate(settings: OneVsAllOptions, info: Info) -> float:

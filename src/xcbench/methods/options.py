@@ -44,6 +44,19 @@ class MethodOptions:
                 self.lr = float(self.lr)
 
 
+def start_option(default: str, former: str = "zero") -> Any:
+    """Declare how weights begin, with the default of a method."""
+    return option(
+        default,
+        "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
+        "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
+        "-log K; `prior`: zero, biases at the class frequencies (n_c + 1)/(N + K), local states "
+        "where they belong with these",
+        choices=("zero", "normal", "glorot", "normalised", "prior"),
+        former=former,
+    )
+
+
 @dataclass
 class StochasticOptions(MethodOptions):
     """Options of a method that visits minibatches of samples."""
@@ -82,14 +95,7 @@ class StochasticOptions(MethodOptions):
         "lr_decay. Not with optimizer=ar",
         choices=("geometric", "linear"),
     )
-    init: str = option(
-        "zero",
-        "weights before training: zero; `normal` draws of standard deviation 0.1, biases 0.001; "
-        "`glorot`: uniform draws of variance 2/(K + D), biases 1/K; `normalised`: zero, biases "
-        "-log K; `prior`: zero, biases at the class frequencies (n_c + 1)/(N + K), local states "
-        "where they belong with these",
-        choices=("zero", "normal", "glorot", "normalised", "prior"),
-    )
+    init: str = start_option("prior")
     order: str = option(
         "shuffled",
         "visit rows in a new random order each epoch, in file order, or by independent draws",

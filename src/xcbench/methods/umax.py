@@ -34,7 +34,7 @@ method = Method(
     "umax",
     UmaxOptions,
     objective,
-    double_sum.umax_rate,
+    double_sum.default_rate,
     samplers=double_sum.SAMPLERS,
     optimizers=double_sum.OPTIMIZERS,
     exact_gradient=False,  # u is reset first

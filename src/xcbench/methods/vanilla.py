@@ -9,12 +9,14 @@ from xcbench.methods.method import Method
 
 
 def default_rate(settings: DoubleSumOptions, info: Info) -> float:
-    """U-max's, but less for many classes and for rows of unequal length.
+    """U-max's, but for the gradient less for many classes and for rows of unequal length.
 
     Nothing bounds the grad K e^{T - u} of a draw.
     """
+    rate = double_sum.default_rate(settings, info)
+    if settings.step == "bounded":
+        return rate
     unequal = info.heavy_square_norm / max(info.mean_square_norm, 1e-12)
-    rate = double_sum.umax_rate(settings, info)
     return rate * min(1.0, 200.0 / info.classes) / max(unequal, 1.0) ** 0.5
 
 

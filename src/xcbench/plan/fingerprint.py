@@ -19,13 +19,14 @@ from omegaconf import OmegaConf
 
 from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Split
+from xcbench.core.prior import PRIOR
 from xcbench.core.solvers import lockstep
 from xcbench.data import code, samples
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
 from xcbench.methods.method import Method, stochastic
-from xcbench.methods.options import AUTO, MethodOptions, SampledOptions
-from xcbench.options import changed
+from xcbench.methods.options import AUTO, MethodOptions, SampledOptions, StochasticOptions
+from xcbench.options import as_at_first, changed
 from xcbench.system import threads
 from xcbench.train import training
 from xcbench.train.rate import found
@@ -50,8 +51,8 @@ class Case:
 
     Attributes
     ----------
-    dataset : reader, protocol without its seed, and settings of a maker; options at their defaults
-        are left out, here and below, so that a changed default changes the numbers.
+    dataset : reader, protocol without its seed, and settings of a maker; options at their first
+        defaults are left out, here and below.
     twin : whether the rows are those of the dataset's twin.
     method : reference of the method.
     options : of the method, without its rate; but with ``auto``.
@@ -166,7 +167,8 @@ def _ends(numbers: Numbers) -> Numbers:
 
 def options(case: Case) -> Any:
     """Settings of the method, without a rate."""
-    return _read(registry.find(case.method).thing.schema, case.options)
+    schema = registry.find(case.method).thing.schema
+    return _read(as_at_first(schema(name=case.options["name"])), case.options)
 
 
 def is_metric(column: str) -> bool:
@@ -194,7 +196,7 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
         lane = _lane(case, method, replace(settings, lr=rate), sample)
         (trace,) = training.run([lane], sample, 0, BUDGET, evaluation)
         weights = lane.model.weights()
-        if trace.status == "done" and _moderate(weights):
+        if trace.status == "done" and _moderate(weights, settings):
             break
     weights = {
         name: array[:, order] if array.ndim == 2 and array.shape[1] == len(order) else array
@@ -220,8 +222,14 @@ def _lane(case: Case, method: Method, settings: Any, sample: Dataset) -> Lane:
     return Lane(*built, settings.l2)
 
 
-def _moderate(weights: dict[str, np.ndarray]) -> bool:
-    return all(np.abs(array).max(initial=0) <= LARGEST for array in weights.values())
+def _moderate(weights: dict[str, np.ndarray], settings: Any) -> bool:
+    """Whether no weight is large; biases that begin at the class prior may be."""
+    prior = isinstance(settings, StochasticOptions) and settings.init == PRIOR
+    return all(
+        np.abs(array).max(initial=0) <= LARGEST
+        for name, array in weights.items()
+        if not (prior and name == "b")
+    )
 
 
 def _columns(curve: pd.DataFrame) -> Numbers:
