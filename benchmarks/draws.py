@@ -7,7 +7,7 @@ with a larger `method.refresh`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -68,5 +68,5 @@ def _draw(drawing: Sampler, dataset: Dataset, rows: np.ndarray) -> object:
     return drawing.draw(np.random.default_rng(0), rows, dataset.train.y[rows], 100)
 
 
-def _nanoseconds(candidates: dict[str, Callable[[], object]], units: int) -> dict[str, float]:
+def _nanoseconds(candidates: Mapping[str, Callable[[], object]], units: int) -> dict[str, float]:
     return {name: 1e9 * it for name, it in interleaved(candidates, units=units).items()}
