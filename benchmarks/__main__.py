@@ -30,6 +30,7 @@ PAGES = {  # which have files of their own; run by name alone
     "adapters": ("adapters", "run"),
     "capacity": ("capacity", "run"),
     "default_rates": ("default_rates", "run"),
+    "found_rates": ("default_rates", "trials"),
     "equal_loss": ("equal_loss", "run"),
     "executors": ("commands", "executors"),
     "grids": ("grids", "run"),
