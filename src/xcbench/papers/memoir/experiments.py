@@ -28,6 +28,7 @@ TABLE3_ORACLES = Grid(
     "table3_oracles",
     also=["table3_oracles_frequent", "table3_oracles_frequent_graph", "table3_oracles_citeulike"],
 )
+CORES = Grid("cores")
 STRENGTH = Grid("strength")
 AVERAGED = Grid("averaged", also=["averaged_citeulike", "averaged_citeulike_paper"])
 FIRST_STEP = Grid("first_step")
@@ -52,6 +53,7 @@ PAPER = paper(
         CONSTANT,
         ORACLES,
         TABLE3_ORACLES,
+        CORES,
         STRENGTH,
         AVERAGED,
         FIRST_STEP,
