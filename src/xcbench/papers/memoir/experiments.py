@@ -19,8 +19,12 @@ TABLE3_CODE = Grid("table3_code")
 TABLE3_PAPER = Grid("table3_paper")
 TABLE3_BASELINES = Grid("table3_baselines")
 TABLE3_SYSTEMS = Grid("table3_systems", also=["table3_systems_citeulike"])
-TABLE3_LSH_CODE = Grid("table3_lsh_code", also=["table3_lsh_code_citeulike"])
-TABLE3_LSH_PAPER = Grid("table3_lsh_paper", also=["table3_lsh_paper_citeulike"])
+TABLE3_LSH_CODE = Grid(
+    "table3_lsh_code", also=["table3_lsh_code_citeulike", "table3_lsh_code_citeulike_svd"]
+)
+TABLE3_LSH_PAPER = Grid(
+    "table3_lsh_paper", also=["table3_lsh_paper_citeulike", "table3_lsh_paper_citeulike_svd"]
+)
 TABLE4 = Grid("table4", also=["table4_paper"])
 CONSTANT = Grid("constant")
 ORACLES = Grid("oracles", also=["oracles_citeulike", "oracles_citeulike_graph"])
@@ -28,6 +32,7 @@ TABLE3_ORACLES = Grid(
     "table3_oracles",
     also=["table3_oracles_frequent", "table3_oracles_frequent_graph", "table3_oracles_citeulike"],
 )
+CORES = Grid("cores")
 STRENGTH = Grid("strength")
 AVERAGED = Grid("averaged", also=["averaged_citeulike", "averaged_citeulike_paper"])
 FIRST_STEP = Grid("first_step")
@@ -52,6 +57,7 @@ PAPER = paper(
         CONSTANT,
         ORACLES,
         TABLE3_ORACLES,
+        CORES,
         STRENGTH,
         AVERAGED,
         FIRST_STEP,
@@ -120,7 +126,9 @@ def grid(method: str, variant: str = "code") -> Grid | None:
 def of(results: pd.DataFrame, dataset: str, method: str, variant: str = "code") -> pd.DataFrame:
     """Rows of a method of Table 3, as printed, on a dataset of ours."""
     of_method = grid(method, variant)
-    wanted = {"dataset": dataset, "method": OURS[method]}
+    wanted: dict[str, object] = {"dataset": dataset, "method": OURS[method]}
+    if method == "MEMOIR-LSH":
+        wanted["dataset.protocol.svd"] = 2048
     return of_method.rows(results, **wanted) if of_method else results[:0]
 
 

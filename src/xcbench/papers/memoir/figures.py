@@ -48,8 +48,8 @@ CAPTIONS = {
     "weight is left there is no point.",
     "figure2": "Figure 2 on the data at hand: training time (for orientation), size of the "
     "weights, macro-F1 and accuracy of the methods of Table 3 that ended in time, with the "
-    "code's settings; means over seeds. citeulike: K = 8,310, MEMOIR-LSH without SVD, M-SVM not "
-    "run. RecallTree's size is that of its table, a setting.",
+    "code's settings; means over seeds. citeulike: K = 8,310, M-SVM not run. "
+    "RecallTree's size is that of its table, a setting.",
     "figure2_printed": "Figure 2 as the paper has it, redrawn from the numbers of Table 3: none of "
     "its datasets is here.",
     "batches": "Table 4's T: macro-F1 of held-out rows against batches; one line per seed.",

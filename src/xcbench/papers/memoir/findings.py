@@ -620,8 +620,8 @@ on WIKI-50K.
         """
 Differences from the published code: the margin oracle is exact unless the text says
 otherwise, and T is 5 and 35 on 20news. The constant feature stands before the SVD of
-MEMOIR-LSH, in the code after it. On citeulike MEMOIR-LSH has no SVD. It computes all Hamming
-distances, where the code searches a graph. RecallTree has 2^24 weights, in the paper 2^30.
+MEMOIR-LSH, in the code after it. It computes all Hamming distances,
+where the code searches a graph. RecallTree has 2^24 weights, in the paper 2^30.
 The baselines have the printed settings of LSHTC1 or the defaults of their library; we did not
 tune them. One-vs-rest merges equal rows into one weighted row, which makes it faster.
 """,
