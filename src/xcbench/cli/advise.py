@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -56,7 +57,8 @@ def advise(request: Request) -> int:
         every_label=words.get(EACH) == "each",
     )
     with sweeps.hydra(settings):
-        conditions = comparison.short(Conditions(protocol.read(), settings), seconds)
+        present = replace(protocol.read(), first_defaults=False)
+        conditions = comparison.short(Conditions(present, settings), seconds)
         launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
         table = launch.run()
     print(_shown(advice.best_of_methods(table, needs)))
