@@ -152,7 +152,7 @@ def test_show_gives_the_command_that_runs_the_cell_again(made: Workspace) -> Non
         words = shlex.split(shown.out.splitlines()[-1])
         assert words[:2] == ["python", "run.py"]
         assert words[-1] == "force=true"
-        assert len(words) < 17
+        assert len(words) < 18
         planned = made.run(*words[2:], "plan=true")
         assert planned.code == 0, planned.text
         assert planned.out.split()[0] == name

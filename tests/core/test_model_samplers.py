@@ -279,7 +279,7 @@ class Watching(Sampler):
 def test_it_looks_before_each_draw_and_draws_so_far_ahead(small, refresh, batch_size, rows):
     n = len(small.train)
     watching = Watching(small.info.classes, 1, refresh)
-    solver = solver_of(UmaxOptions(name="umax", lr=0.1, batch_size=batch_size), small)
+    solver = solver_of(UmaxOptions(name="umax", lr=0.1, batch_size=batch_size, init="zero"), small)
     solver.sampler = watching
     model = model_of("numpy", small)
     list(solver.fit(small, model, Streams.of(0), [2]))
