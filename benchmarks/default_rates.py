@@ -40,8 +40,8 @@ TEST = 2000
 EPOCHS = 20.0  # the default budget
 LIMITS = (
     "`css` minimises the log of an estimated sum, whose mean "
-    "over few draws is below the log loss: on one-hot rows and on Delicious no rate that was tried "
-    "ends below the prior.",
+    "over few draws is below the log loss: on one-hot rows no rate that was tried ends below the "
+    "prior.",
 )
 ROWS = 20_000  # training rows of generated data
 REAL_ROWS = 20_000  # the first ones of real data; mnist and omniglot have more
