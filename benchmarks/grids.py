@@ -96,4 +96,4 @@ def run(
                         words = f"dataset={name}", f"seed={seeds}"
                         row = {"dataset": name, "seeds": seeds, "code": code, "round": number}
                         rows.append({**row, **swept(tree, Path(scratch) / code, *words)})
-                        KEPT.add(pd.DataFrame(rows), "%.4g")
+                    KEPT.add(pd.DataFrame(rows), "%.4g")
