@@ -5,7 +5,7 @@ DEMO := dataset=digits,zipf
 export MLFLOW_DISABLE_TELEMETRY = true
 export DO_NOT_TRACK = true
 
-.PHONY: demo docs test test-all faults fuzz mutants audit lint ui report bench clean
+.PHONY: demo docs test test-all faults fuzz mutants audit lint size release ui report bench clean
 
 # The sweep ends with the table of the report.
 demo: .venv/ready-run
@@ -40,6 +40,19 @@ lint: .venv/ready-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Statements by room beside their budget in pyproject.toml.
+size: .venv/ready-run
+	$(BIN)/python tests/size.py
+
+# Wheel and sdist in dist/, of the tracked files; both tried in an empty environment.
+release: .venv/ready-test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	rm -rf dist
+	git archive --format=tar --prefix=dist/source/ HEAD | tar x
+	$(BIN)/python -m build --outdir dist dist/source
+	rm -r dist/source
+	$(BIN)/python -m pytest -m slow tests/test_release.py
+
 docs: .venv/ready-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -54,6 +67,7 @@ report: .venv/ready-run
 	$(BIN)/xcbench paper ar
 	$(BIN)/xcbench paper adv
 	$(BIN)/xcbench paper memoir
+	$(BIN)/xcbench paper scent
 
 bench: .venv/ready-bench
 	$(BIN)/python -m benchmarks

@@ -32,11 +32,14 @@ PAGES = {  # which have files of their own; run by name alone
     "default_rates": ("default_rates", "run"),
     "found_rates": ("default_rates", "trials"),
     "equal_loss": ("equal_loss", "run"),
+    "exact_softmax": ("exact_softmax", "run"),
     "executors": ("commands", "executors"),
     "grids": ("grids", "run"),
     "multi_label": ("multi_label", "run"),
     "paper_hours": ("paper_hours", "run"),
     "rivals": ("rivals", "run"),
+    "sampler_study": ("sampler_study", "run"),
+    "waiting": ("waiting", "run"),
 }
 
 

@@ -13,10 +13,10 @@ import pandas as pd
 
 from benchmarks.commands import over_cells
 from benchmarks.measure import ROOT
+from benchmarks.table import Kept
 from xcbench.units import GIB
 
 REPORTS = ROOT / "reports"
-TABLE, PAGE = REPORTS / "scaling.csv", REPORTS / "scaling.md"
 COLUMNS = ["command", "cells", "cpu_seconds", "wall_seconds", "peak_mib"]
 MEMORY = 24.0  # GiB of a machine
 HEAD = """# Scaling
@@ -192,13 +192,18 @@ def _one(measured: pd.DataFrame, name: str, column: str = "ours") -> float:
     return float(measured.loc[measured["benchmark"].str.startswith(name), column].iloc[0])
 
 
-def run(cells: str = "") -> None:
-    """Measure the commands over these numbers of cells, and write the page."""
-    table = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=COLUMNS)
-    for number in [int(word) for word in cells.split(",") if word]:
-        table = pd.concat([table[table["cells"] != number], measure(number)])
-        table = table.sort_values(["command", "cells"], ignore_index=True)
-        table.to_csv(TABLE, index=False)
+def page(table: pd.DataFrame) -> str:
+    """The measured commands, and what follows from the measured unit costs."""
     measured = pd.read_csv(REPORTS / "benchmarks.csv")
     parts = [of_cells(table), of_sizes(measured), of_memory(measured), of_largest(measured)]
-    PAGE.write_text(HEAD + "\n".join(parts), "utf-8")
+    return HEAD + "\n".join(parts)
+
+
+KEPT = Kept(REPORTS / "scaling.csv", ["command", "cells"], REPORTS / "scaling.md", "", page)
+
+
+def run(cells: str = "") -> None:
+    """Measure the commands over these numbers of cells, and write the page."""
+    for number in [int(word) for word in cells.split(",") if word]:
+        KEPT.add(measure(number))
+    KEPT.write()

@@ -1,11 +1,11 @@
-"""Every method at its default rate against the class prior, and at other rates where it fails.
+"""Every method at its defaults against the class prior, and at other rates where it fails.
 
-Another table has what ``lr=auto`` loses against the best of nine rates.
+Another table has what the rule's rate, and ``lr=auto``, lose against the best of nine rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import xcbench
 from benchmarks.shapes import built, settings_of
-from benchmarks.table import markdown
+from benchmarks.table import Kept, markdown
 from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
@@ -28,6 +28,8 @@ from xcbench.methods.method import default_rate
 from xcbench.train import rate, training
 from xcbench.train.training import Lane
 
+Named = tuple[str, Callable[[], Dataset]]  # a dataset by name, made when it is asked for
+KEYS = ["dataset", "method"]
 METHODS = (
     "softmax", "ove", "ove_grouped", "bouchard", "nce", "negative_sampling", "is", "vanilla",
     "css", "umax", "implicit", "ar_softmax", "ar_probit", "ar_logistic",
@@ -50,7 +52,7 @@ BUDGETS = (5, 20)  # epochs; one training gives the losses at both
 TRIED = ("one_hot K=1,000", "dense K=1,000", "normalised K=1,000", "digits", "20news", "bibtex",
     "delicious")  # fmt: skip
 FIRST = "default-rates-first.csv"  # at method.init=zero, method.step=gradient and their rates
-FACTORS = (0.03, 0.1, 0.3, 3.0, 10.0, 30.0)  # of a default rate that does not suffice
+FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the rule's rate, where trials do not suffice
 
 
 def generated(form: str, K: int, N: int = ROWS) -> Dataset:
@@ -94,21 +96,24 @@ def documents(rng: np.random.Generator, y: np.ndarray, K: int, D: int) -> sp.csr
     return sp.csr_array(sp.coo_array((one, (row, word)), (len(y), D)).tocsr())
 
 
-def trained(name: str, dataset: Dataset, factor: float, seconds: float) -> dict[str, Any]:
-    """One cell: final losses and errors at the default rate, times a factor."""
-    method, settings = registry.builtin()[name], settings_of(name)
+def trained(name: str, dataset: Dataset, factor: float | None, seconds: float) -> dict[str, Any]:
+    """One cell: final losses and errors at a factor of the method's rule; None: by trial."""
+    method, settings, info = registry.builtin()[name], settings_of(name), dataset.info
     try:
-        registry.check(method, settings, dataset.info)
+        registry.check(method, settings, info)
     except UserError as error:
         return {"status": f"refused: {error}"}
-    rate = factor * default_rate(method, settings, dataset.info)
-    solver, model = built(dataset, replace(settings, lr=rate))
+    if factor is None:
+        lr = rate.found(method, settings, info, dataset, "numba", "float32", 0).lr
+    else:
+        lr = factor * default_rate(method, settings, info)
+    solver, model = built(dataset, replace(settings, lr=lr))
     budget = Budget(epochs=EPOCHS, checkpoints=1, seconds=seconds, clock="processor")
     evaluation = Evaluation(train_rows=1000, rows=2000)
     (trace,) = training.run([Lane(solver, model)], dataset, 0, budget, evaluation)
     last = trace.curve.iloc[-1]
     return {
-        "lr": float(f"{rate:.4g}"),
+        "lr": float(f"{lr:.4g}"),
         "epochs": round(float(last.epoch), 2),
         "status": trace.status,
         "log_loss": last.test_log_loss,
@@ -117,9 +122,9 @@ def trained(name: str, dataset: Dataset, factor: float, seconds: float) -> dict[
     }
 
 
-def losses(name: str, init: str, dataset: Dataset, lr: float, seconds: float) -> list[float]:
+def losses(name: str, dataset: Dataset, lr: float, seconds: float) -> list[float]:
     """Test log loss at the ends of `BUDGETS`; infinite where it diverged, or was too slow."""
-    settings = settings_of(name, init=init, lr=lr)
+    settings = settings_of(name, lr=lr)
     budget = Budget(epochs=BUDGETS[-1], checkpoints=BUDGETS[-1] // BUDGETS[0])
     budget = replace(budget, seconds=seconds, clock="processor")
     evaluation = Evaluation(train_rows=100, rows=1000)
@@ -129,50 +134,56 @@ def losses(name: str, init: str, dataset: Dataset, lr: float, seconds: float) ->
     return [float(at.get(epochs, np.inf)) for epochs in BUDGETS]
 
 
-def against_the_best(
-    name: str, init: str, dataset: Dataset, seconds: float
-) -> Iterator[dict[str, Any]]:
-    """What the rate that trials find loses, as a share of what the best of nine rates gains."""
-    method, settings, info = registry.builtin()[name], settings_of(name, init=init), dataset.info
+def against_the_best(name: str, dataset: Dataset, seconds: float) -> Iterator[dict[str, Any]]:
+    """What the default rate, and the one that trials find, lose against the best of nine rates."""
+    method, settings, info = registry.builtin()[name], settings_of(name), dataset.info
+    default = default_rate(method, settings, info)
     found = rate.found(method, settings, info, dataset, "numba", "float32", 0)
-    by_rate = {
-        lr: losses(name, init, dataset, lr, seconds)
-        for factor in GRID
-        for lr in [float(f"{factor * default_rate(method, settings, info):.3g}")]
+    by_factor = {
+        factor: losses(name, dataset, float(f"{factor * default:.3g}"), seconds) for factor in GRID
     }
-    mine = by_rate.get(found.lr) or losses(name, init, dataset, found.lr, seconds)
-    for place, epochs in enumerate(BUDGETS):
-        best = min(row[place] for row in by_rate.values())
-        gain = float(info.prior_log_loss or 0.0) - best
-        yield {
-            "init": init,
-            "epochs": epochs,
-            "lr": found.lr,
-            "log_loss": mine[place],
-            "best": best,
-            "share": (mine[place] - best) / gain if gain > 0 else np.nan,
-            "trial_seconds": found.seconds,
-        }
+    chosen = {"default": (default, by_factor[1.0], 0.0)}
+    chosen["auto"] = found.lr, losses(name, dataset, found.lr, seconds), found.seconds
+    for rule, (lr, loss, trial_seconds) in chosen.items():
+        for place, epochs in enumerate(BUDGETS):
+            best = min(row[place] for row in by_factor.values())
+            gain = float(info.prior_log_loss or 0.0) - best
+            yield {
+                "rule": rule,
+                "epochs": epochs,
+                "lr": lr,
+                "log_loss": loss[place],
+                "best": best,
+                "share": (loss[place] - best) / gain if gain > 0 else np.nan,
+                "trial_seconds": trial_seconds,
+            }
 
 
 def found_table(frame: Any) -> str:
     """Medians and ninth deciles over the datasets, a row a method."""
-    shares = frame.groupby(["init", "epochs", "method"])["share"]
-    shown = pd.DataFrame({"median": shares.median(), "ninth decile": shares.quantile(0.9)})
+
+    def deciles(rows: Any) -> Any:
+        share = rows["share"]
+        return pd.DataFrame({"median": share.median(), "ninth decile": share.quantile(0.9)})
+
+    by_method = deciles(frame.groupby(["rule", "epochs", "method"]))
+    of_all = deciles(frame.groupby(["rule", "epochs"])).assign(method="all")
+    shown = pd.concat([of_all.reset_index(), by_method.reset_index()])
+    shown = shown[["rule", "epochs", "method", "median", "ninth decile"]]
     return (
-        "# Rates by trial\n\nTest log loss at `method.lr=auto` less that at the best of nine "
-        "rates, sqrt(10) apart around the default rate, divided by what the best gains over the "
-        "class prior: 0 is the best rate, 1 no gain at all. Written by "
-        "`python -m benchmarks found_rates`.\n\n"
-        f"{markdown(shown.round(3).reset_index())}\n"
+        "# The default rate and the rate by trial\n\nTest log loss at the default rate, and at "
+        "`method.lr=auto`, less that at the best of nine rates, sqrt(10) apart around the default "
+        "one, divided by what the best gains over the class prior: 0 is the best rate, 1 no gain "
+        "at all. A rate by trial may be better than all nine. Datasets where no rate gains have "
+        "no share. Written by `python -m benchmarks found_rates`.\n\n"
+        f"{markdown(shown.round(3))}\n"
     )
 
 
 def first_table(frame: pd.DataFrame, first: pd.DataFrame) -> str:
     """Methods at the present and at the first defaults, side by side."""
     of_default = [rows[rows["default"] & rows["log_loss"].notna()] for rows in (frame, first)]
-    keys = ["dataset", "method"]
-    both = of_default[0].merge(of_default[1], on=keys, suffixes=("", "_first"))
+    both = of_default[0].merge(of_default[1], on=KEYS, suffixes=("", "_first"))
     gained = both.assign(
         below=both["log_loss"] < both["prior_log_loss"],
         below_first=both["log_loss_first"] < both["prior_log_loss_first"],
@@ -196,7 +207,7 @@ def first_table(frame: pd.DataFrame, first: pd.DataFrame) -> str:
     )
 
 
-def problems(data: str) -> Iterator[tuple[str, Callable[[], Dataset]]]:
+def problems(data: str) -> Iterator[Named]:
     """Every dataset, by name; made when it is asked for."""
     forms = [(form, K) for K in (CLASSES[1], CLASSES[0], CLASSES[2]) for form in FORMS]
     data_by_name = [(f"{form} K={K:,}", partial(generated, form, K)) for form, K in forms]
@@ -243,61 +254,61 @@ def table(frame: Any, seconds: float) -> str:
     others = pd.DataFrame(lines, columns=["dataset", "method", "rate: log loss less the prior's"])
     return (
         "# Default rates\n\nTest log loss after the default budget, "
-        f"{EPOCHS:g} epochs, at the default rate, less that of the class prior (nats; below 0 is "
-        f"better than the prior). One seed. Real data: {REAL_ROWS:,} rows at most, the first; "
-        f"generated data: {ROWS:,}. `timeout`: stopped after {seconds:g} s, at the epoch that is "
-        f"shown; an empty cell was not run. Compiled engine, one thread, {TEST:,} test rows. "
+        f"{EPOCHS:g} epochs, at the rate that trials find (`method.lr=auto`), less that of the "
+        "class prior (nats; below 0 is better than the prior). One seed. Real data: "
+        f"{REAL_ROWS:,} rows at most, the first; generated data: {ROWS:,}. `timeout`: stopped "
+        f"after {seconds:g} s, at the epoch that is shown; an empty cell was not run. Compiled "
+        f"engine, one thread, {TEST:,} test rows. "
         f"Written by `python -m benchmarks default_rates`.\n\n{markdown(wide.reset_index())}\n"
         f"{ran.sum() - len(failed)} of {ran.sum()} cells end below the prior. Of the others, the "
-        f"same at other rates (the default in bold):\n\n{markdown(others)}\n"
+        f"same at other rates (that of the trials in bold):\n\n{markdown(others)}\n"
     ) + "\n".join([*LIMITS, ""])
 
 
+def measure(
+    kept: Kept, data: Iterable[Named], rows: Callable[[str, Dataset], list[dict[str, Any]]]
+) -> None:
+    """Measure what is not in the table yet, a method on a dataset at a time; write the page."""
+    for name, make in data:
+        missing = [method for method in METHODS if not kept.has(dataset=name, method=method)]
+        dataset = make() if missing else None
+        for method in missing:
+            assert dataset is not None
+            kept.add(pd.DataFrame(rows(method, dataset)).assign(dataset=name, method=method))
+    kept.write()
+
+
 def run(data: str = "data", out: str = "reports", seconds: str = "20") -> None:
-    """Run what is not in the table yet; every method is saved when it is done.
+    """Every method at the rate of its trials, and at others where that does not suffice.
 
     Parameters
     ----------
     data, out : folders of the real datasets, and of the table.
     seconds : budget of a cell.
     """
-    path, limit = Path(out) / "default-rates.csv", float(seconds)
-    frame = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["dataset", "method"])
-    for name, make in problems(data):
-        there = set(frame["method"][frame["dataset"] == name])
-        missing = [method for method in METHODS if method not in there]
-        dataset = make() if missing else None
-        for method in missing:
-            assert dataset is not None
-            rows = [{"default": True, **trained(method, dataset, 1.0, limit)}]
-            prior = {"prior_log_loss": dataset.info.prior_log_loss}
-            if len(above(pd.DataFrame(rows).assign(**prior))):
-                tried = (trained(method, dataset, factor, limit) for factor in FACTORS)
-                rows += [{"default": False, **cell} for cell in tried]
-            new = pd.DataFrame(rows).assign(dataset=name, method=method, **prior)
-            frame = pd.concat([frame, new], ignore_index=True)
-            frame.to_csv(path, index=False, float_format="%.6g")
-    text = table(frame, limit) + first_table(frame, pd.read_csv(Path(out) / FIRST))
-    (Path(out) / "default-rates.md").write_text(text)
+    folder, limit = Path(out), float(seconds)
+
+    def rows(method: str, dataset: Dataset) -> list[dict[str, Any]]:
+        prior = {"prior_log_loss": dataset.info.prior_log_loss}
+        cells = [{"default": True, **trained(method, dataset, None, limit), **prior}]
+        factors = FACTORS if len(above(pd.DataFrame(cells))) else ()
+        others = (trained(method, dataset, factor, limit) for factor in factors)
+        return [*cells, *({"default": False, **cell, **prior} for cell in others)]
+
+    def page(frame: pd.DataFrame) -> str:
+        return table(frame, limit) + first_table(frame, pd.read_csv(folder / FIRST))
+
+    csv = folder / "default-rates.csv"
+    kept = Kept(csv, KEYS, csv.with_suffix(".md"), "", page, "%.6g")
+    measure(kept, problems(data), rows)
 
 
 def trials(data: str = "data", out: str = "reports", seconds: str = "20") -> None:
-    """What the rates that trials find lose; what is in the table is not run again."""
-    path, limit = Path(out) / "found-rates.csv", float(seconds)
-    frame = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=["dataset", "method"])
-    for name, make in problems(data):
-        if name not in TRIED:
-            continue
-        there = set(frame["method"][frame["dataset"] == name])
-        missing = [method for method in METHODS if method not in there]
-        dataset = make() if missing else None
-        for method in missing:
-            assert dataset is not None
-            rows = [
-                {"dataset": name, "method": method, **row}
-                for init in ("zero", "prior")
-                for row in against_the_best(method, init, dataset, limit)
-            ]
-            frame = pd.concat([frame, pd.DataFrame(rows)], ignore_index=True)
-            frame.to_csv(path, index=False, float_format="%.6g")
-    path.with_suffix(".md").write_text(found_table(frame))
+    """What the default rates and those by trial lose."""
+
+    def rows(method: str, dataset: Dataset) -> list[dict[str, Any]]:
+        return [*against_the_best(method, dataset, float(seconds))]
+
+    csv = Path(out) / "found-rates.csv"
+    kept = Kept(csv, KEYS, csv.with_suffix(".md"), "", found_table, "%.6g")
+    measure(kept, [named for named in problems(data) if named[0] in TRIED], rows)

@@ -70,7 +70,12 @@ def table(rows: pd.DataFrame) -> str:
 
 
 KEPT = Kept(
-    ROOT / "reports" / "grids.csv", ["dataset"], ROOT / "docs" / "development.md", "grids", table
+    ROOT / "reports" / "grids.csv",
+    ["dataset"],
+    ROOT / "docs" / "development.md",
+    "grids",
+    table,
+    "%.4g",
 )
 
 
@@ -96,4 +101,4 @@ def run(
                         words = f"dataset={name}", f"seed={seeds}"
                         row = {"dataset": name, "seeds": seeds, "code": code, "round": number}
                         rows.append({**row, **swept(tree, Path(scratch) / code, *words)})
-                    KEPT.add(pd.DataFrame(rows), "%.4g")
+                    KEPT.add(pd.DataFrame(rows))

@@ -7,21 +7,33 @@
 from __future__ import annotations
 
 import json
+import pickle
+import shutil
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from matplotlib.figure import Figure
 
 import xcbench
 from benchmarks.comparison import Comparison, System
+from benchmarks.measure import ROOT
 from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset, Split
+from xcbench.core.evaluation import Extras, Predictions
+from xcbench.core.metrics import gain, precision
+from xcbench.core.statistics import inverse_propensity
 from xcbench.methods.baselines import restart_rand
+from xcbench.show import style
+from xcbench.show.pictures import Drawing, save
 from xcbench.store.ordering import best_first
 
 EACH = {"protocol__label": "each"}
@@ -30,11 +42,26 @@ DATASETS: dict[str, dict[str, Any]] = {
     "bibtex": EACH,
     "delicious": EACH,
     "citeulike": {**EACH, **UNIT, "protocol__min_rows": 5},
+    "citeulike, all": {**EACH, **UNIT, "name": "citeulike"},
 }
 LIMIT = 900.0  # seconds of training
 DEPTH = 5  # of the best labels that are looked at
 BLOCK = 500  # rows whose scores are held at a time
-Best = Callable[[Split], Any]  # the best labels of every row
+SEEDS = range(3)
+Best = Callable[[], Any]  # the best labels of every row
+
+
+class Trained(NamedTuple):
+    """What a system has trained.
+
+    Attributes
+    ----------
+    ready : converts test rows to what the system reads, and gives a function that predicts.
+    size : bytes of the model, as it is saved.
+    """
+
+    ready: Callable[[Split], Best]
+    size: Callable[[], float]
 
 
 def label_sets(split: Split) -> list[list[int]]:
@@ -43,38 +70,71 @@ def label_sets(split: Split) -> list[list[int]]:
     return [part.tolist() for part in np.split(split.sets.classes, split.sets.start[1:-1])]
 
 
-def precision(best: Best, data: Dataset) -> tuple[float, ...]:
-    """Precision at 1, 3 and 5 on the test rows."""
-    test = data.test.original_rows()
-    assert test.sets
-    labels = np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in best(test)])
-    hits = np.stack([test.sets.contain(column) for column in labels.T])
-    return tuple(float(hits[:k].mean()) for k in (1, 3, 5))
+def measured(trained: Trained, data: Dataset) -> tuple[float, ...]:
+    """Precision at 1, 3, 5, nDCG and PSP at 5 on the test rows; ms a row, and MB of the model."""
+    train, test = data.train.original_rows(), data.test.original_rows()
+    predict = trained.ready(test)
+    started = time.process_time()
+    found = predict()
+    milliseconds = 1000 * (time.process_time() - started) / len(test)
+    assert train.sets and test.sets
+    counts = np.bincount(train.sets.classes, minlength=data.info.classes)
+    best = np.array([(*row, *[0] * DEPTH)[:DEPTH] for row in found])
+    rows = cast(
+        Predictions,
+        SimpleNamespace(
+            model=SimpleNamespace(n_classes=data.info.classes),
+            split=test,
+            best=best,
+            inside=np.stack([test.sets.contain(column) for column in best.T]),
+            extras=Extras(inverse_propensity=inverse_propensity(counts, len(train), 0.55, 1.5)),
+        ),
+    )
+    values = [
+        *(precision(rows, k) for k in (1, 3, 5)),
+        gain(rows, 5, discounted=True),
+        gain(rows, 5, by_propensity=True),
+    ]
+    return *(value or 0.0 for value in values), milliseconds, trained.size() / 1e6
 
 
-def top(scores: Callable[[Any], np.ndarray]) -> Best:
+def of_files(save: Callable[[str], Any]) -> Callable[[], float]:
+    """Bytes of the files that a library writes into a folder."""
+
+    def size() -> float:
+        with TemporaryDirectory() as folder:
+            save(folder)
+            return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+
+    return size
+
+
+def top(scores: Callable[[Any], np.ndarray]) -> Callable[[Split], Best]:
     """The labels of the highest scores, a block of rows at a time."""
 
     def best(test: Split) -> Any:
         blocks = (scores(test.X[i : i + BLOCK]) for i in range(0, len(test), BLOCK))
         return np.concatenate([np.argsort(-block, axis=1)[:, :DEPTH] for block in blocks])
 
-    return best
+    return lambda test: partial(best, test)
 
 
 # ---------------------------------------------------------------- ours
-def estimator(data: Dataset, name: str, **settings: Any) -> Iterator[Best | None]:
+def estimator(data: Dataset, name: str, seed: int = 0, **settings: Any) -> Iterator[Trained | None]:
     """One of our classifiers; kernels are compiled before."""
     train = data.train.original_rows()
     labels, classifier = label_sets(train), getattr(xcbench, name)
     classifier(**settings | {"epochs": 1}).fit(train.X[:200], labels[:200])
     yield None
-    model = classifier(random_state=0, **settings).fit(train.X, labels)
-    yield lambda test: model.predict_top_k(test.X, k=DEPTH)[0]
+    model = classifier(random_state=seed, **settings).fit(train.X, labels)
+    yield Trained(
+        lambda test: lambda: model.predict_top_k(test.X, k=DEPTH)[0],
+        lambda: len(pickle.dumps(model)),
+    )
 
 
 # ---------------------------------------------------------------- peers
-def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Best | None]:
+def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Trained | None]:
     """scikit-learn's LIBLINEAR or SGD, class after class; weights are kept in float32."""
     from sklearn.linear_model import LogisticRegression, SGDClassifier
     from sklearn.svm import LinearSVC
@@ -93,10 +153,10 @@ def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Best | No
         y[Y.indices[Y.indptr[k] : Y.indptr[k + 1]]] = 1
         learner = learners[loss](**settings).fit(X, y)
         V[k], b[k] = learner.coef_[0], learner.intercept_[0]
-    yield top(lambda rows: rows @ V.T + b)
+    yield Trained(top(lambda rows: rows @ V.T + b), lambda: V.nbytes)
 
 
-def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Best | None]:
+def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Trained | None]:
     """NapkinXC's learner, its defaults: a probabilistic label tree, or `BR`; `HSM` of one label."""
     from napkinxc import models
 
@@ -109,7 +169,10 @@ def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Best 
         yield None
         model = getattr(models, learner)(folder, seed=seed, threads=1)
         model.fit(X, labels)
-        yield lambda test: model.predict(sp.csr_matrix(test.X), top_k=DEPTH)
+        yield Trained(
+            lambda test: partial(model.predict, sp.csr_matrix(test.X), top_k=DEPTH),
+            of_files(lambda copy: shutil.copytree(folder, copy, dirs_exist_ok=True)),
+        )
 
 
 def pairs(X: sp.csr_matrix) -> list[list[tuple[int, float]]]:
@@ -118,8 +181,8 @@ def pairs(X: sp.csr_matrix) -> list[list[tuple[int, float]]]:
     return [every[a:b] for a, b in zip(X.indptr[:-1], X.indptr[1:], strict=True)]
 
 
-def parabel(data: Dataset) -> Iterator[Best | None]:
-    """Omikuji's Parabel, its defaults; it reads a file."""
+def parabel(data: Dataset, trees: int, seed: int) -> Iterator[Trained | None]:
+    """Omikuji's Parabel, its defaults; it reads a file. No seed of ours reaches its draws."""
     import omikuji
 
     train = data.train.original_rows()
@@ -132,14 +195,18 @@ def parabel(data: Dataset) -> Iterator[Best | None]:
         path.write_text("\n".join(lines) + "\n")
         yield None
         parameters = omikuji.Model.default_hyper_param()
+        parameters.n_trees = trees
         model = omikuji.Model.train_on_data(str(path), parameters, n_threads=1)
-        yield lambda test: [
-            [label for label, _ in model.predict(row, top_k=DEPTH)]
-            for row in pairs(sp.csr_matrix(test.X))
-        ]
+
+        def best(rows: list[list[tuple[int, float]]]) -> list[list[int]]:
+            return [[label for label, _ in model.predict(row, top_k=DEPTH)] for row in rows]
+
+        yield Trained(
+            lambda test: partial(best, pairs(sp.csr_matrix(test.X))), of_files(model.save)
+        )
 
 
-def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Best | None]:
+def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Trained | None]:
     """LibMultiLabel's one-vs-rest or label tree, its defaults but for C."""
     from libmultilabel import linear
 
@@ -149,11 +216,16 @@ def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Best | None
     train_by = {"one-vs-rest": linear.train_1vsrest, "tree": linear.train_tree}[learner]
     yield None
     model = train_by(Y, X, options=f"-s 1 -c {C} -B 1 -q", verbose=False)
-    yield top(lambda rows: model.predict_values(sp.csr_matrix(rows, dtype=np.float64)))
+    yield Trained(
+        top(lambda rows: model.predict_values(sp.csr_matrix(rows, dtype=np.float64))),
+        lambda: len(pickle.dumps(model)),
+    )
 
 
 ALL = {"name": "OneVsAllClassifier", "l2": 1.0}
+CLUSTERS = {"name": "MarginClassifier", "method": "cluster_svm", "reduction": "pick_all"}
 DELICIOUS = {"lr": 0.02, "lr_decay": 0.8, "epochs": 8}
+CITEULIKE = {"lr": 0.3, "lr_decay": 0.8, "epochs": 10}
 SYSTEMS: dict[str, System] = {
     "one label": (
         estimator,
@@ -175,9 +247,17 @@ SYSTEMS: dict[str, System] = {
             "bibtex": [{**ALL, "negatives": 20}],
             "delicious": [{**ALL, "negatives": 20, **DELICIOUS}],
             "citeulike": [
-                {**ALL, "negatives": negatives, "lr": lr, "lr_decay": 0.8, "epochs": 10}
+                {**ALL, "negatives": negatives, **CITEULIKE, "lr": lr}
                 for negatives, lr in ((5, 0.1), (20, 0.3), (100, 0.3))
             ],
+            "citeulike, all": [{**ALL, "negatives": 20, **CITEULIKE}],
+        },
+    ),
+    "cluster_svm": (
+        estimator,
+        {
+            name: [CLUSTERS | {"clusterings": T, "seed": seed} for T in (1, 3) for seed in SEEDS]
+            for name in DATASETS
         },
     ),
     "one-vs-rest, logistic": (
@@ -198,7 +278,13 @@ SYSTEMS: dict[str, System] = {
         },
     ),
     "napkinXC PLT": (napkin, {name: [{}] for name in DATASETS}),
-    "omikuji Parabel": (parabel, {name: [{}] for name in DATASETS}),
+    "omikuji Parabel": (
+        parabel,
+        {
+            name: [{"trees": trees, "seed": seed} for trees in (1, 3) for seed in SEEDS]
+            for name in DATASETS
+        },
+    ),
     "LibMultiLabel": (
         libmultilabel,
         {
@@ -210,34 +296,141 @@ SYSTEMS: dict[str, System] = {
 }
 
 
+ALL_OF = ("OneVsAllClassifier", "cluster_svm")  # are shown with all their settings
+COLUMNS = [
+    *("seconds", "precision_at_1", "precision_at_3", "precision_at_5", "ndcg_at_5", "psp_at_5"),
+    *("ms_per_row", "megabytes"),
+]
+SHOWN = ("negatives", "lr", "C", "clusterings", "trees", "learner")
+
+
+def means(rows: pd.DataFrame, best: bool = True) -> pd.DataFrame:
+    """Means over the seeds; all settings of ours, of others that with the best precision at 1."""
+    settings = [json.loads(text) for text in rows["setting"]]
+    words = [
+        ", ".join(
+            value if name == "learner" else f"{name} {value:g}"
+            for name, value in setting.items()
+            if name in SHOWN
+        )
+        for setting in settings
+    ]
+    sizes = rows.groupby("dataset")["classes"].transform("max")  # also of what did not end
+    rows = rows.assign(setting=words, classes=sizes)
+    keys = ["dataset", "classes", "system", "setting", "status"]
+    mean = rows.groupby(keys, sort=False, dropna=False)[COLUMNS].mean().reset_index()
+    if not best:
+        return mean
+    return pd.concat(
+        group
+        if system in ALL_OF or group["precision_at_1"].isna().all()
+        else (best_first(group, "precision_at_1").head(1))
+        for (_, system), group in mean.groupby(["dataset", "system"], sort=False)
+    )
+
+
 def table(rows: pd.DataFrame) -> str:
-    """Of every system on every dataset the setting with the best precision at 1; of ours all."""
+    """Of every system on every dataset."""
     lines = []
-    for (dataset, system), group in rows.groupby(["dataset", "system"], sort=False):
-        if system != "OneVsAllClassifier" and group["precision_at_1"].notna().any():
-            group = best_first(group, "precision_at_1").head(1)
-        for row in group.itertuples():
-            shown = ", ".join(
-                value if name == "learner" else f"{name} {value:g}"
-                for name, value in json.loads(str(row.setting)).items()
-                if name in ("negatives", "lr", "C", "learner")
-            )
-            numbers = [f"{x:.3f}" for x in row[6:9]]
-            ended = row.status == "ended"
-            measured = [*numbers, f"{row.seconds:.1f}"] if ended else [row.status, *[""] * 3]
-            lines.append([f"{dataset} ({row.classes:,.0f})", system, shown, *measured])
-    headers = ["data (K)", "system", "setting", "P@1", "P@3", "P@5", "s"]
-    return markdown(pd.DataFrame(lines, columns=headers))
+    for row in means(rows).itertuples():
+        numbers = [f"{x:.3f}" for x in row[7:12]]
+        sizes = [f"{row.seconds:.1f}", f"{row.ms_per_row:.2g}", f"{row.megabytes:.1f}"]
+        measured = [*numbers, *sizes] if row.status == "ended" else [row.status, *[""] * 7]
+        lines.append([f"{row.dataset} ({row.classes:,.0f})", row.system, row.setting, *measured])
+    of_labels = ["P@1", "P@3", "P@5", "nDCG@5", "PSP@5"]
+    headers = ["data (K)", "system", "setting", *of_labels, "s", "ms/row", "MB"]
+    return markdown(pd.DataFrame(lines, columns=headers).replace("nan", ""))
+
+
+CHANGES: dict[str, dict[str, Any]] = {  # one setting of cluster_svm at a time, or another method
+    "as it is": {},
+    "three clusterings": {"clusterings": 3},
+    "rows of any length": {"unit": False},
+    "five times the weight of the losses": {"C": 2.5},
+    "a fifth of it": {"C": 0.1},
+    "small weights kept": {"threshold": 0.0},
+    "machines to the end": {"tolerance": 0.001, "passes": 500},
+    "clusters of 10": {"size": 10},
+    "clusters of 300": {"size": 300},
+}
+DRAWN = {name: {"sampler": name, "negatives": 20} for name in ("absent", "clusters")}
+
+
+def parts(rows: pd.DataFrame) -> str:
+    """Precision at 1, and seconds, of every change on every dataset."""
+    shown = rows.assign(
+        value=[
+            f"{p:.3f} ({s:.1f} s)"
+            for p, s in zip(rows["precision_at_1"], rows["seconds"], strict=True)
+        ]
+    )
+    wide = shown.pivot(index="system", columns="dataset", values="value")
+    wide = wide.reindex(index=[*rows["system"].unique()], columns=[*rows["dataset"].unique()])
+    return markdown(wide.rename_axis(None, axis=1).reset_index(names="change"))
 
 
 COMPARISON = Comparison(
     "multi-label.csv",
     "several labels",
-    ["precision_at_1", "precision_at_3", "precision_at_5"],
-    precision,
+    COLUMNS[1:],
+    measured,
     DATASETS,
     SYSTEMS,
     table,
     LIMIT,
 )
-run = COMPARISON.run
+PARTS = Comparison(
+    "cluster-parts.csv",
+    "parts of cluster_svm",
+    COLUMNS[1:],
+    measured,
+    {name: DATASETS[name] for name in ("bibtex", "delicious", "citeulike")},
+    {
+        name: (estimator, {data: [CLUSTERS | change] for data in DATASETS})
+        for name, change in CHANGES.items()
+    }
+    | {
+        f"one_vs_all, sampler={name}": (
+            estimator,
+            {
+                "bibtex": [ALL | sampler],
+                "delicious": [ALL | sampler | DELICIOUS],
+                "citeulike": [ALL | sampler | CITEULIKE],
+            },
+        )
+        for name, sampler in DRAWN.items()
+    },
+    parts,
+    LIMIT,
+)
+
+
+def figure(mean: pd.DataFrame) -> Figure:
+    """Precision at 1 over seconds of training, a panel a dataset; points of a system are joined."""
+    names = [*mean["dataset"].unique()]
+    fig = Figure(figsize=(0.5 + 2.9 * len(names), 3.6), layout="constrained")
+    panels = fig.subplots(1, len(names), squeeze=False)[0]
+    systems = [*mean["system"].unique()]
+    looks: style.Styles = {
+        name: {"color": colour, "marker": marker}
+        for name, colour, marker in zip(systems, cycle(style.OTHERS), cycle("os^vD*P"))
+    }
+    for ax, name in zip(panels, names, strict=True):
+        for system, points in mean[mean["dataset"] == name].groupby("system", sort=False):
+            points = points.sort_values("seconds")
+            ax.plot(points["seconds"], points["precision_at_1"], markersize=5, **looks[system])
+        ax.set(xscale="log", title=name, xlabel="seconds of training")
+    panels[0].set_ylabel("test precision at 1")
+    style.legend(fig, "", looks)
+    return fig
+
+
+def run() -> None:
+    """Train what is missing; write tables and figure."""
+    COMPARISON.run()
+    PARTS.run()
+    folder = ROOT / "reports" / "multi-label"
+    folder.mkdir(exist_ok=True)
+    mean = means(COMPARISON.kept.rows(), best=False)
+    ended = mean[mean["status"] == "ended"]
+    save([Drawing("by-seconds", partial(figure, ended), "Precision over seconds.")], folder)

@@ -110,7 +110,12 @@ def table(rows: pd.DataFrame) -> str:
 
 
 KEPT = Kept(
-    ROOT / "reports" / "paper-hours.csv", ["paper"], ROOT / "docs" / "papers.md", "hours", table
+    ROOT / "reports" / "paper-hours.csv",
+    ["paper"],
+    ROOT / "docs" / "papers.md",
+    "hours",
+    table,
+    "%.6g",
 )
 
 
@@ -120,4 +125,4 @@ def run(cells: str = "8", seconds: str = "60", paper: str = ",".join(NAMES)) -> 
         rows = []
         for row in sampled(name, int(cells), float(seconds)):
             rows.append(row)
-            KEPT.add(pd.DataFrame(rows), "%.6g")
+            KEPT.add(pd.DataFrame(rows))

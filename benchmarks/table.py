@@ -208,10 +208,11 @@ class Kept:
     Attributes
     ----------
     csv : file of the rows.
-    keys : columns that name a row.
+    keys : columns that name a row, or several that are measured together.
     page : that has the table, between marks.
-    title : of the marks.
+    title : of the marks; without, the table is all of the page.
     table : the table, from the rows.
+    digits : format of numbers in the file.
     """
 
     csv: Path
@@ -219,6 +220,7 @@ class Kept:
     page: Path
     title: str
     table: Callable[[pd.DataFrame], str]
+    digits: str | None = None
 
     def rows(self) -> pd.DataFrame:
         """Rows that are there."""
@@ -230,23 +232,28 @@ class Kept:
         rows = self.rows()
         return bool((rows[[*values]] == [*values.values()]).all(axis=1).any())
 
-    def add(self, rows: pd.DataFrame, digits: str | None = None) -> None:
+    def add(self, rows: pd.DataFrame) -> None:
         """Put rows in the place of those with the same keys, and write the page."""
         old = self.rows()
         same = old.set_index(self.keys).index.isin(rows.set_index(self.keys).index)
         kept = [part for part in (old[~same], rows) if len(part)]
-        pd.concat(kept).to_csv(self.csv, index=False, float_format=digits)
+        pd.concat(kept).to_csv(self.csv, index=False, float_format=self.digits)
         print(rows.tail(1).to_string(index=False, header=False), flush=True)
         self.write()
 
     @property
     def written(self) -> str:
         """What stands in the page."""
+        if not self.title:
+            return self.table(self.rows())
         first, last = (f"<!-- {self.title}: {word} -->\n" for word in ("begin", "end"))
         return f"{first}{self.table(self.rows())}{last}"
 
     def write(self) -> None:
         """Write the table into its page."""
+        if not self.title:
+            self.page.write_text(self.written, "utf-8")
+            return
         first, *_, last = self.written.splitlines(keepends=True)
         before, _, rest = self.page.read_text("utf-8").partition(first)
         self.page.write_text(before + self.written + rest.partition(last)[2], "utf-8")

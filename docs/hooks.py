@@ -48,17 +48,17 @@ def relinked(markdown: str) -> str:
     """Links as the site has them; those to files that are not on it are their text alone."""
 
     def moved(link: re.Match[str]) -> str:
-        text, path = link[1], link[2]
+        picture, text, path = link.groups()
         path = re.sub(r"^(\.\./)?docs/", "", path).removeprefix("../")
         path = re.sub(r"^README\.md", "index.md", path)
         path = re.sub(r"^CONTRIBUTING\.md", "contributing.md", path)
         if path.startswith("reports/"):
             path = re.sub(r"^reports/README\.md", "reports/index.html", path)
             path = re.sub(r"/tables\.md$", "/index.html", path)
-        here = re.match(r"(reports/.*\.(html|png|csv)|[\w-]+\.md)?(#.*)?$", path)
-        return f"[{text}]({path})" if here or "://" in path else text
+        here = re.match(r"(reports/.*\.(html|png|csv|svg)|[\w-]+\.md)?(#.*)?$", path)
+        return f"{picture}[{text}]({path})" if here or "://" in path else text
 
-    return re.sub(r"(?<!!)\[((?:[^\]\[]|\[[^\]]*\])+)\]\(([^)\s]+)\)", moved, markdown)
+    return re.sub(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])+)\]\(([^)\s]+)\)", moved, markdown)
 
 
 def _drawn(equation: re.Match[str]) -> str:

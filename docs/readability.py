@@ -100,7 +100,6 @@ def texts() -> Iterator[tuple[str, str]]:
         yield f"{page.parent.name}/{page.name}", "\n\n".join(findings(page.read_text("utf-8")))
     for page in sorted(SOURCE.rglob("*page.html")):
         yield f"{page.parent.name}/{page.name}", template(page.read_text("utf-8"))
-    yield "papers/front.html", template((SOURCE / "papers" / "front.html").read_text("utf-8"))
     yield "xcbench --help", help_text()
     notes = ROOT / "reports" / "notes.md"
     yield notes.name, notes.read_text("utf-8")

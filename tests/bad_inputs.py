@@ -33,8 +33,7 @@ CASES = [*SETTINGS, *NAMES, *BAD_FILES, *DATASETS, *MACHINE]
 # ---------------------------------------------------------------- trying them
 def prepare(workspace: Workspace) -> str:
     """Run the cell that is there before, and return its identity."""
-    done = workspace.run(*BASE)
-    assert done.code == 0, done.text
+    workspace.run(*BASE).succeeded()
     (cell,) = workspace.cells()
     return cell
 

@@ -55,7 +55,6 @@ SETTINGS = [
     settings("rate of a method without one", ("method=softmax", "method.lr=0.1"), "leave method.lr out"),
     settings("rate in words", ("method.lr=fast",), "method.lr=fast is not possible: it must be a number, or auto"),
     settings("several rates in one", ("method.lr=[1]",), "method.lr=.*it must be a number, or auto"),
-    settings("trials of a method without a rate", ("method=softmax", "method.lr=auto"), "leave method.lr out"),
     settings("patience without rows to judge by", ("budget.patience=3",), "budget.patience=3 needs rows that are held out; set evaluation.validation=0.2"),
     settings("no patience", ("budget.patience=0", "evaluation.validation=0.2"), "budget.patience=0.*at least 1"),
     settings("patience with one call", ("method=softmax", "budget.patience=3", "evaluation.validation=0.2"), "budget.patience=3 is not possible for softmax.*cannot be stopped"),

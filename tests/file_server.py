@@ -23,6 +23,7 @@ class Served:
     status: int = 200
     wait: float = 0.0
     shift: int = 0  # a wrong place, in answers to a range
+    location: str = ""  # where a redirect leads
 
 
 @dataclass
@@ -56,6 +57,8 @@ class Handler(BaseHTTPRequestHandler):
         if status == 416:
             body = b""
         self.send_header("Content-Type", served.kind)
+        if served.location:
+            self.send_header("Location", served.location)
         if served.length != -1:
             self.send_header("Content-Length", str(served.length or len(body)))
         self.end_headers()

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from workspace import ROOT, SMALL, Outcome, Workspace
+from workspace import ROOT, SMALL, Workspace
 
 PAGE = (ROOT / "docs" / "extending.md").read_text("utf-8")
 RUN = ("dataset=digits", *SMALL)
@@ -46,10 +46,3 @@ def content(workspace: Workspace, runs: str = "runs") -> dict[str, dict]:
     """Content of the finished cells, by identity."""
     files = (workspace.path / runs / "cells").glob("[!.]*/cell.json")
     return {file.parent.name: json.loads(file.read_text()) for file in files}
-
-
-def assert_one_sentence(done: Outcome, mention: str) -> None:
-    assert done.code == 2, done.text
-    assert done.out == "" and "Traceback" not in done.err, done.text
-    assert done.err.startswith("error: ") and done.err.count("\n") == 1, done.text
-    assert re.search(mention, done.err), done.text

@@ -18,7 +18,7 @@ from xcbench.data.settings import DatasetSettings, Expected
 COMPRESS = {
     "": bytes,
     ".xz": functools.partial(lzma.compress, preset=0),
-    ".gz": gzip.compress,
+    ".gz": functools.partial(gzip.compress, mtime=0),
     ".bz2": functools.partial(bz2.compress, compresslevel=1),
 }
 

@@ -6,6 +6,7 @@ import gc
 import io
 import multiprocessing
 import os
+import re
 import resource
 import runpy
 import signal
@@ -25,6 +26,13 @@ import pytest
 # Nothing of the package is imported here: a command's process imports this file.
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("mlflow=false", "budget.epochs=1", "budget.checkpoints=1")
+ZIPF = (
+    "dataset=zipf",
+    *(
+        f"dataset.synthetic.{name}"
+        for name in ("train=300", "test=100", "classes=20", "features=50", "nonzeros=5")
+    ),
+)
 FINAL_METRICS = ["train_log_loss", "train_error", "test_log_loss", "test_error"]
 SECONDS = 180.0
 PRELOADED = os.pathsep.join(str(ROOT / part) for part in ("src", "tests"))
@@ -55,6 +63,17 @@ class Outcome:
     @property
     def text(self) -> str:
         return f"exit code {self.code}\n{self.out}\n{self.err}"
+
+    def succeeded(self) -> Outcome:
+        assert self.code == 0, self.text
+        return self
+
+    def refused(self, *mentions: str) -> Outcome:
+        """One sentence for people, with these patterns in it, and nothing of the inside."""
+        assert self.code == 2 and "Traceback" not in self.text, self.text
+        assert re.fullmatch("error: .+\n", self.err) and self.err[:-1].isprintable(), self.text
+        assert all(re.search(mention, self.err) for mention in mentions), self.text
+        return self
 
 
 @dataclass(frozen=True)
@@ -193,8 +212,7 @@ class Workspace:
 
     def frame(self, *words: str) -> pd.DataFrame:
         """What ``xcbench results`` prints."""
-        shown = self.xcbench("results", *words)
-        assert shown.code == 0, shown.text
+        shown = self.xcbench("results", *words).succeeded()
         return pd.read_csv(io.StringIO(shown.out))
 
     def cells(self, runs: str = "runs") -> dict[str, tuple[int, int]]:

@@ -28,7 +28,7 @@ The command line has the same methods, data and results: ``xcbench --help``.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xcbench import plot as plot
@@ -65,7 +65,7 @@ _HOMES = {
 _MODULES = ("plot", "run")  # the second is called
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(f"xcbench.{name}")
     for home, names in _HOMES.items():

@@ -31,6 +31,7 @@ from xcbench.estimators import (
     SoftmaxClassifier,
 )
 from xcbench.methods import registry
+from xcbench.options import Content
 from xcbench.system import arrays as checked
 from xcbench.system import durable, memory, sealed
 from xcbench.units import printable
@@ -96,6 +97,7 @@ def save(folder: Path, trained: Trained) -> None:
         If it cannot be written, or the folder holds something else.
     """
     estimator = trained.estimator
+    name = estimator._name(estimator._info.classes)
     if folder.exists() and not is_model(folder) and (folder.is_file() or any(folder.iterdir())):
         raise UserError(f"{folder} holds something other than a model; name another folder")
     state = estimator.state_
@@ -112,8 +114,8 @@ def save(folder: Path, trained: Trained) -> None:
         "format": FORMAT,
         "xcbench": xcbench.__version__,
         "family": next(name for name, kind in FAMILIES.items() if isinstance(estimator, kind)),
-        "method": estimator.method,
-        "method_version": registry.find(estimator.method).thing.version,
+        "method": name,
+        "method_version": registry.find(name).thing.version,
         "parameters": _parameters(estimator),
         "settings": asdict(estimator._settings),
         "info": asdict(estimator._info),
@@ -121,18 +123,11 @@ def save(folder: Path, trained: Trained) -> None:
         "fitted": asdict(_fitted(estimator)),
         "names": [str(name) for name in vars(estimator).get("feature_names_in_", [])],
     }
-    scratch = durable.sibling(folder.absolute())
-    with writing(folder, "out"):
-        try:
-            scratch.mkdir(parents=True)
-            with (scratch / ARRAYS).open("wb") as handle:
-                np.savez(handle, allow_pickle=False, **arrays)
-            content["files"] = {ARRAYS: sealed.file_digest(scratch / ARRAYS)}
-            (scratch / MODEL).write_text(sealed.dumps(content), "utf-8")
-            durable.replace_folder(scratch, folder.absolute())
-        except BaseException:
-            durable.remove(scratch)
-            raise
+    with writing(folder, "out"), durable.new_folder(folder.absolute()) as scratch:
+        with (scratch / ARRAYS).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **arrays)
+        content["files"] = {ARRAYS: sealed.file_digest(scratch / ARRAYS)}
+        (scratch / MODEL).write_text(sealed.dumps(content), "utf-8")
 
 
 def load(folder: Path, trust: Iterable[str] = ()) -> Trained:
@@ -171,7 +166,7 @@ def load(folder: Path, trust: Iterable[str] = ()) -> Trained:
         raise UserError(f"{folder} holds no model of this version ({why})") from None
 
 
-def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trained:
+def _restored(folder: Path, content: Content, arrays: dict[str, np.ndarray]) -> Trained:
     method, parameters = content["method"], content["parameters"]
     version = registry.find(method).thing.version
     if version != content["method_version"]:
@@ -209,7 +204,7 @@ def _restored(folder: Path, content: dict[str, Any], arrays: dict[str, np.ndarra
     return trained
 
 
-def _info(content: dict[str, Any]) -> Info:
+def _info(content: Content) -> Info:
     """Statistics of the training rows; those that this version does not know are left out."""
     names = {entry.name for entry in fields(Info)}
     return sealed.record(Info, {name: content[name] for name in content if name in names})
@@ -258,9 +253,11 @@ def _plain(labels: np.ndarray) -> np.ndarray:
     raise UserError("labels that are neither numbers nor text cannot be saved")
 
 
-def _parameters(estimator: LinearClassifier) -> dict[str, Any]:
+def _parameters(estimator: LinearClassifier) -> Content:
     """Parameters that files can have; a seed that was no number is left out."""
     parameters = estimator.get_params(deep=False)
+    if "method" in parameters:  # where it was left to the number of classes, the one it was
+        parameters["method"] = estimator._name(estimator._info.classes)
     if parameters.get(EARLY) is not None:
         parameters[EARLY] = parameters[EARLY].get_params()
     if not isinstance(parameters["random_state"], int | None):

@@ -11,6 +11,9 @@ from typing import Any
 
 from xcbench.errors import UserError
 
+Content = dict[str, Any]  # names and plain values, as JSON and YAML have them
+Options = Any  # a configuration dataclass: a method or dataset has one of its own
+
 EMPTY = "it must not be empty"
 
 
@@ -24,7 +27,7 @@ def option(
     at_most: float | None = None,
     words: Sequence[str] = (),
     identity: bool = True,
-    former: Any = MISSING,
+    former: object = MISSING,
 ) -> Any:
     """Declare a field of a configuration dataclass with its documentation and its range.
 
@@ -81,7 +84,7 @@ def check_name(what: str, value: str) -> None:
         )
 
 
-def check(settings: Any, prefix: str = "") -> None:
+def check(settings: Options, prefix: str = "") -> None:
     """Check every field of a configuration dataclass, nested ones too.
 
     Raises
@@ -93,7 +96,7 @@ def check(settings: Any, prefix: str = "") -> None:
         check_value(entry, vars(settings)[entry.name], prefix)
 
 
-def check_value(entry: Field[Any], value: object, prefix: str = "") -> None:
+def check_value(entry: Field[object], value: object, prefix: str = "") -> None:
     """Check a value of one field, as `check` does."""
     name = prefix + entry.name
     if is_dataclass(value) and not isinstance(value, type):
@@ -107,14 +110,14 @@ def check_value(entry: Field[Any], value: object, prefix: str = "") -> None:
             raise UserError(f"{name}={value} is not possible: {problem}")
 
 
-def changed(settings: Any) -> dict[str, Any]:
+def changed(settings: Options) -> Content:
     """Fields of a configuration dataclass that differ from their first defaults, nested ones too.
 
     Identities are made of these, so neither a new option nor a new default changes the identity of
     older cells. A default must never change its meaning: raise the version of the method or dataset
     instead.
     """
-    content: dict[str, Any] = {}
+    content: Content = {}
     for entry in fields(settings):
         value = vars(settings)[entry.name]
         if is_dataclass(value) and not isinstance(value, type):
@@ -129,14 +132,14 @@ def changed(settings: Any) -> dict[str, Any]:
     return content
 
 
-def as_at_first(settings: Any) -> Any:
+def as_at_first(settings: Options) -> Options:
     """Settings of a method with the first default of every option whose default has changed."""
     former = {entry.name: entry.metadata.get("former", entry.default) for entry in fields(settings)}
     new = {entry.name: entry.default for entry in fields(settings)}
     return replace(settings, **{name: former[name] for name in new if former[name] != new[name]})
 
 
-def _problem(value: object, limits: dict[str, Any]) -> str:
+def _problem(value: object, limits: Content) -> str:
     """What is wrong with a value, or nothing."""
     if limits["words"] and not isinstance(value, float):
         possible = value in limits["words"]

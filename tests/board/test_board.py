@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,24 +14,21 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
-from xcbench.board import (
-    advice,
-    checks,
-    conclusions,
-    protocol,
-    results,
-    tables,
-    tuning,
-    variance,
-)
+from xcbench.board import advice, comparisons, conclusions, limits, protocol, results, tuning
 from xcbench.board.advice import Needs
 from xcbench.board.comparison import Comparison
+from xcbench.board.launch import Launch
+from xcbench.board.results import Board
+from xcbench.cli import advise
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
-from xcbench.show import pictures, ranks
+from xcbench.plan import planning, sweeps
+from xcbench.show import fronts, pictures
 from xcbench.show.effects import Effect
+from xcbench.store import cells
 from xcbench.store.ordering import best_of_each
 from xcbench.train.clock import Stopwatch
 
@@ -41,10 +39,11 @@ def small_info() -> Info:
     return Info("small", "0", False, 100, 10, 20, 8, True, 5.0, 1.0, 1.0, 0.5, 0.3, 2.0, 0.7)
 
 
-def drawn(name: str) -> list[Config]:
+def drawn(name: str, study: int = 0) -> list[Config]:
     method = registry.find(name).thing
     settings = Config(method=method.schema(name=name))
-    return tuning.trials(PROTOCOL, settings, small_info())
+    points = tuning.drawn(PROTOCOL, settings, small_info(), study)
+    return [tuning.with_options(settings, point) for point in points]
 
 
 @pytest.mark.parametrize("name", ["umax", "ove", "softmax", "svm_ovr", "fastxml", "memoir_l1"])
@@ -63,8 +62,86 @@ def test_rates_lie_around_the_default_one_and_decay_within_its_range() -> None:
         assert PROTOCOL.decay[0] <= point.method.l2 <= PROTOCOL.decay[1]
 
 
-def test_the_class_prior_has_nothing_to_tune() -> None:
-    assert len(drawn("prior")) == 1
+def test_all_methods_share_places_and_each_search_has_its_own() -> None:
+    one, other = (tuning.drawn(PROTOCOL, drawn("umax")[0], small_info(), study) for study in (0, 1))
+    ove = tuning.drawn(PROTOCOL, drawn("ove")[0], small_info(), 0)
+    assert [point.get("l2") for point in one] == [point.get("l2") for point in ove]
+    assert not {point["l2"] for point in one[1:]} & {point["l2"] for point in other[1:]}
+
+
+def measured(
+    method: str, losses: Callable[[Config], float], status: str = "done"
+) -> list[tuple[str, list[Config]]]:
+    """Parts and configurations that a method on digits runs, where they have these losses."""
+    launched = []
+
+    def run(part: str, settings: Sequence[Config]) -> ResultsCache:
+        launched.append((part, list(settings)))
+        points = [
+            {"cell": str(i), "status": status, "lr": it.method.lr, "method.l2": it.method.l2}
+            for i, it in enumerate(settings)
+        ]
+        curves = [
+            {"cell": str(i), "validation_log_loss": loss, "epoch": at}
+            for i, it in enumerate(settings)
+            for at, loss in enumerate((9.0, losses(it)))
+        ]
+        return ResultsCache(pd.DataFrame(points), pd.DataFrame(curves))
+
+    with sweeps.hydra({}):
+        conditions = protocol.Conditions(PROTOCOL, {})
+        tuning.Measurement(conditions, PROTOCOL.tasks[0], method, run).measure()
+    return launched
+
+
+def test_the_best_third_of_a_search_goes_on_and_its_best_point_is_final() -> None:
+    launched = measured("umax", lambda it: abs(it.method.l2 - 0.1) + it.budget.seconds)
+    assert [(part, len(cells)) for part, cells in launched] == [
+        ("tuning", 12), ("tuning", 4), ("tuning", 12), ("tuning", 4), ("runs", 3)
+    ]  # fmt: skip
+    final = launched.pop()[1]
+    for study in (0, 1):
+        (_, first), (_, second) = launched[2 * study : 2 * study + 2]
+        nearest = sorted((it.method.l2 for it in first), key=lambda l2: abs(l2 - 0.1))
+        assert [it.method.l2 for it in second] == nearest[:4]
+        assert {it.budget.seconds for it in first} == {1} and {it.seed for it in first} == {study}
+        assert {it.budget.seconds for it in second} == {4}
+        taken = [it.method.l2 for it in final if it.seed % 2 == study]
+        assert set(taken) == {nearest[0]}
+    assert [it.seed for it in final] == [0, 1, 2]
+    assert all(it.budget.seconds == 60 and it.budget.patience == 2 for it in final)
+
+
+def test_a_method_whose_trials_are_ended_runs_at_its_defaults() -> None:
+    part, cells = measured("umax", lambda it: 1.0, status="failed").pop()
+    schema = registry.find("umax").thing.schema
+    assert part == "runs" and [it.method for it in cells] == 3 * [schema(name="umax")]
+
+
+def test_cells_that_their_limit_ends_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "isolated", lambda run: 0)  # as a process that was killed
+    with sweeps.hydra({}):
+        conditions = protocol.Conditions(PROTOCOL, {"runs_dir": str(tmp_path)})
+        trials = [conditions.trial(PROTOCOL.tasks[0], "umax", seed, 0) for seed in (0, 1)]
+    jobs = planning.jobs(trials)
+    assert Launch(PROTOCOL, tmp_path, {})._execute(jobs) == 0
+    for job in jobs:
+        cell = cells.usable(tmp_path, job.cell.cell)
+        assert cell is not None and cell.status == "failed"
+        assert cell.message == "ended: these cells took more than 12 processor seconds"  # 6 × 2
+
+
+def test_exact_softmax_takes_ever_less_decay_while_that_helps() -> None:
+    launched = measured("softmax", lambda it: abs(np.log10(it.method.l2) + 1))
+    assert [[it.method.l2 for it in cells] for _, cells in launched] == [[10], [1], [0.1], [0.01]]
+    assert all(it.budget.seconds is None for _, cells in launched for it in cells)
+
+
+def test_a_training_that_cannot_be_stopped_runs_once_at_its_defaults() -> None:
+    ((part, cells),) = measured("class_sums", lambda it: 1.0)
+    assert (part, len(cells)) == ("runs", 1) and cells[0].budget.patience is None
 
 
 def test_early_stopping_takes_the_first_best_checkpoint_of_every_cell() -> None:
@@ -72,22 +149,6 @@ def test_early_stopping_takes_the_first_best_checkpoint_of_every_cell() -> None:
         {"cell": list("aaabb"), "validation_error": [0.5, 0.2, 0.2, 0.1, 0.3], "n": range(5)}
     )
     assert best_of_each(curves, "validation_error", "cell")["n"].tolist() == [1, 3]
-
-
-def test_the_critical_difference_is_that_of_demsar() -> None:
-    # Demšar 2006, section 3.2.2: q = 2.569 for four classifiers, on 14 datasets 1.25.
-    values = pd.DataFrame(np.random.default_rng(0).random((14, 4)), columns=list("abcd"))
-    result = ranks.ranks(values, "test_error")
-    assert result is not None
-    assert result.difference == pytest.approx(1.25, abs=0.005)
-    assert result.average.sum() == pytest.approx(10)
-
-
-def test_a_method_without_a_number_ranks_last() -> None:
-    values = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, np.nan], "c": [3.0, 1.0]})
-    result = ranks.ranks(values, "test_error")
-    assert result is not None
-    assert result.average.to_dict() == {"a": 1.5, "c": 2.0, "b": 2.5}
 
 
 def test_a_front_has_whom_nobody_dominates() -> None:
@@ -99,7 +160,7 @@ def test_a_front_has_whom_nobody_dominates() -> None:
         for i in cost.index
     ]  # fmt: skip
     entries = pd.DataFrame({"train_seconds": cost, "accuracy": quality})
-    front = ranks.front(entries, "train_seconds", "accuracy")
+    front = fronts.front(entries, "train_seconds", "accuracy")
     assert not any(dominated[i] for i in front)
     points = {(cost[i], quality[i]) for i in cost.index if not dominated[i]}
     assert {(cost[i], quality[i]) for i in front} == points
@@ -107,22 +168,7 @@ def test_a_front_has_whom_nobody_dominates() -> None:
 
 def test_a_front_begins_at_the_cheapest_even_if_it_is_never_right() -> None:
     entries = pd.DataFrame({"model_mib": [1.0, 2.0, 3.0], "accuracy": [0.0, 0.0, 0.5]})
-    assert list(ranks.front(entries, "model_mib", "accuracy")) == [0, 2]
-
-
-@pytest.mark.parametrize(
-    ("places", "groups"),
-    [
-        ([1.0, 2.0, 3.0, 5.0], [(0, 1), (1, 2)]),  # at most 1.5 apart
-        ([1.0, 1.2, 1.4], [(0, 2)]),  # the second and third are part of it
-        ([1.0, 3.0, 5.0], []),
-        ([1.0, 3.0, 4.0], [(1, 2)]),
-    ],
-)
-def test_methods_that_do_not_differ_form_groups_none_of_which_is_in_another(
-    places: list[float], groups: list[tuple[int, int]]
-) -> None:
-    assert ranks.cliques(ranks.Ranks(pd.Series(places), 1.5, 0.01, 4)) == groups
+    assert list(fronts.front(entries, "model_mib", "accuracy")) == [0, 2]
 
 
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
@@ -132,31 +178,90 @@ def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:
     assert conclusions.verdict(Effect(1, 0.5, 1.5, 5), 1, 1) == "too few tasks"
 
 
-def test_the_reference_is_exact_softmax_where_it_has_a_result() -> None:
-    accuracies = {("a", "softmax"): 0.7, ("a", "ove"): 0.8, ("b", "softmax"): np.nan,
-                  ("b", "ove"): 0.5, ("b", "umax"): 0.6, ("c", "ove"): np.nan}  # fmt: skip
-    tasks, methods = zip(*accuracies, strict=True)
-    summary = pd.DataFrame({"task": tasks, "method": methods, "accuracy": accuracies.values()})
-    assert results.references(summary) == {"a": "softmax", "b": "umax"}
-    assert results.substitutes(summary).keys() == {"b"}
+TASKS = ("a", "b", "c", "d", "e", "f", "g", "h")
 
 
-def test_differences_are_those_from_the_reference_of_the_task() -> None:
-    numbers = {("a", "softmax"): (0.7, 0.5), ("a", "ove"): (0.8, 0.9), ("b", "ove"): (0.5, 0.4),
-               ("b", "umax"): (0.6, 0.7)}  # fmt: skip
+def board_of(losses: dict[str, list[list[float]]], validated: dict[str, list[float]]) -> Board:
+    """A board of log losses by method: tasks × seeds; and of validation losses by task."""
     rows = [
-        {"task": task, "method": method, "seed": seed, "accuracy": number, "test_log_loss": np.nan}
-        for (task, method), pair in numbers.items()
-        for seed, number in enumerate(pair)
-    ]
-    finals = pd.DataFrame(rows)
-    summary = finals.groupby(["task", "method"], as_index=False)["accuracy"].mean()
-    nothing = pd.DataFrame()
-    board = results.Board(PROTOCOL, nothing, finals, nothing, summary)
-    table = tables.differences(board).set_index(["task", "method"])
-    assert table["reference"].to_dict() == {("a", "ove"): "softmax", ("b", "ove"): "umax"}
-    assert table["difference"].to_dict() == pytest.approx({("a", "ove"): 0.25, ("b", "ove"): -0.2})
-    assert set(table["measure"]) == {"accuracy"}
+        {"task": task, "method": method, "seed": seed, "role": results.RANKED,
+         "test_log_loss": loss, "accuracy": 1 / loss, "validation_log_loss": validated[method][at],
+         "validation_accuracy": 1 / validated[method][at]}
+        for method, table in losses.items()
+        for at, (task, line) in enumerate(zip(TASKS, table, strict=False))
+        for seed, loss in enumerate(line)
+    ]  # fmt: skip
+    finals, nothing = pd.DataFrame(rows), pd.DataFrame()
+    tasks = tuple(protocol.Task(name, (), held_out=name == "h") for name in TASKS)
+    known = replace(PROTOCOL, tasks=tasks[: finals["task"].nunique()])
+    return Board(known, {"runs": finals}, nothing, finals, nothing, nothing)
+
+
+def a_board() -> Board:
+    """Eight tasks: `good` wins seven times by ever more, `bad` is always behind both."""
+    base = np.arange(1.0, 9.0)
+    good, fair = base.copy(), base + np.arange(1, 9) / 10
+    good[0] = 1.15  # the smallest difference of all is against it: fair has 1.1
+    losses = {"good": good, "fair": fair, "bad": base + 3}
+    return board_of(
+        {name: [[it, it] for it in line] for name, line in losses.items()},
+        {"good": [*good], "fair": [*fair], "bad": [*(base + 3)]},
+    )
+
+
+def test_methods_are_compared_with_the_leader_by_signed_ranks() -> None:
+    ranked = comparisons.ranked(a_board())
+    ranked = ranked[ranked["measure"] == "test_log_loss"].set_index("method")
+    assert dict(ranked["average rank"]) == {"good": 9 / 8, "fair": 15 / 8, "bad": 3}
+    # Of 2^8 signs, one has no rank against the leader, one the rank 1: twice 1 and 2 of 256.
+    assert ranked.loc["bad", "p"] == pytest.approx(2 / 256)
+    assert ranked.loc["fair", "p"] == pytest.approx(4 / 256)
+    assert ranked.loc["bad", "p by Holm"] == pytest.approx(4 / 256)
+    assert ranked.loc["fair", "p by Holm"] == pytest.approx(4 / 256)
+    assert dict(ranked["result"]) == {"good": "leader", "fair": "behind", "bad": "behind"}
+    assert comparisons.pairs_apart(a_board(), "test_log_loss") == (3, 3)
+
+
+def test_too_few_tasks_tell_nothing_apart() -> None:
+    board = board_of({"a": [[1.0], [1.0]], "b": [[2.0], [3.0]]}, {"a": [1, 1], "b": [2, 2]})
+    assert set(comparisons.ranked(board)["result"]) == {"leader", "no difference found"}
+
+
+def test_a_method_without_a_number_ranks_last_and_has_no_test() -> None:
+    losses = {"a": [[1.0], [2.0]], "b": [[2.0], [np.nan]], "c": [[3.0], [1.0]]}
+    board = board_of(losses, {name: [1.0, 1.0] for name in losses})
+    ranked = comparisons.ranked(board)
+    ranked = ranked[ranked["measure"] == "test_log_loss"].set_index("method")
+    assert dict(ranked["average rank"]) == {"a": 1.5, "c": 2.0, "b": 2.5}
+    assert np.isnan(ranked.loc["b", "p"]) and ranked.loc["b", "result"] == "no difference found"
+
+
+def test_an_interval_is_over_tasks_and_seeds_together() -> None:
+    rng = np.random.default_rng(0)
+    values = pd.DataFrame(rng.normal(size=(30, 1)) + 0.5 * rng.normal(size=(30, 3)))
+    found = comparisons.interval(values)
+    assert found.mean == pytest.approx(values.to_numpy().mean())
+    # Means of tasks and, within them, of seeds drawn again: variances of both add up.
+    means = values.mean(axis="columns")
+    within = values.var(axis="columns", ddof=0).mean() / 3
+    error = np.sqrt((means.var(ddof=0) + within) / 30)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * error, rel=0.08)
+    assert comparisons.interval(values * 0 + 1).low == 1
+
+
+def test_ranks_on_other_tasks_are_held_against_those_held_out() -> None:
+    predicted = comparisons.predicted(a_board()).set_index("measure")
+    assert (predicted["task"] == "h").all() and (predicted["other tasks"] == 7).all()
+    assert dict(predicted["tau"]) == {"test_log_loss": 1, "accuracy": 1}
+
+
+def test_the_regret_of_advice_is_counted_on_test_rows() -> None:
+    losses = {"a": [[1.0], [1.0], [5.0]], "b": [[2.0], [3.0], [2.0]]}
+    validated = {"a": [1.0, 4.0, 4.0], "b": [2.0, 3.0, 5.0]}
+    regrets = comparisons.regrets(board_of(losses, validated))
+    regrets = regrets[regrets["measure"] == "test_log_loss"].set_index("task")
+    assert list(regrets["tried"]) == ["a", "b", "a"] and list(regrets["regret"]) == [0, 2, 3]
+    assert regrets.loc["b", "untried"] == "a" and regrets.loc["b", "regret untried"] == 0
 
 
 def test_advice_takes_the_fastest_of_those_about_as_good() -> None:
@@ -182,6 +287,20 @@ def test_advice_takes_the_fastest_of_those_about_as_good() -> None:
     equal = table.assign(accuracy=0.9, test_log_loss=[np.nan, 0.5, 0.3, 0.4], train_seconds=1.0)
     best = advice.choice(equal, Needs())
     assert best is not None and best["method"] == "bad"  # of the lowest log loss
+
+
+def test_advice_asks_first_whom_the_board_ranks_best_in_its_shortest_time(tmp_path: Path) -> None:
+    assert advise._order(tmp_path, Needs())[0] == min(advise._order(tmp_path, Needs()))
+    (tmp_path / "board").mkdir()
+    rows = [
+        ("a", "umax", 1, 0.9, 2.0), ("a", "ove", 1, 0.8, 1.0), ("a", "svm_ovr", 1, 0.95, np.nan),
+        ("b", "umax", 1, 0.9, 2.0), ("b", "ove", 1, 0.8, 1.0), ("b", "svm_ovr", 60, 0.99, np.nan),
+    ]  # fmt: skip
+    columns = ["task", "method", "seconds", "validation_accuracy", "validation_log_loss"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "board" / "anytime.csv", index=False)
+    assert advise._order(tmp_path, Needs())[:3] == ["svm_ovr", "umax", "ove"]
+    probable = advise._order(tmp_path, Needs(probabilities=True))
+    assert probable[:2] == ["ove", "umax"] and "svm_ovr" not in probable
 
 
 def test_rows_of_one_article_stay_together_when_some_are_set_aside() -> None:
@@ -212,43 +331,8 @@ def test_the_clock_of_the_processor_stands_still_while_nothing_is_computed() -> 
 def test_the_protocol_is_written_as_its_file_has_it(tmp_path: Path) -> None:
     protocol.write(tmp_path)
     text = (tmp_path / "PROTOCOL.md").read_text()
-    assert f"- {PROTOCOL.trials} trials a method and task" in text
+    assert f"each has {PROTOCOL.trials} trials" in text
     assert all(f"| {task.name} |" in text for task in PROTOCOL.tasks)
-
-
-def test_curves_are_compared_at_the_checkpoints_that_both_have() -> None:
-    old = pd.DataFrame({"epoch": [0.0, 1.0, 2.0], "test_error": [0.9, 0.5, 0.4]})
-    near = pd.DataFrame({"epoch": [0.0, 1.0, 1.7], "test_error": [0.9, 0.6, 0.1]})
-    assert checks.difference(old, near, ["test_error"]) == pytest.approx(0.1)
-    assert checks.difference(old, old, ["test_error"]) == 0
-    assert checks.difference(old, near[:1], ["test_error"]) == np.inf
-
-
-def test_what_choices_are_worth(tmp_path: Path) -> None:
-    """Shares of a balanced design, against sums of squares by hand, at the best rates alone."""
-    pytest.importorskip("statsmodels", reason="the extra board is not installed")
-    names, rng = ("method", "method.sampler", "method.optimizer"), np.random.default_rng(0)
-    index = pd.MultiIndex.from_product([["nce", "ove"], ["tree", "uniform"], ["ar", "sgd"]])
-    rows = []
-    for place, levels in enumerate(index):
-        for lr, worse in ((0.1, 0.0), (1.0, 5.0)):
-            for seed in range(3):
-                y = 0.5 * (levels[0] == "nce") + 0.1 * place + worse + 0.01 * rng.normal()
-                row = dict(zip(names, levels, strict=True)) | {"lr": lr, "seed": seed, "y": y}
-                losses = dict.fromkeys(("test_log_loss", "validation_log_loss"), np.exp(y))
-                row |= {"status": "done", "objective": y, "observations": 9}  # objective: a metric
-                rows.append(row | losses)
-    frame = pd.DataFrame(rows)
-    (tmp_path / "board").mkdir()
-    never = frame[:1].assign(**{"method.sampler": "slow", "observations": 0})
-    pd.concat([frame, never]).to_csv(tmp_path / "board" / "crossed.csv", index=False)
-    shares = variance.choices(tmp_path).set_index("choice")["share of squares"]
-    best = frame[frame["lr"] == 0.1]
-    squares = (best["y"] - best["y"].mean()).pow(2).sum()
-    for name, factor in zip(names, ("objective", "sampler", "optimizer"), strict=True):
-        between = best.groupby(name)["y"].transform("mean") - best["y"].mean()
-        assert shares[factor] == pytest.approx(between.pow(2).sum() / squares, abs=1e-6)
-    assert shares.sum() == pytest.approx(1)
 
 
 def test_the_last_digit_of_a_layout_does_not_change_a_figure(tmp_path: Path) -> None:

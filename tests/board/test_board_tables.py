@@ -9,15 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from xcbench.board import figures, findings, page, protocol, results, variance
+from xcbench.board import advice, checks, figures, findings, page, protocol, results
 from xcbench.board import tables as of_board
 from xcbench.board.protocol import Task
 from xcbench.board.results import Board
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.store.cell import CURVE_COLUMNS, Cell
 
-TASKS = (Task("one", ()), Task("two", (), every_label=True), Task("three", ()), Task("four", ()))
-PROTOCOL = replace(protocol.read(), tasks=TASKS)
+TASKS = (
+    Task("one", ()),
+    Task("two", (), every_label=True),
+    Task("three", (), held_out=True),
+    Task("four", ()),
+)
+PROTOCOL = replace(protocol.read(), tasks=TASKS, trials=4, at=(1, 4))
 
 
 def cell(
@@ -28,21 +33,28 @@ def cell(
     message: str = "",
     lr: float | None = None,
     l2: float = 0.0,
+    seconds: float | None = 60,
+    patience: int | None = 2,
     **checkpoints: list[float],
 ) -> Cell:
     """A cell with some columns; the others are 1 at the first checkpoint and 2 at the second."""
-    columns = {name: [1.0, 2.0] for name in (*CURVE_COLUMNS, "predict_seconds", *results.MEANS)}
-    columns.pop("accuracy")
+    means = [name for name in results.MEANS if name not in ("accuracy", "took")]
+    means.remove("validation_accuracy")
+    more = ("predict_seconds", "validation_error")
+    columns = {name: [1.0, 2.0] for name in (*CURVE_COLUMNS, *more, *means)}
     curve = pd.DataFrame(columns | checkpoints)
     return Cell(
-        f"{abs(hash((task, method, seed, lr, status))):016x}"[:16],
+        f"{abs(hash((task, method, seed, lr, l2, seconds, status))):016x}"[:16],
         task,
-        method,
+        method.partition("_sgd")[0],
         seed,
         "numpy",
         1,
         "d",
-        {"method": {"name": method, "lr": lr, "l2": l2}, "evaluation": {"rows": 40}},
+        {
+            "method": {"name": method, "lr": lr, "l2": l2},
+            "budget": {"seconds": seconds, "patience": patience},
+        },
         status,
         message or None,
         {"train": 90, "test": 50, "features": 7, "classes": 3, "nonzeros_per_row": 2.0},
@@ -50,8 +62,8 @@ def cell(
     )
 
 
-def softmax(task: str, seed: int, lr: float, valid: list[float], **more) -> Cell:
-    return cell(task, "softmax", seed, lr=lr, validation_log_loss=valid, **more)
+def sgd(task: str, seed: int, lr: float, valid: list[float], **more) -> Cell:
+    return cell(task, "softmax_sgd", seed, lr=lr, validation_log_loss=valid, **more)
 
 
 def svm(task: str, seed: int, precision: list[float], **more) -> Cell:
@@ -69,39 +81,62 @@ def svm(task: str, seed: int, precision: list[float], **more) -> Cell:
     )
 
 
+def exact(task: str, l2: float, valid: float, loss: float, gradient: float) -> Cell:
+    """Exact softmax, whose seconds have no limit."""
+    return cell(
+        task, "softmax", 0, l2=l2, seconds=None, patience=None, validation_log_loss=[9.0, valid],
+        test_log_loss=[9.0, loss], test_error=[0.9, 0.25], largest_gradient=[np.nan, gradient],
+        test_precision_at_1=[0.1, 0.5],
+    )  # fmt: skip
+
+
+def prior(task: str) -> Cell:
+    return cell(
+        task, "prior", 0, patience=None, test_log_loss=[2.5, 2.0], test_error=[0.9, 0.9],
+        validation_log_loss=[2.6, 2.1], test_precision_at_1=[0.1, 0.1],
+    )  # fmt: skip
+
+
 TUNING = {
-    "one": [
-        softmax("one", 0, 0.1, [0.9, 0.5]),
-        softmax("one", 0, 0.2, [0.52, 0.6], l2=1e-3),
-        softmax("one", 0, 0.4, [0.7, 0.6], l2=1e-3),
-        softmax("one", 0, 0.8, [9.0, 9.0], l2=1e-3, status="diverged"),
-        cell("one", "graph", 0, "skipped", "nmslib is not installed"),
+    "one/softmax_sgd": [
+        sgd("one", 0, 0.1, [9.0, 0.5], seconds=1),
+        sgd("one", 0, 0.2, [9.0, 0.52], l2=1e-3, seconds=1),
+        sgd("one", 0, 0.4, [9.0, 0.6], l2=1e-3, seconds=1),
+        sgd("one", 0, 0.8, [9.0, 9.0], l2=1e-3, seconds=1, status="diverged"),
+        sgd("one", 0, 0.1, [9.0, 0.4], seconds=4),
     ],
-    "two": [
-        softmax("two", 0, 0.1, [0.9, 0.8]),
-        softmax("two", 0, 0.2, [0.4, 0.6], l2=1e-3),
-        svm("two", 0, [0.80, 0.70], lr=1.0),
-        svm("two", 0, [0.77, 0.60], lr=2.0),
-        svm("two", 0, [0.70, 0.75], lr=3.0),
+    "two/svm_ovr": [
+        svm("two", 0, [0.10, 0.80], lr=1.0, seconds=1),
+        svm("two", 0, [0.10, 0.77], lr=2.0, seconds=1),
+        svm("two", 0, [0.10, 0.75], lr=3.0, seconds=1),
     ],
-    "three": [softmax("three", 0, 0.1, [9.0, 9.0], status="diverged")],
-    "four": [softmax("four", 0, 0.1, [0.5, 0.6])],
 }
 RUNS = {
-    "one": [
-        softmax("one", seed, 0.1, [0.9, 0.5], test_error=[0.6, 0.2 + seed / 10],
-                test_log_loss=[0.8, 0.5 + seed / 10], train_seconds=[1.0, 3.0 + seed],
-                predict_seconds=[0.0, 0.8], status="timeout" if seed else "done")
+    "one/softmax_sgd": [
+        sgd("one", seed, 0.1, [0.9, 0.5], test_error=[0.6, 0.2 + seed / 10],
+            test_log_loss=[0.8, 0.5 + seed / 10], train_seconds=[1.0, 3.0 + seed],
+            predict_seconds=[0.0, 0.8], status="timeout" if seed else "done")
         for seed in (0, 1)
-    ] + [
+    ],
+    "one/svm_ovr": [
         svm("one", seed, [0.0, 0.0], test_error=[0.5, 0.1 + seed / 20], train_seconds=[2.0, 4.0])
         for seed in (0, 1)
     ],
-    "two": [
-        softmax("two", seed, 0.2, [0.4, 0.6], test_precision_at_1=[0.5 + seed / 10, 0.9],
-                test_log_loss=[0.7, 9.0])
+    "one/softmax": [exact("one", 10, 0.7, 0.7, 1e-6), exact("one", 1, 0.4, 0.45, 1e-6),
+                    exact("one", 0.1, 0.6, 0.3, 1e-6)],
+    "one/prior": [prior("one")],
+    "one/tree": [cell("one", "tree", 0, "skipped", "not run: no package")],
+    "two/softmax_sgd": [
+        sgd("two", seed, 0.2, [0.4, 0.6], test_precision_at_1=[0.5 + seed / 10, 0.9],
+            test_log_loss=[0.7, 9.0], train_seconds=[1.0, 90.0])
         for seed in (0, 1)
-    ] + [svm("two", seed, [0.8, 0.6], test_error=[0.5, 0.5]) for seed in (0, 1)],
+    ],
+    "two/svm_ovr": [svm("two", seed, [0.8, 0.6], test_error=[0.5, 0.5]) for seed in (0, 1)],
+    "two/softmax": [exact("two", 10, 0.7, 0.7, 1e-3)],
+    "two/prior": [prior("two")],
+    "two/tree": [cell("two", "tree", 0, "failed", "ended: these cells took more than 360 s")],
+    "three/prior": [prior("three")],
+    "old": [prior("four")],  # of an earlier protocol
 }  # fmt: skip
 
 
@@ -111,8 +146,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder.mkdir()
     for part, cells in (("tuning", TUNING), ("runs", RUNS)):
         cache = ResultsCache.empty()
-        for task, some in cells.items():
-            cache = cache.joined(ResultsCache.of(task, some))
+        for grid, some in cells.items():
+            cache = cache.joined(ResultsCache.of(grid, some))
         cache.write(folder, part)
     return folder
 
@@ -124,94 +159,118 @@ def board(folder: Path) -> Board:
 
 def test_every_method_has_numbers_or_a_reason(board: Board) -> None:
     summary = board.summary.set_index(["task", "method"])
-    assert len(summary) == 4 * 3
+    assert len(summary) == 3 * 5
     reasons = {key: reason for key, reason in summary["reason"].items() if reason}
-    assert reasons == {
-        ("one", "graph"): "nmslib is not installed",
-        ("two", "graph"): "not run: its turn has not come; `xcbench board task=two` runs it",
-        ("three", "graph"): "not run: its turn has not come; `xcbench board task=three` runs it",
-        ("three", "softmax"): "all trials diverged",
-        ("three", "svm_ovr"): "not run: its turn has not come; `xcbench board task=three` runs it",
-        ("four", "graph"): "not run: its turn has not come; `xcbench board task=four` runs it",
-        ("four", "softmax"): "not run: its final cells; `xcbench board task=four` runs them",
-        ("four", "svm_ovr"): "not run: its turn has not come; `xcbench board task=four` runs it",
+    missing = {
+        ("three", name): "not run: `xcbench board task=three` runs it"
+        for name in ("softmax", "softmax_sgd", "svm_ovr", "tree")
+    }
+    assert reasons == missing | {
+        ("one", "tree"): "not run: no package",
+        ("two", "tree"): "ended: these cells took more than 360 s",
     }
     assert (summary["accuracy"].notna() == (summary["reason"] == "")).all()
 
 
+def test_a_partial_board_says_what_is_not_measured_yet(board: Board) -> None:
+    assert board.measured == ["one", "two"]
+    assert board.unmeasured == ["three", "four"]  # of three there is one method alone
+
+
 def test_means_are_of_the_checkpoint_that_validation_chooses(board: Board) -> None:
     summary = board.summary.set_index(["task", "method"])
-    one = summary.loc[("one", "softmax")]  # the second checkpoint
+    one = summary.loc[("one", "softmax_sgd")]  # the second checkpoint
     assert one["accuracy"] == pytest.approx(1 - (0.2 + 0.3) / 2)
     assert one["accuracy_sd"] == pytest.approx(0.1 / np.sqrt(2))
     assert one["test_log_loss"] == pytest.approx(0.55)
-    assert one["row_seconds"] == pytest.approx(0.8 / 40)  # of the rows that were evaluated
-    assert (one["trials"], one["seeds"], one["capped"], one["settings"]) == (4, 2, 1, "lr=0.1")
-    two = summary.loc[("two", "softmax")]  # the first one, and precision at 1
+    assert one["row_seconds"] == pytest.approx(0.8 / 50)  # all test rows
+    assert (one["trials"], one["seeds"], one["stopped"], one["settings"]) == (5, 2, 1, "lr=0.1")
+    two = summary.loc[("two", "softmax_sgd")]  # the first one, and precision at 1
     assert two["accuracy"] == pytest.approx(0.55) and two["test_log_loss"] == pytest.approx(0.7)
     assert summary.loc[("two", "svm_ovr"), "accuracy"] == pytest.approx(0.8)
     assert summary.loc[("one", "svm_ovr"), "accuracy"] == pytest.approx(1 - 0.125)
 
 
-def test_seconds_to_shares_of_the_accuracy_of_softmax(board: Board) -> None:
-    summary = board.summary.set_index(["task", "method"])
-    # 95 % of 0.75 is 0.7125: seed 1 of softmax ends at 0.7, svm_ovr reaches it at its last.
-    assert np.isnan(summary.loc[("one", "softmax"), "seconds_to_95"])
-    assert summary.loc[("one", "svm_ovr"), "seconds_to_95"] == 4
-    assert summary.loc[("two", "svm_ovr"), "seconds_to_99"] == 1  # 0.8 from the first one on
+def test_who_is_ranked(board: Board) -> None:
+    roles = board.summary.set_index(["task", "method"])["role"].dropna()
+    assert roles["one", "softmax_sgd"] == results.RANKED
+    assert roles["two", "softmax_sgd"] == results.OVER  # 90 s, over 1.1 times 60
+    assert roles["one", "softmax"] == results.REFERENCE and roles["one", "prior"] == results.LINE
+    assert set(board.ranked["method"]) == {"softmax_sgd", "svm_ovr"}
 
 
-def test_cells_are_counted(board: Board) -> None:
-    _, counts = page.intro(board)
-    assert counts.startswith(
-        f"{3 + 2 + 3 + 1} trials, of which 0 met the cap; 8 final cells, of which 1 met the cap."
-    )
+def test_validation_rows_choose_the_decay_of_exact_softmax(board: Board) -> None:
+    one = board.summary.set_index(["task", "method"]).loc[("one", "softmax")]
+    assert (one["seeds"], one["settings"]) == (1, "l2=1")
+    assert one["test_log_loss"] == pytest.approx(0.45)
 
 
-def test_tables(board: Board, folder: Path) -> None:
-    tables = of_board.of(board) | of_board.analyses(board, folder.parent)
-    near = tables["sensitivity"].set_index("method")
-    # 0.5 and 0.52 of 0.5, 0.52, 0.6; 0.4 alone of 0.8, 0.4. P@1: 0.8 and 0.77 of 0.8, 0.77, 0.75.
-    assert dict(near["share"]) == pytest.approx({"softmax": (2 / 3 + 1 / 2) / 2, "svm_ovr": 2 / 3})
-    assert dict(near["tasks"]) == {"softmax": 2, "svm_ovr": 1}
-    assert dict(near["trials"]) == {"softmax": 5, "svm_ovr": 3}
-    apart = tables["differences"].set_index(["task", "method", "measure"])
-    assert list(apart.index) == [("one", "svm_ovr", "accuracy"), ("two", "svm_ovr", "accuracy")]
-    assert apart["difference"].to_numpy() == pytest.approx([0.125, 0.25])
-    assert (apart["seeds"] == 2).all()
-    shapes = of_board.shapes(board)
-    assert shapes.loc["one"].to_dict() == {
-        "classes": 3, "train": 90, "features": 7, "nonzeros_per_row": 2.0
-    }  # fmt: skip
-    assert "variance" not in tables  # only softmax has probabilities
-    assert ("design" in tables) == variance.installed()
+def test_quality_at_a_time_is_that_of_what_came_before(board: Board) -> None:
+    table = results.anytime(board).set_index(["task", "method", "seconds"])
+    assert table.loc[("one", "softmax_sgd", 1), "accuracy"] == pytest.approx(0.4)
+    assert table.loc[("one", "softmax_sgd", 4), "accuracy"] == pytest.approx(0.75)
+    assert ("one", "svm_ovr", 1) not in table.index  # its first checkpoint is at 2 s
+    assert table.loc[("two", "softmax_sgd", 4), "accuracy"] == pytest.approx(0.55)
 
 
-def test_findings_are_of_the_searches_and_seeds(board: Board) -> None:
-    gains = findings.tuning_gain(board)  # the default rate: 0.5 of task one, 0.8 of task two
-    assert dict(gains) == pytest.approx({
-        ("four", "softmax"): 0, ("one", "softmax"): 0, ("two", "softmax"): 50,
-    })  # fmt: skip
-    assert dict(findings.of_defaults(board)) == {
-        ("four", "softmax"): 100, ("one", "softmax"): 100, ("two", "softmax"): 0
-    }  # fmt: skip
-    beside = findings.best_less_exact(board)
-    assert dict(beside) == pytest.approx({0: (10 + 30) / 2, 1: (15 + 20) / 2})
-    assert dict(findings.without_probabilities(board)) == pytest.approx(dict(beside))
+def test_advice_by_seconds(board: Board) -> None:
+    table = advice.in_seconds(board, results.anytime(board))
+    some = table[table["measure"] == "accuracy"].set_index(["task", "seconds"])
+    assert some.loc[("one", 1), "method"] == "softmax_sgd"  # alone
+    # At 4 s validation errors are 2 of softmax_sgd and 0.4 of svm_ovr.
+    assert some.loc[("one", 4), "method"] == "svm_ovr" and some.loc[("one", 4), "regret"] == 0
+    assert (some["K"] == 3).all() and (some["N"] == 90).all()
+    shown = advice.by_seconds(table).set_index(["measure", "task"])
+    assert shown.loc[("precision", "one"), "in 4 s"].startswith("svm_ovr (0.")
+    assert shown.loc[("precision", "one"), "K"] == 3
 
 
-def test_the_page_has_every_task_and_its_figures(board: Board, folder: Path) -> None:
+def test_the_checks_of_rows_can_fail(board: Board) -> None:
+    table = checks.of_rows(board).set_index(["check", "of"])["result"]
+    assert table["trials of a search", "1 searches"].tolist() == ["fails", "holds"]  # 3, 4
+    assert table["optimum of exact softmax", "one"] == "holds"
+    assert table["optimum of exact softmax", "two"] == "fails"  # 1e-3 is above the tolerance
+    (ended,) = [name for name in table["share"].index if "ended by themselves" in name]
+    assert ended.startswith("8 ") and table["share", ended] == "fails"  # 7 of 8
+    (numbers,) = [name for name in table["share"].index if "with a number" in name]
+    assert numbers.startswith("9 ") and table["share", numbers] == "fails"  # 8: one was ended
+    (above,) = [name for name in table["share"].index if "the prior" in name]
+    assert above.startswith("2 ") and table["share", above] == "holds"
+    assert table["over the cap, not ranked", "two softmax_sgd"] == "holds"
+
+
+def test_sensitivity_is_of_first_trials(board: Board) -> None:
+    near = of_board.sensitivity(board).set_index("method")
+    # 0.5 and 0.52 of 0.5, 0.52 and 0.6; P@1: 0.8 and 0.77 of 0.8, 0.77 and 0.75.
+    assert dict(near["share"]) == pytest.approx({"softmax_sgd": 2 / 3, "svm_ovr": 2 / 3})
+    assert dict(near["searches"]) == {"softmax_sgd": 1, "svm_ovr": 1}
+
+
+def test_findings_are_of_tasks_and_seeds(board: Board) -> None:
+    assert findings.tuning_gain(board).to_numpy() == pytest.approx(np.zeros((1, 1)))
+    assert findings.of_defaults(board).to_numpy().tolist() == [[100.0]]
+    beside = findings.without_probabilities(board)
+    assert beside.loc["one"].tolist() == pytest.approx([15, 10])  # 0.9 and 0.85 less 0.75
+    assert beside.loc["two"].tolist() == pytest.approx([30, 20])
+    exact = findings.best_less_exact(board)  # 0.45 less 0.55; no ranked one on two
+    assert exact.loc["one"].tolist() == pytest.approx([-0.1, -0.1]) and list(exact.index) == ["one"]
+
+
+def test_the_page_asks_three_questions_first_and_has_every_task(board: Board, folder: Path) -> None:
     page.write(folder, board)
     text = (folder / "index.html").read_text("utf-8")
-    for mention in ("nmslib is not installed", "all trials diverged", *(it.name for it in TASKS)):
+    titles = [page.QUESTIONS["test_log_loss"], page.QUESTIONS["accuracy"], page.SECONDS, "Findings"]
+    places = [text.index(f">{title}") for title in titles]
+    assert places == sorted(places)
+    for mention in ("Not measured yet: three, four.", "no package", "ended: these cells took"):
         assert mention in text
     files = {path.name for path in (folder / "figures").iterdir()}
-    assert {"overview.png", "profile-loss.png", "profile-error.png", "front-mib.pdf"} <= files
+    assert {"overview.png", "front-seconds.png", "ranks-accuracy.png", "front-mib.pdf"} <= files
     assert all(f"figures/{name}" in text for name in files if name.endswith(".pdf"))
-    overview = next(figure for name, figure, _ in figures.every(board) if name == "overview")
-    shown = [cell.get_text() for cell in overview.axes[0].texts]
-    assert shown.count("100") == 2 and "86" in shown and "69" in shown  # 75 of 87.5
+    drawings = {it.name: it for it in figures.every(board, of_board.of(board))}
+    shown = [cell.get_text() for cell in drawings["overview"].make().axes[0].texts]
+    assert shown.count("100") == 3 and "86" in shown and "69" in shown  # 75 of 87.5, 55 of 80
     table = (folder / "tables.md").read_text("utf-8")
     assert table.index("svm_ovr", table.index("## one")) < table.index(
-        "softmax", table.index("## one")
+        "softmax_sgd", table.index("## one")
     )

@@ -1,13 +1,7 @@
-"""Mutated files of a user through every command: a result, or one sentence.
-
-``pytest tests/cli/test_mutated_files.py -m slow -s`` prints what the commands took, and what of it
-is not what the good file says.
-"""
+"""Mutated files of a user through every command: a result, or one sentence."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,7 +12,6 @@ from hypothesis import strategies as st
 from generated_files import mutated
 from xcbench.cli import main
 from xcbench.config import composing
-from xcbench.core.dataset import Raw
 from xcbench.data import labelled_lines, labelled_rows
 from xcbench.errors import UserError
 from xcbench.plan import planning, sweeps
@@ -35,7 +28,6 @@ GOOD = {
     "texts": "".join(f"{NAMES[k]},all {pairs}\n" for k, pairs in ROWS).encode(),
     "headed": b"24 12 8\n" + "".join(f"{k} {pairs}\n" for k, pairs in ROWS).encode(),
 }
-Row = tuple[tuple[str, ...], tuple[tuple[int, float], ...]]
 
 
 def mutations() -> list[tuple[str, bytes]]:
@@ -88,16 +80,6 @@ def run(path: Path, runs: Path) -> str:
     return ""
 
 
-def rows(raw: Raw) -> Iterator[Row]:
-    """Labels and pairs of every row, as a person reads them."""
-    names = range(raw.n_labels) if raw.label_names is None else raw.label_names.tolist()
-    for i in range(len(raw)):
-        labels = raw.labels[raw.label_start[i] : raw.label_start[i + 1]]
-        X = raw.X[[i]].tocoo()  # type: ignore[union-attr]
-        pairs = zip((X.col + (raw.first_feature or 0)).tolist(), X.data.tolist(), strict=True)
-        yield tuple(str(names[label]) for label in labels), tuple(pairs)
-
-
 def readable(path: Path) -> bool:
     """Whether the reader takes a file."""
     try:
@@ -106,28 +88,12 @@ def readable(path: Path) -> bool:
         return False
 
 
-def labelled(path: Path) -> list[Row] | None:
-    """Rows of a file to train on; None where one of them lost its label."""
+def labelled(path: Path) -> bool:
+    """Whether every row of a file has its label."""
     try:
-        return [*rows(labelled_rows.read([path])[0])]
+        return bool(labelled_rows.read([path]))
     except UserError:
-        return None
-
-
-def difference(good: list[Row], read: list[Row] | None) -> str:
-    """In what a file that was taken differs from the good one."""
-    if read is None:
-        return "a row begins with a pair: rows for a model need no label"
-    if len(read) != len(good):
-        return "rows are missing or double: svmlight has no number of rows"
-    different = [(a, b) for a, b in zip(good, read, strict=True) if a != b]
-    if not different:
-        return "nothing but blanks, comments or zeros"
-    if any(a[0] and not b[0] for a, b in different):
-        return "a row has no label: that is a row without a label"
-    if any(a[0] != b[0] for a, b in different):
-        return "another label: a label is any text, or any number below K"
-    return "another feature or value: any number is one"
+        return False
 
 
 @pytest.mark.slow
@@ -136,11 +102,9 @@ def test_every_command_takes_a_mutated_file_or_says_why_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "available", lambda: float(2**29))
-    good, taken, why = {}, Counter[str](), defaultdict[str, Counter[str]](Counter)
     for kind, content in GOOD.items():
         path = tmp_path / kind
         path.write_bytes(content)
-        good[kind] = [*rows(labelled_rows.read([path])[0])]
         assert ended(capsys, "train", str(path), f"out={tmp_path / kind}-model", "epochs=1") == ""
     path, advised = tmp_path / "rows.svm", 0
     for number, (kind, content) in enumerate(mutations()):
@@ -158,16 +122,7 @@ def test_every_command_takes_a_mutated_file_or_says_why_not(
             words += (f"runs_dir={tmp_path / 'advised'}", f"reports_dir={tmp_path / 'reports'}")
             sentences["advise"] = ended(capsys, "advise", *words)
         capsys.readouterr()
-        for command, sentence in sentences.items():
-            taken[command, bool(sentence)] += 1  # type: ignore[index]
-            if not sentence:
-                assert labelled(path) is not None or command in ("predict", "evaluate")
-                why[command][difference(good[kind], labelled(path))] += 1
+        for command in ("run", "train", "advise"):
+            assert sentences.get(command, "refused") or labelled(path), (number, content, command)
         if not readable(path):  # by one command, then by none
             assert all(sentences.values()), (number, content, sentences)
-    with capsys.disabled():
-        print()
-        for command in ("run", "train", "predict", "evaluate", "advise"):
-            print(f"{command}: refused {taken[command, True]}, taken {taken[command, False]}")  # type: ignore[index]
-            for reason, count in why[command].most_common():
-                print(f"    {count} {reason}")

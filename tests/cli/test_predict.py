@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hydra import compose
 
+from calling import command
 from good_files import catalogue
 from xcbench.cli import main
 from xcbench.config import composing
@@ -61,22 +62,16 @@ def run(folder: Path, *words: str, dataset: tuple[str, ...] = ()) -> Cell:
 def predicted(cell: Cell, file: Path, *words: str) -> tuple[np.ndarray, np.ndarray]:
     """Labels and log-probabilities of all classes, best first."""
     runs, out = file.parent / "runs", file.parent / "out.txt"
-    words = ("predict", cell.cell, str(file), f"runs_dir={runs}", f"out={out}", *words)
-    with pytest.raises(SystemExit) as ended:
-        main.main(words)
-    assert ended.value.code == 0
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main.main(["predict", cell.cell, str(file), f"runs_dir={runs}", f"out={out}", *words])
     table = [[pair.split(":") for pair in line.split()] for line in out.read_text().splitlines()]
     numbers = np.array(table).astype(float)
     return numbers[..., 0].astype(int), numbers[..., 1]
 
 
 def refused(capsys: pytest.CaptureFixture[str], cell: Cell, file: Path) -> str:
-    with pytest.raises(SystemExit) as ended:
-        main.main(["predict", cell.cell, str(file), f"runs_dir={file.parent / 'runs'}"])
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert error.startswith("error: ") and error.count("\n") == 1
-    return error
+    runs = f"runs_dir={file.parent / 'runs'}"
+    return command(capsys, "predict", cell.cell, file, runs, code=2)
 
 
 def assert_as_evaluated(cell: Cell, labels: np.ndarray, values: np.ndarray, y: np.ndarray) -> None:

@@ -99,16 +99,14 @@ def test_seeds_differ(frame: pd.DataFrame) -> None:
 
 
 def test_other_formats_show_the_same(swept: Workspace, frame: pd.DataFrame) -> None:
-    shown = swept.xcbench("results", "--format", "json")
-    assert shown.code == 0, shown.text
+    shown = swept.xcbench("results", "--format", "json").succeeded()
     records = json.loads(shown.out)
     assert [list(record) for record in records] == [list(frame.columns)] * len(frame)
     for name in ("cell", "lr", "seed", *FINAL_METRICS):
         result = pd.Series([record[name] for record in records], name=name)
         assert_frame_equal(result.to_frame(), frame[[name]], rtol=1e-8)
     assert records[0]["message"] is None
-    markdown = swept.xcbench("results", "--format", "md")
-    assert markdown.code == 0, markdown.text
+    markdown = swept.xcbench("results", "--format", "md").succeeded()
     head, rule, *body = markdown.out.splitlines()
     names = [part.strip() for part in head.strip("|").split("|")]
     assert names == [*COLUMNS, "checkpoint", "stale"]
@@ -148,8 +146,7 @@ def test_filters(swept: Workspace, words: list[str], number: int) -> None:
 
 def test_grid_selects_the_cells_of_a_launch(swept: Workspace) -> None:
     part = (*GRID[:4], "dataset=digits", "method=ove", "method.lr=0.1", "seed=0,1", "grid=part")
-    done = swept.run(*part)
-    assert done.code == 0, done.text
+    done = swept.run(*part).succeeded()
     assert "every cell was there already: nothing was run" in done.out
     rows = swept.frame("grid=part")
     assert len(rows) == 2
@@ -158,8 +155,8 @@ def test_grid_selects_the_cells_of_a_launch(swept: Workspace) -> None:
 
 
 def test_parquet_has_the_frame_with_types(swept: Workspace, frame: pd.DataFrame) -> None:
-    done = swept.xcbench("results", "--format", "parquet", "out=results.parquet")
-    assert done.code == 0 and not done.out, done.text
+    done = swept.xcbench("results", "--format", "parquet", "out=results.parquet").succeeded()
+    assert not done.out, done.text
     table = pq.read_table(swept.path / "results.parquet")
     assert table.column_names == list(frame.columns)
     for name, kind in (("seed", "int64"), ("lr", "double"), ("method.bias", "bool")):
@@ -173,8 +170,7 @@ def test_parquet_of_settings_of_several_types_and_of_nothing(workspace: Workspac
     for value in (True, "some", 3, None):
         cells.save(workspace.path / "runs", make(own=value))
     for words, number in (((), 4), (("dataset=nowhere",), 0)):
-        done = workspace.xcbench("results", "--format", "parquet", "out=t/all.parquet", *words)
-        assert done.code == 0, done.text
+        workspace.xcbench("results", "--format", "parquet", "out=t/all.parquet", *words).succeeded()
         rows = pq.read_table(workspace.path / "t" / "all.parquet").to_pylist()
         assert len(rows) == number
         if rows:
@@ -195,8 +191,8 @@ def test_binary_output_is_for_files_and_pipes(swept: Workspace) -> None:
 
 
 def test_latex_is_a_tabular_with_escaped_names(swept: Workspace, frame: pd.DataFrame) -> None:
-    done = swept.xcbench("results", "--format", "latex", "out=table.tex")
-    assert done.code == 0 and not done.out, done.text
+    done = swept.xcbench("results", "--format", "latex", "out=table.tex").succeeded()
+    assert not done.out, done.text
     text = (swept.path / "table.tex").read_text()
     assert text.startswith("\\begin{tabular}{") and text.endswith("\\end{tabular}\n")
     head, *rows = [line for line in text.splitlines() if line.endswith("\\\\")]
@@ -220,6 +216,4 @@ def test_every_format_goes_to_a_file_or_is_refused(swept: Workspace) -> None:
         (("results", "--format", "excel"), "invalid choice: 'excel'"),
         (("launches", "--format", "parquet", "out=folder"), "folder cannot be written"),
     ):
-        refused = swept.xcbench(*words)
-        assert refused.code == 2 and refused.err.count("\n") == 1, refused.text
-        assert mention in refused.err, refused.text
+        swept.xcbench(*words).refused(mention)

@@ -98,8 +98,7 @@ def test_an_entry_extends_one_that_extends_none(
 def test_an_experiment_is_launched_by_its_name(workspace: Workspace, name: str) -> None:
     one, points = one_of_each(name)
     words = [f"{key}={value}" for key, value in one.items()]
-    done = workspace.run(f"experiment={name}", *words, "plan=true", "data_dir=nowhere")
-    assert done.code == 0, done.text
+    done = workspace.run(f"experiment={name}", *words, "plan=true", "data_dir=nowhere").succeeded()
     *rows, total = done.out.splitlines()
     cells = "1 cell" if points == 1 else f"{points} cells"
     assert re.fullmatch(rf"{cells}, \d+ to run; nothing was run \(plan=true\)", total), done.text

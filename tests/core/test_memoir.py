@@ -46,10 +46,15 @@ def problem(seed: int = 0, constant: bool = True) -> Dataset:
     return Dataset(info, rows, rows, np.bincount(y, minlength=K))
 
 
+def rated(settings: MemoirOptions) -> MemoirOptions:
+    """With a number as rate."""
+    return settings if isinstance(settings.lr, float) else replace(settings, lr=0.1)
+
+
 def trained(
     settings: MemoirOptions, dataset: Dataset, engine: str = "numpy", steps: int = 30, seed: int = 0
 ) -> SparseModel:
-    settings = replace(settings, lr=settings.lr or 0.1)
+    settings = rated(settings)
     method = registry.builtin()[settings.name]
     solver = method.build(replace(settings, iterations=steps), dataset.info)
     model = solver.make_model(engine, K, D, False, "float64")
@@ -81,7 +86,7 @@ class Direct:
     """
 
     def __init__(self, settings: MemoirOptions, dataset: Dataset) -> None:
-        self.s, self.lr = settings, settings.lr or 0.1
+        self.s, self.lr = settings, rated(settings).lr
         self.X = dataset.train.X.toarray().astype(float)  # type: ignore[union-attr]
         self.y = dataset.train.y
         self.W, self.total, self.t = np.zeros((K, D)), np.zeros((K, D)), 0

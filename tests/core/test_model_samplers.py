@@ -113,14 +113,26 @@ def test_the_partition_sum_is_estimated_without_bias(case):
     [
         ("softmax", np.exp(SCORES)),
         ("midx, a codeword a class", np.exp(SCORES)),
-        ("kernel, exact", 100 * SCORES**2 + 1),
-        ("kernel, tree", 100 * SCORES**2 + 1),
+        ("kernel, exact", 100 * (SCORES - MODEL.b.min()) ** 2 + 1),
+        ("kernel, tree", 100 * (SCORES - MODEL.b.min()) ** 2 + 1),
     ],
 )
 def test_where_nothing_is_approximated_q_is_the_formula(case, weights):
     q = many(case)[3]
     drawn = ~np.isnan(q)
     np.testing.assert_allclose(q[drawn], normalised(weights)[drawn], rtol=2e-5)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not case.startswith("rff")])
+def test_at_the_class_prior_frequent_classes_are_drawn_more(case):
+    """Scores are then logs of frequencies, all negative; a square of them has rare classes most."""
+    p = np.arange(1.0, K + 1)
+    prior = LinearModel.of(np.zeros((K, D), np.float32), np.log(p / p.sum()).astype(np.float32))
+    sampler = replace(ready(case), proposal=ready(case).proposal.seen(prior))
+    rows = np.zeros(DRAWS // M, int)
+    drawn, _ = sampler.draw(np.random.default_rng(1), rows, Y[rows], 1)
+    count = np.bincount(drawn.ravel(), minlength=K)
+    assert count[K // 2 :].sum() > 1.5 * count[: K // 2].sum()
 
 
 def test_with_every_score_known_one_draw_gives_the_partition_sum():
@@ -187,14 +199,16 @@ def test_a_sketch_keeps_inner_products_in_the_mean_and_the_bias_exactly():
     generator = np.random.default_rng(6)
     x, w = generator.normal(size=(1, 400)).astype(np.float32), generator.normal(size=(1, 400))
     sketch = Sketch.of(400, 30)
-    model = LinearModel.of(w.astype(np.float32), np.array([2.5], np.float32))
+    two = np.concatenate([w, w]).astype(np.float32)
+    model = LinearModel.of(two, np.array([2.0, -0.5], np.float32))
     model.scale = 3.0
     h, k = sketch.rows(x, np.arange(1)), sketch.classes(model)
-    assert h.shape == k.shape == (1, 31) and h[0, -1] * k[0, -1] == 7.5
+    assert h.shape == (1, 31) and k.shape == (2, 31)
+    assert (h[0, -1] * k[:, -1] == [7.5, 0.0]).all()  # above the lowest
     assert abs(sketch.A).sum(axis=1) == pytest.approx(1.0)
     signs = sketch.A.toarray()
     spread = 3.0 * np.linalg.norm(x) * np.linalg.norm(w) / np.sqrt(30)
-    assert abs((h @ k.T).item() - 7.5 - 3.0 * (x @ w.T).item()) < 4 * spread
+    assert abs((h @ k[0]).item() - 7.5 - 3.0 * (x @ w.T).item()) < 4 * spread
     np.testing.assert_allclose(h[0, :-1], x[0] @ signs, rtol=1e-5)
 
 

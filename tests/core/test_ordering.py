@@ -23,7 +23,7 @@ from xcbench.core.metrics import METRICS, evaluate, in_tables, of_column
 from xcbench.core.models.linear import LinearModel
 from xcbench.errors import UserError
 from xcbench.papers import Grid, run, stopping
-from xcbench.show import ranks, summary, variants
+from xcbench.show import fronts, summary, variants
 from xcbench.store import results
 from xcbench.store.ordering import best_first, best_of_each, best_value, near_best
 
@@ -139,15 +139,6 @@ def test_a_search_tunes_by_its_criterion(column: str, stopped: bool) -> None:
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-def test_ranks_are_best_first(column: str) -> None:
-    row = {level: measured(level)[column] for level in LEVELS}
-    table = ranks.ranks(pd.DataFrame([row, row]), column)
-    assert table is not None
-    assert list(table.average.index) == ["good", "middling", "poor"]
-    assert list(best_first(cells(column), column)["cell"]) == ["good", "middling", "poor"]
-
-
-@pytest.mark.parametrize("column", COLUMNS)
 def test_the_best_alone_is_near_the_best(column: str) -> None:
     values = cells(column).set_index("cell")[column]
     assert best_value(values, column) == measured("good")[column]
@@ -170,9 +161,9 @@ def test_a_better_method_gains(column: str) -> None:
 @pytest.mark.parametrize("column", COLUMNS)
 def test_the_front_ends_at_the_best_quality(column: str) -> None:
     entries = cells(column).assign(train_seconds=[1.0, 3.0, 2.0]).set_index("cell")
-    assert list(ranks.front(entries, "train_seconds", column)) == ["poor", "middling", "good"]
+    assert list(fronts.front(entries, "train_seconds", column)) == ["poor", "middling", "good"]
     dear = entries.assign(train_seconds=[3.0, 1.0, 2.0])
-    assert list(ranks.front(dear, "train_seconds", column)) == ["good"]
+    assert list(fronts.front(dear, "train_seconds", column)) == ["good"]
 
 
 @pytest.mark.parametrize("name", ["log_loss", "error", "precision_at_1"])
@@ -180,8 +171,8 @@ def test_the_board_tunes_by_its_criterion(name: str) -> None:
     column = f"validation_{name}"
     rows = cells(column)
     curves = rows[["cell", column]].assign(epoch=1)
-    best = tuning.best(rows, curves, every_label=name == "precision_at_1")
-    assert best == {"lr": RATES["good"]}
+    best = tuning.best_points(rows, curves, every_label=name == "precision_at_1")
+    assert best == [{"lr": RATES[level]} for level in ("good", "middling", "poor")]
 
 
 @pytest.mark.parametrize("name", list(in_tables()))

@@ -23,8 +23,7 @@ def test_the_list_has_every_dataset(workspace: Workspace) -> None:
         (workspace.path / "data" / name).write_bytes(b"x" * 512)
     (workspace.path / "data" / "wiki10" / ".fetching").mkdir(parents=True)
     (workspace.path / "data" / "wiki10" / ".fetching" / "0123.download.part").touch()
-    done = workspace.xcbench("data", "list")
-    assert done.code == 0, done.text
+    done = workspace.xcbench("data", "list").succeeded()
     rows = {line.split()[0]: re.split(r"\s{2,}", line) for line in done.out.splitlines() if line}
     known = {path.stem for path in (options.folder() / "dataset").glob("*.yaml")}
     assert known <= set(rows)
@@ -53,12 +52,10 @@ def test_sources_fit_their_datasets(path: Path) -> None:
 
 def test_fetch_and_verify(server: Server, workspace: Workspace) -> None:
     words = launch(archive(server))
-    done = workspace.xcbench("data", "fetch", "eurlex", *words)
-    assert done.code == 0, done.text
+    done = workspace.xcbench("data", "fetch", "eurlex", *words).succeeded()
     size = f"{len(TRAIN)} bytes"
     assert f"data/toy/a.txt: {size}, no checksum known: its shape is right" in done.out
-    done = workspace.xcbench("data", "verify", "eurlex", *words)
-    assert done.code == 0, done.text
+    done = workspace.xcbench("data", "verify", "eurlex", *words).succeeded()
     assert done.out.splitlines() == [
         f"data/toy/{name}: ok (no checksum known: its shape was checked)"
         for name in ("a.txt", "b.txt")
@@ -108,9 +105,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("words", MISTAKES, ids=" ".join)
 def test_mistakes_are_one_sentence(workspace: Workspace, words: tuple[str, ...]) -> None:
-    done = workspace.xcbench(*words)
-    assert done.code == 2, done.text
-    assert re.fullmatch(f"error: .*{MISTAKES[words]}.*\n", done.err), done.text
+    workspace.xcbench(*words).refused(MISTAKES[words])
 
 
 def test_a_failure_does_not_cost_the_other_names(server: Server, workspace: Workspace) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
-import lzma
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +11,10 @@ import pytest
 from sklearn.datasets import load_digits
 
 from catalogue import TOY, composed, loaded, refusal
+from reading import COMPRESS
 from toy_files import TEST, TRAIN, put
 from xcbench.data import Missing, load, prepare
 from xcbench.data.settings import DatasetSettings, Protocol
-
-COMPRESS = {"": bytes, ".xz": lzma.compress, ".gz": gzip.compress, ".bz2": bz2.compress}
 
 
 # ---------------------------------------------------------------- finding and checking files
@@ -227,14 +223,6 @@ def test_own_test_rows_can_be_drawn(tmp_path, cache_dir):
     settings = composed("dataset=file", f"dataset.train={path}", "dataset.protocol.split=random")
     info = prepare(settings, tmp_path, cache_dir)
     assert (info.train, info.test) == (22, 8)
-
-
-def test_a_row_of_own_files_begins_with_its_label_or_a_blank(tmp_path, cache_dir):
-    (tmp_path / "train.svm").write_text("1 1:2\n2 1:4\n1:2 3:4\n")
-    drawn = "dataset.protocol.split=random"
-    words = ["dataset=file", f"dataset.train={tmp_path}/train.svm", drawn]
-    says = refusal(composed(*words), tmp_path, cache_dir)
-    assert "line 3: '1:2 3:4' does not begin with a label" in says
 
 
 def test_the_shape_has_the_highest_accuracy_if_labels_allow_no_more(tmp_path, cache_dir):

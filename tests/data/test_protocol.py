@@ -228,6 +228,15 @@ def test_a_multi_label_row_stands_on_one_side(dense):
     assert not ours & theirs
 
 
+def test_original_rows_count_the_same_whatever_their_labels():
+    labels = [[0], [0, 1, 2, 3]]
+    both = raw([[1.0], [2.0]], labels, True), raw([[3.0]], [[0]], True)
+    train, *_ = protocol.apply(*both, Protocol("each"))
+    assert train.sets.weight.tolist() == [1.0, *[0.25] * 4]
+    rows = train.original_rows()
+    assert len(rows) == 2 and rows.sets.weight.tolist() == [1.0, 1.0]
+
+
 @both_forms
 def test_columns_are_divided_by_their_training_maximum(dense):
     rows = [[2.0, -1.0, 0.0, 0.5], [4.0, -3.0, 0.0, 0.0]]

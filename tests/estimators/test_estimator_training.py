@@ -145,7 +145,7 @@ def test_warm_start_goes_on(small: Dataset) -> None:
     steps = model.n_iter_
     assert model.fit(X, y).n_iter_ - steps <= 1  # it was at the optimum
     sampled = SampledSoftmaxClassifier(
-        "umax", epochs=2, random_state=0, warm_start=True, init="zero", step="gradient"
+        "umax", epochs=2, random_state=0, warm_start=True, init="zero", step="gradient", lr=0.003
     )
     losses = [sampled.fit(X, y).loss_curve_[-1] for _ in range(4)]
     assert losses == sorted(losses, reverse=True) and len(sampled.loss_curve_) == 8

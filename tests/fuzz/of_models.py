@@ -59,6 +59,7 @@ def good_arrays() -> dict[str, tuple[Path, dict[str, np.ndarray], dict[str, Any]
         "memoir": MarginClassifier("memoir_l2", random_state=0, epochs=2),
         "pd_sparse": MarginClassifier("pd_sparse", random_state=0),
         "margins": MarginClassifier("svm_ovr", random_state=0),
+        "clusters": MarginClassifier("cluster_svm", random_state=0),
     }
     good = {}
     for name, estimator in kinds.items():

@@ -176,12 +176,14 @@ def test_methods_say_their_link():
     none = {name for name, link in links.items() if link is None}
     assert none == {
         "class_sums",
+        "cluster_svm",
         "fastxml",
         "gbce",
         "hsm",
         "lml_ovr",
         "lml_tree",
         "logistic_ovr",
+        "mach",
         "memoir_l1",
         "memoir_l2",
         "omikuji",
@@ -191,6 +193,7 @@ def test_methods_say_their_link():
         "plt",
         "pruned_ovr",
         "recall_tree",
+        "sce",
         "sgd_ovr",
         "snm",
         "svm_cs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plugin_examples import RUN, announce, assert_one_sentence
+from plugin_examples import RUN, announce
 from workspace import SMALL, NewWorkspace, Workspace
 
 HEAD = """
@@ -124,7 +124,7 @@ def test_a_broken_one_is_one_sentence(broken: Workspace, case: str) -> None:
         words = ("method=ove", f"dataset={module}.dataset")
     else:
         words = (f"method={module}.method", "dataset=digits")
-    assert_one_sentence(broken.run(*words, *SMALL), mention)
+    broken.run(*words, *SMALL).refused(mention)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +145,11 @@ def test_a_broken_one_is_one_sentence(broken: Workspace, case: str) -> None:
 def test_a_broken_package_is_one_sentence(
     broken: Workspace, words: tuple[str, ...], mention: str
 ) -> None:
-    assert_one_sentence(broken.run(*words, *SMALL), mention)
+    broken.run(*words, *SMALL).refused(mention)
 
 
 def test_broken_packages_cost_only_those_who_use_them(broken: Workspace) -> None:
-    done = broken.run("-m", "method=ove,gce", *RUN)
-    assert done.code == 0 and done.err == "", done.text
-    listed = broken.xcbench("options")
-    assert listed.code == 0 and "gone of three 1.2 cannot be loaded" in listed.out
+    done = broken.run("-m", "method=ove,gce", *RUN).succeeded()
+    assert done.err == "", done.text
+    listed = broken.xcbench("options").succeeded()
+    assert "gone of three 1.2 cannot be loaded" in listed.out

@@ -69,7 +69,9 @@ def cases() -> list[tuple[str, Any]]:
     ]
 
 
-SEPARATING = (  # classes, by features
+SEPARATING = (
+    "cluster_svm",  # classes, by features
+    "sce",
     *("svm_ovr", "svm_cs", "logistic_ovr", "sgd_ovr", "fastxml", "pfastrexml"),
 )
 

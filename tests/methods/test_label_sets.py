@@ -15,6 +15,7 @@ from xcbench.core.dataset import Dataset, LabelSets, Split
 from xcbench.core.objectives import Pairwise
 from xcbench.core.objectives.one_vs_all import one_vs_all
 from xcbench.core.samplers.absent import Absent
+from xcbench.core.samplers.clusters import AbsentClusters, Clusters
 from xcbench.estimators import problem
 
 K = 6
@@ -37,20 +38,17 @@ def pairs(Y: np.ndarray) -> tuple[Dataset, np.ndarray, np.ndarray]:
     return problem.dataset(split, Y.shape[1]), row, classes
 
 
-def test_labels_are_never_drawn_and_the_others_stand_for_all() -> None:
+@pytest.mark.parametrize("sampler", [Absent(K, 3), AbsentClusters(K, 3, proposal=Clusters(size=3))])
+def test_labels_are_never_drawn_and_the_others_stand_for_all(sampler: Absent) -> None:
     _, Y = several(30)
     Y[3] = True  # a row of every class
     dataset, row, classes = pairs(Y)
     assert np.array_equal(dataset.train.y, classes)
-    drawn, log_weight = (
-        Absent(K, 3)
-        .fitted(dataset)
-        .draw(
-            np.random.default_rng(0),
-            np.repeat(np.arange(len(row)), 4000),
-            np.repeat(classes, 4000),
-            1,
-        )
+    drawn, log_weight = sampler.fitted(dataset).draw(
+        np.random.default_rng(0),
+        np.repeat(np.arange(len(row)), 4000),
+        np.repeat(classes, 4000),
+        1,
     )
     assert drawn is not None
     used = ~np.isneginf(np.asarray(log_weight))

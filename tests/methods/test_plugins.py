@@ -19,8 +19,7 @@ def test_the_example_is_short() -> None:
 
 def test_a_target_in_the_working_directory_runs_beside_ours(workspace: Workspace) -> None:
     (workspace.path / "gce.py").write_text(GCE)
-    done = workspace.run("-m", "method=umax", "method._target_=gce.method", *RUN)
-    assert done.code == 0, done.text
+    done = workspace.run("-m", "method=umax", "method._target_=gce.method", *RUN).succeeded()
     assert "2 cells: 2 done" in done.out
     result = {cell["method"]: cell for cell in content(workspace).values()}
     assert result.keys() == {"umax", "gce"}
@@ -29,8 +28,10 @@ def test_a_target_in_the_working_directory_runs_beside_ours(workspace: Workspace
     assert "method_from" not in result["umax"]["environment"]
     again = workspace.run("-m", "method=gce.method,umax", *RUN)
     assert "every cell was there already" in again.out
-    alone = workspace.run("method._target_=gce.method", "method.q=0.5", "plan=true", *RUN)
-    assert alone.code == 0 and "1 cell, 1 to run" in alone.out, alone.text
+    alone = workspace.run(
+        "method._target_=gce.method", "method.q=0.5", "plan=true", *RUN
+    ).succeeded()
+    assert "1 cell, 1 to run" in alone.out, alone.text
     shown = workspace.xcbench("show", result["gce"]["cell"])
     assert "method=gce.method" in shown.out.splitlines()[-1]
 
@@ -45,8 +46,8 @@ def test_an_announced_method_runs_everywhere(installed: Workspace) -> None:
         *RUN,
         f"engine={engines}",
     )
-    done = installed.run(*words, "workers=2", "grid=door")
-    assert done.code == 0 and done.err == "", done.text
+    done = installed.run(*words, "workers=2", "grid=door").succeeded()
+    assert done.err == "", done.text
     frame = installed.frame("method=gce", "grid=door")
     assert sorted(frame["engine"]) == sorted(engines.split(","))
     assert (frame["status"] == "done").all() and frame["train_error"].max() < 0.3
@@ -54,8 +55,8 @@ def test_an_announced_method_runs_everywhere(installed: Workspace) -> None:
     cells = [cell for cell in content(installed).values() if cell["method"] == "gce"]
     origin = "xcbench_gce 1.2, gce:method"
     assert {cell["environment"]["method_from"] for cell in cells} == {origin}
-    report = installed.xcbench("report", "grid=door", "name=door")
-    assert report.code == 0 and "gce" in report.out, report.text
+    report = installed.xcbench("report", "grid=door", "name=door").succeeded()
+    assert "gce" in report.out, report.text
     for file in ("index.html", "table.md", "table.csv"):
         assert "gce" in (installed.path / "reports" / "door" / file).read_text("utf-8")
 
@@ -69,18 +70,15 @@ def test_a_name_and_a_target_make_the_same_cell(installed: Workspace) -> None:
 def test_another_launcher_finds_it(installed: Workspace) -> None:
     pytest.importorskip("hydra_plugins.hydra_joblib_launcher")
     words = ("-m", "method=gce,implicit", "seed=3", *RUN, "runs_dir=joblib")
-    done = installed.run_fresh(*words, "hydra/launcher=joblib")
-    assert done.code == 0, done.text
+    installed.run_fresh(*words, "hydra/launcher=joblib").succeeded()
     assert {cell["method"] for cell in content(installed, "joblib").values()} == {"gce", "implicit"}
 
 
 def test_names_are_listed_and_completed(installed: Workspace) -> None:
     listed = installed.xcbench("options")
     assert "method=gce:" in listed.out and "method.q=0.7" in listed.out
-    unknown = installed.run("method=nope", *RUN)
-    assert unknown.code == 2 and ", gce, " in unknown.err
-    unknown = installed.run("dataset=nope")
-    assert unknown.code == 2 and "rings" in unknown.err
+    installed.run("method=nope", *RUN).refused(", gce, ")
+    installed.run("dataset=nope").refused("rings")
 
 
 SLOW = '''
@@ -106,8 +104,7 @@ def test_what_numba_cannot_compile_runs_in_numpy(workspace: Workspace) -> None:
     (workspace.path / "gce.py").write_text(GCE)
     (workspace.path / "slow.py").write_text(SLOW)
     one = ("method.batch_size=1", "engine=numba", "budget.epochs=0.2")
-    done = workspace.run("-m", "method=gce.method,slow.own,slow.strange_one", *RUN[:2], *one)
-    assert done.code == 0, done.text
+    workspace.run("-m", "method=gce.method,slow.own,slow.strange_one", *RUN[:2], *one).succeeded()
     losses = workspace.frame()["train_log_loss"]
     assert len(losses) == 3 and losses.max() - losses.min() < 1e-4
 
@@ -120,19 +117,17 @@ def test_ours_pass_the_trial_of_a_definition() -> None:
 # ---------------------------------------------------------------- samplers and datasets
 def test_a_sampler_from_outside(installed: Workspace) -> None:
     words = ("-m", "method=umax,ove,gce", *RUN, "runs_dir=samplers")
-    done = installed.run(*words, "method.sampler=repeat,repeat.WithRepetition")
-    assert done.code == 0 and "6 cells: 6 done" in done.out, done.text
+    done = installed.run(*words, "method.sampler=repeat,repeat.WithRepetition").succeeded()
+    assert "6 cells: 6 done" in done.out, done.text
     cell = next(iter(content(installed, "samplers").values()))
     assert "repeat" in cell["environment"]["sampler_from"]
     unknown = installed.run("method=umax", "method.sampler=nope", *RUN)
-    assert unknown.code == 2 and "choose one of others" in unknown.err
-    assert "repeat" in unknown.err
+    unknown.refused("choose one of others", "repeat")
 
 
 def test_a_dataset_from_outside(installed: Workspace) -> None:
     words = ("method=ove", *SMALL, "runs_dir=datasets")
-    done = installed.run("dataset=rings", *words)
-    assert done.code == 0, done.text
+    installed.run("dataset=rings", *words).succeeded()
     (cell,) = content(installed, "datasets").values()
     assert cell["dataset"] == "rings" and cell["shape"]["classes"] == 8
     assert cell["environment"]["dataset_from"] == "xcbench_rings 1.2, rings:rings"
@@ -150,8 +145,8 @@ def test_the_examples_work_together(workspace: Workspace) -> None:
         (workspace.path / f"{name}.py").write_text(text)
     words = ("dataset=rings.rings", "method=gce.method,umax,prior", "mlflow=false")
     for sampler in ((), ("method.sampler=repeat.WithRepetition",)):
-        done = workspace.run("-m", *words, *sampler, f"grid={len(sampler)}")
-        assert done.code == 0 and "3 cells: 3 done" in done.out, done.text
+        done = workspace.run("-m", *words, *sampler, f"grid={len(sampler)}").succeeded()
+        assert "3 cells: 3 done" in done.out, done.text
         last = workspace.frame(f"grid={len(sampler)}").set_index("method")
         assert last.loc["prior", "test_error"] > 0.8  # of eight rings
         assert (last.loc[["gce", "umax"], "test_error"] < 0.1).all()

@@ -31,7 +31,7 @@ def test_closed_form_is_the_trace_of_the_matrices() -> None:
 
 
 def test_measured_ratios_are_the_closed_form() -> None:
-    rows = signal_to_noise.measure().set_index("noise")
+    rows = signal_to_noise.measure()["signal_to_noise"].set_index("noise")
     np.testing.assert_allclose(rows["eta"], rows["eta_closed"], rtol=0.03)
     np.testing.assert_allclose(rows["curvature"], rows["curvature_closed"], rtol=0.01)
     K = problem.CLASSES
@@ -42,7 +42,7 @@ def test_measured_ratios_are_the_closed_form() -> None:
 
 def test_optima_of_free_scores() -> None:
     p_data = problem.data()
-    rows = equivalence.measure().set_index(["model", "noise"])
+    rows = equivalence.measure()["equivalence"].set_index(["model", "noise"])
     free = rows.loc["free scores"]
     assert free["removed"].max() < 1e-6
     for name, p_noise in problem.noises(p_data).items():

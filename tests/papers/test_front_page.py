@@ -11,20 +11,28 @@ from pathlib import Path
 import pytest
 from test_paper_page import Page
 
-from workspace import ROOT
-from xcbench.papers import committed, front, replication, report_counts, stated
+from workspace import ROOT, Workspace
+from xcbench.papers import (
+    NAMES,
+    committed,
+    front,
+    replication,
+    report_counts,
+    scoreboard,
+    stated,
+)
 
 REPORTS = ROOT / "reports"
 CLASSES = {  # as a reader would sort the words
     "reproduced": ["reproduced"],
+    "close": ["close"],
     "with the code's settings": [
         "reproduced with the code's settings",
         "close with the code's settings",
         "agrees with the code's settings, the text's were not run",
     ],
-    "close": ["close"],
     "fitted": ["fitted"],
-    "deviates": ["deviates"],
+    "deviate": ["deviates"],
 }
 CLAIMS = [
     (
@@ -75,41 +83,87 @@ def reports(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def verdicts(path: Path) -> list[tuple[str, str]]:
-    """Paper and verdict of every printed number, of sizes and the like ``no results``."""
+def verdicts(path: Path) -> list[dict[str, str]]:
+    """The rows of printed results, without the entries that a paper leaves empty."""
     with open(path, newline="", encoding="utf-8") as file:
         return [
-            (row["paper"], row["verdict"] if row["kind"] in ("result", "fitted") else "no results")
+            row
             for row in csv.DictReader(file)
+            if row["kind"] in ("result", "fitted") and row["verdict"] != "not printed"
         ]
 
 
-def board(page: Page) -> dict[str, dict[str, int]]:
-    """Counts by first word of the title, as the page's first table shows them."""
-    head = page.cells.index("printed") - 2
-    names = page.cells[head : page.cells.index("no results") + 1]
-    lines, at = {}, head + len(names)
-    while at < len(page.cells) and re.search(r"\(.*\d{4}\)", page.cells[at]):
-        line = dict(zip(names, page.cells[at : at + len(names)], strict=True))
-        lines[line["paper"].split()[0]] = {k: int(v) for k, v in line.items() if v.isdigit()}
-        at += len(names)
-    return lines
+def table(text: str, first: str) -> list[dict[str, str]]:
+    """Lines of the Markdown table below a heading, by heading of the column."""
+    block = text.split(f"\n## {first}\n")[1].split("\n## ")[0]
+    head, _, *lines = [line for line in block.splitlines() if line.startswith("|")]
+    names, *rows = ([cell.strip() for cell in it.strip("|").split("|")] for it in (head, *lines))
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def test_totals_are_counts_over_the_papers_tables(reports: Path) -> None:
     for folder in (reports, REPORTS):
-        shown = board(Page((folder / "index.html").read_text("utf-8")))
-        assert len(shown) == 5
+        text = (folder / "README.md").read_text("utf-8")
         printed = verdicts(folder / "replication.csv")
-        assert sum(line["printed"] for line in shown.values()) == len(printed)
-        counts = Counter(verdict for _, verdict in printed)
+        counts = Counter(row["verdict"] for row in printed)
+        measured = table(text, "What was measured")
         for heading, words in CLASSES.items():
-            number = sum(counts[word] for word in words)
-            assert sum(line.get(heading, 0) for line in shown.values()) == number
+            assert sum(int(line[heading]) for line in measured) == sum(counts[it] for it in words)
+        waits = table(text, "What waits for data")
         not_run = sum(number for word, number in counts.items() if word.startswith("not run"))
-        assert sum(line["not run"] for line in shown.values()) == not_run
-        of_ove = Counter(verdict for paper, verdict in printed if paper == "ove")
-        assert shown["One-vs-each"]["reproduced"] == of_ove["reproduced"]
+        assert sum(int(line["results"]) for line in waits) == not_run
+        shown = sum(int(line[heading]) for line in measured for heading in CLASSES)
+        assert shown + not_run == len(printed)
+
+
+def test_every_claim_is_counted_once(reports: Path) -> None:
+    for folder in (reports, REPORTS):
+        lines = table((folder / "README.md").read_text("utf-8"), "Claims in prose")
+        assert len(lines) == 6
+        for line, paper in zip(lines, NAMES, strict=True):
+            claims = stated.grouped(committed.read(folder / paper)[1])
+            counts = [int(line[heading]) for heading in scoreboard.CLAIMS.values()]
+            assert sum(counts) == len(claims)
+    (ove,) = [line for line in lines if "One-vs-each" in line["paper"]]
+    assert {"mnist", "20news", "bibtex"} <= {*ove["measured on"].split(", ")}
+
+
+def test_what_waits_has_a_command_that_runs_it_and_its_hours(
+    workspace: Workspace, reports: Path
+) -> None:
+    lines = table((REPORTS / "README.md").read_text("utf-8"), "What waits for data")
+    assert len({line["dataset"] for line in lines}) > 10
+    timed = [line for line in lines if line["hours"] != "–"]
+    assert timed and all(float(line["hours"]) > 0 for line in timed)
+    for line in timed:
+        assert line["command"] == f"`xcbench paper {line['paper']} dataset={line['dataset']}`"
+    shutil.copytree(REPORTS / "ove", workspace.path / "reports" / "ove")
+    words = next(it["command"] for it in timed if it["paper"] == "ove").strip("`").split()[1:]
+    planned = workspace.xcbench(*words, "plan=true").succeeded()
+    assert re.search(r"ove: 1 cell: .* 1 no data", planned.out)
+    assert "hours" not in {line["command"] for line in lines}
+    without = table((reports / "README.md").read_text("utf-8"), "What waits for data")
+    assert {line["hours"] for line in without} == {"–"}  # no estimates lie there
+
+
+def test_the_advice_is_the_boards(reports: Path) -> None:
+    assert "Which method" not in (reports / "README.md").read_text("utf-8")
+    (reports / "board").mkdir()
+    (reports / "board" / "advice.csv").write_text("task,K,any\na,3,best (9 %)\nb,7,other\n")
+    front.write(reports, committed.collect(reports))
+    lines = table((reports / "README.md").read_text("utf-8"), "Which method to use when")
+    assert lines == [
+        {"task": "a", "K": "3", "any": "best (9 %)"},
+        {"task": "b", "K": "7", "any": "other"},
+    ]
+    assert "front-seconds" not in (reports / "index.html").read_text("utf-8")
+
+
+def test_the_page_is_light_and_says_nothing_twice() -> None:
+    text = (REPORTS / "index.html").read_text("utf-8")
+    shown = [REPORTS / it["src"] for it in Page(text).named("img")]
+    assert len(shown) == 2
+    assert len(text.encode()) + sum(path.stat().st_size for path in shown) <= 500_000
 
 
 def test_links_lead_somewhere_and_nothing_is_loaded(reports: Path) -> None:
@@ -125,21 +179,17 @@ def test_links_lead_somewhere_and_nothing_is_loaded(reports: Path) -> None:
             assert (folder / path).exists() if path else anchor in ids, link
 
 
-def test_claims_are_shown_with_their_effects(reports: Path) -> None:
-    page = Page((reports / "index.html").read_text("utf-8"))
-    at = page.cells.index("A bound < another")
-    assert page.cells[at + 1] == "1 holds, 1 does not hold"
-    assert page.cells[at + 2].split() == ["-0.2", "[-0.3,", "-0.1]", "0.1"]
-    kinds = [cell.get("class", "") for cell in page.named("td")]
-    assert [kind for kind in kinds if kind.startswith("verdict")] == [
-        *("verdict code-settings", "verdict deviates", "verdict not-run")
-    ]
-    dots = [float(circle["cx"]) for circle in page.named("circle")]
-    assert dots == pytest.approx([-56 * 2 / 3, 56, 56], abs=0.01)
-    assert "| ove" in (reports / "README.md").read_text("utf-8")
-    assert stated.counted(stated.grouped(stated.read(reports / "ove"))) == (
-        "1 does not hold, 1 not testable here, 1 holds in part"
-    )
+def test_bars_have_the_lengths_of_their_counts(reports: Path) -> None:
+    for folder in (reports, REPORTS):
+        svg = (folder / "scoreboard.svg").read_text("utf-8")
+        drawn = [*re.finditer(r'class="([\w-]+)" x="([\d.]+)" .*width="([\d.]+)" height="20"', svg)]
+        papers = scoreboard.standings(committed.collect(folder), folder)
+        bars = [
+            counts for it in papers for counts in (it.results, it.claims) if any(counts.values())
+        ]
+        assert sum(float(it[3]) for it in drawn) == pytest.approx(350 * len(bars), abs=0.5)
+        assert len(drawn) == sum(count > 0 for counts in bars for count in counts.values())
+        assert {it[1] for it in drawn} <= {*scoreboard.RESULTS, *scoreboard.CLAIMS}
 
 
 def test_a_readme_of_other_hands_stays(reports: Path) -> None:

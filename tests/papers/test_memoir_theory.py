@@ -65,8 +65,8 @@ def test_bound_2_by_hand() -> None:
 
 # ---------------------------------------------------------------- Eq. 9
 def test_eq_9_needs_arccos_and_its_exponent_is_rho() -> None:
-    assert abs(hashing.with_arccos(NOTHING)[0]) < 0.01
-    assert abs(hashing.with_cos(NOTHING)[0]) > 0.3
+    assert abs(hashing.farthest_share(NOTHING, hashing.equal_bits)[0]) < 0.01
+    assert abs(hashing.farthest_share(NOTHING, hashing.as_printed)[0]) > 0.3
     assert hashing.exponent(NOTHING)[0] == pytest.approx(hashing.RHO, abs=0.1)
     assert (hashing.queries()["recall"] > 0.4).all()
 

@@ -13,6 +13,7 @@ from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.errors import UserError
 from xcbench.papers import Measured
 from xcbench.papers.ove import experiments, figures
+from xcbench.show.pictures import save
 from xcbench.store import cells, grids
 
 SMALL = {
@@ -140,7 +141,7 @@ def test_figures_are_saved_and_say_what_is_missing(measured, table, tmp_path):
     experiments.collect_weights(
         experiments.cells_with_weights(without), runs_dir, tmp_path / experiments.TOY_WEIGHTS
     )
-    pictures = figures.draw_toy(Measured(without, curves, tmp_path), tmp_path)
+    pictures = save(figures.toy_drawings(Measured(without, curves, tmp_path)), tmp_path)
     assert list(pictures) == ["figure1a", "figure1b", "figure1c"]
     assert all(picture.png.stat().st_size > 10_000 for picture in pictures.values())
     for make, data in ((figures.figure1a, table), (figures.figure1c, curves)):

@@ -22,8 +22,6 @@ from xcbench.papers.adv.experiments import (
     LIKELIHOOD,
     PROPOSED,
     SAMPLING,
-    TEST_ERROR,
-    TEST_LOSS,
     VALIDATION,
     VALIDATION_ERROR,
     at_best,
@@ -33,6 +31,7 @@ from xcbench.papers.adv.experiments import (
 from xcbench.papers.adv.figures import SECONDS, reached
 
 NONE = pd.DataFrame()
+TEST_LOSS, TEST_ERROR = "test_log_loss", "test_error"
 A2 = "Appendix A.2"
 SIZES = ("train_examples", "classes_after_preprocessing")
 A2_SIZES = {

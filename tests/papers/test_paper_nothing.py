@@ -17,6 +17,6 @@ def test_tables_of_nothing(paper: str, tmp_path: Path) -> None:
     if rows:
         measured = replace(measured, results=rows(measured))
     frames = [(table, table.frame(measured)) for table in tables(paper)]
-    assert len(frames) > 2
+    assert frames
     for table, frame in frames:
         assert frame.empty or {*(table.words or ())} <= {*frame}

@@ -234,7 +234,7 @@ def test_default_rates_with_many_digits_hold_without_data(fresh: Place) -> None:
     conf = options.folder() / "experiment" / "tiny" / "sums.yaml"
     text = conf.read_text()
     try:
-        conf.write_text(text.replace("      method.lr: 0.01\n", ""))
+        conf.write_text(text.replace("method.lr: 0.01", "method.lr: null"))
         assert fresh.launch(part="runs", dataset="small") == 0
         rate = fresh.table("runs")["lr"].iloc[0]
         assert float(f"{rate:.8g}") != rate  # else the test shows nothing

@@ -313,7 +313,7 @@ def test_findings_ledger_and_page_of_what_holds_agree(paper: str) -> None:
     reports = ROOT / "reports"
     text = (reports / paper / "tables.md").read_text("utf-8")
     assert DISAGREES not in text
-    said = (reports / "what-holds.md").read_text("utf-8")
+    said = (reports / "README.md").read_text("utf-8")
     rows_of = stated.read(reports / paper)
     wanted = [it for it in description.of(paper).statements if it.headline]
     assert wanted
@@ -330,9 +330,12 @@ def test_findings_ledger_and_page_of_what_holds_agree(paper: str) -> None:
                 assert last == row.verdict
 
 
-def test_what_holds_is_read_in_two_minutes() -> None:
-    text = (ROOT / "reports" / "what-holds.md").read_text("utf-8")
-    assert 200 < len(text.split()) <= 500
+def test_what_holds_is_ten_sentences() -> None:
+    text = (ROOT / "reports" / "README.md").read_text("utf-8")
+    lines = re.findall(r"^- .*$", text.split("## What holds")[1].split("\n## ")[0], re.M)
+    assert len(lines) == 10 and len(" ".join(lines).split()) <= 300
+    links = [re.findall(r"\]\((\w+)/index\.html#claims\)$", line) for line in lines]
+    assert {name for (name,) in links} == {*NAMES}
 
 
 def test_what_was_not_run_is_not_testable() -> None:

@@ -21,9 +21,10 @@ from xcbench.papers import (
     verdict_changes,
     verdicts,
 )
+from xcbench.papers.demonstration import Demonstration
 from xcbench.papers.replication import KEY
-from xcbench.papers.umax import theory
 from xcbench.papers.umax.experiments import DATASETS, ERROR, METHODS, TWICE
+from xcbench.show.section import Section
 
 
 # ---------------------------------------------------------------- the table of all papers
@@ -165,6 +166,11 @@ SMALL = {
 }
 
 
+def without_theorems(patch: pytest.MonkeyPatch) -> None:
+    """They need no data, take half a minute, and have tests of their own."""
+    patch.setattr(Demonstration, "section", lambda theorem, _: Section(theorem.title))
+
+
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The paper's own experiments on shrunk twins of datasets whose files are not here."""
@@ -173,8 +179,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wanted = {"dataset": "eurlex,wiki-small", "method": "umax,implicit"}
     wanted |= {"seed": "0", "method.lr": "1", "data_dir": f"{folder}/none"}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(theory, "measure", lambda: {})  # needs no data, and has tests of its own
-        patch.setattr(theory, "results", lambda frames: [])
+        without_theorems(patch)
         assert paper(Request("paper", ["umax"], {**places, **wanted, **SMALL})) == 0
     return folder / "reports"
 
@@ -205,8 +210,7 @@ def test_the_same_report_twice(twins: Path, monkeypatch: pytest.MonkeyPatch) -> 
     def everything() -> dict[str, bytes]:
         return {str(p.relative_to(twins)): p.read_bytes() for p in twins.rglob("*") if p.is_file()}
 
-    monkeypatch.setattr(theory, "measure", lambda: {})
-    monkeypatch.setattr(theory, "results", lambda frames: [])
+    without_theorems(monkeypatch)
     before = everything()
     assert {
         "replication.csv",

@@ -12,6 +12,7 @@ from drawn_lines import lines_of
 from xcbench.papers import Measured
 from xcbench.papers.umax import experiments, figures
 from xcbench.show import style
+from xcbench.show.pictures import save
 
 NAN = float("nan")
 EPOCHS = np.arange(0, 51, 10.0)
@@ -174,7 +175,10 @@ def test_figure3():
         measured("figure3", "delicious", "umax", 1.0, end=0.6, **{"method.double_sum": "raman"}),
         measured("figure3", "citeulike", "umax", 1.0, **one),
     )
-    made = figures.figure3(results, curves, AUTHORS)
+    made = {
+        it.name.removeprefix("figure3-"): it.make()
+        for it in figures.figure3(results, curves, AUTHORS)
+    }
     assert list(made) == ["citeulike", "delicious"]
     rows = {
         ax.get_ylabel().rsplit("\n", 1)[0].replace("\n", " "): made["delicious"].axes[i : i + 3]
@@ -208,7 +212,7 @@ def test_figures_are_files_with_captions(tmp_path, monkeypatch):
         measured("table3_code", "mnist", "umax"),
         measured("figure3", "delicious", "umax", 1.0),
     )
-    pictures = figures.draw(Measured(results, curves), tmp_path)
+    pictures = save(figures.drawings(Measured(results, curves)), tmp_path)
     assert list(pictures) == ["figure1", "figure2", "figure3-delicious"]
     assert "on Delicious with the settings" in pictures["figure3-delicious"].caption
     assert len(list(tmp_path.iterdir())) == 6
@@ -217,6 +221,6 @@ def test_figures_are_files_with_captions(tmp_path, monkeypatch):
 def test_a_results_frame_without_any_cell_still_gives_the_stored_curves():
     results, curves = frames(measured("other", "mnist", "umax"))
     assert len(figures.figure2(results, curves, AUTHORS).axes) == 3
-    assert figures.figure3(results, curves, AUTHORS) == {}
+    assert [*figures.figure3(results, curves, AUTHORS)] == []
     with style.look():
         assert lines_of(figures.figure1(results, curves, AUTHORS).axes[0])

@@ -12,7 +12,6 @@ from scipy.special import log_softmax
 
 from xcbench.core.objectives.implicit import NEWTON_STEPS, implicit_step
 from xcbench.papers import Measured
-from xcbench.papers.umax import theory
 from xcbench.papers.umax.theory import (
     bisection,
     composition,
@@ -300,17 +299,18 @@ def test_at_the_best_u_the_papers_gradients_are_not_the_smaller_ones(scale):
     np.testing.assert_allclose(moments["Eq. 6"], 2 * 8 * np.mean(np.sum(p**2, axis=1)), rtol=1e-12)
 
 
-def test_results_state_their_numbers(monkeypatch):
+def test_results_state_their_numbers(monkeypatch, tmp_path):
     monkeypatch.setattr(convergence, "STEPS", 300)
     monkeypatch.setattr(convergence, "CHECKPOINTS", np.array([10, 30, 100, 300]))
     monkeypatch.setattr(convergence, "STRENGTHS", np.array([0.1, 10.0]))
     monkeypatch.setattr(convergence, "FIXED", (1e-3,))
     monkeypatch.setattr(bisection, "STATES", 200)
-    results = theory.results(theory.measure())
-    assert [result.name for result in results] == [*theory.PARTS]
-    for result in results:
-        assert result.name in result.frames and result.figure.axes
-        assert "nan" not in result.caption and "inf" not in result.caption.split()
-        assert not any(frame.empty for frame in result.frames.values())
-    longest = results[1].frames["bisection"].set_index("solver").loc["bisection", "largest"]
-    assert f"and {longest:.0f} at most" in results[1].caption
+    for part in (step_size, bisection, convergence, second_moment):
+        section = part.DEMONSTRATION.section(tmp_path)
+        assert section.figures[0].png == tmp_path / f"{part.__name__.split('.')[-1]}.png"
+        assert "nan" not in section.text[0] and "inf" not in section.text[0].split()
+        if part is bisection:
+            by_solver = pd.read_csv(tmp_path / "bisection.csv").set_index("solver")
+            longest = by_solver.loc["bisection", "largest"]
+            assert f"and {longest:.0f} at most" in section.text[0]
+    assert not any(pd.read_csv(path).empty for path in tmp_path.glob("*.csv"))

@@ -72,7 +72,7 @@ def settings(runs_dir: Path) -> Config:
             reader="synthetic",
             synthetic=SyntheticSettings(train=60, test=20, features=30, classes=10, nonzeros=4.0),
         ),
-        method=UmaxOptions(name="umax", step="gradient"),
+        method=UmaxOptions(name="umax", lr=None, step="gradient"),
         runs_dir=str(runs_dir),
     )
 

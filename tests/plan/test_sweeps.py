@@ -198,7 +198,7 @@ def test_points_without_a_configuration_stand_beside_the_others(composer: Compos
     part = [["dataset=digits", f"dataset.synthetic.train={n}"] for n in (5, 6)]
     wrong = [["method.lr=fast"], ["method.lr=-1"], ["nonsense=1"]]
     configurations, problems = composer.read_all([part[0], *right, *wrong, part[1]])
-    assert [it.method.lr for it in configurations] == [None, 0.5]
+    assert [it.method.lr for it in configurations] == ["auto", 0.5]
     assert sorted(map(len, problems.values())) == [1, 1, 1, 2]
     (reason,) = [reason for reason, points in problems.items() if points == part]
     assert "inside a part that is empty" in reason and "`xcbench options`" in reason

@@ -162,8 +162,7 @@ def test_submitits_own_processes_run_a_launch(
 def local(new_workspace: NewWorkspace) -> Workspace:
     """A grid that one process ran."""
     workspace = new_workspace("local")
-    done = workspace.run(*GRID)
-    assert done.code == 0, done.text
+    workspace.run(*GRID).succeeded()
     return workspace
 
 
@@ -176,8 +175,8 @@ def frame(workspace: Workspace):
 def test_an_engine_gives_the_frame_of_a_local_launch(
     local: Workspace, workspace: Workspace, name: str
 ) -> None:
-    done = workspace.run_fresh(*GRID, f"executor={name}", "workers=2")
-    assert done.code == 0 and done.err == "", done.text
+    done = workspace.run_fresh(*GRID, f"executor={name}", "workers=2").succeeded()
+    assert done.err == "", done.text
     assert "4 cells: 4 done" in done.out and "[4/4]" in done.out
     assert_frame_equal(frame(workspace), frame(local), check_exact=True)
     assert not (workspace.path / "runs" / "submitit").exists()

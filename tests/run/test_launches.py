@@ -79,8 +79,7 @@ def test_signals_end_a_launch_as_ctrl_c_does(workspace: Workspace, number: signa
 def test_the_first_worker_leaves_ctrl_c_to_its_parent_from_its_start() -> None:
     code = (
         "import time; from pathlib import Path\n"
-        "from xcbench.system.processes import without_signals\n"
-        "from xcbench.run.workers import SPAWN\n"
+        "from xcbench.system.processes import SPAWN, without_signals\n"
         "if __name__ == '__main__':\n"
         "    process = SPAWN.Process(target=time.sleep, args=(0,))\n"
         "    with without_signals():\n        process.start()\n"

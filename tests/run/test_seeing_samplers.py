@@ -27,8 +27,7 @@ def curves(workspace: Workspace) -> pd.DataFrame:
 def alone(new_workspace: NewWorkspace) -> pd.DataFrame:
     """Curves of the sweep by one worker, in one go."""
     workspace = new_workspace("alone")
-    done = workspace.run(*SWEEP, "workers=1")
-    assert done.code == 0, done.text
+    workspace.run(*SWEEP, "workers=1").succeeded()
     found = curves(workspace)
     assert found["cell"].nunique() == 2 * len(SAMPLERS)
     assert (found.groupby("cell")["train_log_loss"].last() < 1.0).all()
@@ -36,8 +35,7 @@ def alone(new_workspace: NewWorkspace) -> pd.DataFrame:
 
 
 def test_two_workers_give_the_same(workspace: Workspace, alone: pd.DataFrame) -> None:
-    done = workspace.run(*SWEEP, "workers=2")
-    assert done.code == 0, done.text
+    workspace.run(*SWEEP, "workers=2").succeeded()
     assert_frame_equal(curves(workspace), alone, check_exact=True)
 
 
@@ -48,7 +46,6 @@ def test_a_killed_sweep_ends_with_the_same(workspace: Workspace, alone: pd.DataF
         process.communicate()
     before = len(workspace.cells())
     assert 2 <= before < 2 * len(SAMPLERS)
-    done = workspace.run(*SWEEP)
-    assert done.code == 0, done.text
+    done = workspace.run(*SWEEP).succeeded()
     assert f"{before} of them were there already" in done.out
     assert_frame_equal(curves(workspace), alone, check_exact=True)

@@ -37,14 +37,12 @@ def curves(workspace: Workspace):
 def alone(new_workspace: NewWorkspace) -> Workspace:
     """A grid that one process ran, one cell after the other."""
     workspace = new_workspace("one")
-    done = workspace.run(*GRID, "workers=1")
-    assert done.code == 0, done.text
+    workspace.run(*GRID, "workers=1").succeeded()
     return workspace
 
 
 def test_two_workers_give_the_numbers_of_one(alone: Workspace, workspace: Workspace) -> None:
-    done = workspace.run(*GRID, "workers=2")
-    assert done.code == 0, done.text
+    done = workspace.run(*GRID, "workers=2").succeeded()
     assert_frame_equal(curves(alone), curves(workspace), check_exact=True)
     lines = [line for line in done.out.splitlines() if line.startswith("[")]
     assert [line.split()[0] for line in lines] == [f"[{i}/8]" for i in range(1, 9)]
@@ -57,8 +55,8 @@ def test_another_launcher_gives_the_same_numbers(alone: Workspace, workspace: Wo
         "hydra_plugins.hydra_joblib_launcher", reason="hydra-joblib-launcher is not installed"
     )
     words = (*GRID, "hydra/launcher=joblib", "hydra.launcher.n_jobs=2", "hydra.job.chdir=true")
-    done = workspace.run_fresh(*words, "grid=named")
-    assert done.code == 0 and "8 cells: 8 done" in done.out, done.text
+    done = workspace.run_fresh(*words, "grid=named").succeeded()
+    assert "8 cells: 8 done" in done.out, done.text
     assert_frame_equal(curves(alone), curves(workspace), check_exact=True)
     assert len(workspace.frame("grid=named")) == 8
 
@@ -108,8 +106,8 @@ def test_a_dead_worker_costs_its_cell_alone(workspace: Workspace, ends: str, how
     assert frame["status"].value_counts().to_dict() == {"done": 3, "failed": 1}
     message = frame.loc[frame["status"] == "failed", "message"].iloc[0]
     assert message == f"worker died: {how}"
-    again = workspace.run(*words, "engine=numpy")
-    assert again.code == 0 and "3 of them were there already" in again.out, again.text
+    again = workspace.run(*words, "engine=numpy").succeeded()
+    assert "3 of them were there already" in again.out, again.text
 
 
 def test_interrupted_workers_leave_what_is_finished(tmp_path: Path) -> None:

@@ -152,16 +152,6 @@ def test_weights_are_saved_with_the_cell_and_go_with_it(tmp_path: Path) -> None:
             cells.weights(tmp_path, saved)
 
 
-def test_beginning_of_an_identity_finds_the_cell(tmp_path: Path) -> None:
-    for name in ("ab12", "ab34", "cd56"):
-        cells.save(tmp_path, make(name))
-    assert cells.find(tmp_path, "c").cell == "cd56"
-    assert cells.find(tmp_path, "AB1").cell == "ab12"
-    for prefix, sentence in (("ab", "2 cells begin"), ("e", "no cell 'e'"), ("", "no cell ''")):
-        with pytest.raises(UserError, match=sentence):
-            cells.find(tmp_path, prefix)
-
-
 # ---------------------------------------------------------------- interrupted writes
 @pytest.mark.parametrize("number", [1, 2])
 def test_interrupted_save_leaves_nothing_that_looks_finished(

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calling import command
 from made_cells import make
-from plugin_examples import GCE, assert_one_sentence
+from plugin_examples import GCE
 from workspace import Workspace
 from xcbench import SampledSoftmaxClassifier, model_files
 from xcbench.cli import main
@@ -55,19 +56,10 @@ def model(folder: Path, changes: dict[str, Any]) -> Path:
     return where
 
 
-def error(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
-    """The one sentence of a command that is refused."""
-    with pytest.raises(SystemExit) as ended:
-        main.main([str(word) for word in words])
-    printed = capsys.readouterr().err
-    assert ended.value.code == 2 and printed.count("\n") == 1, printed
-    return printed
-
-
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_a_model_imports_nothing_that_it_names(folder, capsys, place: str, command: str) -> None:
-    said = error(capsys, command, model(folder, PLACES[place]), "rows.svm")
+@pytest.mark.parametrize("verb", ["predict", "evaluate"])
+def test_a_model_imports_nothing_that_it_names(folder, capsys, place: str, verb: str) -> None:
+    said = command(capsys, verb, model(folder, PLACES[place]), "rows.svm", code=2)
     assert not (folder / "executed").exists() and "evil_code" not in sys.modules
     assert PLACES[place].get("method", "evil_code") in said
 
@@ -81,7 +73,7 @@ def test_a_cell_imports_nothing_that_it_names(folder, capsys) -> None:
     cell.shape = {"classes": 3, "features": 2, "twin": False}
     cell.launch = {"method_target": "evil_code.method"}
     cells.save(folder / "runs", cell)
-    assert "trust=evil_code" in error(capsys, "predict", cell.cell, "rows.svm")
+    assert "trust=evil_code" in command(capsys, "predict", cell.cell, "rows.svm", code=2)
     for words in (["show", cell.cell], ["results"], ["verify"]):
         with pytest.raises(SystemExit):
             main.main(words)
@@ -91,13 +83,11 @@ def test_a_cell_imports_nothing_that_it_names(folder, capsys) -> None:
 def test_what_is_trusted_by_name_is_loaded(workspace: Workspace) -> None:
     (workspace.path / "gce.py").write_text(GCE)
     (workspace.path / "rows.svm").write_text("a 1:1\nb 2:1\nc 3:1\n")
-    trained = workspace.xcbench("train", "rows.svm", "method=gce.method", "out=own")
-    assert trained.code == 0, trained.text  # named on the command line
+    workspace.xcbench("train", "rows.svm", "method=gce.method", "out=own").succeeded()
     for words in ([], ["trust=gc"], ["trust=gce.method"]):
-        refused = workspace.xcbench("predict", "own", "rows.svm", *words)
-        assert_one_sentence(refused, "add trust=gce$")
-    done = workspace.xcbench("predict", "own", "rows.svm", "trust=gce")
-    assert done.code == 0 and done.out.count("\n") == 3, done.text
+        workspace.xcbench("predict", "own", "rows.svm", *words).refused("add trust=gce$")
+    done = workspace.xcbench("predict", "own", "rows.svm", "trust=gce").succeeded()
+    assert done.out.count("\n") == 3, done.text
 
 
 def test_what_this_process_has_loaded_is_known(folder: Path) -> None:

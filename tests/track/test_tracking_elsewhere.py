@@ -249,13 +249,11 @@ def test_a_launch_loses_nothing_to_a_server_that_is_down(
     uri = f"tracking_uri={server.uri}"
     words = ("-m", "dataset=digits", "method=umax", "budget.epochs=1", "seed=0,1")
     server.kill()
-    down = workspace.run(*words, uri, "mlflow=true")
-    assert down.code == 0
+    down = workspace.run(*words, uri, "mlflow=true").succeeded()
     assert "does not answer" in down.err
     assert "2 done" in down.out
     server.start()
-    up = workspace.run(*words[:-1], "seed=2", uri, "mlflow=true")
-    assert up.code == 0
+    up = workspace.run(*words[:-1], "seed=2", uri, "mlflow=true").succeeded()
     assert not up.err
     api = client(server.uri)
     experiment = api.get_experiment_by_name("xcbench").experiment_id

@@ -38,26 +38,84 @@ class Nothing(Solver):
 def test_a_curve_by_hand(
     losses: list[float], patience: int, best: int, end: int | None, digits: Dataset
 ) -> None:
-    model = registry.builtin()["ove"].build(_settings(0.1), digits.info)
-    model = model.make_model("numpy", 10, 64, True, "float64")
-    course = Course(Nothing(), model, Budget(patience=patience), HELD_OUT, 0.0)
+    course = _course(Budget(patience=patience), digits)
     for epoch, loss in enumerate(losses):
-        model.b[...] = epoch
-        course.progress = Progress(epoch, 100 * epoch, float(epoch), 1.0)
-        course._add_row()
-        course.record({"validation_log_loss": loss, "test_log_loss": 0.0})
+        _evaluated(course, epoch, loss)
         if course.ended:
             break
-    trace = course.finish()
+    course.restore()
+    trace = course.trace
     assert course.ended == (end is not None)
     assert (epoch == end) if course.ended else (trace.message is None)
-    assert (model.b == best).all(), "the weights of the best evaluation"
+    assert (course.model.b == best).all(), "the weights of the best evaluation"
     if course.ended:
         assert trace.status == "done"
         assert trace.message == (
             f"stopped at epoch {end}: budget.patience={patience} evaluations without a better "
             f"validation_log_loss than at epoch {best}"
         )
+
+
+def test_a_small_gain_is_kept_but_does_not_go_on(digits: Dataset) -> None:
+    """Each evaluation is better by 1 %, less than a gain of 2 %, until two of them are one."""
+    course = _course(Budget(patience=3, gain=0.02), digits)
+    for epoch, loss in enumerate([1.0, 0.99, 0.981, 0.97, 0.96, 0.955, 0.952]):
+        _evaluated(course, epoch, loss)
+        if course.ended:
+            break
+    assert epoch == 6, "0.97 gains 3 % over 1.0; the three after it gain 1.9 % at most"
+    row = course.restore()
+    assert row is not None and row["validation_log_loss"] == 0.952
+    assert (course.model.b == 6).all()
+
+
+def test_times_of_evaluations_are_seconds(digits: Dataset) -> None:
+    times = [0.3, 0.6, 0.9]
+    budget = Budget(epochs=1e6, times=times, seconds=1.2, checkpoints=7, clock="processor")
+    (trace,) = training.run([_lane(digits, 0.05, "numpy")], digits, 0, budget, HELD_OUT)
+    seconds = trace.curve["train_seconds"].tolist()
+    assert len(seconds) == 5 and seconds[0] < 0.01
+    late = [at - due for at, due in zip(seconds[1:], [*times, 1.2], strict=True)]
+    assert all(0 <= it < 0.25 for it in late), "a look at the clock comes about every 0.1 s"
+
+
+def test_the_best_evaluation_is_measured_on_all_rows(digits: Dataset) -> None:
+    budget = Budget(epochs=25, checkpoints=25, patience=3)
+    sampled = replace(HELD_OUT, curve_rows=20)
+    (whole,), kept = _run(digits, "numpy", budget)
+    lane = _lane(digits, 0.05, "numpy")
+    (short,) = training.run([lane], digits, 0, budget, sampled)
+    best = whole.curve["validation_log_loss"].idxmin()
+    same = (whole.curve["test_log_loss"] == short.curve["test_log_loss"]).tolist()
+    assert [place for place, it in enumerate(same) if it] == [best]
+    errors = short.curve["test_log_loss_standard_error"]
+    assert errors.isna().tolist() == [place == best for place in range(len(errors))]
+    np.testing.assert_array_equal(lane.model.weights()["W"], kept["W"])
+
+
+def test_what_a_library_holds_stays_as_it_is(digits: Dataset) -> None:
+    course = _course(Budget(patience=9), digits)
+    course.model.state = dict
+    for epoch, loss in enumerate([1.0, 0.5]):
+        _evaluated(course, epoch, loss)
+    row = course.restore()
+    assert row is not None and row["epoch"] == 1 and (course.model.b == 1).all()
+    _evaluated(course, 2, 0.7)
+    assert course.restore() is None and (course.model.b == 2).all()
+
+
+def _course(budget: Budget, data: Dataset) -> Any:
+    model = registry.builtin()["ove"].build(_settings(0.1), data.info)
+    model = model.make_model("numpy", 10, 64, True, "float64")
+    return Course(Nothing(), model, budget, HELD_OUT, 0.0)
+
+
+def _evaluated(course: Any, epoch: int, loss: float) -> None:
+    """An evaluation of weights that tell its epoch."""
+    course.model.b[...] = epoch
+    course.progress = Progress(epoch, 100 * epoch, float(epoch), 1.0)
+    course._add_row()
+    course.record({"validation_log_loss": loss, "test_log_loss": 0.0})
 
 
 def _settings(lr: float) -> Any:

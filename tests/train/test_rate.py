@@ -146,8 +146,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
     """Curves of the sweep's cells, each run by itself."""
     pytest.importorskip("numba")
     workspace = Workspace(tmp_path_factory.mktemp("alone"))
-    done = workspace.run(*SWEEP, "lockstep=false")
-    assert done.code == 0, done.text
+    workspace.run(*SWEEP, "lockstep=false").succeeded()
     return numbers(workspace.frame("--curves"))
 
 
@@ -155,8 +154,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 def test_workers_and_lockstep_find_the_same(
     workspace: Workspace, alone: pd.DataFrame, workers: int
 ) -> None:
-    done = workspace.run(*SWEEP, f"workers={workers}")
-    assert done.code == 0, done.text
+    workspace.run(*SWEEP, f"workers={workers}").succeeded()
     assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
     frame = workspace.frame()
     assert frame["lr"].gt(0).all() and frame["lr_by"].eq("auto").all()
@@ -171,8 +169,7 @@ def test_a_killed_launch_goes_on(workspace: Workspace, alone: pd.DataFrame) -> N
         process.send_signal(signal.SIGKILL)
         process.communicate()
     assert 1 <= len(workspace.cells()) < 16
-    done = workspace.run(*SWEEP)
-    assert done.code == 0, done.text
+    workspace.run(*SWEEP).succeeded()
     assert_frame_equal(numbers(workspace.frame("--curves")), alone, check_exact=True)
 
 

@@ -44,8 +44,7 @@ def launch(workspace: Workspace, folder: str, rows: list[str], test: list[str], 
     write(place / "test.txt", test)
     files = f"dataset.train={place}/train.txt", f"dataset.test={place}/test.txt"
     more = ("save_weights=true", f"runs_dir={folder}/runs", "method.lr=0.5", "engine=numpy")
-    done = workspace.run("dataset=file", *files, *SMALL, *more, *words)
-    assert done.code == 0, done.text
+    workspace.run("dataset=file", *files, *SMALL, *more, *words).succeeded()
     (path,) = (place / "runs" / "cells").glob("*/weights.npz")
     with np.load(path) as content:
         weights = dict(content)

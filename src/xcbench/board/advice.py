@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
-from xcbench.store.ordering import best_first, near_best
+from xcbench.board.results import CHOOSING, MEASURES, RANKED, Board
+from xcbench.core.metrics import of_column
+from xcbench.store.ordering import best_first, best_value, near_best
 
 NEAR = (
     0.02  # accuracies within this share of the best one, and losses, count as as good: faster wins
@@ -28,15 +29,6 @@ class Needs:
     seconds: float | None = None
     mib: float | None = None
     row_seconds: float | None = None
-
-
-WISHES: Mapping[str, Needs] = {
-    "any method": Needs(),
-    "with probabilities": Needs(probabilities=True),
-    "trained in 0.1 s": Needs(seconds=0.1),
-    "probabilities in 0.1 s": Needs(probabilities=True, seconds=0.1),
-    "a model of at most 1 MiB": Needs(mib=1.0),
-}
 
 
 def measure(needs: Needs) -> str:
@@ -76,30 +68,44 @@ def choice(entries: pd.DataFrame, needs: Needs, resolution: float = 0.0) -> pd.S
     return near.assign(order=seconds).sort_values("order", kind="stable").iloc[0]
 
 
-def table(summary: pd.DataFrame, shapes: pd.DataFrame) -> pd.DataFrame:
-    """Recommended method for every task and set of needs, ordered by the number of classes."""
-    return pd.DataFrame(_lines(summary, shapes))
+def in_seconds(board: Board, quality: pd.DataFrame) -> pd.DataFrame:
+    """Method that validation rows recommend for every measured task and time, by classes and rows.
+
+    Parameters
+    ----------
+    quality : of `results.anytime`.
+
+    Returns
+    -------
+    DataFrame
+        Also its quality, and the regret: how much better the best method is on test rows.
+    """
+    shapes = board.finals.groupby("task")[["shape.classes", "shape.train"]].first()
+    some = quality[quality["role"].eq(RANKED) & quality["task"].isin(board.measured)]
+    lines = []
+    for (task, seconds), rows in some.groupby(["task", "seconds"]):
+        for measure, chooses in CHOOSING.items():
+            there = rows.dropna(subset=[measure, chooses])
+            if len(there):
+                key = of_column(measure).key
+                chosen = there.loc[[key(there[chooses]).idxmin()]].iloc[0]
+                regret = abs(chosen[measure] - best_value(there[measure], measure))
+                head = (task, *shapes.loc[[task]].astype(int).iloc[0], measure, seconds)
+                lines.append((*head, chosen["method"], chosen[measure], regret))
+    columns = ["task", "K", "N", "measure", "seconds", "method", "quality", "regret"]
+    table = pd.DataFrame(lines, columns=columns)
+    return table.sort_values(["measure", "K", "N", "seconds"], kind="stable", ignore_index=True)
 
 
-def _lines(summary: pd.DataFrame, shapes: pd.DataFrame) -> Iterator[dict[str, object]]:
-    for task, shape in shapes.sort_values(["classes", "train"], kind="stable").iterrows():
-        rows = summary[summary["task"] == task]
-        line = {
-            "task": task,
-            "K": int(shape["classes"]),
-            "N": int(shape["train"]),
-            "density": shape["nonzeros_per_row"] / shape["features"],
-        }
-        for wish, needs in WISHES.items():
-            best = choice(rows, needs)
-            line[wish] = "none" if best is None else _words(best, needs)
-        yield line
+def by_seconds(chosen: pd.DataFrame) -> pd.DataFrame:
+    """The methods of `in_seconds`, with their quality: tasks by classes and rows, a column a time.
 
-
-def _words(row: pd.Series, needs: Needs) -> str:
-    value = (
-        f"log loss {row['test_log_loss']:.3f}"
-        if needs.probabilities
-        else f"{100 * row['accuracy']:.1f} %"
-    )
-    return f"{row['method']} ({value}, {row['train_seconds']:.2g} s)"
+    The page of the board shows it, and the first page of the reports (``advice.csv``).
+    """
+    value = chosen["quality"].map("{:.3f}".format)
+    cells = chosen.assign(cell=chosen["method"] + " (" + value + ")")
+    cells = cells.assign(measure=cells["measure"].map(MEASURES))
+    index = ["measure", "K", "N", "task"]
+    table = cells.pivot(index=index, columns="seconds", values="cell").reset_index()
+    table.columns = [it if isinstance(it, str) else f"in {it:g} s" for it in table.columns]
+    return table

@@ -81,7 +81,7 @@ class Comparison:
 
     def _prepared(self) -> Info:
         """The dataset, read once for all methods."""
-        settings = self.conditions.of(self.task, self.order[0], "runs", 0)
+        settings = self.conditions.trial(self.task, self.order[0], 0, 0)
         cache = planning.cache_dir(settings)
         info = prepare(settings.dataset, Path(settings.data_dir), cache, settings.fetch)
         assert isinstance(info, Info)  # dataset.missing=error
@@ -95,8 +95,10 @@ class Comparison:
 
     def _jobs(self, method: str, info: Info) -> list[Job]:
         """A cell at the defaults, then the drawn ones."""
-        settings = _drawable(self.conditions.of(self.task, method, "runs", 0), info)
-        return tuning.jobs(self.conditions.protocol, settings)
+        settings = _drawable(self.conditions.trial(self.task, method, 0, 0), info)
+        points = tuning.drawn(self.conditions.protocol, settings, info, 0)
+        trials = [tuning.with_options(settings, point) for point in points]
+        return planning.jobs(trials, complete=False)
 
     def _drawn(self, info: Info) -> Iterator[Job]:
         """Drawn cells of the best methods so far, in turn."""
@@ -113,8 +115,8 @@ class Comparison:
 
     def _run(self, job: Job) -> str:
         """Run a cell, take its measures, and say what came out."""
-        limit = LATE * self.conditions.protocol.cap(self.task, "runs")
-        code = limits.isolated(partial(_silently, partial(limits.within, limit, [job], True)))
+        limit = LATE * self.conditions.protocol.rungs[0]
+        code = limits.isolated(partial(_silently, partial(limits.within, limit, [job])))
         self.interrupted = code == limits.INTERRUPTED
         cell = cells.usable(Path(job.settings.runs_dir), job.cell.cell)
         if cell is None or cell.status not in tuning.ENDED:
@@ -173,5 +175,5 @@ def _measures(job: Job, row: pd.Series, every_label: bool) -> dict[str, Any]:
 def short(conditions: Conditions, seconds: float) -> Conditions:
     """Conditions of the board with a smaller budget, so that a comparison fits a time limit."""
     cap = round(seconds / CELLS, 3)
-    conditions.protocol = replace(conditions.protocol, seconds={"tuning": cap, "runs": cap})
+    conditions.protocol = replace(conditions.protocol, rungs=(cap,))
     return conditions

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from xcbench.board.comparisons import interval
 from xcbench.core.metrics import of_column
-from xcbench.show.effects import Effect, effect
+from xcbench.show.effects import Effect
 
 
 @dataclass(frozen=True)
@@ -56,17 +57,23 @@ PUBLISHED = (
 
 
 def gains(finals: pd.DataFrame, better: str, worse: str, measure: str) -> pd.DataFrame:
-    """Gain of the first method over the second, tasks × seeds that both have."""
-    table = finals.pivot_table(index=["task", "seed"], columns="method", values=measure)
-    if not {better, worse} <= set(table):
-        return pd.DataFrame()
-    return of_column(measure).key(table[worse] - table[better]).unstack("seed").dropna()
+    """Gain of the first method over the second, tasks × seeds, of the tasks that have both."""
+    one, other = (values(finals, method, measure) for method in (better, worse))
+    return of_column(measure).key(other - one).dropna()
+
+
+def values(finals: pd.DataFrame, method: str | pd.Series, measure: str) -> pd.DataFrame:
+    """Numbers of a method, or of one a cell, tasks × seeds; a missing seed has the task's mean."""
+    rows = finals[finals["method"] == method]
+    seeds = sorted(finals["seed"].unique())
+    table = rows.pivot_table(index="task", columns="seed", values=measure)
+    return table.reindex(columns=seeds).T.fillna(table.mean(axis="columns")).T
 
 
 def judged(finals: pd.DataFrame) -> pd.DataFrame:
     """One row a published conclusion: the tasks on which it holds, the gain and the verdict.
 
-    The gain is the mean over tasks. Its interval is over seeds, so it applies to these tasks only.
+    The gain is the mean over tasks; its interval is over tasks and seeds together.
     """
     return pd.DataFrame(_rows(finals))
 
@@ -74,7 +81,7 @@ def judged(finals: pd.DataFrame) -> pd.DataFrame:
 def _rows(finals: pd.DataFrame) -> Iterator[dict[str, object]]:
     for entry in PUBLISHED:
         gain = gains(finals, entry.better, entry.worse, entry.measure)
-        measured = effect([*gain.mean()])
+        measured = interval(gain)
         holds = int((gain.mean(axis="columns") > 0).sum())
         yield {
             "paper": entry.paper,

@@ -1,64 +1,72 @@
-"""Figures of the board: an overview, average ranks, profiles and fronts."""
+"""Figures of the board: a figure a question, and an overview."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
-from matplotlib.figure import Figure
+import pandas as pd
 
-from xcbench.board.results import Board
-from xcbench.board.tables import MEASURES
-from xcbench.show import charts, pictures, ranks, style
-from xcbench.show.pictures import Picture
+from xcbench.board.comparisons import AHEAD, BEHIND
+from xcbench.board.protocol import LINES, REFERENCE
+from xcbench.board.results import LINE, MEASURES, Board
+from xcbench.show import charts, pictures
+from xcbench.show.pictures import Drawing, Picture
 from xcbench.store.ordering import best_value
+from xcbench.units import count
 
 
-def draw(board: Board, folder: Path) -> list[Picture]:
-    """Draw the figures and save them in a folder."""
-    with style.look():
-        drawn = [*every(board)]
-    figures = {name: figure for name, figure, _ in drawn}
-    captions = {name: caption for name, _, caption in drawn}
-    return [*pictures.save(figures, captions, folder).values()]
+def draw(board: Board, tables: Mapping[str, pd.DataFrame], folder: Path) -> dict[str, Picture]:
+    """Draw the figures and save them in a folder; gives them by name."""
+    return pictures.save(every(board, tables), folder)
 
 
-def every(board: Board) -> Iterator[tuple[str, Figure, str]]:
-    """Names, figures and captions."""
-    accuracy, loss = board.by_task("accuracy"), board.by_task("test_log_loss")
+def every(board: Board, tables: Mapping[str, pd.DataFrame]) -> Iterator[Drawing]:
+    """All figures with their captions."""
+    for measure, words in MEASURES.items():
+        ranks = tables["ranks"]
+        some = ranks[ranks["measure"] == measure].set_index("method")
+        if len(some):
+            some = some.assign(apart=some["result"].isin([BEHIND, AHEAD]))
+            yield Drawing(
+                f"ranks-{measure}",
+                partial(charts.rank_intervals, some, f"average ranks by {words}"),
+                f"Average ranks by {words} over {count(some['tasks'].iloc[0], 'task')}, with 95 % "
+                "intervals over tasks and seeds. Grey methods are told apart from the leader.",
+            )
+    accuracy = board.by_task("accuracy")
+    quality = tables["anytime"]
+    quality = quality[~quality["role"].isin([LINE, REFERENCE])]
+    yield Drawing(
+        "front-seconds",
+        partial(
+            charts.fronts,
+            quality,
+            "train_seconds",
+            "accuracy",
+            "training seconds",
+            accuracy.reindex(columns=[REFERENCE, *LINES]),
+        ),
+        "Accuracy (precision at 1 where every label counts) after the protocol's seconds of "
+        "training, of all methods; those on the Pareto front have numbers, and their names above "
+        "the panel. Dashed: exact softmax at its optimum, and what needs no training.",
+    )
     best = accuracy.agg(best_value, axis="columns", column="accuracy")
-    yield (
+    yield Drawing(
         "overview",
-        charts.heat_map(accuracy.div(best, axis="index").T),
+        partial(charts.heat_map, accuracy.div(best, axis="index").T),
         "Accuracy (precision at 1 where every label counts) in per cent of the best of the task. "
         "A dash marks a method without a number; the tables have the reason.",
     )
-    for name, words in MEASURES.items():
-        if table := ranks.ranks(board.by_task(name), name):
-            yield (
-                f"ranks-{name}",
-                charts.rank_diagram(table, f"average ranks by {words}"),
-                f"Average ranks by {words} over {table.tasks} tasks. Methods joined by a bar do "
-                "not differ (Nemenyi, 95 %); a method without a number ranks last.",
-            )
-    if len(loss):
-        yield (
-            "profile-loss",
-            charts.profile(loss, "log loss"),
-            "Performance profile of the log loss: share of tasks on which a method is within a "
-            "ratio of the best.",
-        )
-    error = charts.profile(1 - accuracy, "error")
-    yield "profile-error", error, "Performance profile of the error."
-    trained = board.summary[board.summary["method"] != "prior"]
-    yield (
-        "front-seconds",
-        charts.fronts(trained, "train_seconds", "accuracy", "training seconds"),
-        "Accuracy against training time. A line joins the Pareto front, whose methods are named "
-        "above the panel.",
-    )
-    yield (
+    yield Drawing(
         "front-mib",
-        charts.fronts(trained, "model_mib", "accuracy", "model MiB"),
+        partial(
+            charts.fronts,
+            board.summary[board.summary["role"] != LINE],
+            "model_mib",
+            "accuracy",
+            "model MiB",
+        ),
         "Accuracy against the size of the model, with the Pareto front.",
     )

@@ -1,33 +1,32 @@
-"""Run the cells of the board: for every task and method, first the trials, then the final cells.
+"""Run the cells of the board: for every task and method its searches, then its final cells.
 
-Finished cells are kept, as in the grids of a paper. The tables are written after every task, so an
-interrupted launch loses nothing.
+Finished cells are kept, as in the grids of a paper; every pair of a task and a method is such a
+grid. The tables are written after every task, so an interrupted launch loses nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
-from xcbench.board import limits, tuning
+from xcbench.board import limits
 from xcbench.board.protocol import NAME, PARTS, Conditions, Protocol, Task
+from xcbench.board.tuning import Measurement
 from xcbench.committed import results_cache
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.committed.totals import Totals
 from xcbench.config.settings import Config
-from xcbench.core.dataset import Info
 from xcbench.errors import UserError
-from xcbench.methods import registry
 from xcbench.papers.run import cells_of, tables
 from xcbench.plan import planning, sweeps
 from xcbench.plan.planning import Job
 from xcbench.store import cells
-from xcbench.store.cell import FINAL
 from xcbench.system.processes import INTERRUPTED
 
-ENDED = "ended: the cells of the method took more than {:.0f} processor seconds"
+ENDED = "ended: these cells took more than {:.0f} processor seconds"
+Rows = dict[str, ResultsCache]  # by part
 
 
 @dataclass
@@ -51,94 +50,98 @@ class Launch:
     committed: Path | None = None
     totals: Totals | None = None
 
-    def run(self, parts: Sequence[str] = PARTS) -> int:
-        """Run the parts of every task, and write their tables; returns the exit code."""
+    def run(self) -> int:
+        """Run what is missing of every task, and write the tables; returns the exit code."""
         caches, code = self._started(), 0
         with sweeps.hydra(self.overrides):
             conditions = Conditions(self.protocol, self.overrides)
             for task in self._chosen():
-                new = dict.fromkeys(parts, ResultsCache.empty())
-                for method in self.methods or registry.names():
-                    both = partial(self._cells, task, method, conditions, caches, parts)
+                new = []
+                for method in self._methods():
                     if not self.totals:
                         print(f"{NAME}: {task.name} {method}", flush=True)
-                        code = max(code, limits.isolated(partial(both, self._within)))
+                    rows, exit_code = self._pair(conditions, task, method, caches)
+                    code = max(code, exit_code)
                     if code == INTERRUPTED:
                         break
-                    measured = both(self._ended)
-                    new = {part: new[part].joined(measured[part]) for part in parts}
+                    new.append(rows)
                 if self.totals:
                     self.totals.end_grid(task.name)
                     continue
-                for part in parts:
-                    keep = partial(self._replaced, task.name, part, new[part])
+                for part in PARTS:
+                    keep = partial(self._replaced, task, part, [rows[part] for rows in new])
                     caches[part] = results_cache.update(self.folder, part, keep)
                 if code == INTERRUPTED:
                     break
         return code
 
-    @cached_property
-    def _source(self) -> dict[str, ResultsCache]:
-        return tables(self.committed) if self.committed else {}
-
-    def _started(self) -> dict[str, ResultsCache]:
+    def _started(self) -> Rows:
         """Tables of the folder, those of a partial board with committed rows of its tasks."""
         caches = tables(self.folder)
-        for part in PARTS:
-            for task in self._chosen():
-                caches[part] = self._with_committed(task.name, part, caches[part])
+        if self.committed:
+            committed = tables(self.committed)
+            for part in PARTS:
+                for task in self._chosen():
+                    caches[part] = self._with_committed(task, caches[part], committed[part])
         return caches
 
-    def _with_committed(self, task: str, part: str, cache: ResultsCache) -> ResultsCache:
+    def _with_committed(
+        self, task: Task, cache: ResultsCache, committed: ResultsCache
+    ) -> ResultsCache:
         """A table with the committed rows of a task; of the chosen methods it keeps its rows."""
-        if part not in self._source:
-            return cache
-        committed = self._source[part]
-        measured = cache.rows.loc[cache.rows["grid"] == task, "method"]
-        kept = set(measured) & set(self.methods or registry.names())
-        rows = committed.rows[committed.rows["grid"] == task]
-        rows = rows[~rows["method"].isin(kept)]
-        curves = committed.curves[committed.curves["cell"].isin(rows["cell"])]
-        some = ResultsCache(rows, curves, codes=committed.codes)
-        return cache.replaced(task, some, ["method"])
+        mine = {f"{task.name}/{method}" for method in self._methods()} & set(cache.rows["grid"])
+        for grid in sorted({*committed.rows["grid"]} - mine):
+            if grid.startswith(f"{task.name}/"):
+                names = committed.rows.loc[committed.rows["grid"] == grid, "cell"]
+                cache = cache.replaced(grid, committed.only(grid, names))
+        return cache
 
     def _replaced(
-        self, task: str, part: str, new: ResultsCache, cache: ResultsCache
+        self, task: Task, part: str, new: Sequence[ResultsCache], cache: ResultsCache
     ) -> ResultsCache:
-        """Tables with new rows of a task; methods that did not run keep theirs."""
-        return self._with_committed(task, part, cache).replaced(task, new, ["method"])
+        """Tables with new rows of the pairs of a task; methods that did not run keep theirs."""
+        if self.committed:
+            cache = self._with_committed(task, cache, tables(self.committed)[part])
+        for rows, method in zip(new, self._methods(), strict=False):
+            cache = cache.replaced(f"{task.name}/{method}", rows)
+        return cache
 
-    def _cells(
-        self,
-        task: Task,
-        method: str,
-        conditions: Conditions,
-        caches: Mapping[str, ResultsCache],
-        parts: Sequence[str],
-        execute: Callable[[Task, str, Sequence[Job]], int],
-    ) -> dict[str, ResultsCache]:
-        """Rows of a method on a task by part; the best of the trials are those of the rows."""
-        measured = dict.fromkeys(parts, ResultsCache.empty())
-        for part in parts:
-            tuned = measured.get("tuning", caches["tuning"])
-            jobs = self.jobs(task, part, method, conditions, tuned)
-            if jobs:
-                run = partial(execute, task, part)
-                measured[part], _ = cells_of(task.name, jobs, caches[part], run, self.totals)
-        return measured
+    def _pair(
+        self, conditions: Conditions, task: Task, method: str, caches: Rows
+    ) -> tuple[Rows, int]:
+        """Rows of a method on a task, and the exit code of its launches."""
+        measured, codes = dict.fromkeys(PARTS, ResultsCache.empty()), [0]
 
-    def _ended(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
-        """Say of the cells that are not there that their process was ended."""
-        for job in jobs:
+        def run(part: str, settings: Sequence[Config]) -> ResultsCache:
+            if codes[-1] == INTERRUPTED:
+                return ResultsCache.empty()
+            jobs, grid = planning.jobs(settings, complete=False), f"{task.name}/{method}"
+            new, code = cells_of(grid, jobs, caches[part], self._execute, self.totals)
+            codes.append(code)
+            measured[part] = measured[part].joined(new)
+            return new
+
+        Measurement(conditions, task, method, run).measure()
+        return measured, max(codes)
+
+    def _execute(self, jobs: Sequence[Job]) -> int:
+        """Run cells within their limit; of those that it leaves without a result, say so."""
+        limit = self._limit(jobs)
+        code = limits.isolated(partial(limits.within, limit, jobs))
+        for job in jobs if code != INTERRUPTED else ():
             runs_dir = Path(job.settings.runs_dir)
-            if isinstance(job.info, Info) and cells.usable(runs_dir, job.cell.cell) is None:
-                message = ENDED.format(self.protocol.limit(task, part))
+            if cells.usable(runs_dir, job.cell.cell) is None:
+                message = ENDED.format(limit)
                 cells.save(runs_dir, replace(job.cell, status="failed", message=message))
-        return 0
+        return code
 
-    def _within(self, task: Task, part: str, jobs: Sequence[Job]) -> int:
-        """Run cells with the processor seconds of the protocol for all of them."""
-        return limits.within(self.protocol.limit(task, part), jobs, warm=part == "tuning")
+    def _limit(self, jobs: Sequence[Job]) -> float:
+        """Processor seconds after which cells are ended."""
+        seconds = sum(job.settings.budget.seconds or 0 for job in jobs)
+        return self.protocol.patience * seconds or self.protocol.reference_seconds
+
+    def _methods(self) -> Sequence[str]:
+        return self.methods or [*self.protocol.methods]
 
     def _chosen(self) -> Iterator[Task]:
         names = [task.name for task in self.protocol.tasks]
@@ -147,29 +150,3 @@ class Launch:
                 raise UserError(f"task={name} is not possible: it is one of {', '.join(names)}")
         wanted = self.tasks or names
         yield from (task for task in self.protocol.tasks if task.name in wanted)
-
-    def jobs(
-        self, task: Task, part: str, method: str, conditions: Conditions, tuned: ResultsCache
-    ) -> list[Job]:
-        """Jobs of a method on a task; no final cells while trials of its search are missing."""
-        seeds = range(self.protocol.seeds if part == "runs" else 1)
-        configurations = [
-            self._measured(task, conditions.of(task, method, part, seed)) for seed in seeds
-        ]
-        trials = tuning.jobs(self.protocol, configurations[0])
-        if part == "tuning":
-            return trials
-        rows = tuned.rows[(tuned.rows["grid"] == task.name) & (tuned.rows["method"] == method)]
-        best = tuning.best(rows, tuned.curves, task.every_label)
-        if best is None or rows["status"].isin(FINAL).sum() < len(trials):
-            return []
-        points = [tuning.with_options(settings, best) for settings in configurations]
-        return planning.jobs(points, complete=False)
-
-    def _measured(self, task: Task, settings: Config) -> Config:
-        """With the measures of the task, as far as the method ranks classes."""
-        ranks = registry.method_of(settings.method).ranks
-        if not task.every_label or not (ranks is True or int(ranks) >= len(self.protocol.labels)):
-            return settings
-        metrics = list(self.protocol.labels)
-        return replace(settings, evaluation=replace(settings.evaluation, metrics=metrics))

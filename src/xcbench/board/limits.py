@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xcbench.config.settings import Evaluation
 from xcbench.plan.planning import Job
 from xcbench.run import runner
 from xcbench.run.execute import execute_jobs
@@ -19,15 +18,12 @@ from xcbench.system.processes import INTERRUPTED
 FORK = multiprocessing.get_context("fork")
 
 
-def within(seconds: float, jobs: Sequence[Job], warm: bool) -> int:
-    """Run cells within a total of processor seconds; returns the exit code.
+def within(seconds: float, jobs: Sequence[Job]) -> int:
+    """Compile what cells need, and run them within a total of processor seconds.
 
-    Parameters
-    ----------
-    warm : compile what they need first.
+    Returns the exit code.
     """
-    if warm:
-        _warm(jobs[0])
+    _warm(jobs[0])
     end = math.ceil(time.process_time() + seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (end, resource.RLIM_INFINITY))
     return execute_jobs(jobs)
@@ -63,6 +59,6 @@ def _warm(job: Job) -> None:
     settings = job.settings
     if job.cell.lr is None:
         return
-    few = Evaluation(rows=1, validation=settings.evaluation.validation)
+    few = replace(settings.evaluation, rows=1, train_rows=1, curve_rows=0)
     brief = replace(settings.budget, seconds=1e-3)
     runner.run([replace(job, settings=replace(settings, budget=brief, evaluation=few))])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
-from xcbench.board import checks, figures, findings, results, tables, variance
+from xcbench.board import checks, comparisons, figures, findings, tables
+from xcbench.board.comparisons import BEHIND, LEADER, SAME
 from xcbench.board.protocol import NAME
-from xcbench.board.results import Board
+from xcbench.board.results import MEASURES, Board
 from xcbench.committed.results_cache import save
 from xcbench.errors import writing
 from xcbench.show import pictures, section
@@ -19,31 +20,30 @@ from xcbench.show.table import Table, numeric
 from xcbench.store import commits
 from xcbench.store.ordering import best_first
 from xcbench.system import durable
+from xcbench.units import count
 
 TITLE = "Every method on every task"
-ADVICE = "Which method should I use?"
 HOME = "[All reports](../index.html)"
+QUESTIONS = {
+    "test_log_loss": "Which method when log loss counts?",
+    "accuracy": "Which method when precision counts?",
+}
+SECONDS = "Which method when seconds count?"
 INTRO = (
-    "All methods of xcbench, and one from an outside package, run on every task under "
-    "[one protocol](PROTOCOL.md), which was fixed before the runs. All see the same rows, features "
-    "and labels. Each has {trials} trials and {seeds} final cells, within the same limit of "
-    "processor seconds."
+    "All methods of xcbench run on every task under [one protocol](PROTOCOL.md), which was fixed "
+    "before the runs. All see the same rows, features and labels. Each that can be stopped and "
+    "tuned has {studies} searches of {trials} trials, and {seeds} final cells."
 )
 TIMES = (
     "Times are processor seconds of the training process. Other programs ran on the machine, so "
-    "short times are rough. The budgets are short: the board shows what a method reaches in "
-    "seconds, not in an hour. Energy is not recorded."
+    "short times are rough."
 )
 PARTIAL = (
     "A partial board: rows of the chosen tasks and methods, beside committed rows of the "
     "[whole board](../board/index.html)."
 )
-WITHOUT = "The analysis of variance needs statsmodels: `pip install 'xcbench[board]'`."
-USE = (
-    "Among methods that are about as good, the table names the one that trains fastest. Each task "
-    "links to its results. For your own data, run "
-    "`xcbench advise dataset=file dataset.train=FILE`."
-)
+MISSING = "Not measured yet: {}. All that is said here is of the other tasks."
+USE = "For your own data, run `xcbench advise dataset=file dataset.train=FILE`."
 SHOWN = {  # columns of a task's table, and their headings
     "accuracy": "accuracy or P@1",
     "test_precision_at_3": "P@3",
@@ -51,43 +51,40 @@ SHOWN = {  # columns of a task's table, and their headings
     "test_log_loss": "log loss",
     "test_macro_f1": "macro-F1",
     "train_seconds": "training s",
+    "took": "s in all",
     "train_mib": "training MiB",
     "model_mib": "model MiB",
     "row_seconds": "prediction s a row",
-    "seconds_to_95": "s to 95 %",
-    "seconds_to_99": "s to 99 %",
-    "capped": "at the cap",
+    "role": "role",
+    "stopped": "ended by themselves",
     "trials": "trials",
     "settings": "settings",
     "reason": "note",
 }
 CAPTIONS = {  # of tables, by their file; what stands before the colon is the title of a section
+    "predicted": "Do ranks carry over: Kendall's tau of ranks on the other tasks and on those held "
+    "out",
+    "regrets": "Does advice carry over: loss on test rows against the best method, of the method "
+    "that a task's validation rows recommend, and of the leader of the other tasks",
     "conclusions": "Which published conclusions survive",
-    "ranks": "Average ranks",
-    "sensitivity": "Sensitivity: share of trials within 5 % of the method's best one",
-    "variance": "What each choice is worth: analysis of variance of the final log loss",
-    "design": "Objective and sampler on citeulike: analysis of variance of the log loss of the adv "
-    "paper's crossed rows, each objective with the optimizer of its paper",
-    "choices": "Objective, sampler and optimizer on bibtex: analysis of variance of the log loss "
-    "of all combinations at their best rates, without the tree: its fit takes the whole time limit "
-    "(`experiment=board-crossed`)",
+    "sensitivity": "Sensitivity: share of a search's trials within 5 % of its best one",
     "checks": "Checks",
 }
 
 
 def write(folder: Path, board: Board) -> None:
-    """Write the page, tables and figures; analyses that need more tasks are left out."""
+    """Write the page, tables and figures."""
     partial = folder.name != NAME
-    written = tables.of(board) | ({} if partial else tables.analyses(board, folder.parent))
+    written = tables.of(board)
     with writing(folder, "reports_dir"):
         for name, frame in written.items():
-            if len(frame):  # else of too few tasks
-                save(frame, folder / f"{name}.csv", 6)
+            save(frame, folder / f"{name}.csv", 6)
         with pictures.replacing(folder / "figures") as scratch:
-            drawn = figures.draw(board, scratch)
-        parts = [*sections(board, written | {"checks": checks.read(folder)}, drawn)]
-        notices = [TIMES, *([PARTIAL] if partial else []), *filter(None, [board.stale])]
-        notices += [] if partial or variance.installed() else [WITHOUT]
+            drawn = figures.draw(board, written, scratch)
+        written["checks"] = pd.concat([checks.of_rows(board), checks.read(folder)])
+        parts = [*sections(board, written, drawn)]
+        missing = [MISSING.format(", ".join(board.unmeasured))] if board.unmeasured else []
+        notices = [*missing, TIMES, *([PARTIAL] if partial else []), *filter(None, [board.stale])]
         text = section.render(TITLE, intro(board), parts, notices=notices, home=HOME)
         durable.write(folder / "index.html", text)
         head = f"# {TITLE}\n\n[Protocol](PROTOCOL.md), [page](index.html)\n\n"
@@ -96,36 +93,66 @@ def write(folder: Path, board: Board) -> None:
 
 def intro(board: Board) -> list[str]:
     """What the board is, and how many cells it has."""
-    cells = {"trials": board.trials, "final cells": board.finals}
-    counts = [
-        f"{len(rows)} {name}, of which {(rows['status'] == 'timeout').sum()} met the cap"
-        for name, rows in cells.items()
-    ]
+    p, ended = board.protocol, (board.finals["status"] == "done").sum()
     return [
-        INTRO.format(trials=board.protocol.trials, seeds=board.protocol.seeds),
-        f"{'; '.join(counts)}. Commits of the final cells' code: {commits.counted(board.finals)}.",
+        INTRO.format(studies=p.studies, trials=p.trials, seeds=p.seeds),
+        f"{len(board.trials)} trials; {len(board.finals)} final cells, of which {ended} ended by "
+        f"themselves. Commits of the final cells' code: {commits.counted(board.finals)}.",
     ]
 
 
 def sections(
-    board: Board, frames: Mapping[str, pd.DataFrame], drawn: Sequence[Picture]
+    board: Board, frames: Mapping[str, pd.DataFrame], drawn: Mapping[str, Picture]
 ) -> Iterator[Section]:
-    """All sections of the page."""
-    use = frames["advice"].assign(
-        task="[" + frames["advice"]["task"] + "](#" + frames["advice"]["task"] + ")"
-    )
-    yield Section(ADVICE, [USE], [_table(ADVICE, use)])
+    """All sections of the page, the questions first."""
+    for measure, question in QUESTIONS.items():
+        ranks = frames["ranks"]
+        some = ranks[ranks["measure"] == measure].drop(columns="measure")
+        figure = [drawn[name] for name in (f"ranks-{measure}",) if name in drawn]
+        yield Section(question, [leading(board, measure, some)], [_table(question, some)], figure)
+    text = [in_time(frames["seconds"]), USE]
+    yield Section(SECONDS, text, [_table(SECONDS, frames["advice"])], [drawn["front-seconds"]])
     yield Section(
         "Findings that none of the papers states", items=findings.sentences(frames["findings"])
     )
-    yield Section("At a glance", figures=[*drawn])
+    yield Section("At a glance", figures=[drawn["overview"], drawn["front-mib"]])
     for name, caption in CAPTIONS.items():
-        if len(frames.get(name, ())):
+        if len(frames[name]):
             yield Section(caption.partition(":")[0], tables=[_table(caption, frames[name])])
-    substitutes = results.substitutes(board.summary)
-    for task in board.protocol.tasks:
-        text = [substitutes[task.name]] if task.name in substitutes else []
-        yield Section(task.name, text, [_table(task.name, _of_task(board, task.name))])
+    for task in dict.fromkeys(board.summary["task"]):
+        yield Section(task, tables=[_table(task, _of_task(board, task))])
+
+
+def leading(board: Board, measure: str, ranks: pd.DataFrame) -> str:
+    """Who leads by a measure, and from whom it is told apart."""
+    lead = ranks[ranks["result"] == LEADER]
+    if lead.empty:
+        return "No two methods can be compared yet."
+    (_, it), same = next(lead.iterrows()), ranks.loc[ranks["result"] == SAME, "method"]
+    behind = int((ranks["result"] == BEHIND).sum())
+    apart, pairs = comparisons.pairs_apart(board, measure)
+    return (
+        f"Validation rows choose `{it['method']}`: by the {MEASURES[measure]} of test rows its "
+        f"average rank is {it['average rank']:.1f} [{it['low']:.1f}, {it['high']:.1f}] over "
+        f"{count(it['tasks'], 'task')}. {behind} of the {len(ranks) - 1} others are behind it; no "
+        f"difference was found to {', '.join(f'`{name}`' for name in same[:5]) or 'any'}"
+        f"{f' and {len(same) - 5} more' if len(same) > 5 else ''}. Of all "
+        f"{count(pairs, 'pair')}, tests tell {apart} apart."
+    )
+
+
+def in_time(seconds: pd.DataFrame) -> str:
+    """Which method is chosen most often at each time, by precision."""
+    some = seconds[seconds["measure"] == "accuracy"]
+    words = []
+    for at, rows in some.groupby("seconds"):
+        names = rows["method"].value_counts()
+        words.append(
+            f"in {at:g} s `{names.index[0]}` ({names.iloc[0]} of {count(len(rows), 'task')})"
+        )
+    lost = f" The chosen method is {100 * some['regret'].mean():.1f} points below the best one, on "
+    lost += "average."
+    return f"By precision, validation rows choose most often: {'; '.join(words)}.{lost}"
 
 
 def _table(caption: str, frame: pd.DataFrame) -> Table:

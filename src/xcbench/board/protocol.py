@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,11 @@ from xcbench.system import durable, yaml_files
 
 PARTS = ("tuning", "runs")
 NAME = "board"
+REFERENCE = "softmax"  # exact, at its optimum
+LINES = ("prior", "class_sums")  # what needs no training: drawn as lines, not ranked
 PENALTIES = ("strength", "C", "alpha", "rate")  # options of methods, or their rate
-RERUNS = 30  # cells that a check runs again
+UNTIMED = ("budget.times=[]", "budget.patience=null")  # of a training that cannot be stopped
+Words = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,16 @@ class Task:
     words : overrides of its cells.
     drawn : whether each seed draws its split, as the dataset has none.
     every_label : whether a prediction of any label of a row is correct.
-    seconds : time limits of its cells by part, if they differ from the protocol's.
+    held_out : whether ranks on the other tasks are to predict those on this one.
+    slower : factor of the protocol's seconds.
     """
 
     name: str
-    words: tuple[str, ...]
+    words: Words
     drawn: bool = False
     every_label: bool = False
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    held_out: bool = False
+    slower: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -47,40 +52,48 @@ class Protocol:
     """Conditions shared by all methods; the file explains each entry."""
 
     trials: int
-    search_seed: int
+    rungs: tuple[float, ...]
+    kept: int
+    trial: Words
+    studies: int
     seeds: int
+    seconds: float
+    over: float
     rate_decades: float
     decay: tuple[float, float]
     option_decades: float
-    seconds: Mapping[str, float]
+    reference_decay: tuple[float, ...]
+    reference_seconds: float
     patience: float
-    labels: tuple[str, ...]
-    first_defaults: bool = False
-    tasks: tuple[Task, ...] = field(default=())
+    at: tuple[float, ...]
+    labels: Words
+    variants: Mapping[str, Words]
+    tasks: tuple[Task, ...]
 
-    def cells(self, part: str) -> int:
-        """Number of cells of a method on a task."""
-        return self.trials if part == "tuning" else self.seeds
+    @property
+    def methods(self) -> dict[str, Words]:
+        """Overrides by the name of every method: those of the registry, and the variants."""
+        return {**{name: (f"method={name}",) for name in registry.names()}, **self.variants}
 
-    def cap(self, task: Task, part: str) -> float:
-        """Processor seconds that a cell may take."""
-        return task.seconds.get(part, self.seconds[part])
-
-    def limit(self, task: Task, part: str) -> float:
-        """Processor seconds after which all cells of a method on a task are killed."""
-        return self.patience * self.cells(part) * self.cap(task, part)
+    def survivors(self, rung: int) -> int:
+        """Trials on a rung of a search: on the next one the best third."""
+        return max(1, self.trials // self.kept**rung)
 
 
 def read() -> Protocol:
     """Read the protocol from the file."""
-    path = options.folder() / "experiment" / f"{NAME}.yaml"
-    content: Any = OmegaConf.to_container(yaml_files.load(path))
-    entries = content["experiment"]
+    entries = content()["experiment"]
     tasks = tuple(
         Task(name, tuple(task.pop("words")), **task) for name, task in entries.pop("tasks").items()
     )
-    lists = {name: tuple(entries[name]) for name in ("decay", "labels")}
-    return Protocol(**{**entries, **lists}, tasks=tasks)
+    variants = {name: tuple(words) for name, words in entries.pop("variants").items()}
+    values: Any = {name: tuple(it) if isinstance(it, list) else it for name, it in entries.items()}
+    return Protocol(**values, tasks=tasks, variants=variants)
+
+
+def content() -> Any:
+    """The file as it is."""
+    return OmegaConf.to_container(yaml_files.load(options.folder() / "experiment" / f"{NAME}.yaml"))
 
 
 class Conditions:
@@ -91,31 +104,37 @@ class Conditions:
         self.overrides = [f"{name}={value}" for name, value in overrides.items()]
         self.composer = sweeps.ExperimentComposer()
 
-    def of(self, task: Task, method: str, part: str, seed: int) -> Config:
+    def of(self, task: Task, method: str, seed: int, *words: str) -> Config:
         """A cell at the method's default settings."""
-        words = self._words(task, method, part, seed)
-        settings = self.composer.read([f"experiment={NAME}", *words, *self.overrides])
-        if self.protocol.first_defaults:
-            settings = replace(settings, method=options.as_at_first(settings.method))
-        return settings
+        seeds = [f"seed={seed}", *([f"dataset.protocol.split_seed={seed}"] if task.drawn else [])]
+        chosen = [*self.protocol.methods[method], *task.words, *seeds, "mlflow=false", *words]
+        return self.composer.read([f"experiment={NAME}", *chosen, *self.overrides])
 
-    def _words(self, task: Task, method: str, part: str, seed: int) -> Iterator[str]:
-        yield from (f"method={method}", *task.words, f"seed={seed}", "mlflow=false")
-        yield f"budget.seconds={self.protocol.cap(task, part)}"
-        if task.drawn:
-            yield f"dataset.protocol.split_seed={seed}"
+    def trial(self, task: Task, method: str, study: int, rung: int) -> Config:
+        """A trial of a search, of which the study is the seed."""
+        seconds = self.protocol.rungs[rung] * task.slower
+        return self.of(task, method, study, *self.protocol.trial, f"budget.seconds={seconds:g}")
+
+    def final(self, task: Task, method: str, seed: int, *words: str) -> Config:
+        """A final cell."""
+        seconds = self.protocol.seconds * task.slower
+        return self.of(task, method, seed, f"budget.seconds={seconds:g}", *words)
+
+    def whole(self, task: Task, method: str) -> Config:
+        """A cell that trains to its end, however long that takes."""
+        return self.of(task, method, 0, "budget.seconds=null", *UNTIMED)
 
 
 def write(folder: Path) -> None:
     """Write the protocol as Markdown, from the present file."""
-    path = options.folder() / "experiment" / f"{NAME}.yaml"
     text = templates.render(
         "board/protocol.md",
         protocol=read(),
-        conditions=OmegaConf.to_container(yaml_files.load(path)),
+        conditions=content(),
         methods=[*registry.builtin()],
+        reference=REFERENCE,
+        lines=LINES,
         penalties=PENALTIES,
-        reruns=RERUNS,
     )
     with writing(folder, "reports_dir"):
         durable.write(folder / "PROTOCOL.md", text)

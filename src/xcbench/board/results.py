@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from xcbench.board import tuning
-from xcbench.board.protocol import Protocol
+from xcbench.board.protocol import LINES, REFERENCE, Protocol
 from xcbench.committed import code_table
-from xcbench.committed.results_cache import ResultsCache
-from xcbench.core.metrics import of_column
 from xcbench.papers.run import tables
 from xcbench.store import commits
 from xcbench.store.ordering import best_of_each
 
-REFERENCE = "softmax"
-SHARES = (95, 99)  # per cent of the reference's accuracy
+RANKED, LINE, ONCE, OVER = "ranked", "line", "one run", "over its seconds"  # roles of a method
 BY = ["task", "method"]
+MEASURES = {"test_log_loss": "log loss", "accuracy": "precision"}  # by which methods are ranked
+CHOOSING = {"test_log_loss": "validation_log_loss", "accuracy": "validation_accuracy"}
 MEANS = [  # of the final cells, in the order of the columns
     "accuracy",
     "test_log_loss",
     "test_macro_f1",
     "test_precision_at_3",
     "test_precision_at_5",
+    *CHOOSING.values(),
     "train_seconds",
+    "took",
     "train_mib",
     "model_mib",
     "row_seconds",
 ]
-SPREAD = MEANS[:2]  # with standard deviations
-OF_ROWS = ("cell", "grid", "method", "seed", "status", "evaluation.rows", *tuning.POINT)
-OF_ROWS += tuple(commits.COLUMNS)
+OF_ROWS = ("cell", *BY, "seed", "status", "budget.seconds", "budget.patience")
+OF_ROWS += (*tuning.POINT, *commits.COLUMNS)
+LATE = 1.25  # times a checkpoint's seconds at which it still counts: looks at the clock are apart
 
 
 @dataclass(frozen=True)
@@ -43,19 +44,40 @@ class Board:
 
     Attributes
     ----------
-    trials, finals : one row a cell, at the checkpoint chosen by early stopping, with ``task``,
-        ``accuracy`` (precision at 1 if every label counts) and ``row_seconds``.
+    rows : of trials and final cells, by part, with ``task`` and ``method``.
+    trials, finals : one row a cell that ended, at the checkpoint chosen by early stopping, with
+        ``accuracy`` (precision at 1 if every label counts), ``row_seconds``, ``took`` (seconds of
+        the whole training) and ``role``.
     curves : the checkpoints of the final cells.
     summary : one row for each task and method: means over seeds, or a ``reason``.
     stale : a sentence on rows that today's code did not measure, or nothing.
     """
 
     protocol: Protocol
+    rows: dict[str, pd.DataFrame]
     trials: pd.DataFrame
     finals: pd.DataFrame
     curves: pd.DataFrame
     summary: pd.DataFrame
     stale: str = ""
+
+    @property
+    def measured(self) -> list[str]:
+        """Tasks of which every method has rows."""
+        some = self.rows["runs"].groupby("task")["method"].nunique()
+        names = [task.name for task in self.protocol.tasks]
+        return [name for name in names if some.get(name, 0) == some.max()]
+
+    @property
+    def unmeasured(self) -> list[str]:
+        """The other tasks."""
+        return [task.name for task in self.protocol.tasks if task.name not in self.measured]
+
+    @property
+    def ranked(self) -> pd.DataFrame:
+        """Final cells that count in rankings, of the measured tasks."""
+        some = self.finals["role"].eq(RANKED) & self.finals["task"].isin(self.measured)
+        return self.finals[some]
 
     def by_task(self, column: str) -> pd.DataFrame:
         """Means of a column, tasks × methods, of the tasks that have any."""
@@ -64,66 +86,102 @@ class Board:
 
 
 def read(folder: Path, protocol: Protocol) -> Board:
-    """Read the board from its committed tables, with the tasks that have rows."""
-    caches = tables(folder)
-    tried = caches["tuning"].rows.rename(columns={"grid": "task"})
-    measured = set(tried["task"])
-    protocol = replace(protocol, tasks=tuple(it for it in protocol.tasks if it.name in measured))
-    parts = {part: cache.intact for part, cache in caches.items()}
-    curves = {part: _checkpoints(cache, protocol) for part, cache in parts.items()}
+    """Read the board from its committed tables."""
+    parts = {part: cache.intact for part, cache in tables(folder).items()}
+    rows = {part: _of_board(cache.rows, protocol) for part, cache in parts.items()}
+    curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
     trials, finals = (_stopped(curves[part], protocol) for part in ("tuning", "runs"))
-    summary = _summary(tried, finals, protocol)
-    summary = summary.join(_seconds_to_shares(summary, curves["runs"]), on=BY)
+    finals = finals.assign(role=[*_roles(finals, protocol)])
+    finals = _at_optimum(finals)
+    summary = _summary(rows, finals, protocol)
     both = parts["tuning"].joined(parts["runs"])
     stale = code_table.stale(both.rows, both.codes)
-    return Board(protocol, trials, finals, curves["runs"], summary, stale)
+    return Board(protocol, rows, trials, finals, curves["runs"], summary, stale)
 
 
-def _checkpoints(cache: ResultsCache, protocol: Protocol) -> pd.DataFrame:
+def _of_board(rows: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
+    """Rows with task and method, which the name of their grid has."""
+    pairs = [str(name).partition("/") for name in rows["grid"]]
+    task, method = ([pair[place] for pair in pairs] for place in (0, 2))
+    rows = rows.copy().assign(task=task, method=method)
+    return rows[rows["task"].isin([task.name for task in protocol.tasks]) & (rows["method"] != "")]
+
+
+def _checkpoints(rows: pd.DataFrame, curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Checkpoints with what the rows say of their cells, and their accuracy."""
-    columns = [name for name in cache.rows if name in OF_ROWS or str(name).startswith("shape.")]
-    curves = cache.curves.merge(cache.rows[columns], on="cell").rename(columns={"grid": "task"})
-    accuracy = 1 - curves["test_error"]
-    if "test_precision_at_1" in curves:
-        every = curves["task"].isin([task.name for task in protocol.tasks if task.every_label])
-        accuracy = accuracy.where(~every, curves["test_precision_at_1"])
-    return curves.copy().assign(accuracy=accuracy)
+    columns = [name for name in rows if name in OF_ROWS or str(name).startswith("shape.")]
+    curves = curves.merge(rows[columns], on="cell")
+    every = curves["task"].isin([task.name for task in protocol.tasks if task.every_label])
+    more = {"took": curves.groupby("cell")["train_seconds"].transform("max")}
+    for role, name in (("test", "accuracy"), ("validation", CHOOSING["accuracy"])):
+        first = curves.reindex(columns=[f"{role}_precision_at_1", f"{role}_error"])
+        more[name] = first.iloc[:, 0].where(every, 1 - first.iloc[:, 1])
+    return curves.assign(**more)
 
 
 def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     """Cells at the checkpoint that is best by the criterion of their method and task."""
     every = {task.name: task.every_label for task in protocol.tasks}
-    ended = curves[curves["status"].isin(tuning.ENDED) & curves["task"].isin(list(every))]
+    ended = curves[curves["status"].isin(tuning.ENDED)]
     parts = [
         best_of_each(part, tuning.criterion(part, every[str(task)]), "cell")
         for (task, _), part in ended.groupby(BY)
     ]
     stopped = pd.concat(parts, ignore_index=True) if parts else curves[:0]
-    stopped = stopped.reindex(columns=list(dict.fromkeys([*stopped, *MEANS])))
-    evaluated = np.minimum(stopped["evaluation.rows"].astype(float), stopped["shape.test"])
-    return stopped.assign(row_seconds=stopped["predict_seconds"] / evaluated)
+    needed = [*stopped, *MEANS, *OF_ROWS, "predict_seconds", "shape.test"]
+    stopped = stopped.reindex(columns=list(dict.fromkeys(needed)))
+    return stopped.assign(row_seconds=stopped["predict_seconds"] / stopped["shape.test"])
 
 
-def _summary(tried: pd.DataFrame, finals: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
-    """Of every task and method, from the rows of its trials and from its final cells."""
-    methods = sorted({*tried["method"], *finals["method"]})
-    every = pd.MultiIndex.from_product([[task.name for task in protocol.tasks], methods], names=BY)
+def _roles(finals: pd.DataFrame, protocol: Protocol) -> Iterator[str]:
+    """What the cells of a method are on a task."""
+    slower = {task.name: task.slower for task in protocol.tasks}
+    limits = protocol.over * protocol.seconds * finals["task"].map(slower)
+    over = finals.groupby(BY)["took"].transform("mean") > limits
+    cells = zip(finals["method"], finals["budget.patience"].isna(), over, strict=True)
+    for method, once, late in cells:
+        if method == REFERENCE:
+            yield REFERENCE
+        elif method in LINES:
+            yield LINE
+        elif once:
+            yield ONCE
+        else:
+            yield OVER if late else RANKED
+
+
+def _at_optimum(finals: pd.DataFrame) -> pd.DataFrame:
+    """Without the optima of exact softmax whose weight decay validation did not choose."""
+    exact = finals["role"] == REFERENCE
+    chosen = best_of_each(finals[exact], CHOOSING["test_log_loss"], "task")
+    return finals[~exact | finals.index.isin(chosen.index)]
+
+
+def _summary(
+    rows: dict[str, pd.DataFrame], finals: pd.DataFrame, protocol: Protocol
+) -> pd.DataFrame:
+    """Of every task and method, from its rows and from its final cells."""
+    tried, runs = rows["tuning"], rows["runs"]
+    methods = sorted({*tried["method"], *runs["method"]})
+    measured = [task.name for task in protocol.tasks if task.name in set(runs["task"])]
+    every = pd.MultiIndex.from_product([measured, methods], names=BY)
     cells = finals.groupby(BY)
     counts = {
         "trials": tried[tried["status"].isin((*tuning.ENDED, "diverged"))].groupby(BY).size(),
         "seeds": cells.size(),
-        "capped": finals[finals["status"] == "timeout"].groupby(BY).size(),
+        "stopped": finals[finals["status"] == "done"].groupby(BY).size(),
     }
-    spread = cells[SPREAD].std().add_suffix("_sd")
-    means = cells[MEANS].mean().join(spread)
-    ordered = [it for name in MEANS for it in (name, f"{name}_sd") if it in means]
-    table = pd.DataFrame(counts, every).fillna(0).astype(int).join(means[ordered])
-    points = cells.head(1).set_index(BY).reindex(every, columns=tuning.POINT)
+    spread = cells[[*MEASURES]].std().add_suffix("_sd")
+    table = pd.DataFrame(counts, every).fillna(0).astype(int)
+    table = table.join([cells["role"].first(), cells[MEANS].mean(), spread])
+    points = cells.head(1).set_index(BY).reindex(every, columns=list(tuning.POINT))
     table["settings"] = [_words(point) for _, point in points.iterrows()]
+    reasons: dict[Any, str] = {pair: _reason(some) for pair, some in runs.groupby(BY)}
     table = table.reset_index()
-    trials: dict[Any, pd.DataFrame] = dict(iter(tried.groupby(BY)))
     table["reason"] = [
-        "" if seeds else _reason(task, trials.get((task, method), tried[:0]))
+        ""
+        if seeds
+        else reasons.get((task, method), f"not run: `xcbench board task={task}` runs it")
         for task, method, seeds in zip(table["task"], table["method"], table["seeds"], strict=True)
     ]
     return table
@@ -138,46 +196,31 @@ def _words(point: pd.Series) -> str:
     )
 
 
-def _reason(task: str, tried: pd.DataFrame) -> str:
-    """Why a method has no final cells on a task."""
-    if tried.empty:
-        return f"not run: its turn has not come; `xcbench board task={task}` runs it"
-    messages = tried.loc[tried["status"].isin(["skipped", "failed"]), "message"]
-    if len(messages):
-        return str(messages.iloc[0])
-    if (tried["status"] == "diverged").all():
-        return "all trials diverged"
-    return f"not run: its final cells; `xcbench board task={task}` runs them"
+def _reason(runs: pd.DataFrame) -> str:
+    """Why a method has no final cell that ended on a task."""
+    messages = runs["message"].dropna()
+    return str(messages.iloc[0]) if len(messages) else f"all {len(runs)} final cells diverged"
 
 
-def references(summary: pd.DataFrame) -> dict[str, str]:
-    """Method that the others are compared with, by task: exact softmax, else the most accurate."""
-    names, accuracy = {}, of_column("accuracy")
-    for task, entries in summary.dropna(subset=["accuracy"]).groupby("task", sort=False):
-        keys = accuracy.key(entries.set_index("method")["accuracy"])
-        names[str(task)] = REFERENCE if REFERENCE in keys else str(keys.idxmin())
-    return names
+def first_rung(trials: pd.DataFrame) -> pd.DataFrame:
+    """The shortest trials of every task, with which its searches begin."""
+    rows = trials.reindex(columns=list(dict.fromkeys([*trials, "budget.seconds"])))
+    return rows[rows["budget.seconds"] == rows.groupby("task")["budget.seconds"].transform("min")]
 
 
-def substitutes(summary: pd.DataFrame) -> dict[str, str]:
-    """A sentence for every task on which another method is the reference."""
-    return {
-        task: f"The reference is {name}, the most accurate method: {REFERENCE} has no result here."
-        for task, name in references(summary).items()
-        if name != REFERENCE
-    }
-
-
-def _seconds_to_shares(summary: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """Mean seconds to shares of the reference's accuracy; none where a seed does not reach it."""
-    accuracy, key = summary.set_index(BY)["accuracy"].dropna(), of_column("accuracy").key
-    names = references(summary)
-    table = pd.DataFrame({"reference": [names[task] for task, _ in accuracy.index]}, accuracy.index)
-    goals = curves["task"].map({task: accuracy[task, name] for task, name in names.items()})
-    of_cell = [curves[name] for name in (*BY, "cell")]
-    for share in SHARES:
-        reached = key(curves["accuracy"]) <= key(share / 100 * goals)
-        first = curves["train_seconds"].where(reached).groupby(of_cell).min()
-        by_method = first.groupby(BY)
-        table[f"seconds_to_{share}"] = by_method.agg(lambda values: values.mean(skipna=False))
-    return table
+def anytime(board: Board) -> pd.DataFrame:
+    """Quality at seconds of the protocol: that of the best checkpoint until then, over seeds."""
+    every = {task.name: task.every_label for task in board.protocol.tasks}
+    roles = board.finals.set_index("cell")["role"]
+    curves = board.curves[board.curves["cell"].isin(roles.index) & (board.curves["epoch"] > 0)]
+    means = [*MEASURES, *CHOOSING.values(), "train_seconds"]
+    lines = []
+    for (task, method), some in curves.groupby(BY):
+        column = tuning.criterion(some, every[str(task)])
+        for at in board.protocol.at:
+            early = some[some["train_seconds"] <= LATE * at]
+            if early["cell"].nunique() == some["cell"].nunique():
+                best = best_of_each(early, column, "cell").reindex(columns=means)
+                head = {"task": task, "method": method, "seconds": at}
+                lines.append({**head, "role": roles[some["cell"].iloc[0]], **best.mean()})
+    return pd.DataFrame(lines, columns=[*BY, "seconds", "role", *means])

@@ -1,31 +1,122 @@
-"""Random search with the same number of trials for every method, and the choice by validation.
+"""A method on a task: searches by successive halving, then the final cells.
 
-All methods share the same points of the unit square. One axis is the rate, relative to the method's
-default; the other is the weight decay. A method that lacks one of them uses the other alone, or its
-own penalty.
+Every search has the same number of trials, the first at the method's defaults. All run for a short
+time, and the best third of them for a longer one. Their points are those of one sequence in the
+unit square for all methods. One axis is the rate, relative to the method's default rule; the other
+is the weight decay. A method that lacks one of them uses the other alone, or its own penalty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import qmc
 
-from xcbench.board.protocol import PENALTIES, Protocol
+from xcbench.board.protocol import PENALTIES, REFERENCE, UNTIMED, Conditions, Protocol, Task
+from xcbench.committed.results_cache import ResultsCache
 from xcbench.config.settings import Config
 from xcbench.core.dataset import Info
 from xcbench.methods import registry
-from xcbench.methods.method import Method, default_rate
+from xcbench.methods.method import Method, default_rate, with_rate
 from xcbench.methods.options import MethodOptions
 from xcbench.plan import planning
-from xcbench.plan.planning import Job
 from xcbench.store.cell import ENDED as ENDED
 from xcbench.store.ordering import best_first, best_of_each
 
 POINT = ("lr", "method.l2", *(f"method.{name}" for name in PENALTIES))
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All cells of a method on a task.
+
+    Attributes
+    ----------
+    method : its name on the board.
+    run : measures configurations as those of a part; gives their rows.
+    """
+
+    conditions: Conditions
+    task: Task
+    method: str
+    run: Callable[[str, Sequence[Config]], ResultsCache]
+
+    def measure(self) -> None:
+        """Run what there is to run.
+
+        A training that cannot be stopped runs once, at its defaults. Where a method cannot run on a
+        dataset, one cell says why.
+        """
+        protocol, first = self.conditions.protocol, self._trial(0, 0)
+        (job,) = planning.jobs([first], complete=False)
+        if not isinstance(job.info, Info):
+            self.run("runs", [first])
+        elif self.method == REFERENCE:
+            self._reference()
+        elif not stoppable(first, job.info):
+            self.run("runs", [self._final(0, *UNTIMED)])
+        else:
+            best = [self._searched(study) for study in range(protocol.studies)]
+            seeds = range(protocol.seeds)
+            self.run("runs", [with_options(self._final(s), best[s % len(best)]) for s in seeds])
+
+    def _searched(self, study: int) -> Point:
+        """The best point of a search; the defaults where its trials did not end."""
+        protocol, points = self.conditions.protocol, [*self._drawn(study)]
+        for rung in range(len(protocol.rungs)):
+            some = points[: protocol.survivors(rung)]
+            trials = [with_options(self._trial(study, rung), point) for point in some]
+            measured = self.run("tuning", trials)
+            points = best_points(measured.rows, measured.curves, self.task.every_label) or points
+        return points[0]
+
+    def _drawn(self, study: int) -> list[Point]:
+        settings = self._trial(study, 0)
+        (job,) = planning.jobs([settings], complete=False)
+        assert isinstance(job.info, Info)
+        return drawn(self.conditions.protocol, settings, job.info, study)
+
+    def _reference(self) -> None:
+        """Exact softmax at its optimum, by weight decay: ever less, while validation improves."""
+        whole = _measured(
+            self.conditions.whole(self.task, self.method), self.task, self.conditions.protocol
+        )
+        best = np.inf
+        for decay in self.conditions.protocol.reference_decay:
+            measured = self.run("runs", [with_options(whole, {"l2": decay})])
+            losses = measured.curves.get("validation_log_loss", pd.Series(dtype=float))
+            if not losses.iloc[1:].min() < best:
+                break
+            best = losses.iloc[1:].min()
+
+    def _trial(self, study: int, rung: int) -> Config:
+        return self.conditions.trial(self.task, self.method, study, rung)
+
+    def _final(self, seed: int, *words: str) -> Config:
+        settings = self.conditions.final(self.task, self.method, seed, *words)
+        return _measured(settings, self.task, self.conditions.protocol)
+
+
+def drawn(protocol: Protocol, settings: Config, info: Info, study: int) -> list[Point]:
+    """Points of a search; the first is the method's defaults."""
+    method = registry.method_of(settings.method)
+    names = tuned(method, settings.method)
+    places = qmc.Halton(2, seed=study).random(protocol.trials - 1)
+    return [
+        {},
+        *(
+            {
+                name: _value(protocol, method, settings, info, name, u)
+                for name, u in zip(names, place, strict=False)
+            }
+            for place in places
+        ),
+    ]
 
 
 def tuned(method: Method, settings: MethodOptions) -> list[str]:
@@ -33,36 +124,25 @@ def tuned(method: Method, settings: MethodOptions) -> list[str]:
     return [*(["lr"] if method.has_rate(settings) else []), *filter(None, [settings.tuned])]
 
 
-def with_options(settings: Config, options: Mapping[str, Any]) -> Config:
+def with_options(settings: Config, options: Point) -> Config:
     """A cell with other options of its method, named with or without ``method.``."""
     values = {name.removeprefix("method."): value for name, value in options.items()}
     return replace(settings, method=replace(settings.method, **values))
 
 
-def trials(protocol: Protocol, settings: Config, info: Info) -> list[Config]:
-    """Trial points of a method on a dataset; the first is its defaults, without weight decay."""
+def stoppable(settings: Config, info: Info) -> bool:
+    """Whether the training of a method can be stopped, and looked at before its end."""
     method = registry.method_of(settings.method)
-    names = tuned(method, settings.method)
-    if not names:
-        return [settings]
-    unit = np.random.default_rng(protocol.search_seed).random((protocol.trials - 1, 2))
-    drawn = [
-        {
-            name: _value(protocol, method, settings, info, name, u)
-            for name, u in zip(names, place, strict=False)
-        }
-        for place in unit
-    ]
-    points = [settings, *(with_options(settings, options) for options in drawn)]
-    return [point for point in points if not method.impossible(point.method)]
+    return method.build(with_rate(method, settings.method, info), info).interruptible
 
 
-def jobs(protocol: Protocol, settings: Config) -> list[Job]:
-    """Cells of the trials; where a method cannot run on a dataset, one that says why."""
-    (first,) = planning.jobs([settings], complete=False)
-    if not isinstance(first.info, Info):
-        return [first]
-    return planning.jobs(trials(protocol, settings, first.info), complete=False)
+def _measured(settings: Config, task: Task, protocol: Protocol) -> Config:
+    """With the measures of the task, as far as the method ranks classes."""
+    ranks = registry.method_of(settings.method).ranks
+    if not task.every_label or not (ranks is True or int(ranks) >= len(protocol.labels)):
+        return settings
+    metrics = list(protocol.labels)
+    return replace(settings, evaluation=replace(settings.evaluation, metrics=metrics))
 
 
 def _value(
@@ -96,13 +176,16 @@ def criterion(rows: pd.DataFrame, every_label: bool) -> str:
     return "validation_precision_at_1" if every_label else "validation_error"
 
 
-def best(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> dict[str, float] | None:
-    """Best settings of a method on a task; None if no trial finished."""
+def best_points(rows: pd.DataFrame, curves: pd.DataFrame, every_label: bool) -> list[Point]:
+    """Settings of the trials that ended, the best by their validation rows first."""
     ended = rows[rows["status"].isin(ENDED)]
     of_these = curves[curves["cell"].isin(ended["cell"])]
     column = criterion(of_these, every_label)
     if column not in of_these or of_these[column].isna().all():
-        return None
-    first = best_first(best_of_each(of_these, column, "cell"), column).iloc[0]
-    row = ended[ended["cell"] == first["cell"]].iloc[0]
-    return {name: float(row[name]) for name in POINT if name in row and pd.notna(row[name])}
+        return []
+    order = best_first(best_of_each(of_these, column, "cell"), column)["cell"]
+    points = ended.set_index("cell").loc[order].reindex(columns=list(POINT))
+    return [
+        {str(name): float(value) for name, value in point.dropna().items()}
+        for _, point in points.iterrows()
+    ]

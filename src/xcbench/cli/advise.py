@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from xcbench.board import advice, comparison, protocol
 from xcbench.board.advice import Needs
 from xcbench.board.protocol import Conditions, Task
+from xcbench.board.results import CHOOSING
 from xcbench.cli.command import Request, flag
 from xcbench.cli.paper import refuse_hydra
 from xcbench.committed.results_cache import load
@@ -18,9 +18,9 @@ from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.options import multiplied
 from xcbench.plan import sweeps
-from xcbench.store.ordering import best_value
 
 GRID = "advise"
+CONDITIONS = {"method.lr": "auto", "evaluation.rows": "500", "evaluation.costs": "true"}
 EACH = "dataset.protocol.label"
 FEATURES = "dataset.features"
 SPLIT = "dataset.protocol.split"
@@ -33,7 +33,7 @@ def advise(request: Request) -> int:
     ``predict`` (seconds a row, at most), ``mib`` (of the model, at most), ``reports_dir``,
     ``runs_dir``.
     """
-    settings = {"grid": GRID, **request.settings}
+    settings = {"grid": GRID, **CONDITIONS, **request.settings}
     refuse_hydra(settings)
     seconds = _number("seconds", settings.pop("seconds", "60"))
     needs = Needs(
@@ -57,8 +57,7 @@ def advise(request: Request) -> int:
         every_label=words.get(EACH) == "each",
     )
     with sweeps.hydra(settings):
-        present = replace(protocol.read(), first_defaults=False)
-        conditions = comparison.short(Conditions(present, settings), seconds)
+        conditions = comparison.short(Conditions(protocol.read(), settings), seconds)
         launch = comparison.Comparison(conditions, task, seconds, needs, _order(reports, needs))
         table = launch.run()
     print(_shown(advice.best_of_methods(table, needs)))
@@ -71,14 +70,15 @@ def advise(request: Request) -> int:
 
 
 def _order(reports: Path, needs: Needs) -> list[str]:
-    """Methods that may serve; those first that come near the best of the board's tasks."""
+    """Methods that may serve, by their ranks on the board's tasks in its shortest time."""
     methods = {name: registry.find(name).thing for name in registry.names() if name != "prior"}
     names = [name for name, it in methods.items() if it.link or not needs.probabilities]
-    board = load(reports / protocol.NAME / "board.csv", ["task", "method", "accuracy"])
-    table = board.pivot(index="task", columns="method", values="accuracy")
-    best = table.apply(best_value, axis="columns", column="accuracy")
-    shares = table.div(best, axis="index").mean().to_dict()
-    return sorted(names, key=lambda name: -shares.get(name, 0.0))
+    measure = CHOOSING[advice.measure(needs)]
+    board = load(reports / protocol.NAME / "anytime.csv", ["task", "method", "seconds", measure])
+    early = board[board["seconds"] == board["seconds"].min()]
+    table = early.pivot(index="task", columns="method", values=measure)
+    ranks = table.rank(axis="columns", ascending=needs.probabilities).mean().to_dict()
+    return sorted(names, key=lambda name: ranks.get(name, len(ranks)))
 
 
 def _shown(table: pd.DataFrame) -> str:

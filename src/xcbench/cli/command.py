@@ -5,6 +5,8 @@ A command is a function that takes a `Request`, prints, and returns the exit cod
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,37 @@ def flag(name: str, text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise UserError(f"{name}={text} is not possible: it must be true or false")
     return text.lower() == "true"
+
+
+def number(name: str, text: str, least: int = 1, most: int = 999_999_999) -> int:
+    """Value of a setting that is a whole number in a range.
+
+    Raises
+    ------
+    UserError
+        If it is not one.
+    """
+    if not re.fullmatch("[0-9]{1,9}", text) or not least <= int(text) <= most:
+        raise UserError(
+            f"{name}={text} is not possible: it must be a whole number from {least:,} to {most:,}"
+        )
+    return int(text)
+
+
+def several(name: str, text: str, possible: Sequence[str]) -> list[str]:
+    """Values of a setting that names one or several of these, separated by commas.
+
+    Raises
+    ------
+    UserError
+        If one of them is none of these.
+    """
+    values = [word for word in text.split(",") if word]
+    for value in values:
+        if value not in possible:
+            names = ", ".join(possible)
+            raise UserError(f"{name}={value} is not possible: it is one of {names}, or several")
+    return values
 
 
 @dataclass

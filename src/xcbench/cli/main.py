@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from xcbench import plugins
 from xcbench.cli import clean, show, tables, usage
@@ -18,7 +18,7 @@ from xcbench.cli.output import end_unread
 from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
-from xcbench.options import EMPTY, check_name
+from xcbench.options import EMPTY, Options, check_name
 from xcbench.plan import stored
 from xcbench.store import cells, checkpoints, profile, results
 from xcbench.system.processes import INTERRUPTED, end_at_once, interruptible
@@ -240,9 +240,9 @@ def _options(request: Request) -> int:
     return 0
 
 
-def _print_options(schema: Any, prefix: str) -> None:
+def _print_options(schema: Options, prefix: str) -> None:
     for entry in fields(schema):
-        default: Any = entry.default
+        default: object = entry.default
         if entry.default_factory is not MISSING:
             default = entry.default_factory()
         if is_dataclass(default):

@@ -10,16 +10,17 @@ import pandas as pd
 from omegaconf import OmegaConf
 
 from xcbench import papers
-from xcbench.cli.command import Request, flag
+from xcbench.cli.command import Request, flag, several
 from xcbench.committed.totals import Totals
 from xcbench.config import composing
 from xcbench.errors import UserError
-from xcbench.papers import PARTS, Paper, committed, front, replication, report, run, verdict_changes
+from xcbench.papers import PARTS, committed, front, replication, report, run, verdict_changes
 from xcbench.plan import sweeps
 from xcbench.system.processes import INTERRUPTED
 from xcbench.units import duration
 
 REPORT = "report"
+ALL = (*PARTS, REPORT)
 
 
 def paper(request: Request) -> int:
@@ -34,12 +35,9 @@ def paper(request: Request) -> int:
     settings = dict(request.settings)
     refuse_hydra(settings)
     paper = papers.find(request.words[0])
-    only = _grids(paper, settings.pop("grid", ""))
-    parts = [word for word in settings.pop("part", "").split(",") if word] or [*PARTS, REPORT]
-    for part in parts:
-        if part not in (*PARTS, REPORT):
-            names = ", ".join((*PARTS, REPORT))
-            raise UserError(f"part={part} is not possible: it is one of {names}, or several")
+    grids = [grid.name for grid in paper.grids]
+    only = tuple(several("grid", settings.pop("grid", ""), grids))
+    parts = several("part", settings.pop("part", ""), ALL) or [*ALL]
     reports = Path(settings.pop("reports_dir", "reports"))
     folder = reports / paper.name
     started = time.monotonic()
@@ -94,15 +92,6 @@ def totals_of(settings: dict[str, str]) -> Totals | None:
     with sweeps.hydra(settings):
         plan = composing.typed(OmegaConf.create({"plan": settings.get("plan", False)})).plan
     return Totals(verbose) if plan else None
-
-
-def _grids(paper: Paper, names: str) -> tuple[str, ...]:
-    """Names of a paper's grids, separated by commas, if they are."""
-    chosen, possible = names.split(",") if names else [], [grid.name for grid in paper.grids]
-    for name in chosen:
-        if name not in possible:
-            raise UserError(f"grid={name} is not possible: it is one of {', '.join(possible)}")
-    return tuple(chosen)
 
 
 def collect(request: Request) -> int:

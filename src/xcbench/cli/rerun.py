@@ -7,13 +7,13 @@ import re
 import shlex
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from xcbench import options, plugins
 from xcbench.config import composing
 from xcbench.config.settings import Config
 from xcbench.data import external
 from xcbench.errors import UserError
+from xcbench.options import Content
 from xcbench.store import results
 from xcbench.store.cell import Cell
 from xcbench.system import yaml_files
@@ -38,7 +38,7 @@ def command(cell: Cell, runs_dir: Path) -> str:
     return shlex.join([*options.program().split(), *groups, *words, "force=true"])
 
 
-def _ours(method: str, dataset: dict[str, Any]) -> bool:
+def _ours(method: str, dataset: Content) -> bool:
     """Whether composing imports nothing from outside, which a cell must not make us do."""
     from xcbench.methods import registry
 

@@ -15,7 +15,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from xcbench import estimators, model_files, options
-from xcbench.cli.command import Request
+from xcbench.cli.command import Request, number
 from xcbench.core.dataset import Raw, Rows, Split
 from xcbench.data import labelled_lines, labelled_rows, protocol
 from xcbench.data.labelled_lines import ENCODING
@@ -23,6 +23,7 @@ from xcbench.data.settings import Protocol
 from xcbench.errors import UserError
 from xcbench.estimators import OneVsAllClassifier
 from xcbench.model_files import Trained
+from xcbench.options import Content
 
 PARAMETERS: dict[str, Callable[[str], Any]] = {
     "epochs": int,
@@ -94,24 +95,9 @@ def evaluate(request: Request) -> int:
     return 0
 
 
-def number(name: str, text: str) -> int:
-    """Parse a whole number from 1 to 999,999,999.
-
-    Raises
-    ------
-    UserError
-        If it is not one.
-    """
-    if not re.fullmatch("[0-9]{1,9}", text) or not int(text):
-        raise UserError(
-            f"{name}={text} is not possible: it must be a whole number from 1 to 999,999,999"
-        )
-    return int(text)
-
-
 def _parameters(settings: dict[str, str]) -> dict[str, object]:
     """Take out what is no option of a method."""
-    parameters: dict[str, Any] = {"random_state": 0}
+    parameters: Content = {"random_state": 0}
     for key in list(settings):
         name = NAMES.get(key, key)
         if name in PARAMETERS:
@@ -151,10 +137,11 @@ def _summary(raw: Raw, trained: Trained, out: Path, seconds: float) -> str:
         learnt = "all" if rule == EACH else f"one (label={rule})"
         lines.append(f"rows with several labels, {learnt} learnt: {(counts > 1).sum():,}")
     rate = "" if estimator.lr_ is None else f", lr={estimator.lr_:.4g}"
+    passes = "iterations" if estimator._settings.lr is None else "epochs"
     lines.append(
-        f"{estimator.method} on {estimator._info.train:,} rows, {estimator.n_features_in_:,} "
-        f"features, {len(estimator.classes_):,} labels: {estimator.n_iter_} "
-        f"{'iterations' if estimator._settings.lr is None else 'epochs'}{rate}, {seconds:.1f} s"
+        f"{estimator._name(estimator._info.classes)} on {estimator._info.train:,} rows, "
+        f"{estimator.n_features_in_:,} features, {len(estimator.classes_):,} labels: "
+        f"{estimator.n_iter_} {passes}{rate}, {seconds:.1f} s"
     )
     return "\n".join([*lines, f"model: {out}"])
 
@@ -183,13 +170,13 @@ class _Sums:
         unseen = (
             "rows whose labels training has not seen, errors" + " without log loss" * one_learnt
         )
-        for number, what in (
+        for total, what in (
             (self.unlabelled, "rows without a label, left out"),
             (self.unseen, unseen),
             (self.ignored, "values of unseen features, ignored"),
         ):
-            if number:
-                yield f"{what}: {number}"
+            if total:
+                yield f"{what}: {total}"
 
 
 def _measures(trained: Trained, path: Path, k: int, encoding: str) -> str:
@@ -233,13 +220,13 @@ def rows(
     if trained.inputs is None:
         raise UserError("the model was trained on arrays, not on a file; predict from Python")
     labelled_rows.check_header(path, trained.inputs)
-    number = 0
+    found = 0
     for block in labelled_lines.blocks(path, encoding, unlabelled=True):
-        number += len(block.labels)
+        found += len(block.labels)
         X, others = labelled_rows.at(block.X, trained.inputs)
         ignored(others)
         yield block.labels, trained.features(X)
-    if not number:
+    if not found:
         raise UserError(f"{path} has no rows; give it at least one")
 
 

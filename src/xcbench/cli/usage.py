@@ -180,7 +180,7 @@ reports/verdict-changes.csv: the numbers that had another verdict at that commit
 Example: xcbench replication
 """,
     "board": """\
-[part=tuning|runs|check|report] [task=NAME] [method=NAME] [name=NAME] [reports_dir=reports]
+[part=cells|check|report] [task=NAME] [method=NAME] [name=NAME] [reports_dir=reports]
 
 Run the missing trials and final cells of every method on every task, under the protocol in
 reports/board/PROTOCOL.md; then write tables and page. Methods of installed packages take part.

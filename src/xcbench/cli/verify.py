@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xcbench.cli.clean import confirmed
-from xcbench.cli.command import Request
+from xcbench.cli.command import Request, number
 from xcbench.data import cache
 from xcbench.errors import UserError, one_line, reason, writing
 from xcbench.store import cells, grids
@@ -63,7 +63,7 @@ def _trained_again(request: Request) -> int:
     from xcbench.papers import verification
 
     settings = {"runs_dir": "runs/verify", "force": "true", **request.settings}
-    sample, seed = (_number(settings.pop(name, default), name) for name, default in DRAW.items())
+    sample, seed = (number(name, settings.pop(name, default), 0) for name, default in DRAW.items())
     reports = Path(settings.pop("reports_dir", "reports"))
     chosen = [papers.find(name) for name in request.words or papers.NAMES]
     drawn = verification.draw(chosen, reports, settings, sample, seed)
@@ -76,12 +76,6 @@ def _trained_again(request: Request) -> int:
     print(table.to_markdown(index=False, floatfmt=".8g"))
     print(verification.summary(table))
     return int(len(verification.differing(table)) > 0)
-
-
-def _number(text: str, name: str) -> int:
-    if not text.isdecimal():
-        raise UserError(f"{name}={text} is not possible: it must be a whole number")
-    return int(text)
 
 
 class Checked(NamedTuple):

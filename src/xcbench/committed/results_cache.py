@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -24,6 +23,7 @@ from xcbench.core.dataset import Info
 from xcbench.data import Missing
 from xcbench.errors import UserError, one_line, writing
 from xcbench.methods.options import AUTO
+from xcbench.options import Content
 from xcbench.plan import code, identity
 from xcbench.plan.code import Change, Code
 from xcbench.plan.planning import Job
@@ -127,7 +127,7 @@ class ResultsCache:
         settings, cell = job.settings, job.cell
         prepared, absent = isinstance(job.info, Info), isinstance(job.info, Missing)
         for row in self.finished.get((cell.dataset, cell.method, cell.seed), []):
-            rate = None if pd.isna(row["lr"]) else float(row["lr"])
+            rate: float | None = None if pd.isna(row["lr"]) else float(row["lr"])
             unknown = (
                 not prepared and cell.lr is None and row["grid"] == grid
             )  # a rule needs the data
@@ -144,7 +144,7 @@ class ResultsCache:
                 return None if change else str(row["cell"])
         return None
 
-    def _change(self, row: dict[str, Any]) -> Change:
+    def _change(self, row: Content) -> Change:
         """What became of the code of a row; of one that ran nothing, none is asked."""
         if row["status"] == "skipped":
             return Change()
@@ -183,12 +183,12 @@ class ResultsCache:
         return ResultsCache(rows, curves, codes=self.codes)
 
     @cached_property
-    def finished(self) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    def finished(self) -> dict[tuple[object, ...], list[Content]]:
         """Rows that need not run again, with their curves, by dataset, method and seed.
 
         They finished, or need more than the memory that they may take.
         """
-        finished: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        finished: dict[tuple[object, ...], list[Content]] = {}
         rows = self.rows.reindex(columns=[*HEAD, "message", MEMORY, code_table.COLUMN])
         over = rows["message"].astype(str).str.contains(f"over {MEMORY}=", regex=False)
         final = (rows["status"].isin(FINAL) | over) & self.has_curve
@@ -312,7 +312,7 @@ def _rows(grid: str, cells: list[Cell]) -> pd.DataFrame:
     absent = frame["status"] == "skipped"  # a message may name folders of this machine
     messages = frame["message"].astype(object)
     frame["message"] = messages.mask(absent, messages.astype(str).str.partition(" (")[0])
-    by_cell: dict[str, dict[str, Any]] = {
+    by_cell: dict[str, Content] = {
         cell.cell: {
             "method_version": cell.method_version,
             "dataset_digest": cell.dataset_digest,
@@ -335,6 +335,6 @@ def _curves(cells: list[Cell]) -> pd.DataFrame:
     frame = results.frame(cells, curves=True)
     if not cells:
         return ResultsCache.empty().curves
-    excluded = {*results.COLUMNS, "message"}
+    excluded = {*results.COLUMNS, results.BY, "message"}
     columns = [name for name in frame if "." not in str(name) and name not in excluded]
     return frame[["cell", *CURVE_COLUMNS, *columns]]

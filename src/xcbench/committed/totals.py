@@ -25,7 +25,8 @@ class Count:
 
     Attributes
     ----------
-    timed : number of missing cells for whose dataset and method seconds are recorded.
+    timed : number of missing cells for whose dataset and method seconds are recorded, or that
+        have a time limit.
     """
 
     states: Counter[str] = field(default_factory=Counter)
@@ -92,8 +93,9 @@ class Totals:
             counted = missing or isinstance(job.info, Missing)
             self.grid.states[state if counted else VALID] += 1
             pair = job.cell.dataset, job.cell.method
-            if missing and pair in seconds:
-                self.grid += Count(seconds=seconds[pair], timed=1)
+            taken = seconds.get(pair, job.settings.budget.seconds)
+            if missing and taken:
+                self.grid += Count(seconds=taken, timed=1)
             if self.verbose:
                 print(replace(entry, state=state, change=change).line)
 

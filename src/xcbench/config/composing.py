@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import Field, fields, make_dataclass
 from functools import cache
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
 from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings
-from xcbench.options import check_value
+from xcbench.options import Options, check_value
 
 
 def register() -> None:
@@ -58,7 +58,7 @@ def schema_of(name: str) -> DictConfig:
     return alone
 
 
-def part(composed: DictConfig, entry: Field[Any]) -> Any:
+def part(composed: DictConfig, entry: Field[object]) -> Options:
     """Checked value of one field of `Config` in a typed configuration.
 
     Raises

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, reduce
-from typing import Any
 
 from hydra import compose
 from omegaconf import OmegaConf
@@ -18,9 +17,9 @@ from xcbench import options
 from xcbench.config import composing, presets
 from xcbench.data import external
 from xcbench.methods import registry
+from xcbench.options import Content
 from xcbench.system import yaml_files
 
-Content = dict[str, Any]
 PRESETS = ("variant", "variant_method", "variant_dataset", "rates")  # the later ones over the first
 CHOICES = {"experiment", "dataset", "method", "variant", "rates"}
 
@@ -89,7 +88,7 @@ def _of_every_cell() -> Content:
     return {key: value for key, value in content.items() if key not in ("defaults", "hydra")}
 
 
-def _plain(config: Any) -> Content:
+def _plain(config: object) -> Content:
     content = OmegaConf.to_container(config, resolve=False)
     assert isinstance(content, dict)
     return {str(key): value for key, value in content.items()}

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -18,7 +17,7 @@ from xcbench.data import MAKERS, external, files
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
-from xcbench.options import folder, multiplied
+from xcbench.options import Options, folder, multiplied
 from xcbench.system import yaml_files
 
 SWEEP = ("-m", "--multirun")
@@ -98,10 +97,10 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
     return [list(point) for point in dict.fromkeys(chosen)]
 
 
-def options(schema: Any, prefix: str = "") -> Iterator[str]:
+def options(schema: Options, prefix: str = "") -> Iterator[str]:
     """Names of all options of a configuration dataclass, nested ones too."""
     for entry in fields(schema):
-        default: Any = entry.default
+        default: object = entry.default
         if entry.default_factory is not MISSING:
             default = entry.default_factory()
         yield prefix + entry.name

@@ -19,6 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from xcbench import options
 from xcbench.errors import UserError
+from xcbench.options import Content
 from xcbench.system import yaml_files
 
 INSIDE = Path(__file__).parents[1] / "papers"
@@ -45,14 +46,14 @@ def find(group: str, name: str) -> DictConfig | None:
     return content
 
 
-def entry(group: str, name: str) -> dict[str, Any] | None:
+def entry(group: str, name: str) -> Content | None:
     """All that a file says of a preset; None if there is none."""
     paper, _, preset = name.partition("/")
     entries = _entries(group, paper) if preset else ()
     return next((raw for key, raw in entries if key == name), None)
 
 
-def settings(group: str, name: str, raw: dict[str, Any]) -> dict[str, Any]:
+def settings(group: str, name: str, raw: Content) -> Content:
     """What an entry sets itself, without what it chooses, sweeps, or has for a dataset alone."""
     experiment = group == "experiment"
     separate = ("sweep", *CHOSEN) if experiment else (*BELOW.values(),)
@@ -60,12 +61,12 @@ def settings(group: str, name: str, raw: dict[str, Any]) -> dict[str, Any]:
     return {**grid, **{key: value for key, value in raw.items() if key not in separate}}
 
 
-def chosen(experiment: dict[str, Any]) -> dict[str, str]:
+def chosen(experiment: Content) -> dict[str, str]:
     """Groups that an experiment chooses, but for its dataset and method."""
     return {group: experiment[group] for group in CHOSEN if experiment.get(group)}
 
 
-def _launch(experiment: dict[str, Any]) -> dict[str, Any]:
+def _launch(experiment: Content) -> Content:
     """An experiment as Hydra has it: groups that it chooses, values that it sweeps.
 
     Of what it sweeps the first dataset and method are chosen, for settings that only they have.
@@ -93,7 +94,7 @@ def _file(path: Path) -> tuple[Path, int]:
 
 
 @cache
-def _content(path: Path, changed: int) -> dict[str, dict[str, dict[str, Any]]]:
+def _content(path: Path, changed: int) -> dict[str, dict[str, Content]]:
     """Entries of a file by part, in full; read again when it has changed."""
     content: Any = OmegaConf.to_container(yaml_files.load(path))
     return {
@@ -105,9 +106,7 @@ def _content(path: Path, changed: int) -> dict[str, dict[str, dict[str, Any]]]:
     }
 
 
-def _in_full(
-    path: Path, entries: dict[str, dict[str, Any]], name: str, every: dict[str, Any]
-) -> dict[str, Any]:
+def _in_full(path: Path, entries: dict[str, Content], name: str, every: Content) -> Content:
     """An entry with what every one has, and with what the one that it extends has."""
     entry = dict(entries[name])
     extended = entry.pop("extends", None)
@@ -125,7 +124,7 @@ def over(below: object, above: object) -> Any:
     return {**below, **{key: over(below.get(key), value) for key, value in above.items()}}
 
 
-def _entries(group: str, paper: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _entries(group: str, paper: str) -> Iterator[tuple[str, Content]]:
     """Presets of a group with their names; of one paper, or of all without its name."""
     for owner, path in sorted(files().items()):
         if paper not in ("", owner):  # parsing one takes a tenth of a second

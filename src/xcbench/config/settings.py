@@ -29,6 +29,11 @@ class Budget:
         "the end; 1: evenly spaced",
         at_least=1,
     )
+    times: list[float] = option(
+        [],
+        "evaluate after so many training seconds, and at the end, instead of at evenly spaced "
+        "epochs",
+    )
     share: float = option(
         1.0,
         "train on this share of the training rows, from the first on; losses and errors are "
@@ -45,6 +50,12 @@ class Budget:
         "(evaluation.validation); the weights and the numbers that stand for it are those of its "
         "best evaluation",
         at_least=1,
+    )
+    gain: float = option(
+        0.0,
+        "with patience, a loss is better only if it is lower by this share",
+        at_least=0,
+        at_most=0.5,
     )
     clock: str = option(
         "wall",
@@ -134,7 +145,8 @@ class Evaluation:
     curve_rows: int = option(
         0,
         "at checkpoints before the last, at most so many rows of the training and the test part, "
-        "the same at each; validation rows stay; 0: as many as at the last",
+        "the same at each; validation rows stay; with budget.patience at all but the best one; "
+        "0: as many as at the last",
         at_least=0,
     )
     every: int = option(

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+EngineRows = Any  # rows as a model takes them: `SparseRows`, `DenseRows` or `RowView`
+
 
 @dataclass
 class Batch:
@@ -21,7 +23,7 @@ class Batch:
     noise : (C, 2) random numbers, if the objective needs them.
     """
 
-    rows: Any
+    rows: EngineRows
     index: np.ndarray
     square_norms: np.ndarray
     y: np.ndarray

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from xcbench.options import Content
 
 Rows = np.ndarray | sp.csr_array
 
@@ -118,10 +119,12 @@ class Split:
         return Split(self.X[rows], self.y[rows], self.sets.take(rows) if self.sets else None)
 
     def original_rows(self) -> Split:
-        """The original rows, before ``label=each`` made one row for each label."""
+        """The original rows, before ``label=each`` made one row for each label; all of weight 1."""
         if self.sets is None or (self.sets.weight == 1).all():
             return self
-        return self.take(np.flatnonzero(self.y == self.sets.classes[self.sets.start[:-1]]))
+        rows = self.take(np.flatnonzero(self.y == self.sets.classes[self.sets.start[:-1]]))
+        assert rows.sets
+        return replace(rows, sets=replace(rows.sets, weight=np.ones(len(rows))))
 
     def labels(self, n_classes: int) -> sp.csr_array:
         """Indicators (N, K) of all classes of every row."""
@@ -183,7 +186,7 @@ class Info:
     multi_label: bool = False
     accuracy_ceiling: float = 1.0
 
-    def shape(self) -> dict[str, Any]:
+    def shape(self) -> Content:
         """Sizes for a report."""
         cost: dict[str, object] = {"test_dropped": self.test_dropped} if self.test_dropped else {}
         if self.prior_log_loss is not None and self.majority_error is not None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
+from typing import Any
 
 from xcbench.errors import UserError
 
 ENGINES = ("auto", "numpy", "numba")
+Compiled = Callable[..., Any]  # a function for the types of its arguments, by an engine
 SIDE_BY_SIDE = 8  # models that compiled code moves together
 
 

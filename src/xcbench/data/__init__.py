@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
@@ -26,7 +25,7 @@ from xcbench.data.external import External
 from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.errors import UserError
-from xcbench.options import changed, check_name
+from xcbench.options import Content, changed, check_name
 from xcbench.system import durable, locks, sealed, sources
 
 __all__ = [
@@ -89,7 +88,7 @@ class _Source:
     settings: Settings
     name: str
     twin: bool
-    content: dict[str, Any]
+    content: Content
     read: Callable[[], tuple[Raw, Raw]]
 
     @property

@@ -5,13 +5,13 @@ from __future__ import annotations
 import zlib
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.errors import UserError
+from xcbench.options import Content
 from xcbench.system import arrays, durable, sealed
 
 INFO, CODE = "info.json", "code"
@@ -28,17 +28,11 @@ def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, obj
     """
     where.parent.mkdir(parents=True, exist_ok=True)
     durable.tidy([where])
-    scratch = durable.sibling(where)
-    try:
-        scratch.mkdir()
+    with durable.new_folder(where) as scratch:
         _write(scratch, info, train, test, code)
-        durable.replace_folder(scratch, where)
-    except OSError:  # on a full disk, what was written so far would keep it full
-        durable.remove(scratch)
-        raise
 
 
-def _write(scratch: Path, info: Info, train: Split, test: Split, code: dict[str, Any]) -> None:
+def _write(scratch: Path, info: Info, train: Split, test: Split, code: Content) -> None:
     checksums = {}
     for role, split in zip(ROLES, (train, test), strict=True):
         parts: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
@@ -91,9 +85,9 @@ def read(where: Path) -> Info:
     return info
 
 
-def code(where: Path) -> dict[str, Any]:
+def code(where: Path) -> Content:
     """Stamp of the code that prepared a dataset which `info` has read."""
-    stamp: dict[str, Any] = sealed.loads((where / INFO).read_bytes())[CODE]
+    stamp: Content = sealed.loads((where / INFO).read_bytes())[CODE]
     return stamp
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from xcbench.data import blobs, categories, samples, synthetic
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError
+from xcbench.options import Content, Options
 from xcbench.system import sources
 
 # Readers that make their rows; the settings of each have its name in `DatasetSettings`.
-MAKERS: dict[str, Any] = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
+MAKERS: Content = {"synthetic": synthetic, "categories": categories, "blobs": blobs}
 COMMON = ("xcbench.data.protocol", "xcbench.core.statistics")
 TOLERANCE = 5e-5  # of numbers, relative to the largest beside them; rounding stays below
 
@@ -61,7 +61,7 @@ def modules(reader: str, twin: bool) -> tuple[str, ...]:
     return *COMMON, plugins.module("dataset", reader)
 
 
-def made_by(settings: DatasetSettings, twin: bool) -> tuple[str, Any] | None:
+def made_by(settings: DatasetSettings, twin: bool) -> tuple[str, Options] | None:
     """Name and settings of the maker of the rows; None if they are read from files."""
     name = "synthetic" if twin else settings.reader
     return (name, vars(settings)[name]) if name in MAKERS else None

@@ -6,16 +6,13 @@ Until then the files are in a folder `WORK` beside them, from which the next att
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from xcbench.data import download, files, unpack, verify
 from xcbench.data.download import Unavailable
 from xcbench.data.settings import DatasetSettings, Download
 from xcbench.errors import UserError, one_line, reason
+from xcbench.system import locks
 from xcbench.units import readable
 
 RUN_LIMIT = 100 * 2**20  # bytes that a run fetches without being asked
@@ -62,7 +59,7 @@ def fetch(settings: DatasetSettings, data_dir: Path, limit: int | None = None) -
         if not absent:
             return []
         sources = _survey(_needed(settings, absent), limit, settings.name)
-        with _alone(folder, settings.name):
+        with locks.alone(folder / f"{WORK}.lock", f"fetches {settings.name}"):
             absent = _absent(settings, data_dir)  # another process may have fetched them
             return _fetch(settings, data_dir, sources, absent) if absent else []
     except UserError as error:
@@ -126,22 +123,6 @@ def _first_answer(urls: list[str]) -> tuple[int, int | None]:
         except Unavailable as error:
             reasons.append(str(error))
     raise UserError("; ".join(dict.fromkeys(reasons)) or "no download address is known")
-
-
-@contextmanager
-def _alone(folder: Path, name: str) -> Iterator[None]:
-    """One process at a time fetches into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / f"{WORK}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        print(f"{name}: another process is fetching it, waiting for that", flush=True)
-        lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 def _fetch(

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from xcbench.data import protocol
 from xcbench.data.readers import READERS
 from xcbench.data.settings import DatasetSettings, Expected
 from xcbench.errors import UserError
+from xcbench.options import Options
 
 TRAIN, TEST, SIDE, LABELS, DRAWERS = 120, 40, 4, 14, 20
 FREQUENT = 19  # rows that some labels have in every format
@@ -92,7 +92,7 @@ def projections(array: np.ndarray) -> Iterator[float]:
     yield float(values @ np.sin(np.sqrt(2.0) * place))
 
 
-def smaller(spec: Any) -> Any:
+def smaller(spec: Options) -> Options:
     """Settings of a maker with few rows, features and classes."""
     sizes = {name: min(value, SIZES[name]) for name, value in asdict(spec).items() if name in SIZES}
     return replace(spec, **sizes)

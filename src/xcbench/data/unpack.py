@@ -18,6 +18,7 @@ from xcbench.system import durable
 
 Entry = TypeVar("Entry", zipfile.ZipInfo, tarfile.TarInfo)
 BLOCK = 1 << 20
+SHOWN = 8  # members that a message names
 RATIO, SLACK = 100, 1 << 26  # data files shrink to a tenth, not to a hundredth
 DAMAGE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError),
@@ -98,7 +99,7 @@ def _most(archive: Path) -> int:
 
 
 def _only(entries: list[tuple[str, Entry]], member: str) -> Entry:
-    """The entry of that name, else the only one whose path ends with it."""
+    """The entry of that path, else the only one whose path ends with it, or of its name alone."""
     tail = PurePosixPath(member).parts
     paths = [(PurePosixPath(name), entry) for name, entry in entries]
     inside = [(path, entry) for path, entry in paths if not path.is_absolute()]
@@ -108,9 +109,18 @@ def _only(entries: list[tuple[str, Entry]], member: str) -> Entry:
         for path, entry in inside
         if ".." not in path.parts and path.parts[-len(tail) :] == tail
     ]
-    matches = exact or ending
+    named = [
+        entry
+        for path, entry in inside
+        if ".." not in path.parts and path.name.lower() == tail[-1].lower()
+    ]
+    matches = exact or ending or named
     if len(matches) != 1:
-        raise UserError(f"the archive holds {len(matches) or 'no'} files {member}")
+        names = ", ".join(name for name, _ in entries[:SHOWN]) or "none"
+        raise UserError(
+            f"the archive holds {len(matches) or 'no'} files {member}; its members are {names}"
+            + (", …" if len(entries) > SHOWN else "")
+        )
     return matches[0]
 
 

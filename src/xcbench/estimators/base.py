@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_random_state
@@ -20,6 +20,7 @@ from xcbench.estimators.predictor import Predictor
 from xcbench.estimators.problem import Features, Labels
 from xcbench.methods.method import Method
 from xcbench.methods.options import AUTO, MethodOptions
+from xcbench.options import Content
 from xcbench.system import memory, threads
 from xcbench.system.bar import Bar
 from xcbench.train import rate
@@ -29,6 +30,18 @@ REDUCTIONS = ("one_label", "pick_all")
 OVERFLOW = (
     "the weights are not finite any more after epoch {epoch}; lower lr, or scale the features"
 )
+
+
+class Span(NamedTuple):
+    """Epochs to train, whether they follow the last training, and whether others may follow.
+
+    A rate that depends on the number of epochs falls over the horizon; by default over these.
+    """
+
+    epochs: int
+    goes_on: bool = False
+    resumable: bool = False
+    horizon: float | None = None
 
 
 class LinearClassifier(Predictor):
@@ -69,7 +82,7 @@ class LinearClassifier(Predictor):
         self.options = options or {}
 
     # ------------------------------------------------------------ parameters
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> Content:
         """Parameters by name, with the options that were given."""
         return {**super().get_params(deep), **self.options}
 
@@ -133,20 +146,22 @@ class LinearClassifier(Predictor):
 
     # ------------------------------------------------------------ training
     def _prepare(
-        self, dataset: Dataset, options: Mapping[str, object], goes_on: bool = False
+        self, dataset: Dataset, options: Mapping[str, object], epochs: int, goes_on: bool = False
     ) -> tuple[Method, MethodOptions]:
         """The method and its settings; these and the problem's statistics are remembered.
 
         A rate that trials are to find is that of the training which goes on, if one does.
         """
         method, settings = problem.settings(
-            self.method, {**self._of_method(), **options}, dataset.info
+            self._name(dataset.info.classes), {**self._of_method(), **options}, dataset.info
         )
+        self._settings, self._info = settings, dataset.info
+        self._check_memory(method, epochs)  # before trials take it
         if settings.lr == AUTO:
             settings = replace(
                 settings, lr=self.lr_ if goes_on else self._rate(method, settings, dataset)
             )
-        self.lr_, self._settings, self._info = settings.lr, settings, dataset.info
+        self.lr_, self._settings = settings.lr, settings
         return method, settings
 
     def _rate(self, method: Method, settings: MethodOptions, dataset: Dataset) -> float:
@@ -194,25 +209,15 @@ class LinearClassifier(Predictor):
     def _run(
         self,
         dataset: Dataset,
-        epochs: int,
+        span: Span,
         watch: Watch | None = None,
-        goes_on: bool = False,
-        resumable: bool = False,
         options: Mapping[str, object] | None = None,
-        horizon: float | None = None,
     ) -> Self:
-        """Train from the start, or from where the last training ended.
-
-        Parameters
-        ----------
-        resumable : whether what the optimizer remembers is kept for later.
-        horizon : epochs over which a rate falls that depends on them; all of these by default.
-        options : options that override the parameters.
-        """
+        """Train for some epochs; options override the parameters."""
+        epochs, goes_on, resumable, horizon = span
         with problem.value_errors():
-            method, settings = self._prepare(dataset, options or {}, goes_on)
+            method, settings = self._prepare(dataset, options or {}, epochs, goes_on)
             solver = method.build(settings, dataset.info).over(horizon or epochs)
-            self._check_memory(method, epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
         if not isinstance(epochs, int | np.integer) or epochs < 1:
             raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
@@ -265,9 +270,10 @@ class LinearClassifier(Predictor):
         if isinstance(solver, Minibatch):
             self.state_ |= solver.sampler.state()
         if not self.state_:
+            name = self._name(len(self.classes_))
             raise ValueError(
-                f"method={self.method} has no weights of ours that could be kept; "
-                f"`xcbench run method={self.method}` trains it"
+                f"method={name} has no weights of ours that could be kept; "
+                f"`xcbench run method={name}` trains it"
             )
         self._model = model
 
@@ -277,7 +283,7 @@ class LinearClassifier(Predictor):
         return "state_" in vars(self)
 
     @property
-    def coef_(self) -> Any:
+    def coef_(self) -> np.ndarray:
         """Weights (K, D)."""
         return self._weights()["W"]
 
@@ -301,7 +307,7 @@ class LinearClassifier(Predictor):
             state["_settings"], state["_info"] = asdict(self._settings), asdict(self._info)
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Content) -> None:
         state = dict(state)
         if "_info" in state:
             info = Info(**state.pop("_info"))
@@ -312,11 +318,11 @@ class LinearClassifier(Predictor):
         else:
             super().__setstate__(state)
 
-    def _restore(self, info: Info, settings: Mapping[str, Any], **how: Any) -> None:
+    def _restore(self, info: Info, settings: Mapping[str, object], **how: Any) -> None:
         """Make the model of `state_` again, as `_empty` does."""
         self._info = info
         options = {name: value for name, value in settings.items() if name != "name"}
-        method, self._settings = problem.settings(self.method, options, info)
+        method, self._settings = problem.settings(self._name(info.classes), options, info)
         solver = method.build(self._settings, info)
         self._model = self._empty(method, solver, self.state_, **how)
         if isinstance(solver, Minibatch):

@@ -10,9 +10,11 @@ from typing import Self
 from sklearn.exceptions import ConvergenceWarning
 
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.base import LinearClassifier, Seed, Span
 from xcbench.estimators.problem import Features, Labels
 from xcbench.units import count
+
+MANY = 2_000  # classes, from which on machines of one class against all others take minutes
 
 
 @contextmanager
@@ -39,11 +41,14 @@ class MarginClassifier(LinearClassifier):
 
     Parameters
     ----------
-    method : str
+    method : str, optional
+        By default ``svm_ovr``, and from 2,000 classes on ``cluster_svm``.
         ``svm_ovr``: one-vs-rest, by LIBLINEAR. ``svm_cs``: Crammer and Singer's, by LIBLINEAR.
         ``memoir_l2``, ``memoir_l1``: MEMOIR, with sparse weights. ``class_sums``: the weights of a
-        class are the sum of its rows. ``gbce``, ``snm``: logistic losses and softmax that rank
-        classes, by steps on a few drawn ones.
+        class are the sum of its rows. ``gbce``, ``snm``, ``sce``: logistic losses and softmax that
+        rank classes, by steps on a few chosen ones. ``cluster_svm``: one-vs-rest within clusters of
+        labels, for thousands of them; with ``pick_all`` it trains on all labels of a row.
+        ``mach``: softmax over hashed classes, where there are too many for weights of each.
     epochs : int
         Passes over the rows, for ``memoir_l2`` and ``memoir_l1``.
     reduction : str
@@ -84,7 +89,7 @@ class MarginClassifier(LinearClassifier):
 
     def __init__(
         self,
-        method: str = "svm_ovr",
+        method: str | None = None,
         *,
         epochs: int = 20,
         reduction: str = "one_label",
@@ -98,6 +103,10 @@ class MarginClassifier(LinearClassifier):
         self.reduction = reduction
         self.random_state = random_state
         self.verbose = verbose
+
+    def _name(self, n_classes: int = 0) -> str:
+        """The method, or the default one."""
+        return self.method or ("cluster_svm" if n_classes >= MANY else "svm_ovr")
 
     def fit(self, X: Features, y: Labels) -> Self:
         """Train.
@@ -115,7 +124,7 @@ class MarginClassifier(LinearClassifier):
         """
         split = self._problem(X, y, self.reduction)
         with _one_warning():
-            self._run(problem.dataset(split, len(self.classes_)), self.epochs)
+            self._run(problem.dataset(split, len(self.classes_)), Span(self.epochs))
         if self.lr_ is None:  # a library's or a sum: nothing of ours is minimised
             self.loss_curve_ = []
         return self

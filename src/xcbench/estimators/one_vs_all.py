@@ -8,7 +8,7 @@ import numpy as np
 
 from xcbench.core.objectives import sigmoid
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.base import LinearClassifier, Seed, Span
 from xcbench.estimators.problem import Features, Labels
 
 
@@ -29,8 +29,8 @@ class OneVsAllClassifier(LinearClassifier):
 
     Other Parameters
     ----------------
-    lr : float, optional
-        Learning rate of the first epoch; None: by the method's rule, see `lr_`.
+    lr : float or "auto", optional
+        Learning rate of the first epoch; by default short trials find it, see `lr_`.
     l2 : float
         lambda of lambda/2 ||(w, b)||², added to the sum over pairs.
     negatives : int
@@ -95,7 +95,7 @@ class OneVsAllClassifier(LinearClassifier):
             If a setting is impossible, or the weights overflow.
         """
         split = self._problem(X, y, "pick_all")
-        return self._run(problem.dataset(split, len(self.classes_)), self.epochs)
+        return self._run(problem.dataset(split, len(self.classes_)), Span(self.epochs))
 
     def label_probabilities(self, X: Features) -> np.ndarray:
         """Probability (N, K) of each label separately; those of a row do not add up to 1.

@@ -32,7 +32,7 @@ UNKNOWN = -1  # class of a label that training has not seen
 def _has_probabilities(estimator: Predictor) -> bool:
     """Whether the method has a likelihood; tells scikit-learn which functions there are."""
     try:
-        return registry.find(estimator.method).thing.link is not None
+        return registry.find(estimator._name()).thing.link is not None
     except UserError:
         return True  # the mistake is for `fit` to tell
 
@@ -45,9 +45,13 @@ class Predictor(ClassifierMixin, BaseEstimator):
     classes_ : (K,) labels in ascending order.
     """
 
-    method: str
+    method: str | None
     classes_: np.ndarray
     _model: Model
+
+    def _name(self, n_classes: int = 0) -> str:
+        """Name of the method."""
+        return str(self.method)
 
     @property
     @abstractmethod
@@ -216,7 +220,7 @@ class Predictor(ClassifierMixin, BaseEstimator):
         values = {"precision_at_1": float(has[:, 0].mean())}
         return values | {f"precision_at_{k}": float(has.mean())}
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

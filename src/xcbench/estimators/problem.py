@@ -22,6 +22,7 @@ from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
 from xcbench.methods.method import Method, with_rate
 from xcbench.methods.options import AUTO, MethodOptions
+from xcbench.options import Options
 from xcbench.system import memory
 
 Features = ArrayLike | sp.sparray | sp.spmatrix
@@ -118,7 +119,7 @@ def dataset(train: Split, n_classes: int, info: Info | None = None) -> Dataset:
 
 
 @lru_cache(32)
-def _schema(method: Method) -> Any:
+def _schema(method: Method) -> Options:
     """Options of a method with their types; made once, since it takes milliseconds."""
     return OmegaConf.structured(method.schema(name=method.name))
 
@@ -163,6 +164,8 @@ def settings(name: str, values: Mapping[str, object], info: Info) -> tuple[Metho
         raise UserError(lacks)
     registry.check(method, chosen, info)
     if chosen.lr == AUTO and not method.has_rate(chosen):
+        if values.get("lr") is None:
+            return method, replace(chosen, lr=None)
         raise UserError(
             f"method {name} with these settings has no learning rate; leave lr={AUTO} out"
         )

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
-from xcbench.estimators.base import LinearClassifier, Seed
+from xcbench.estimators.base import LinearClassifier, Seed, Span
 from xcbench.estimators.problem import Features, Labels
 
 LBFGS = "lbfgs"
@@ -115,7 +115,7 @@ class SoftmaxClassifier(LinearClassifier):
         dataset = problem.dataset(split, len(self.classes_))
         goes_on = before is not None and np.array_equal(before, self.classes_)
         of_these = {"init": "zero"} if goes_on else {}  # from the weights that are there
-        return self._run(dataset, 1, goes_on=goes_on, options=of_these)
+        return self._run(dataset, Span(1, goes_on), options=of_these)
 
 
 def _weights(sample_weight: ArrayLike, n_rows: int) -> np.ndarray:

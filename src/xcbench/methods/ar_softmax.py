@@ -9,7 +9,7 @@ import numpy as np
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, Objective, softplus
 from xcbench.core.objectives.augment_reduce import averaged, averaged_after
-from xcbench.core.samplers import OF_MODEL
+from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.augment_reduce import AugmentReduceOptions, impossible, loop
 from xcbench.methods.method import Method, over_square_norm
 from xcbench.options import option
@@ -42,7 +42,7 @@ method = Method(
     SoftmaxAugmentReduceOptions,
     objective,
     over_square_norm(0.1),
-    samplers=("others", "all", "frequency", "tree", *OF_MODEL),
+    samplers=("others", "all", *WEIGHTED),
     exact_gradient=False,  # eta moves first
     impossible=impossible,
     solver=lambda settings, info: loop(settings, info, objective(settings, info)),

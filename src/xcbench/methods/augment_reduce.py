@@ -70,7 +70,7 @@ def latent(link: Link, name: str) -> Method:
         LatentAugmentReduceOptions,
         objective,
         over_square_norm(0.1),
-        samplers=("others", "all", "frequency", "tree"),
+        samplers=("others", "all", "frequency", "tree", "clusters"),
         link=name,
         exact_gradient=False,  # mu and gamma move first
         impossible=impossible,

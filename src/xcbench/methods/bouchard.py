@@ -9,7 +9,7 @@ import numpy as np
 from xcbench.core.dataset import Info
 from xcbench.core.objectives import Objective, Pairwise
 from xcbench.core.objectives.bouchard import Tightest, one_vs_rest
-from xcbench.core.samplers import OF_MODEL
+from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.method import Method, over_gram, stochastic
 from xcbench.methods.options import FullBatchOptions, SampledOptions, start_option
 from xcbench.options import option
@@ -47,6 +47,6 @@ method = Method(
     BouchardOptions,
     objective,
     rate,
-    samplers=("others", "all", "frequency", "tree", *OF_MODEL),
+    samplers=("others", "all", *WEIGHTED),
     optimizers=("sgd",),  # alpha moves by the rate of w
 )

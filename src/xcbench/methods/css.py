@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xcbench.core.objectives import LogOdds
 from xcbench.core.objectives.softmax import softmax
-from xcbench.core.samplers import OF_MODEL
+from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.method import Method, over_gram
 from xcbench.methods.options import SampledOptions
 from xcbench.options import option
@@ -25,5 +25,5 @@ method = Method(
     ComplementarySumOptions,
     lambda settings, info: LogOdds(softmax, is_bound=False),
     over_gram(4.0),
-    samplers=("others", "all", "frequency", "tree", "in_batch", *OF_MODEL),
+    samplers=("others", "all", "in_batch", *WEIGHTED),
 )

@@ -10,7 +10,7 @@ from xcbench.core.dataset import Info
 from xcbench.core.objectives import LogOdds, Objective, ScoredLogOdds, softplus
 from xcbench.core.objectives.double_sum import bounded, double_sum, raman, raman_code
 from xcbench.core.prior import PRIOR
-from xcbench.core.samplers import OF_MODEL
+from xcbench.core.samplers import WEIGHTED
 from xcbench.core.solvers import Solver
 from xcbench.core.solvers.raman_code import RamanCode
 from xcbench.methods.method import minibatch, over_stale, sampler
@@ -107,5 +107,5 @@ def default_rate(settings: DoubleSumOptions, info: Info) -> float:
 
 
 gradient_rate = over_stale(0.14)
-SAMPLERS = ("others", "any", "drop_hits", "all", "frequency", "tree", *OF_MODEL)
+SAMPLERS = ("others", "any", "drop_hits", "all", "in_batch", *WEIGHTED)
 OPTIMIZERS = ("sgd",)  # u moves by the rate of w

@@ -43,6 +43,6 @@ method = Method(
     SoftplusOptions,
     objective,
     rate,
-    samplers=(*SAMPLERS, "in_batch"),
+    samplers=SAMPLERS,
     optimizers=OPTIMIZERS,
 )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import partial
-from typing import Any
 
 from xcbench import plugins
 from xcbench.core import optimizers, samplers
@@ -26,6 +25,7 @@ from xcbench.methods.options import (
     SampledOptions,
     StochasticOptions,
 )
+from xcbench.options import Content, Options
 
 ADAPTIVE_RATES = {"ar": 0.04, "adagrad": 0.1}
 
@@ -58,7 +58,7 @@ def sampler(settings: MethodOptions, info: Info) -> Sampler:
     return samplers.make("all", info.classes, 0)
 
 
-def of_sampler(settings: SampledOptions) -> dict[str, Any]:
+def of_sampler(settings: SampledOptions) -> Content:
     """Options of the sampler alone, which stand under its name."""
     group = getattr(settings, settings.sampler, None)
     return asdict(group) if is_dataclass(group) and not isinstance(group, type) else {}
@@ -118,8 +118,8 @@ class Method:
 
     name: str
     schema: type[MethodOptions]
-    objective: Callable[[Any, Info], Objective]
-    default_rate: Callable[[Any, Info], float]
+    objective: Callable[[Options, Info], Objective]
+    default_rate: Callable[[Options, Info], float]
     version: int = 1
     samplers: tuple[str, ...] = (
         "shared",
@@ -127,25 +127,23 @@ class Method:
         "any",
         "drop_hits",
         "all",
-        "frequency",
-        "tree",
-        *samplers.OF_MODEL,
+        *samplers.WEIGHTED,
     )
     noises: tuple[str, ...] = ()
     optimizers: tuple[str, ...] = ("sgd", "ar", "adagrad")
     link: str | None = "softmax"
     exact_gradient: bool = True
-    has_rate: Callable[[Any], bool] = stochastic
-    impossible: Callable[[Any], str] = lambda settings: ""
+    has_rate: Callable[[Options], bool] = stochastic
+    impossible: Callable[[Options], str] = lambda settings: ""
     needs_features: bool = False
     seeded: bool = True
     ranks: bool | int = True
-    lacks: Callable[[Any], str] = lambda settings: ""
-    memory: Callable[[Any, Info, int, float], float] = dense_weights
-    solver: Callable[[Any, Info], Solver | None] = lambda settings, info: None
-    sampler: Callable[[Any, Info], Sampler] = sampler
+    lacks: Callable[[Options], str] = lambda settings: ""
+    memory: Callable[[Options, Info, int, float], float] = dense_weights
+    solver: Callable[[Options, Info], Solver | None] = lambda settings, info: None
+    sampler: Callable[[Options, Info], Sampler] = sampler
 
-    def build(self, settings: Any, info: Info) -> Solver:
+    def build(self, settings: Options, info: Info) -> Solver:
         """Solver for settings and a dataset; ``settings.lr`` is filled in."""
         solver = self.solver(settings, info)
         if solver is not None:
@@ -210,7 +208,7 @@ def default_rate(method: Method, settings: MethodOptions, info: Info) -> float:
     return method.default_rate(settings, info)
 
 
-def with_rate(method: Method, settings: Any, info: Info) -> Any:
+def with_rate(method: Method, settings: Options, info: Info) -> Options:
     """Settings with a number as rate: the default rule's where none is set, or trials are to come.
 
     A method without a rate gets none.
@@ -226,7 +224,7 @@ def l2_share(settings: MethodOptions, info: Info) -> float:
     return settings.l2 / info.train
 
 
-def gram(settings: Any, info: Info, rows: float) -> float:
+def gram(settings: Options, info: Info, rows: float) -> float:
     """Bound of the largest eigenvalue of the inner products of so many drawn rows, on average.
 
     That of the first row is |x|², long rows being the ones that move weights; each other one adds
@@ -245,19 +243,19 @@ def gram(settings: Any, info: Info, rows: float) -> float:
 
 
 # The factors of our default rates were found on generated rows (`reports/default-rates.md`).
-def over_gram(factor: float) -> Callable[[Any, Info], float]:
+def over_gram(factor: float) -> Callable[[Options, Info], float]:
     """Rate factor / gram(n): the n rows of a minibatch may all move the same class."""
     return lambda settings, info: factor / gram(settings, info, settings.batch_size)
 
 
-def over_drawn(factor: float) -> Callable[[Any, Info], float]:
+def over_drawn(factor: float) -> Callable[[Options, Info], float]:
     """Rate for sums over the K - 1 others that are estimated by m of them, each for K/m classes.
 
     A drawn class is moved by K/m for every row that drew it: all n where the draws are shared. The
     true class is moved by K for every row of it.
     """
 
-    def rate(settings: Any, info: Info) -> float:
+    def rate(settings: Options, info: Info) -> float:
         n, m = settings.batch_size, min(settings.negatives, info.classes)
         share = 1.0 if settings.sampler == "shared" else m / info.classes
         of_drawn = gram(settings, info, 1 + (n - 1) * share) / m
@@ -270,18 +268,18 @@ def over_drawn(factor: float) -> Callable[[Any, Info], float]:
 STALE = 6  # rows more that a class may have missed when it is drawn
 
 
-def over_stale(factor: float) -> Callable[[Any, Info], float]:
+def over_stale(factor: float) -> Callable[[Options, Info], float]:
     """Rate factor / gram(n + 6) for double sums: a class is drawn alone, while others move on."""
     return lambda settings, info: factor / gram(settings, info, settings.batch_size + STALE)
 
 
-def over_square_norm(factor: float) -> Callable[[Any, Info], float]:
+def over_square_norm(factor: float) -> Callable[[Options, Info], float]:
     """Rate factor / mean |x|²: a unit of rate moves a row's own score by |x|² (bias included).
 
     Rows without features all have the same scores, which a step moves n times.
     """
 
-    def rate(settings: Any, info: Info) -> float:
+    def rate(settings: Options, info: Info) -> float:
         rows = 1 if info.features else settings.batch_size
         return factor / (rows * max(info.mean_square_norm + settings.bias, 1e-12))
 

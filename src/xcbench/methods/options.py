@@ -26,11 +26,12 @@ class MethodOptions:
 
     name: str = option(MISSING, "name of the method")
     lr: Any = option(  # float, AUTO or None; OmegaConf cannot merge a union of types
-        None,
-        "learning rate of the first epoch; empty: the method's default rule; `auto`: found by "
-        "short trials on training rows, around that rule",
+        AUTO,
+        "learning rate of the first epoch; `auto`: found by short trials on training rows, around "
+        "the method's rule; null: that rule",
         above=0,
         words=(AUTO,),
+        former=None,
     )
     l2: float = option(
         0.0, "lambda of lambda/2 ||(w, b)||² added to the sum over samples", at_least=0
@@ -156,6 +157,14 @@ class TreeOptions:
 
 
 @dataclass
+class ClusterOptions:
+    """Options of clusters of classes (`xcbench.core.samplers.clusters`), for sampler=clusters."""
+
+    size: int = option(0, "classes in a cluster at most; 0: the root of K", at_least=0)
+    near: float = option(0.5, "share of draws from the cluster", at_least=0, at_most=0.99)
+
+
+@dataclass
 class KernelOptions:
     """Options of the quadratic kernel (`xcbench.core.samplers.kernel`), for sampler=kernel."""
 
@@ -224,13 +233,15 @@ class SampledOptions(StochasticOptions):
         "`any`: for each sample among all classes. `drop_hits`: the same without the true "
         "class, the rest rescaled. `all`: every other class. `frequency`: with replacement, a "
         "class of c training rows with probability ∝ (c + smoothing)^exponent. `tree`: with the "
-        "probabilities of a tree that sees the row. `in_batch`: the labels of the other rows of "
-        "the minibatch. `softmax`, `kernel`, `rff` and `midx`: with "
-        "replacement, by the scores of the model as it was at most `refresh` rows before, exact or "
-        "approximate. Or a sampler of your own. NCE and negative sampling may draw the true class "
-        "with `uniform`, `frequency` and `tree`",
+        "probabilities of a tree that sees the row. `clusters`: with replacement, half of them of "
+        "the true class's cluster, whose rows are alike. `in_batch`: the labels of the other rows "
+        "of the minibatch. `softmax`, `kernel`, `rff` and `midx`: with replacement, by the scores "
+        "of the model as it was at most `refresh` rows before, exact or approximate. Or a "
+        "sampler of your own. NCE and negative sampling may draw the true class with `uniform`, "
+        "`frequency` and `tree`",
     )
     tree: TreeOptions = field(default_factory=TreeOptions)
+    clusters: ClusterOptions = field(default_factory=ClusterOptions)
     in_batch: InBatchOptions = field(default_factory=InBatchOptions)
     kernel: KernelOptions = field(default_factory=KernelOptions)
     rff: FourierOptions = field(default_factory=FourierOptions)

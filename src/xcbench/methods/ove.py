@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xcbench.core.objectives import Pairwise
 from xcbench.core.objectives.one_vs_each import one_vs_each
-from xcbench.core.samplers import OF_MODEL
+from xcbench.core.samplers import WEIGHTED
 from xcbench.methods.method import Method, over_drawn
 from xcbench.methods.options import FullBatchOptions, SampledOptions
 
@@ -21,5 +21,5 @@ method = Method(
     OneVsEachOptions,
     lambda settings, info: Pairwise(one_vs_each, is_bound=True),
     over_drawn(4.0),
-    samplers=("shared", "others", "all", "frequency", "tree", *OF_MODEL),
+    samplers=("shared", "others", "all", *WEIGHTED),
 )

@@ -229,10 +229,10 @@ def _check_classes(method: Method, settings: SampledOptions, info: Info) -> None
         )
         return
     most = info.classes - 1 if settings.sampler == "others" else info.classes
-    if settings.sampler == "tree" and not info.features:
+    if settings.sampler in ("tree", "clusters") and not info.features:
         raise UserError(
-            f"method.sampler=tree draws classes by features, and {info.name} has none; "
-            "set method.sampler=frequency"
+            f"method.sampler={settings.sampler} draws classes by features, and {info.name} has "
+            "none; set method.sampler=frequency"
         )
     if settings.sampler == "in_batch":
         if settings.batch_size == 1:

@@ -49,7 +49,7 @@ method = Method(
     ScentOptions,
     objective,
     over_gram(4.0),
-    samplers=(*SAMPLERS, "in_batch"),
+    samplers=SAMPLERS,
     optimizers=OPTIMIZERS,
     exact_gradient=False,  # u moves first
 )

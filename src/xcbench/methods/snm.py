@@ -52,6 +52,6 @@ method = Method(
     MiningOptions,
     objective,
     rate,
-    samplers=("others", "all", "frequency", "tree", "in_batch"),
+    samplers=("others", "all", "frequency", "tree", "clusters", "in_batch"),
     link=None,  # scores of classes that were never among the hardest are no log-odds
 )

@@ -21,7 +21,7 @@ from xcbench.papers.rows import Conditions, Rows, having
 from xcbench.system import threads
 
 HERE = Path(__file__).parent
-OURS = ("umax", "ove", "ar", "adv", "memoir")  # in the order of the first page
+OURS = ("umax", "ove", "ar", "adv", "memoir", "scent")  # in the order of the first page
 NAMES = (*OURS, *sorted({path.parent.name for path in HERE.glob("*/paper.py")} - {*OURS}))
 PARTS = ("tuning", "runs")
 LOSS = "train_log_loss"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,15 +11,15 @@ import pandas as pd
 
 from xcbench.papers import Measured
 from xcbench.papers.findings import Findings
-from xcbench.papers.measures import Measure, Measures
+from xcbench.papers.measures import Measures
 from xcbench.papers.pivots import Pivot
 from xcbench.papers.prose import Statement
 from xcbench.papers.replication import Evidence, Key
-from xcbench.show.pictures import Picture
+from xcbench.show.pictures import Drawing
 from xcbench.show.section import Section
 
 ByNumber = dict[Key, Evidence]
-Sections = Callable[[Measured, Path], list[Section]]  # of what was measured, and a folder
+Sections = Callable[[Measured, Path], Iterable[Section]]  # of what was measured, and a folder
 
 
 @dataclass(frozen=True)
@@ -90,50 +90,53 @@ def _none(findings: Findings) -> list[str]:
     return []
 
 
+def _no_figures(measured: Measured) -> list[Drawing]:
+    return []
+
+
 def _no_more(results: pd.DataFrame, evidence: ByNumber) -> ByNumber:
     return evidence
 
 
 @dataclass(frozen=True)
-class Description:
-    """A paper in our words.
+class Description(Measures):
+    """A paper in our words, and what is measured of its printed numbers.
 
     Attributes
     ----------
     title, intro : what its report begins with.
-    datasets, methods : our names by the printed ones.
-    measures : of printed numbers; the first that speaks of one counts.
     statements : claims in prose.
     sections : of the page, or functions that make some.
-    figures : functions that draw, of what was measured and a folder.
+    figures : gives what is drawn of what was measured.
     findings : paragraphs of what was found.
     prepared : adds columns to the rows; ``more`` adds evidence on printed numbers.
     rows : selects rows, where tables show others than the last ones.
     """
 
-    name: str
     title: str
     intro: str
-    datasets: Mapping[str, str]
-    methods: Mapping[str, str]
-    measures: Sequence[Measure]
     statements: Sequence[Statement]
     sections: Sequence[Part | Sections]
-    figures: Sequence[Callable[[Measured, Path], dict[str, Picture]]] = ()
+    figures: Callable[[Measured], Iterable[Drawing]] = _no_figures
     findings: Callable[[Findings], list[str]] = _none
     prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
     more: Callable[[pd.DataFrame, ByNumber], ByNumber] = _no_more
     rows: Callable[[Measured], pd.DataFrame] | None = None
 
     @property
-    def measured(self) -> Measures:
-        """What is measured of its printed numbers."""
-        return Measures(self.name, self.datasets, self.methods, self.measures)
+    def short(self) -> str:
+        """The title without authors and second line."""
+        return self.title.split(":")[0].split(" (")[0]
+
+    @property
+    def cited(self) -> str:
+        """The title without second line, with authors and year."""
+        return f"{self.short} ({self.title.rpartition('(')[2]}"
 
     def evidence(self, results: pd.DataFrame) -> ByNumber:
         """What is known of its printed numbers."""
         rows = self.prepared(results)
-        return self.more(rows, self.measured.evidence(rows))
+        return self.more(rows, super().evidence(rows))
 
 
 def of(paper: str) -> Description:

@@ -47,18 +47,15 @@ class Findings:
 
     def difference(self, one: Rows, other: Rows, column: Column, form: str = ".4f") -> str:
         """Mean difference with its 95 % interval over the common seeds."""
-        return _shown(between(self.measured.results, one, other, column), f"+{form}")
+        return effect_text(between(self.measured.results, one, other, column), f"+{form}")
 
     def ratio(self, one: Rows, other: Rows, column: Column, form: str = ".4f") -> str:
         """Mean ratio with its 95 % interval over the common seeds."""
-        return _shown(between(self.measured.results, one, other, column, RATIO), form)
+        return effect_text(between(self.measured.results, one, other, column, RATIO), form)
 
     def printed(self, table: str, dataset: str, method: str, metric: str) -> str:
         """A number as the paper has it."""
-        numbers = published.numbers()
-        key = [self.paper, table, dataset, method, metric]
-        names = ["paper", "table", "dataset", "method", "metric"]
-        return str(numbers.loc[(numbers[names] == key).all(axis="columns"), "value"].item())
+        return published.text(self.paper, table, dataset, method, metric)
 
     def verdicts(self, kind: str, word: str) -> int:
         """How many printed numbers have a verdict that begins so."""
@@ -98,14 +95,15 @@ class Findings:
         return f"({DISAGREES}: {'; '.join(wrong)})" if wrong else ""
 
 
-def paragraphs(texts: list[str]) -> list[str]:
-    """Paragraphs, each on one line."""
-    return [" ".join(text.split()) for text in texts if text.strip()]
-
-
-def _shown(numbers: list[float], form: str) -> str:
+def effect_text(numbers: list[float], form: str) -> str:
+    """Mean with its 95 % interval; a dash where there are no numbers."""
     effect = effects.effect(numbers)
     if not effect.seeds:
         return NONE
     interval = f" [{effect.low:{form}}, {effect.high:{form}}]" if effect.seeds > 1 else ""
     return f"{effect.mean:{form}}{interval}"
+
+
+def paragraphs(texts: list[str]) -> list[str]:
+    """Paragraphs, each on one line."""
+    return [" ".join(text.split()) for text in texts if text.strip()]

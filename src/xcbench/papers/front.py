@@ -1,113 +1,77 @@
-"""The first page of the reports: what was re-run, how many numbers agree, which claims hold.
+"""The first page of the reports, for a reader with two minutes.
 
-It is made of the tables that stand below the folder of reports, once as ``index.html`` and once
-as ``README.md``. Of each paper the first claims of its ``claims.csv`` are shown. The bars alone are
-``scoreboard.svg``; a README beside the folder gets the table between its `MARKS`.
+It says what holds of the papers, which method to use, which results were measured and which wait
+for data. All of it is made of the tables below the folder of reports, once as ``index.html`` and
+once as ``README.md``. The bars alone are ``scoreboard.svg``; a README beside the folder gets a
+table between its `MARKS`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from xcbench.errors import writing
-from xcbench.papers import NAMES, committed, description, holds, stated
-from xcbench.papers.stated import Claim
-from xcbench.show import table, templates
-from xcbench.show.colours import verdict_class
-from xcbench.show.formats import plain
+from xcbench.papers import NAMES, committed, holds, scoreboard
+from xcbench.papers.replication import NAME as REPLICATION
+from xcbench.papers.scoreboard import CLAIMS, RESULTS, Standing
+from xcbench.show import section, table, templates
+from xcbench.show.formats import NONE
+from xcbench.show.pictures import Picture
+from xcbench.show.section import Section
+from xcbench.show.table import Table, numeric
 from xcbench.system import durable
 
-TITLE = "Five papers on extreme classification, re-run"
-CLAIMS = 4  # shown of each paper
+TITLE = "Six papers on extreme classification, re-run"
+INTRO = (
+    "Each paper on linear classifiers over many classes compares its own method with few others. "
+    "xcbench trains all of them again, from configuration files, and puts every printed number "
+    "beside the measured one.",
+    "A result that was measured has a verdict. The others wait for data that are not public, or "
+    "not here: the page says which command would run them, and how long.",
+)
+HOLDS = "In brackets: mean differences or ratios over seeds. Most data are not the papers'."
+MEASURED = (
+    "Reproduced: the mean rounds to the print, or the print lies within the seeds. Close: within "
+    "3 % and three standard errors. With the code's settings: those of the text do not give the "
+    "print, those of the authors' code do. Fitted: a setting was chosen to hit it."
+)
+ELSEWHERE = "No data here for any printed result, but claims that were measured on other data"
+CLAIMED = (
+    "What the papers say in prose was measured on the datasets at hand, also where these are "
+    "not the paper's. A claim that holds on some datasets alone holds in part."
+)
+WAITING = (
+    "Nothing failed here: these data are not public, or not on this machine. The command runs "
+    "all that a paper measures on a dataset, once its files are there; the cheapest come first. "
+    "Hours are estimates of training on one core; evaluation comes on top."
+)
+NOT_WRITTEN = "no experiment is written"
 GENERATED = "<!-- written by `xcbench replication` -->"
-UNJUDGED = "neutral"  # class of settings, times, sizes, rates, and numbers that are not printed
-JUDGED = ("result", "fitted")  # kinds of numbers
-GLANCE = "board/figures/overview.png"  # of the comparison of all methods
+BOARD, ADVICE = "board/index.html", "board/advice.csv"
+SECONDS = "board/figures/front-seconds.png"  # quality over seconds, of all methods
+USE = (
+    f"The [board]({BOARD}) runs every method on every task under one protocol: the same data, "
+    "trials and seconds. Of methods that are about as good, the table names the one that trains "
+    "fastest; K counts classes, N training rows. `xcbench advise` asks the same of your own data."
+)
 MARKS = ("<!-- results -->", "<!-- end of results -->")
-HEADINGS = {
-    "reproduced": "reproduced",
-    "close": "close",
-    "code-settings": "with the code's settings",
-    "fitted": "fitted",
-    "deviates": "deviates",
-    "not-run": "not run",
-    UNJUDGED: "no results",
-}
 NEXT = {  # from the folder of reports
-    "what-holds.html": "What holds of the papers, in two minutes",
     "../README.md": "Install it and train your first model",
     "../docs/papers.md": "Run a paper, or one table of it",
     "../docs/extending.md": "Add a method or a dataset in one file",
     "../docs/library.md": "Use a classifier from Python",
-    "board/index.html": "Which method to use: every method on every task under one protocol",
-    "replication.csv": "Every printed number with its verdict, as CSV",
+    "../docs/status.md": "What is missing, and what nobody can run here",
+    "../docs/glossary.md": "Words, and how verdicts are given",
+    "../docs/data.md": "Where data come from, and how hours are estimated",
+    BOARD: "Every method on every task under one protocol",
+    REPLICATION: "Every printed number with its verdict, as CSV",
     "benchmarks.md": "How fast the engines are",
     "reliability.md": "Which faults were injected, and how the program recovered",
     "notes.md": "Notes on benchmarks, data and verdicts",
 }
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Printed numbers of a paper by the class of their verdict.
-
-    Attributes
-    ----------
-    hours : of training on one core, as its rows recorded them when they were measured.
-    """
-
-    paper: str
-    title: str
-    counts: dict[str, int]
-    page: str
-    hours: float
-
-    @property
-    def short(self) -> str:
-        """The title without authors and second line."""
-        return self.title.split(":")[0].split(" (")[0]
-
-    @property
-    def cited(self) -> str:
-        """The title without second line, with authors and year."""
-        return f"{self.short} ({self.title.rpartition('(')[2]}"
-
-    @property
-    def total(self) -> int:
-        """How many numbers the paper prints."""
-        return sum(self.counts.values())
-
-    @property
-    def bars(self) -> list[tuple[str, float, float]]:
-        """Class, start and width in percent of what can be judged; in the order of the table."""
-        parts = {kind: count for kind, count in self.counts.items() if kind != UNJUDGED}
-        total, start, bars = sum(parts.values()) or 1, 0.0, []
-        for kind, count in parts.items():
-            width = 100 * count / total
-            bars.append((kind, round(start, 3), round(width, 3)))
-            start += width
-        return bars
-
-
-def standings(rows: pd.DataFrame, reports: Path) -> list[Standing]:
-    """Count the verdicts of all papers; columns that no paper needs are left out."""
-    kinds = rows["verdict"].map(lambda verdict: verdict_class(verdict) or UNJUDGED)
-    kinds = kinds.where(rows["kind"].isin(JUDGED), UNJUDGED)
-    used = [kind for kind in HEADINGS if (kinds == kind).any()]
-    return [
-        Standing(
-            name,
-            description.of(name).title,
-            {kind: int(((rows["paper"] == name) & (kinds == kind)).sum()) for kind in used},
-            page if (reports / (page := f"{name}/index.html")).exists() else "",
-            committed.hours(reports / name),
-        )
-        for name in NAMES
-        if (rows["paper"] == name).any()
-    ]
 
 
 def write(reports: Path, rows: pd.DataFrame) -> None:
@@ -115,99 +79,117 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
 
     A ``README.md`` that was written by hand is left alone.
     """
-    with writing(reports, "reports_dir"):
-        holds.write(reports)
-    papers = standings(rows, reports)
-    in_prose = (stated.grouped(committed.read(reports / name)[1]) for name in NAMES)
-    claims = [claim for claims in in_prose for claim in claims[:CLAIMS]]
-    links = {path: words for path, words in NEXT.items() if (reports / path).exists()}
-    text = templates.render(
-        "papers/front.html",
-        title=TITLE,
-        intro=intro(rows),
-        papers=papers,
-        headings=HEADINGS,
-        claims=claims,
-        links=links,
-        glance=GLANCE if (reports / GLANCE).exists() else "",
-    )
-    bars = templates.render(
-        "papers/scoreboard.svg",
-        papers=papers,
-        headings=HEADINGS,
-        kinds=[kind for kind, *_ in papers[0].bars],  # the same of all papers
-    )
+    papers = scoreboard.standings(rows, reports)
+    parts = [*sections(reports, rows, papers)]
+    page = section.render(TITLE, INTRO, parts, home="")
+    bars = templates.render("papers/scoreboard.svg", papers=papers, results=RESULTS, claims=CLAIMS)
     readme, outer = reports / "README.md", reports.resolve().parent / "README.md"
     with writing(reports, "reports_dir"):
-        durable.write(reports / "index.html", text)
+        durable.write(reports / "index.html", page)
         durable.write(reports / "scoreboard.svg", bars)
         if not readme.exists() or readme.read_text("utf-8").startswith(GENERATED):
-            durable.write(readme, markdown(rows, papers, claims, links))
+            text = "\n\n".join([GENERATED, f"# {TITLE}", *INTRO, section.markdown(parts)])
+            durable.write(readme, text)
         page = outer.read_text("utf-8") if outer.exists() else ""
         if all(mark in page for mark in MARKS):
             before, after = page.split(MARKS[0])[0], page.split(MARKS[1])[1]
-            table = board(papers, f"{reports.name}/")
-            durable.write(outer, f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
+            short = summary(papers, f"{reports.name}/")
+            durable.write(outer, f"{before}{MARKS[0]}\n{short}\n{MARKS[1]}{after}")
 
 
-def intro(rows: pd.DataFrame) -> list[str]:
-    """What was done, and the sum of it."""
-    counts = rows.loc[rows["kind"].isin(JUDGED), "verdict"].value_counts()
-    kinds = counts.groupby(verdict_class).sum()
-    judged = kinds[[kind for kind in HEADINGS if kind in kinds and kind != UNJUDGED]]
-    run = judged.drop("not-run", errors="ignore")
-    agree = run.drop("deviates", errors="ignore")
-    listed = ", ".join(f"{number} {HEADINGS[str(kind)]}" for kind, number in agree.items())
-    return [
-        "Five papers propose ways to train linear classifiers over many classes. xcbench trains "
-        "their methods again, from configuration files, and compares every number that they print.",
-        f"The papers print {len(rows)} numbers. {judged.sum()} of them are results, the others "
-        f"settings, sizes and times. The data at hand are enough to measure {run.sum()} results: "
-        f"{listed}; {run.sum() - agree.sum()} deviate.",
-    ]
-
-
-def board(papers: list[Standing], folder: str = "") -> str:
-    """The table of verdicts as Markdown; the links begin with a folder."""
-    kinds = list(papers[0].counts) if papers else []
-    lines = [
-        [
-            f"[{paper.cited}]({folder}{paper.page})" if paper.page else paper.cited,
-            paper.total,
-            *paper.counts.values(),
-            f"{paper.hours:.1f}",
-        ]
-        for paper in papers
-    ]
-    sums = [sum(paper.counts[kind] for paper in papers) for kind in kinds]
-    every = sum(paper.hours for paper in papers)
-    lines.append(["all", sum(paper.total for paper in papers), *sums, f"{every:.1f}"])
-    headings = ["paper", "printed", *(HEADINGS[kind] for kind in kinds), "core hours"]
-    return table.grid(lines, headings)
-
-
-def markdown(
-    rows: pd.DataFrame, papers: list[Standing], claims: list[Claim], links: dict[str, str]
-) -> str:
-    """The page as Markdown."""
-    parts = [
-        GENERATED,
-        f"# {TITLE}",
-        *intro(rows),
-        "## Printed numbers by verdict",
-        board(papers),
+def sections(reports: Path, rows: pd.DataFrame, papers: Sequence[Standing]) -> Iterator[Section]:
+    """All sections, in their order."""
+    claims = [
+        line for name in NAMES for line in holds.sentences(name, committed.read(reports / name)[1])
     ]
     if claims:
-        rows_of_claims = [
-            [
-                claim.first.paper,
-                plain(claim.first.sentence),
-                f"**{claim.verdict}**",
-                "; ".join(f"{row.interval} {row.dataset}" for row in claim.rows if row.interval),
-            ]
-            for claim in claims
-        ]
-        headings = ["paper", "claim", "verdict", "effect [interval]"]
-        parts += ["## Claims", table.grid(rows_of_claims, headings)]
-    parts += ["## Where to go next", "\n".join(f"- [{links[path]}]({path})" for path in links)]
-    return "\n\n".join(parts) + "\n"
+        yield Section("What holds", [HOLDS], items=claims)
+    if (reports / ADVICE).exists():
+        yield _advice(reports)
+    yield _measured(papers)
+    yield _in_prose(papers)
+    waiting = scoreboard.waiting(rows, reports)
+    if len(waiting):
+        yield _waiting(waiting)
+    yield Section("Other printed numbers", items=scoreboard.others(rows))
+    links = [f"[{words}]({path})" for path, words in NEXT.items() if (reports / path).exists()]
+    yield Section("Where to go next", items=links)
+
+
+def _advice(reports: Path) -> Section:
+    """Which method to use when, and quality over seconds."""
+    advice = pd.read_csv(reports / ADVICE, keep_default_na=False)
+    folder, _, name = SECONDS.rpartition("/")
+    caption = "Accuracy against training time. A line joins the methods that none beats in both."
+    figure = Picture(Path(name), caption, caption, place=folder, data="board/board.csv")
+    shown = [figure] if (reports / SECONDS).exists() else []
+    best = Table("The method to use, by task and need", advice, numeric(advice), digits=3)
+    return Section("Which method to use when", [USE], [best], shown)
+
+
+def _measured(papers: Sequence[Standing]) -> Section:
+    """Results with a verdict, of the papers that have any."""
+    some = [paper for paper in papers if paper.measured]
+    without = ", ".join(_linked(paper) for paper in papers if not paper.measured)
+    text = [MEASURED, *([f"{ELSEWHERE}: {without}."] if without else [])]
+    alt = "Measured results and claims of every paper, by verdict. The numbers are in the tables."
+    bars = Picture(Path("scoreboard.svg"), alt, alt, place=".", data=REPLICATION)
+    counts = _counts([(paper, paper.results) for paper in some], RESULTS)
+    total = sum(paper.measured for paper in some)
+    counts["core hours"] = [f"{paper.hours:.1f}" for paper in some]
+    shown = _table(f"Measured results by verdict, {total} in all", counts)
+    return Section("What was measured", text, [shown], [bars])
+
+
+def _in_prose(papers: Sequence[Standing]) -> Section:
+    """Claims in prose by verdict, with the data that answer them."""
+    counts = _counts([(paper, paper.claims) for paper in papers], CLAIMS)
+    counts["measured on"] = [", ".join(paper.data) or "nothing" for paper in papers]
+    total = sum(sum(paper.claims.values()) for paper in papers)
+    shown = _table(f"Claims by verdict, {total} in all", counts)
+    return Section("Claims in prose", [CLAIMED], [shown])
+
+
+def _waiting(waiting: pd.DataFrame) -> Section:
+    """Results without data: what would run them, and for how long."""
+    total = f"{waiting['results'].sum()} results, {waiting['hours'].sum():.0f} core hours"
+    plan = waiting.assign(
+        command=waiting["command"].map(lambda words: f"`{words}`" if words else NOT_WRITTEN),
+        hours=waiting["hours"].map(lambda hours: NONE if pd.isna(hours) else f"{hours:.2g}"),
+    )
+    return Section("What waits for data", [WAITING], [_table(f"The plan: {total}", plan)])
+
+
+def _table(caption: str, frame: pd.DataFrame) -> Table:
+    return Table(caption, frame, [*numeric(frame), *({"hours", "core hours"} & {*frame})])
+
+
+def _counts(
+    lines: Iterable[tuple[Standing, Mapping[str, int]]], headings: Mapping[str, str]
+) -> pd.DataFrame:
+    """Counts by class of verdict, a line a paper."""
+    return pd.DataFrame(
+        {"paper": _linked(paper)} | {headings[kind]: count for kind, count in counts.items()}
+        for paper, counts in lines
+    )
+
+
+def _linked(paper: Standing, folder: str = "") -> str:
+    return f"[{paper.cited}]({folder}{paper.page})" if paper.page else paper.cited
+
+
+def summary(papers: Sequence[Standing], folder: str) -> str:
+    """The table of a README beside the reports; the links begin with their folder."""
+    counts = pd.DataFrame(
+        {
+            "paper": _linked(paper, folder),
+            "agree": paper.results["reproduced"] + paper.results["close"],
+            "with the code's settings": paper.results["code-settings"],
+            "deviate": paper.results["deviates"],
+            "wait for data": paper.waiting,
+            "claims that hold": paper.claims["reproduced"],
+        }
+        for paper in papers
+    )
+    counts.loc[len(counts)] = ["all", *counts.iloc[:, 1:].sum()]
+    return table.markdown(_table("", counts))

@@ -1,72 +1,24 @@
-"""What holds of the papers, for a reader with two minutes: ``what-holds.html`` and ``.md``.
-
-Of every paper come the counts of its results and its ``headline`` claims, each with its answer by
-dataset. All of it is read from the committed tables.
-"""
+"""What holds of the papers: their ``headline`` claims, each with its answer by dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-import pandas as pd
-
-from xcbench.papers import NAMES, committed, description, stated, verdicts
+from xcbench.papers import description, stated
 from xcbench.papers.stated import Claim, Stated
-from xcbench.show import templates
-from xcbench.show.colours import verdict_class
-from xcbench.system import durable
 
-NAME = "what-holds"
-TITLE = "What holds of five papers"
-INTRO = "In brackets: mean differences or ratios over seeds. Most data are not the papers'."
-NOTHING = ("not testable here", "not tested")  # answers that say nothing of a claim
+NOTHING = (stated.UNTESTED, stated.EMPTY)  # answers that say nothing of a claim
 
 
-@dataclass(frozen=True)
-class Summary:
-    """A paper in a few sentences."""
-
-    paper: str
-    title: str
-    results: str
-    claims: tuple[str, ...]
-
-
-def summaries(reports: Path) -> list[Summary]:
-    """Of each paper with a report, in their order."""
-    return [
-        _summary(name, *committed.read(reports / name))
-        for name in NAMES
-        if (reports / name / stated.NAME).exists()
-    ]
-
-
-def _summary(paper: str, numbers: pd.DataFrame, rows: Sequence[Stated]) -> Summary:
+def sentences(paper: str, rows: Sequence[Stated]) -> list[str]:
+    """The headline claims of a paper, each with a link to all of its claims."""
     described = description.of(paper)
     wanted = {(it.claim, it.reading) for it in described.statements if it.headline}
-    headline = [
-        claim
+    return [
+        f"{sentence(claim)} [{described.short}]({paper}/index.html#claims)"
         for claim in stated.grouped(rows)
         if (claim.first.claim, claim.first.reading) in wanted
     ]
-    title = described.title.split(":")[0].split(" (")[0]
-    return Summary(paper, title, results(numbers), tuple(map(sentence, headline)))
-
-
-def results(numbers: pd.DataFrame) -> str:
-    """How many printed results were measured, and how many of them agree."""
-    rows = numbers[numbers["kind"] == verdicts.RESULT]
-    kinds = rows["verdict"].map(verdict_class)
-    run = kinds[kinds.isin(["reproduced", "close", "code-settings", "deviates"])]
-    if run.empty:
-        return f"None of {len(rows)} printed results has its data here."
-    agree, code = int(run.isin(["reproduced", "close"]).sum()), int((run == "code-settings").sum())
-    return (
-        f"Of {len(rows)} printed results {len(run)} have data here: {agree} agree, {code} only "
-        f"with the code's settings, {int((run == 'deviates').sum())} deviate."
-    )
 
 
 def sentence(claim: Claim) -> str:
@@ -88,15 +40,3 @@ def _listed(places: Iterable[str]) -> str:
     at = [place for place in places if place]
     preposition = "on " if at and not at[0].startswith("(") else ""
     return preposition + ", ".join(at)
-
-
-def write(reports: Path) -> None:
-    """Write the page and its Markdown twin."""
-    papers = summaries(reports)
-    page = templates.render("papers/holds.html", title=TITLE, intro=INTRO, papers=papers)
-    durable.write(reports / f"{NAME}.html", page)
-    parts = [f"# {TITLE}", INTRO]
-    for paper in papers:
-        lines = "\n".join(f"- {claim}" for claim in paper.claims)
-        parts += [f"## [{paper.title}]({paper.paper}/index.html)", paper.results, lines]
-    durable.write(reports / f"{NAME}.md", "\n\n".join(parts) + "\n")

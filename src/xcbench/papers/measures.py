@@ -115,7 +115,7 @@ def unmeasured(number: Number) -> str:
 
 @dataclass(frozen=True)
 class Measures:
-    """All that is measured of a paper's printed numbers.
+    """All that is measured of the printed numbers of a paper of a name.
 
     Attributes
     ----------
@@ -123,15 +123,14 @@ class Measures:
     measures : the first that speaks of a number counts.
     """
 
-    paper: str
+    name: str
     datasets: Mapping[str, str]
     methods: Mapping[str, str]
     measures: Sequence[Measure]
 
     def evidence(self, results: pd.DataFrame) -> dict[Key, Evidence]:
         """What is known of the printed numbers that a measure speaks of."""
-        printed = published.numbers()
-        printed = printed[(printed["paper"] == self.paper) & (printed["value"] != "NA")]
+        printed = published.of(self.name).query("value != 'NA'")
         numbers = (Number(*record) for record in printed[list(FIELDS)].itertuples(index=False))
         return {
             number.key: self._evidence(results, number, measure)
@@ -139,7 +138,7 @@ class Measures:
             if (measure := self._of(number))
         }
 
-    def rows(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
+    def rows_of(self, results: pd.DataFrame, *key: str) -> dict[str, pd.DataFrame]:
         """Rows of a number by variant; its table, dataset, method and metric as printed."""
         number = Number(*key)
         measure = self._of(number) or Measure("")
@@ -190,7 +189,7 @@ class Measures:
             f" {column}={value}" for column, value in measure.where.items() if column != METHOD
         ]
         grid = measure.rows[variant].name
-        return command(f"{self.paper}/{grid}", data, method) + "".join(settings)
+        return command(f"{self.name}/{grid}", data, method) + "".join(settings)
 
     def _evidence(self, results: pd.DataFrame, number: Number, measure: Measure) -> Evidence:
         reason = measure.reason
@@ -201,7 +200,7 @@ class Measures:
         kind = number.chosen(measure.kind)
         if measure.verdict or number.metric not in measure.columns:
             return Evidence((), cause, measure.verdict or unmeasured(number), last, kind)
-        every, variants, why = self.rows(results, *number.key), [], ""
+        every, variants, why = self.rows_of(results, *number.key), [], ""
         for variant, rows in every.items():
             measurements = self._values(number, measure, variant, rows)
             why = why or measurements.skipped

@@ -14,6 +14,7 @@ from xcbench.papers import Measured, description, find, prose, report
 from xcbench.papers.description import Description, Part, Table, Verdicts
 from xcbench.papers.findings import Findings, paragraphs
 from xcbench.papers.rows import compact, without_twins
+from xcbench.show import pictures
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 from xcbench.show.table import Source
@@ -74,7 +75,7 @@ class Page:
         """Where the measured number beside a printed one comes from."""
         command = "" if pd.isna(row["command"]) else row["command"]
         key = [row[name] for name in ("table", "dataset", "method", "metric")]
-        rows = self.paper.measured.rows(self.measured.results, *key).get(row["variant"])
+        rows = self.paper.rows_of(self.measured.results, *key).get(row["variant"])
         if rows is None or rows.empty:
             return Source(command)
         grids = {grid.name: grid for grid in find(self.paper.name).grids}
@@ -95,10 +96,9 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     prose.write(folder, in_prose)
 
     def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
-        drawn = [draw(measured, figures) for draw in paper.figures]
-        pictures = {name: picture for part in drawn for name, picture in part.items()}
+        drawn = pictures.save(paper.figures(measured), figures, "runs-curves.csv")
         findings = paragraphs(paper.findings(Findings(name, measured, rows, in_prose)))
-        page = Page(paper, measured, rows, figures, pictures)
+        page = Page(paper, measured, rows, figures, drawn)
         return [Section("Findings", findings, folded=True), *page.sections()]
 
     return report.write(paper, evidence, folder, sections, measured.stale)

@@ -130,6 +130,10 @@ class Statement:
     together: Quality | None = None
     reason: str = ""
 
+    def about(self, dataset: str) -> str:
+        """What was measured on a dataset, where it has words for it."""
+        return f"{dataset}: {self.measured}" if self.measured and dataset else self.measured
+
     @property
     def variants(self) -> dict[str, tuple[Rows | None, Rows | None]]:
         """Both sides by variant."""
@@ -250,8 +254,7 @@ def _measurement(
     one, other = (side.on(dataset) if side else None for side in sides)
     if statement.function:
         numbers = statement.function(measured, *([dataset] if dataset else []))
-        about = f"{dataset}: {statement.measured}" if dataset else statement.measured
-        fields: dict[str, Any] = {"measured": about}
+        fields: dict[str, Any] = {"measured": statement.about(dataset)}
         if isinstance(numbers, str):
             return fields | {"verdict": EMPTY, "reason": numbers}
         return fields | _judged(statement, numbers, statement.few)
@@ -263,7 +266,7 @@ def _measurement(
         else list(one.numbers(results, statement.of))
     )
     fields = {
-        "measured": statement.measured or _words(statement, one, other),
+        "measured": statement.about(dataset) or _words(statement, one, other),
         "command": statement.command or command(f"{paper}/{one.grid}", one.dataset),
     }
     if not numbers:

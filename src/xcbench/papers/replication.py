@@ -1,4 +1,4 @@
-"""``replication.csv``: every printed number of the five papers beside what was measured."""
+"""``replication.csv``: every printed number of the papers beside what was measured."""
 
 from __future__ import annotations
 
@@ -163,15 +163,13 @@ def _beyond(number: verdicts.Printed, variant: Variant, of: str = "") -> str:
 
 def rows(paper: str, evidence: Mapping[Key, Evidence]) -> pd.DataFrame:
     """Rows of a paper; evidence by table, dataset, method and metric as printed."""
-    printed = published.numbers()
-    printed = printed[printed["paper"] == paper]
     lines = [
         row(
             {str(name): value for name, value in record.items()},
             evidence.get((record["table"], record["dataset"], record["method"], record["metric"])),
             published.others(*(record[name] for name in KEY)),
         )
-        for record in printed.to_dict("records")
+        for record in published.of(paper).to_dict("records")
     ]
     return pd.DataFrame(lines).reindex(columns=COLUMNS)
 
@@ -185,8 +183,7 @@ def read(path: Path, paper: str) -> pd.DataFrame:
         If they are not the printed numbers of the paper, each with a verdict that it can have.
     """
     table = csv_tables.texts(path, COLUMNS)
-    printed = published.numbers()
-    printed = printed[printed["paper"] == paper]
+    printed = published.of(paper)
     names = [*KEY, "published"]
     if table[names].to_numpy().tolist() != printed[[*KEY, "value"]].to_numpy().tolist():
         raise ValueError("its rows are not the printed numbers: some are missing or changed")

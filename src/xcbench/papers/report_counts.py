@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from xcbench.papers.stated import VERDICTS, Claim, Stated, grouped
+from xcbench.papers.stated import Stated, grouped
 from xcbench.papers.verdicts import RESULT
 from xcbench.system import sealed
 
@@ -29,15 +29,11 @@ def text(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
     content: dict[str, Any] = {
         "printed": len(rows),
         "results": _counted(results["verdict"]),
-        "claims": _counted(pd.Series([_verdict(claim) for claim in grouped(claims)], dtype=object)),
+        "claims": _counted(pd.Series([claim.answer for claim in grouped(claims)], dtype=object)),
         "median_relative_difference": _differences(results),
         "tables": sealed.digest(rows.to_csv(index=False).encode() + repr(claims).encode()),
     }
     return json.dumps(content, indent=1) + "\n"
-
-
-def _verdict(claim: Claim) -> str:
-    return claim.verdict if claim.verdict in VERDICTS else "holds in part"
 
 
 def _counted(verdicts: pd.Series) -> dict[str, int]:

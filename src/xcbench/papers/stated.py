@@ -20,6 +20,7 @@ COLUMNS = (
 )
 HOLDS, WITH_CODE, NOT = "holds", "holds with the code's settings", "does not hold"
 INCONCLUSIVE, EMPTY, UNTESTED = "inconclusive", "not tested", "not testable here"
+PARTLY = "holds in part"
 VERDICTS = (HOLDS, WITH_CODE, NOT, INCONCLUSIVE, EMPTY, UNTESTED)
 HALF = 56.0  # width of either half of the picture of an effect, in its own units
 
@@ -105,6 +106,11 @@ class Claim:
         """The verdict, or how often each was given."""
         verdicts = {row.verdict for row in self.rows}
         return self.first.verdict if len(verdicts) == 1 else counted(self.rows)
+
+    @property
+    def answer(self) -> str:
+        """One of `VERDICTS`, or `PARTLY` where its rows differ."""
+        return self.verdict if self.verdict in VERDICTS else PARTLY
 
     @property
     def kind(self) -> str:

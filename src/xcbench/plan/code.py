@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from xcbench import plugins
 from xcbench.core import engines, samplers
@@ -21,6 +20,7 @@ from xcbench.data import code as data_code
 from xcbench.methods import registry
 from xcbench.methods.method import stochastic
 from xcbench.methods.options import AUTO, MethodOptions, SampledOptions
+from xcbench.options import Content
 from xcbench.plan import fingerprint
 from xcbench.plan.fingerprint import DATA, Case, Numbers
 from xcbench.system import durable, private, sources
@@ -48,7 +48,7 @@ class Code:
     numbers: Numbers | None
 
     @classmethod
-    def of(cls, content: dict[str, Any]) -> Code | None:
+    def of(cls, content: Content) -> Code | None:
         """Inverse of `content`; None where nothing, or something else, was recorded."""
         try:
             return cls(Case(**content["case"]), content["digest"], content["numbers"])
@@ -56,7 +56,7 @@ class Code:
             return None
 
     @property
-    def content(self) -> dict[str, Any]:
+    def content(self) -> Content:
         """As JSON."""
         return asdict(self)
 
@@ -208,5 +208,5 @@ def _impossible(case: Case) -> str:
     return str(registry.find(case.method).thing.lacks(fingerprint.options(case)))
 
 
-def _hash(content: Any) -> str:
+def _hash(content: object) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:DIGITS]

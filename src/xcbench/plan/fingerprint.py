@@ -26,7 +26,7 @@ from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
 from xcbench.methods.method import Method, stochastic
 from xcbench.methods.options import AUTO, MethodOptions, SampledOptions, StochasticOptions
-from xcbench.options import as_at_first, changed
+from xcbench.options import Content, Options, as_at_first, changed
 from xcbench.system import threads
 from xcbench.train import training
 from xcbench.train.rate import found
@@ -59,11 +59,11 @@ class Case:
     lockstep : whether cells like it train in lockstep.
     """
 
-    dataset: dict[str, Any]
+    dataset: Content
     twin: bool
     method: str
-    options: dict[str, Any]
-    evaluation: dict[str, Any]
+    options: Content
+    evaluation: Content
     dtype: str
     engine: str
     lockstep: bool = False
@@ -165,7 +165,7 @@ def _ends(numbers: Numbers) -> Numbers:
     }
 
 
-def options(case: Case) -> Any:
+def options(case: Case) -> Options:
     """Settings of the method, without a rate."""
     schema = registry.find(case.method).thing.schema
     return _read(as_at_first(schema(name=case.options["name"])), case.options)
@@ -176,7 +176,7 @@ def is_metric(column: str) -> bool:
     return column.startswith(METRICS)
 
 
-def _read(schema: Any, values: dict[str, Any]) -> Any:
+def _read(schema: Options, values: Content) -> Options:
     return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), values))
 
 
@@ -216,13 +216,13 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
     return columns
 
 
-def _lane(case: Case, method: Method, settings: Any, sample: Dataset) -> Lane:
+def _lane(case: Case, method: Method, settings: Options, sample: Dataset) -> Lane:
     info = sample.info
     built = training.built(method, settings, info, info, case.engine, case.dtype)
     return Lane(*built, settings.l2)
 
 
-def _moderate(weights: dict[str, np.ndarray], settings: Any) -> bool:
+def _moderate(weights: dict[str, np.ndarray], settings: Options) -> bool:
     """Whether no weight is large; biases that begin at the class prior may be."""
     prior = isinstance(settings, StochasticOptions) and settings.init == PRIOR
     return all(

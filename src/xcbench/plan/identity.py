@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar, cast
 
 from xcbench.config.settings import Config
 from xcbench.methods import registry
 from xcbench.methods.method import Method
-from xcbench.options import changed
+from xcbench.options import Content, Options, changed
 from xcbench.plugins import PluginRef
 from xcbench.store import cells
+
+T = TypeVar("T")
 
 
 class Shared:
     """What functions give of settings that many points have in common, each computed once."""
 
     def __init__(self) -> None:
-        self.results: dict[tuple[Any, int], tuple[Any, Any]] = {}
+        self.results: dict[tuple[object, int], tuple[Options, object]] = {}
 
-    def __call__(self, function: Callable[[Any], Any], settings: Any) -> Any:
+    def __call__(self, function: Callable[[Options], T], settings: Options) -> T:
         """Result of the function; the settings stay with it, so that no other has their id."""
         key = function, id(settings)
         if key not in self.results:
             self.results[key] = settings, function(settings)
-        return self.results[key][1]
+        return cast("T", self.results[key][1])
 
 
 def identity(settings: Config, name: str, digest: str, engine: str) -> str:
@@ -32,7 +34,7 @@ def identity(settings: Config, name: str, digest: str, engine: str) -> str:
     return cells.identity(content(settings, name, digest, engine))
 
 
-def content(settings: Config, name: str, digest: str, engine: str) -> dict[str, Any]:
+def content(settings: Config, name: str, digest: str, engine: str) -> Content:
     """Content of an identity: data digest, which includes the protocol, method and conditions.
 
     Parameters
@@ -62,7 +64,7 @@ def content_of(
     engine: str,
     versions: dict[str, int],
     shared: Shared,
-) -> dict[str, Any]:
+) -> Content:
     """As `content`, with the versions of its code and what other points share."""
     return {
         "dataset": name,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -13,6 +12,7 @@ from xcbench.core.dataset import Info
 from xcbench.data import Missing, Unprepared, external
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import registry
+from xcbench.options import Content
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.system import sealed
@@ -47,7 +47,7 @@ class Job:
 
     def to_json(self) -> str:
         """The job as text; its cell has no curve and no weights yet."""
-        content: dict[str, Any] = vars(self) | {
+        content: Content = vars(self) | {
             "settings": asdict(self.settings),
             "info": {"state": type(self.info).__name__, **asdict(self.info)},
             "cell": cells.content(self.cell),

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from xcbench.data.external import external
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.method import Method, with_rate
+from xcbench.options import Content
 from xcbench.plan import code
 from xcbench.plan.fingerprint import Case
 from xcbench.plan.identity import Shared, content_of, versions_of
@@ -60,7 +60,7 @@ def jobs(
         for settings in configurations:
             key = shared(repr, settings.dataset) + settings.data_dir
             if key not in infos:
-                infos[key] = _prepared(settings) if prepared else _looked_up(settings)
+                infos[key] = _dataset(settings, prepared)
             job = _job(settings, infos[key], shared)
             distinct.setdefault(job.cell.cell, job)
     planned = list(distinct.values())
@@ -98,28 +98,17 @@ def prepared(planned: Sequence[Job], complete: bool) -> list[Job]:
     return jobs([job.settings for job in planned], complete)
 
 
-def _prepared(settings: Config) -> Info | Missing:
+def _dataset(settings: Config, prepared: bool) -> Info | Unprepared | Missing:
     """The dataset of a point, or why it cannot be used."""
     places = Path(settings.data_dir), cache_dir(settings)
     fetching = settings.fetch and not settings.plan
     try:
-        return prepare(settings.dataset, *places, fetching, with_inputs=settings.save_weights)
+        if prepared:
+            return prepare(settings.dataset, *places, fetching, with_inputs=settings.save_weights)
+        return look_up(settings.dataset, *places, fetching)
     except UserError as error:
-        return _refused(settings, error)
-
-
-def _looked_up(settings: Config) -> Info | Unprepared | Missing:
-    """The same, of a dataset that is not in the cache only what its files tell."""
-    places = Path(settings.data_dir), cache_dir(settings)
-    try:
-        return look_up(settings.dataset, *places, settings.fetch and not settings.plan)
-    except UserError as error:
-        return _refused(settings, error)
-
-
-def _refused(settings: Config, error: UserError) -> Missing:
-    name = settings.dataset.name or settings.dataset.reader
-    return Missing(name, "missing", "refused", str(error))
+        name = settings.dataset.name or settings.dataset.reader
+        return Missing(name, "missing", "refused", str(error))
 
 
 def _job(settings: Config, info: Info | Unprepared | Missing, shared: Shared) -> Job:
@@ -178,7 +167,8 @@ def _in_lockstep(
     method: Method, settings: Config, info: Info | Unprepared | Missing, cell: Cell
 ) -> str | None:
     """Identity of a cell but for its rate and weight decay, where lockstep is faster."""
-    alone = settings.budget.seconds or settings.evaluation.costs or cell.engine == "numpy"
+    budget = settings.budget
+    alone = budget.seconds or budget.times or settings.evaluation.costs or cell.engine == "numpy"
     if not isinstance(info, Info) or alone or not settings.lockstep:
         return None
     if not lockstep.is_faster(info, settings.dtype):
@@ -227,11 +217,6 @@ def _check_patience(settings: Config, method: Method, info: Info) -> None:
             "evaluation.validation=0.2 (of the test rows, or of the training rows with "
             "evaluation.validation_from=train)"
         )
-    if settings.evaluation.curve_rows:
-        raise UserError(
-            f"budget.patience={patience} keeps the numbers of the best checkpoint, which "
-            "evaluation.curve_rows would take from a sample; leave one of both out"
-        )
     if not method.build(with_rate(method, settings.method, info), info).interruptible:
         raise UserError(
             f"budget.patience={patience} is not possible for {method.name}, whose training is one "
@@ -247,7 +232,7 @@ def _lacking(problem: str, package: str, info: Info | Unprepared | Missing) -> M
     return Missing(info.name, info.digest, kind, problem or package)
 
 
-def _shown(settings: Config, info: Info | Unprepared | Missing, shared: Shared) -> dict[str, Any]:
+def _shown(settings: Config, info: Info | Unprepared | Missing, shared: Shared) -> Content:
     """Settings of a cell in full, without those of the launch."""
     dataset = {
         "name": info.name,
@@ -267,7 +252,7 @@ def _shown(settings: Config, info: Info | Unprepared | Missing, shared: Shared) 
     }
 
 
-def _launch(settings: Config, method: str, shared: Shared) -> dict[str, Any]:
+def _launch(settings: Config, method: str, shared: Shared) -> Content:
     """Where data and method come from: no part of the identity, but needed to run it again."""
     target = {"method_target": method} if method != settings.method.name else {}
     separate = ("name", "reader", "protocol", "source", *MAKERS)
@@ -295,7 +280,7 @@ def _refuse_impossible(planned: Sequence[Job]) -> None:
 
 def _labelled(planned: Sequence[Job]) -> list[Job]:
     """Jobs that say in what they differ from others of the same dataset and method."""
-    groups: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
+    groups: dict[tuple[str, str], dict[str, Content]] = defaultdict(dict)
     for job in planned:
         settings = {**job.cell.config, "engine": job.cell.engine}
         groups[job.cell.dataset, job.cell.method][job.cell.cell] = results.flatten(settings)
@@ -316,7 +301,7 @@ def _labelled(planned: Sequence[Job]) -> list[Job]:
 
 def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -> None:
     """A rate for methods of which none has one is a mistake; beside others it collapses."""
-    asked = any(settings.method.lr is not None for settings in configurations)
+    asked = any(isinstance(settings.method.lr, float) for settings in configurations)
     rateless = [
         job for job in planned if isinstance(job.info, Info) and job.settings.method.lr is None
     ]

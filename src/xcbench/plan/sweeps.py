@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import Field, dataclass, fields
 from functools import cached_property
-from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -27,6 +26,7 @@ from xcbench.config import composing, hydra_messages, layers, presets
 from xcbench.config.settings import Config
 from xcbench.errors import UserError
 from xcbench.methods import registry
+from xcbench.options import Content, Options
 from xcbench.store.profile import LAUNCH
 from xcbench.units import printable
 
@@ -45,7 +45,7 @@ class _Base:
     schema : of the options of its method.
     """
 
-    content: dict[str, Any]
+    content: Content
     schema: type
 
     @classmethod
@@ -58,7 +58,7 @@ class _Base:
         return cls({name: content[name] for name in PARTS}, schema)
 
     @classmethod
-    def laid(cls, content: dict[str, Any]) -> _Base:
+    def laid(cls, content: Content) -> _Base:
         """What `layers.lay` gives."""
         return cls(content, registry.builtin()[content["method"]["name"]].schema)
 
@@ -105,8 +105,8 @@ class Composer:
         self.parser = OverridesParser.create()
         self.words: dict[str, Override] = {}
         self.bases: dict[tuple[str, ...], _Base] = {}
-        self.typed: dict[tuple[Any, ...], DictConfig] = {}
-        self.parts: dict[tuple[Any, ...], Any] = {}
+        self.typed: dict[tuple[object, ...], DictConfig] = {}
+        self.parts: dict[tuple[object, ...], Options] = {}
 
     def read(self, point: Point) -> Config:
         """Checked configuration of a point.
@@ -127,7 +127,7 @@ class Composer:
     def _with(self, base: _Base, values: Sequence[Override]) -> Config:
         return Config(**{name: self._part(name, base, values) for name in PARTS})
 
-    def _part(self, name: str, base: _Base, values: Sequence[Override]) -> Any:
+    def _part(self, name: str, base: _Base, values: Sequence[Override]) -> Options:
         """A part of a configuration, made and checked once for all points that have it."""
         others = base.refers[name]
         relevant = [value for value in values if _head(value) in others]
@@ -186,7 +186,7 @@ class Composer:
         return self.words[word]
 
 
-def _read(typed: DictConfig, part: Field[Any], values: Sequence[Override]) -> Any:
+def _read(typed: DictConfig, part: Field[object], values: Sequence[Override]) -> Options:
     """Checked part with these values; as all set the same names, none is left of those before."""
     for value in values:
         try:
@@ -201,7 +201,7 @@ def _head(value: Override) -> str:
     return value.key_or_group.partition(".")[0]
 
 
-def _references(node: Any) -> set[str]:
+def _references(node: Options) -> set[str]:
     """Parts that the interpolations below a node name."""
     if isinstance(node, dict):
         return set().union(*map(_references, node.values()))
@@ -344,7 +344,8 @@ def of_experiment(
     preset = presets.find("experiment", name)
     if preset is None:
         preset = compose("config", overrides=[chosen], return_hydra_config=True)
-    swept = {str(key): str(value) for key, value in (preset.hydra.sweeper.params or {}).items()}
+    params = preset.hydra.sweeper.params or {}
+    swept = {str(key): "null" if it is None else str(it) for key, it in params.items()}
     for key in swept.keys() & overrides.keys():
         selected = values(key, overrides[key])
         left = [text for value, text in values(key, swept[key]).items() if value in selected]
@@ -356,7 +357,7 @@ def of_experiment(
     return Sweep(tuple(swept), [composer.read([chosen, *point]) for point in every])
 
 
-def values(key: str, text: str) -> dict[Any, str]:
+def values(key: str, text: str) -> dict[object, str]:
     """Values of a sweep, with the words that say them: 1 and 1.0 are the same."""
     override = OverridesParser.create().parse_overrides([f"{key}={text}"])[0]
     if not override.is_sweep_override():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from xcbench.show import pictures, style
 from xcbench.show.curves import draw_curves
-from xcbench.show.pictures import Picture, slug
+from xcbench.show.pictures import Drawing, Picture, slug
 from xcbench.show.rates import draw_rates
 from xcbench.show.summary import TRAINING
 from xcbench.store.ordering import best_first
@@ -65,9 +66,12 @@ def draw(
         notes = [OUTSIDE, *([some] if len(methods) > LINES else [])]
         notes += [cut] if len(datasets) > DATASETS else []
         name, inputs = slug(dataset), (part, curves[curves["cell"].isin(part["cell"])], styles)
-        captions = {f"{name}-curves": CURVES, f"{name}-rates": RATES}
-        captions = {key: " ".join([caption, *notes]) for key, caption in captions.items()}
-        with style.look():
-            figures = dict(zip(captions, (draw_curves(*inputs), draw_rates(*inputs)), strict=True))
-        drawn[dataset] = [*pictures.save(figures, captions, folder).values()]
+        drawings = [
+            Drawing(f"{name}-{kind}", partial(make, *inputs), " ".join([caption, *notes]))
+            for kind, make, caption in (
+                ("curves", draw_curves, CURVES),
+                ("rates", draw_rates, RATES),
+            )
+        ]
+        drawn[dataset] = [*pictures.save(drawings, folder, "curves.csv").values()]
     return drawn

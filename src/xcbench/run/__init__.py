@@ -12,7 +12,7 @@ from typing import Any
 class _Called(ModuleType):
     """The package, of the same name as the function."""
 
-    def __call__(self, **options: Any) -> Any:
+    def __call__(self, **options: Any) -> object:
         """Run every combination of some values, and give the tidy frame of its cells."""
         from xcbench.run import harness
 

@@ -18,6 +18,7 @@ from xcbench.config import overrides
 from xcbench.core.dataset import Dataset
 from xcbench.data import Missing
 from xcbench.errors import UserError
+from xcbench.options import Content
 from xcbench.plan import planning, stored, sweeps
 from xcbench.run.execute import execute_jobs, planned
 from xcbench.run.progress import InABar, Progress
@@ -60,7 +61,7 @@ def load_dataset(name: str, **options: object) -> Dataset:
     >>> digits.train.X.shape, digits.info.classes
     ((1437, 64), 10)
     """
-    values: dict[str, Any] = {"missing": "error", **options}
+    values: Content = {"missing": "error", **options}
     overrides = {key if key in OF_LAUNCH else f"dataset__{key}": values[key] for key in values}
     point = _words({"dataset": name, **overrides})
     with sweeps.hydra():
@@ -185,7 +186,7 @@ def _words(options: dict[str, object]) -> list[str]:
     ]
 
 
-def _several(value: Any) -> list[Any]:
+def _several(value: Any) -> list[object]:
     """Values of a sweep, or the one that there is."""
     one = isinstance(value, str) or not isinstance(value, Iterable)
     return [value] if one else [*value]

@@ -188,18 +188,13 @@ def _column(cell: Cell, name: str) -> pd.Series:
 def _brought(where: Path, runs_dir: Path, outcome: Outcome) -> Outcome:
     """Copy a cell, check the copy, and move it into place."""
     target = cells.folder(runs_dir, where.name)
-    scratch = durable.sibling(target)
-    with writing(target):
-        try:
-            scratch.mkdir(parents=True)
+    try:
+        with writing(target), durable.new_folder(target) as scratch:
             for path in where.iterdir():
                 _copy(path, scratch / path.name)
             _intact(scratch, where.name)
-            durable.replace_folder(scratch, target)
-        except (ValueError, LookupError) as error:  # it changed while it was copied
-            return Outcome(REFUSED, str(where), one_line(error))
-        finally:
-            durable.remove(scratch)
+    except (ValueError, LookupError) as error:  # it changed while it was copied
+        return Outcome(REFUSED, str(where), one_line(error))
     return outcome
 
 

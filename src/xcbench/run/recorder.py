@@ -20,7 +20,7 @@ from xcbench.errors import UserError, one_line
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 from xcbench.system import durable
-from xcbench.system.processes import end_with_parent, without_signals
+from xcbench.system.processes import end_with_parent, spawned
 from xcbench.track import tracking
 from xcbench.track.mlflow_target import Target
 from xcbench.units import count
@@ -130,12 +130,7 @@ class Recorder:
     def _start(self, outbox: Outbox) -> None:
         if multiprocessing.current_process().daemon:  # which may have no process of its own
             return
-        spawn = multiprocessing.get_context("spawn")
-        self.pipe, other = spawn.Pipe()
-        self.process = spawn.Process(target=_record, args=(other, outbox), daemon=True)
-        with without_signals():
-            self.process.start()
-        other.close()
+        self.pipe, self.process = spawned(_record, outbox)
 
     def _end(self) -> str:
         """Wait for the process; what was wrong, or nothing."""

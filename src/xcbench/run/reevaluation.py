@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from xcbench.core.dataset import Dataset
+from xcbench.core.models.model import Model
 from xcbench.errors import UserError
 from xcbench.plan.code import Change, Code, change
 from xcbench.plan.planning import Job
@@ -40,7 +40,7 @@ def due(job: Job) -> tuple[Cell, Change] | None:
     return None if not changed or changed.trains or corrected else (cell, changed)
 
 
-def evaluated(job: Job, cell: Cell, changed: Change, model: Any, dataset: Dataset) -> Cell | None:
+def evaluated(job: Job, cell: Cell, changed: Change, model: Model, dataset: Dataset) -> Cell | None:
     """The cell with the changed columns measured anew at its last checkpoint.
 
     Earlier checkpoints, whose weights are gone, lose these columns. None where the weights are not

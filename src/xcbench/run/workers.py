@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from typing import NamedTuple
 
 from xcbench.plan.planning import Job
@@ -17,10 +17,9 @@ from xcbench.run import runner
 from xcbench.run.leases import Queue
 from xcbench.store.cell import Cell
 from xcbench.system import memory, threads
-from xcbench.system.processes import end_with_parent, without_signals
+from xcbench.system.processes import end_with_parent, spawned
 
 PAUSE = 0.5  # seconds between looks at what other launches run
-SPAWN = multiprocessing.get_context("spawn")
 
 
 class Outcome(NamedTuple):
@@ -98,16 +97,12 @@ class Worker:
     """A process that runs one job at a time, or several in lockstep; replaced when it dies."""
 
     def __init__(self) -> None:
-        self.process: multiprocessing.process.BaseProcess | None = None
+        self.process: BaseProcess | None = None
 
     def start(self, jobs: Sequence[Job]) -> None:
         """Send jobs, to a new process if there is none."""
         if self.process is None or not self.process.is_alive():
-            self.pipe, other = SPAWN.Pipe()
-            self.process = SPAWN.Process(target=_serve, args=(other,), daemon=True)
-            with without_signals():
-                self.process.start()
-            other.close()
+            self.pipe, self.process = spawned(_serve)
         self.jobs, self.started, self.kills = jobs, time.perf_counter(), memory.kills()
         with suppress(BrokenPipeError):  # of one that died on its way here: `finish` says so
             self.pipe.send([job.to_json() for job in jobs])

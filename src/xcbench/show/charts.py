@@ -1,4 +1,4 @@
-"""Charts that compare methods over tasks: ranks, profiles, fronts and a heat map."""
+"""Charts that compare methods over tasks: ranks, fronts and a heat map."""
 
 from __future__ import annotations
 
@@ -10,79 +10,55 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from xcbench.show import ranks
+from xcbench.show import fronts as pareto
+from xcbench.show import style
 from xcbench.show.formats import NONE
-from xcbench.show.ranks import Ranks
 
-RATIOS = np.geomspace(1, 10, 91)
-NAMED = 8  # methods of a profile
 NAMES_WIDTH = 52  # characters of a line below the title of a panel
 FRONT = "#0072b2"
+BESIDE: dict[str, Any] = {"fontsize": 5.5, "ha": "right", "va": "bottom", "color": "#666666"}
 
 
-def rank_diagram(table: Ranks, title: str) -> Figure:
-    """Critical-difference diagram: average ranks, with bars below methods that do not differ."""
-    names, places = list(table.average.index), table.average.to_numpy()
-    half = (len(names) + 1) // 2
-    fig = Figure(figsize=(8, 1.2 + 0.2 * half))
-    ax = fig.add_axes((0.02, 0.02, 0.96, 0.9))
-    low, high = np.floor(places.min()), np.ceil(places.max())
-    margin = (high - low) / 3
-    ax.set(xlim=(low - margin, high + margin), ylim=(-half - 1.2, 3.2))
-    ax.axis("off")
-    ax.set_title(title, fontsize=9)
-    ax.plot([low, high], [1, 1], color="black", linewidth=1)
-    for tick in range(int(low), int(high) + 1, max(1, int((high - low) // 10))):
-        ax.plot([tick, tick], [1, 1.2], color="black", linewidth=1)
-        ax.text(tick, 1.35, str(tick), ha="center", fontsize=8)
-    for number, (name, place) in enumerate(zip(names, places, strict=True)):
-        left = number < half
-        y = -(number if left else len(names) - 1 - number) - 0.5
-        edge = low - 0.1 * margin if left else high + 0.1 * margin
-        ax.plot([place, place, edge], [1, y, y], color="#888888", linewidth=0.6)
-        side = "right" if left else "left"
-        ax.text(edge, y, f" {name} {place:.1f} ", va="center", ha=side, fontsize=8)
-    ax.plot([low, low + table.difference], [2.4, 2.4], color="black", linewidth=2)
-    ax.text(low, 2.6, f"critical difference {table.difference:.1f}", fontsize=8)
-    for number, (first, last) in enumerate(ranks.cliques(table)[:6]):
-        y = 0.8 - 0.14 * number
-        ax.plot([places[first], places[last]], [y, y], color=FRONT, linewidth=2)
+def rank_intervals(table: pd.DataFrame, title: str) -> Figure:
+    """Average ranks with their intervals, the best on top; dark where ``apart`` is false.
+
+    Parameters
+    ----------
+    table : by method, ``average rank``, ``low``, ``high`` and ``apart`` from the leader.
+    """
+    fig, ax = style.panels(6, 1 + 0.17 * len(table))
+    places = np.arange(len(table))
+    for apart, colour in ((True, "#aaaaaa"), (False, FRONT)):
+        some = table["apart"] == apart
+        rows, at = table[some], places[some]
+        ax.hlines(at, rows["low"], rows["high"], color=colour, linewidth=1.2)
+        ax.plot(rows["average rank"], at, "o", color=colour, markersize=4)
+    ax.set_yticks(places, [*map(str, table.index)], fontsize=7)
+    ax.set(ylim=(len(table) - 0.5, -0.5), xlabel="average rank", title=title)
     return fig
 
 
-def profile(values: pd.DataFrame, title: str) -> Figure:
-    """Performance profile: share of tasks where each method is within a ratio of the best loss."""
-    shares = ranks.profile(values, RATIOS)
-    order = shares.mean().sort_values(ascending=False, kind="stable").index
-    fig = Figure(figsize=(8, 3.6))
-    ax = fig.subplots()
-    for number, name in enumerate(order):
-        look: dict[str, Any] = {"label": name, "color": f"C{number}", "zorder": 2}
-        if number >= NAMED:
-            look = {"color": "#cccccc", "linewidth": 0.8, "zorder": 1}
-        ax.step(shares.index, shares[name], where="post", **look)
-    ax.set(xscale="log", xlabel="ratio to the best of the task", ylabel="share of tasks")
-    ax.set_title(title)
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    fig.subplots_adjust(left=0.08, right=0.8, bottom=0.14, top=0.9)
-    return fig
-
-
-def fronts(entries: pd.DataFrame, cost: str, quality: str, label: str) -> Figure:
+def fronts(
+    entries: pd.DataFrame, cost: str, quality: str, label: str, dashed: pd.DataFrame | None = None
+) -> Figure:
     """Quality against a cost, one panel a task; names the methods on the Pareto front.
 
     Parameters
     ----------
-    entries : one row a task and method.
+    entries : rows of tasks and methods.
     label : what the cost is called.
+    dashed : tasks × names; qualities that are drawn as dashed lines.
     """
     groups = dict(iter(entries.dropna(subset=[quality, cost]).groupby("task", sort=False)))
     columns = min(3, max(1, len(groups)))
     lines = max(1, -(-len(groups) // columns))
-    fig = Figure(figsize=(3.4 * columns, 2.8 * lines), layout="constrained")
-    panels = fig.subplots(lines, columns, squeeze=False).ravel()
+    fig, grid = style.panels(3.4 * columns, 2.8 * lines, lines, columns, squeeze=False)
+    panels = grid.ravel()
     for ax, (task, rows) in zip(panels, groups.items(), strict=False):
-        best = _front(ax, rows.set_index("method"), cost, quality)
+        best = _front(ax, rows.reset_index(drop=True), cost, quality)
+        for name, at in ({} if dashed is None else dashed.loc[task].dropna()).items():
+            ax.axhline(at, color="#888888", linewidth=0.7, linestyle="--", zorder=0)
+            ax.annotate(str(name), (1, at), xycoords=("axes fraction", "data"), **BESIDE)
         named = ", ".join(f"{number} {name}" for number, name in enumerate(best, start=1))
         ax.set_title("\n".join([str(task), *textwrap.wrap(named, NAMES_WIDTH)]), fontsize=7)
         ax.set(xlabel=label, ylabel=quality, xscale="log")
@@ -94,12 +70,12 @@ def fronts(entries: pd.DataFrame, cost: str, quality: str, label: str) -> Figure
 def _front(ax: Axes, rows: pd.DataFrame, cost: str, quality: str) -> list[str]:
     """Points of a task, and the line of its front with numbers; gives the methods on it."""
     ax.plot(rows[cost], rows[quality], "o", color="#aaaaaa", markersize=3)
-    best = rows.loc[ranks.front(rows, cost, quality)]
+    best = rows.loc[pareto.front(rows, cost, quality)]
     ax.plot(best[cost], best[quality], "o-", color=FRONT, markersize=4, linewidth=1)
     offset: dict[str, Any] = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right"}
     for number, point in enumerate(zip(best[cost], best[quality], strict=True), start=1):
         ax.annotate(str(number), point, fontsize=6.5, **offset)
-    return [str(name) for name in best.index]
+    return [*map(str, best["method"])]
 
 
 def heat_map(shares: pd.DataFrame) -> Figure:

@@ -36,8 +36,8 @@ def draw_curves(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) 
     metrics = [name for name in names if any(p[name].notna().any() for p in chosen.values())]
     if not metrics:
         return None
-    fig = Figure(figsize=(10, 0.5 + 2.3 * len(metrics)), layout="constrained")
-    panels = fig.subplots(len(metrics), 2, sharex="col", sharey="row", squeeze=False)
+    shared = {"sharex": "col", "sharey": "row", "squeeze": False}
+    fig, panels = style.panels(10, 0.5 + 2.3 * len(metrics), len(metrics), 2, **shared)
     for name, pair in zip(metrics, panels, strict=True):
         _draw_pair(pair, chosen, name, styles, style.start(curves, name))
     panels[-1, 0].xaxis.set_major_locator(MaxNLocator(steps=[1, 2, 5, 10]))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from markupsafe import Markup
@@ -17,47 +19,64 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from xcbench.show import interactive, style
-from xcbench.system import durable
+from xcbench.system import durable, forks
 
 
 class Picture(NamedTuple):
-    """A figure on disk, its alternative text and caption; and its SVG, if it has lines."""
+    """A figure on disk, its alternative text and caption; and its SVG, if it has lines.
+
+    Attributes
+    ----------
+    place : the folder that the page finds it in.
+    data : the table that it is drawn from, if the page has one beside it.
+    """
 
     png: Path
     alt: str
     caption: str
     svg: Markup = Markup()
+    place: str = "figures"
+    data: str = ""
 
     @property
-    def pdf(self) -> Path:
+    def address(self) -> str:
+        """Where the page finds it."""
+        return f"{self.place}/{quote(self.png.name)}"
+
+    @property
+    def pdf(self) -> str:
         """The same figure for a paper."""
-        return self.png.with_suffix(".pdf")
+        return f"{self.place}/{quote(self.png.with_suffix('.pdf').name)}"
 
 
-def save(
-    figures: Mapping[str, Figure | None], captions: Mapping[str, str], folder: Path
-) -> dict[str, Picture]:
-    """Save the figures that there are.
+class Drawing(NamedTuple):
+    """A figure to draw: a function that makes it, or gives None where nothing ran.
 
-    Parameters
-    ----------
-    figures, captions : by name.
-    folder : where the files go; it exists.
-
-    Returns
-    -------
-    dict
-        Pictures by name; the first sentence of a caption stands in their place where they cannot
-        be seen.
+    The first sentence of the caption, or ``alt``, stands in its place where it cannot be seen.
     """
-    pictures = {}
-    for name, figure in figures.items():
+
+    name: str
+    make: Callable[[], Figure | None]
+    caption: str
+    alt: str = ""
+
+
+def save(drawings: Iterable[Drawing], folder: Path, data: str = "") -> dict[str, Picture]:
+    """Draw figures of a table and save them in a folder, which exists; gives pictures by name."""
+    drawn = forks.each(partial(_save, folder, data), drawings)
+    return {picture.png.stem: picture for picture in drawn if picture}
+
+
+def _save(folder: Path, data: str, drawing: Drawing) -> Picture | None:
+    """Draw a figure and save it, if there is one."""
+    name, make, caption, alt = drawing
+    with style.look():
+        figure = make()
         if figure is None:
-            continue
-        png, caption = folder / f"{name}.png", captions[name]
-        alt = f"{caption.split('. ')[0].removesuffix('.')}. The numbers are in the tables."
-        pictures[name] = Picture(png, alt, caption, write(figure, png))
-    return pictures
+            return None
+        png, first = folder / f"{name}.png", caption.split(". ")[0].removesuffix(".")
+        alt = alt or f"{first}. The numbers are in the tables."
+        return Picture(png, alt, caption, write(figure, png), data=data)
 
 
 def write(figure: Figure, png: Path) -> Markup:

@@ -34,9 +34,9 @@ def draw_rates(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) -
     diverged = run[(run["status"] == "diverged") & run["lr"].notna()]
     crossed = [label for label in labels if label in set(diverged["method_label"])]
     strip_height = 0.14 * len(crossed) + 0.05
-    fig = Figure(figsize=(10, 5.8 + strip_height), layout="constrained")
-    top, *panels = fig.subplots(
-        3, 2, sharex=True, squeeze=False, height_ratios=[strip_height, 2.6, 2.6]
+    heights = [strip_height, 2.6, 2.6]
+    fig, (top, *panels) = style.panels(
+        10, 5.8 + strip_height, 3, 2, sharex=True, height_ratios=heights
     )
     for ax in top:
         _draw_strip(ax, diverged, crossed, styles)
@@ -46,8 +46,7 @@ def draw_rates(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) -
             _draw_panel(ax, run, name, labels, styles, style.start(curves, name))
             ax.set_ylabel(style.AXIS[name])
     for ax in panels[-1]:
-        ax.set_xscale("log")
-        ax.set_xlabel("learning rate")
+        ax.set(xscale="log", xlabel="learning rate")
     without_rate = set(run.loc[run["lr"].isna(), "method_label"])
     looks = {
         label: styles[label] | (style.REFERENCE if label in without_rate else {"marker": "o"})

@@ -9,7 +9,7 @@ from xcbench.show import table, templates
 from xcbench.show.pictures import Picture, slug
 from xcbench.show.table import Table
 
-HOME = "[All five papers](../index.html)"
+HOME = "[All papers](../index.html)"
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,7 @@ def _parts(section: Section) -> list[str]:
     bullets = "\n".join(f"- {item}" for item in section.items)
     grids = [part for it in section.tables for part in (f"**{it.caption}**", table.markdown(it))]
     figures = [
-        f"![{figure.alt}]({figure.png.parent.name}/{figure.png.name})\n\n{figure.caption}"
-        for figure in section.figures
+        f"![{figure.alt}]({figure.address})\n\n{figure.caption}" for figure in section.figures
     ]
     text = [*section.notices, *section.text, *([bullets] if bullets else [])]
     return [f"## {section.title}", *text, *grids, *figures]

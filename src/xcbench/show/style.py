@@ -57,6 +57,14 @@ def look() -> AbstractContextManager[None]:
     return context(LOOK)
 
 
+def panels(
+    width: float, height: float, rows: int = 1, columns: int = 1, **options: Any
+) -> tuple[Figure, Any]:
+    """A figure of a size in inches, and its panels, as `Figure.subplots` gives them."""
+    fig = Figure(figsize=(width, height), layout="constrained")
+    return fig, fig.subplots(rows, columns, **options)
+
+
 def line_styles(rows: pd.DataFrame) -> Styles:
     """Colour of the method and dashes of the variant, by label of the variant."""
     others = sorted(set(rows["method"]) - set(COLOURS))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -32,18 +32,13 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    templates.filters |= {"link": link, "inline": inline, "clauses": clauses}
+    templates.filters |= {"inline": inline, "clauses": clauses}
     return templates
 
 
 def render(template: str, **values: object) -> str:
     """Fill a template of the package, ``show/page.html``."""
     return environment().get_template(template).render(**values)
-
-
-def link(picture: Path) -> str:
-    """Relative address of a figure."""
-    return f"{quote(picture.parent.name)}/{quote(picture.name)}"
 
 
 def inline(text: str) -> Markup:

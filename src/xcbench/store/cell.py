@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from xcbench.options import Content
 
 STATUSES = ("done", "diverged", "timeout", "failed", "skipped")
 FINAL = ("done", "diverged", "timeout")
@@ -60,17 +61,17 @@ class Cell:
     engine: str
     method_version: int
     dataset_digest: str
-    config: dict[str, Any]
+    config: Content
     status: str = "skipped"
     message: str | None = None
-    shape: dict[str, Any] = field(default_factory=dict)
+    shape: Content = field(default_factory=dict)
     started: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
-    environment: dict[str, Any] = field(default_factory=dict)
+    environment: Content = field(default_factory=dict)
     traceback: str | None = None
-    launch: dict[str, Any] = field(default_factory=dict)
-    content: dict[str, Any] = field(default_factory=dict)
-    code: dict[str, Any] = field(default_factory=dict)
+    launch: Content = field(default_factory=dict)
+    content: Content = field(default_factory=dict)
+    code: Content = field(default_factory=dict)
     rate: float | None = None
     trials: dict[str, float | None] = field(default_factory=dict)
     curve: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=CURVE_COLUMNS))
@@ -104,7 +105,7 @@ class Cell:
         return f"{self.dataset} {self.method}{rate} seed={self.seed}"
 
 
-def identity(content: dict[str, Any]) -> str:
+def identity(content: Content) -> str:
     """Hash of a cell's content: 16 hexadecimal digits."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -142,7 +143,7 @@ def of_its_settings(cell: Cell) -> bool:
     return identity(cell.content) == cell.cell and _agree(cell.content, settings)
 
 
-def _agree(content: dict[str, Any], settings: dict[str, Any]) -> bool:
+def _agree(content: Content, settings: Content) -> bool:
     """Whether values under the same names are the same; settings have the defaults too."""
     return all(
         _agree(value, settings[name]) if isinstance(value, dict) else value == settings[name]

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from xcbench.data.inputs import Inputs
 from xcbench.errors import UserError, one_line, reason, writing
+from xcbench.options import Content
 from xcbench.store import curve_file
 from xcbench.store.cell import CURVE_COLUMNS as CURVE_COLUMNS
 from xcbench.store.cell import FINAL as FINAL
@@ -57,15 +57,8 @@ def save(runs_dir: Path, cell: Cell) -> None:
         If it cannot be written.
     """
     target = folder(runs_dir, cell.cell)
-    scratch = durable.sibling(target)
-    with writing(target):
-        try:
-            scratch.mkdir(parents=True)
-            _write(scratch, cell)
-            durable.replace_folder(scratch, target)
-        except BaseException:  # on a full disk, what was written so far would keep it full
-            durable.remove(scratch)
-            raise
+    with writing(target), durable.new_folder(target) as scratch:
+        _write(scratch, cell)
 
 
 def _write(scratch: Path, cell: Cell) -> None:
@@ -78,7 +71,7 @@ def _write(scratch: Path, cell: Cell) -> None:
     (scratch / CELL).write_text(sealed.dumps({**content(cell), FILES: digests}), "utf-8")
 
 
-def content(cell: Cell) -> dict[str, Any]:
+def content(cell: Cell) -> Content:
     """Fields of a cell without those that have a file of their own."""
     return {name: value for name, value in vars(cell).items() if name not in IN_FILES}
 
@@ -140,7 +133,7 @@ def read(where: Path, name: str = "") -> Cell:
     return cell
 
 
-def described(where: Path) -> tuple[dict[str, Any], dict[str, str]]:
+def described(where: Path) -> tuple[Content, dict[str, str]]:
     """Content of ``cell.json``: fields of the cell, and digests of its other files."""
     content = sealed.loads((where / CELL).read_bytes())
     return content, content.pop(FILES)

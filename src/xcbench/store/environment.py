@@ -9,20 +9,19 @@ from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_info
 
 import xcbench
 from xcbench.core import engines
+from xcbench.options import Content
 from xcbench.store import checkout
 
 COMPUTING = ("numpy", "scipy", "scikit-learn", "pandas")
-BASELINES = {"napkinxc": "napkinxc", "omikuji": "omikuji", "nmslib": "nmslib"}  # by module
-BASELINES |= {"vowpalwabbit": "vowpalwabbit", "libmultilabel": "libmultilabel"}
+BASELINES = ("napkinxc", "omikuji", "nmslib", "vowpalwabbit", "libmultilabel")
 
 
-def of(engine: str) -> dict[str, Any]:
+def of(engine: str) -> Content:
     """Versions, BLAS and its threads, processor and system: recorded with every cell."""
     compiler = {"llvmlite": metadata.version("llvmlite")} if engine == "numba" else {}
     return {**_of_process(), **engines.versions(engine), **compiler}
@@ -30,7 +29,7 @@ def of(engine: str) -> dict[str, Any]:
 
 def baselines() -> dict[str, str]:
     """Versions of the baseline libraries used by this process."""
-    return {name: metadata.version(name) for it, name in BASELINES.items() if it in sys.modules}
+    return {name: metadata.version(name) for name in BASELINES if name in sys.modules}
 
 
 @cache

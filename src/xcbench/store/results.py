@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -15,6 +14,7 @@ from xcbench.config.settings import Budget, Evaluation
 from xcbench.data.settings import Protocol
 from xcbench.errors import UserError, suggestion
 from xcbench.methods.options import AUTO
+from xcbench.options import Content
 from xcbench.store import cells, checkpoints, grids
 from xcbench.store.cell import CURVE_COLUMNS, Cell
 
@@ -42,7 +42,7 @@ def frame(
         per sample in nats, without l2 penalty; errors are fractions. A cell without a curve has
         one row with empty metrics.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Content] = []
     for cell in cells:
         content = {**vars(cell), "lr": cell.lr}
         head = {name: content[name] for name in HEAD}
@@ -65,7 +65,7 @@ def frame(
     return table.sort_values(["dataset", "method", "lr", "seed"], kind="stable", ignore_index=True)
 
 
-def settings(cell: Cell) -> dict[str, Any]:
+def settings(cell: Cell) -> Content:
     """Settings of a cell under dotted names, without those with a separate column."""
     flat = completed(cell)
     for name in ("dataset.name", "method.name", "method.lr", "seed"):
@@ -79,7 +79,7 @@ def completed(cell: Cell) -> dict[str, object]:
 
 
 @cache
-def _defaults() -> dict[str, Any]:
+def _defaults() -> Content:
     defaults = {
         "dataset": {"protocol": asdict(Protocol())},
         "budget": asdict(Budget()),
@@ -88,7 +88,7 @@ def _defaults() -> dict[str, Any]:
     return flatten(defaults)
 
 
-def flatten(nested: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten(nested: Content, prefix: str = "") -> Content:
     """``{"a": {"b": 1}}`` as ``{"a.b": 1}``; lists become text."""
     flat: dict[str, object] = {}
     for name, value in nested.items():

@@ -10,7 +10,7 @@ import math
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -104,10 +104,17 @@ def sparse(
 def state(arrays: dict[str, np.ndarray], classes: int, features: int, dtype: str) -> None:
     """All arrays of a trained model of K classes and D features, whatever its kind.
 
-    Weights W and b, or sparse ones by rows; which classes are trained; and what a sampler's
-    correction needs: a distribution function, or a projection, the nodes of a tree and its leaves.
+    Weights W and b, or sparse ones by rows; machines of clusters and of their classes, or buckets
+    of hashed classes; which classes are trained; and what a sampler's correction needs: a
+    distribution function, or a projection, the nodes of a tree and its leaves.
     """
     K, D = classes, features
+    if "cluster" in arrays:
+        _check_machines(arrays, K, D, dtype)
+        return
+    if "bucket" in arrays:
+        _check_hashed(arrays, K, D, dtype)
+        return
     weights: dict[str, Shape] = {"W": (K, D), "b": (K,), "values": (None,)}
     coordinates = arrays["A"].shape[-1] if "A" in arrays else None
     correction: dict[str, Shape] = {"cumulative": (K + 1,), "A": (D, None), "c": (coordinates,)}
@@ -132,6 +139,28 @@ def state(arrays: dict[str, np.ndarray], classes: int, features: int, dtype: str
         raise ValueError("cumulative falls")
 
 
+def _check_machines(arrays: dict[str, np.ndarray], K: int, D: int, dtype: str) -> None:
+    """Arrays of `xcbench.core.models.clustered.ClusteredModel`."""
+    cluster = arrays["cluster"]
+    clusters = len(arrays["matcher_indptr"]) - 1
+    integers("cluster", cluster, (None, K), 0, clusters)
+    for name, rows in (("matcher", clusters), ("classes", cluster.size)):
+        parts = f"{name}_data", f"{name}_indices", f"{name}_indptr"
+        sparse(parts, arrays, (rows, D + 1), dtype)
+
+
+def _check_hashed(arrays: dict[str, np.ndarray], K: int, D: int, dtype: str) -> None:
+    """Arrays of `xcbench.core.models.hashed.HashedModel`."""
+    bucket, W = arrays["bucket"], arrays["hashed_W"]
+    real("hashed_W", W, (None, D), dtype)
+    buckets = len(W) // max(len(bucket), 1)
+    integers("bucket", bucket, (None, K), 0, buckets)
+    if buckets * len(bucket) != len(W):
+        raise ValueError(f"hashed_W has {len(W)} rows for {len(bucket)} repetitions")
+    if "hashed_b" in arrays:
+        real("hashed_b", arrays["hashed_b"], (len(W),), dtype)
+
+
 def distinct(name: str, labels: np.ndarray, count: int, ascending: bool = False) -> np.ndarray:
     """Labels of classes: numbers or text, none of them twice."""
     _check_shape(name, labels, (count,), "biufU")
@@ -146,7 +175,7 @@ def distinct(name: str, labels: np.ndarray, count: int, ascending: bool = False)
     return labels
 
 
-def _check_shape(name: str, array: Any, shape: Shape, kinds: str) -> None:
+def _check_shape(name: str, array: np.ndarray, shape: Shape, kinds: str) -> None:
     if array.dtype.kind not in kinds:
         raise ValueError(f"{name} is of type {array.dtype}")
     fits = len(shape) == array.ndim and all(

@@ -15,7 +15,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LEFTOVER_SECONDS = 600.0  # a younger one may be that of a process that is writing now
@@ -25,8 +25,10 @@ TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux
 
 
-def write(path: Path, content: bytes | str) -> None:
+def write(path: Path, content: bytes | str | Iterable[str]) -> None:
     """Write a file atomically: a reader sees the whole old content or the whole new one.
+
+    Of lines, one is held in memory at a time.
 
     Raises
     ------
@@ -37,7 +39,8 @@ def write(path: Path, content: bytes | str) -> None:
     scratch = sibling(path)
     try:
         with scratch.open("xb") as handle:
-            handle.write(content.encode() if isinstance(content, str) else content)
+            parts = [content] if isinstance(content, bytes | str) else content
+            handle.writelines(it if isinstance(it, bytes) else it.encode() for it in parts)
             handle.flush()
             os.fsync(handle.fileno())
         scratch.replace(path)
@@ -100,6 +103,24 @@ def replace_folder(scratch: Path, target: Path) -> None:
     remove(_aside(scratch))
 
 
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Context with an empty folder, which replaces a target once its content is written.
+
+    Raises
+    ------
+    OSError
+        As `replace_folder` does; the old folder stays.
+    """
+    scratch = sibling(target)
+    try:
+        scratch.mkdir(parents=True)
+        yield scratch
+        replace_folder(scratch, target)
+    finally:  # on a full disk, what was written so far would keep it full
+        remove(scratch)
+
+
 def write_together(files: Mapping[Path, bytes], pending: Path) -> None:
     """Write files of one folder, all of them or none.
 
@@ -111,15 +132,9 @@ def write_together(files: Mapping[Path, bytes], pending: Path) -> None:
     OSError
         If they cannot be written; unless ``pending`` is there, the old contents stay.
     """
-    scratch = sibling(pending)
-    try:
-        scratch.mkdir(parents=True)
+    with new_folder(pending) as scratch:
         for path, content in files.items():
             (scratch / path.name).write_bytes(content)
-        replace_folder(scratch, pending)
-    except BaseException:
-        remove(scratch)
-        raise
     finish(pending)
 
 

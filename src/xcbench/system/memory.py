@@ -168,5 +168,4 @@ def _trim() -> None:
 
 def _bytes(name: str) -> int:
     """One of the process's numbers, which the kernel gives in kB."""
-    lines = (PROCESS / "status").read_text().splitlines()
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)
+    return 1024 * int(_number(PROCESS / "status", f"{name}:") or 0)

@@ -16,15 +16,27 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from types import FrameType
-from typing import Any
 
-Handler = Callable[[int, FrameType | None], Any] | int | None  # as of `signal.signal`
+Handler = Callable[[int, FrameType | None], object] | int | None  # as of `signal.signal`
 
 INTERRUPTED = 130  # exit code
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1  # of Linux
+SPAWN = multiprocessing.get_context("spawn")
 PATIENCE = 10.0  # seconds for a command to end by itself
+
+
+def spawned(target: Callable[..., None], *arguments: object) -> tuple[Connection, BaseProcess]:
+    """A process that gets an end of a pipe, then these arguments; with the other end."""
+    pipe, other = SPAWN.Pipe()
+    process = SPAWN.Process(target=target, args=(other, *arguments), daemon=True)
+    with without_signals():
+        process.start()
+    other.close()
+    return pipe, process
 
 
 @contextmanager

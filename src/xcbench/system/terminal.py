@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from typing import Any, TextIO
+from collections.abc import Iterable
+from typing import TextIO
 
 from xcbench.units import printable
 
@@ -25,7 +26,7 @@ class Guarded:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
@@ -36,7 +37,7 @@ class Guarded:
         self._stream.write("".join(parts))
         return len(text)
 
-    def writelines(self, lines: Any) -> None:
+    def writelines(self, lines: Iterable[str]) -> None:
         """Print texts, one after the other."""
         for line in lines:
             self.write(line)

@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -16,7 +17,7 @@ Item = TypeVar("Item")
 LIMITS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"
 
 
-def one() -> Any:
+def one() -> AbstractContextManager[object]:
     """Context with one thread for BLAS and OpenMP, so that results do not depend on the cores."""
     return _libraries(len(sys.modules)).limit(limits=1)
 

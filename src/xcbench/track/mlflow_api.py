@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
@@ -58,9 +58,9 @@ class Api:
         for run in runs:
             tags = run.tags | ({FOLDER: self.folder} if self.folder else {})
             key = self.client.create_run(self.identity, run.start, tags, run.name).info.run_id
-            params = _parts([Param(*item) for item in run.params.items()], PARAMS)
+            params = batches([Param(*item) for item in run.params.items()], PARAMS)
             points = [Metric(name, value, at, step) for name, value, at, step in run.points]
-            for metrics, some in zip_longest(_parts(points, METRICS), params, fillvalue=()):
+            for metrics, some in zip_longest(batches(points, METRICS), params, fillvalue=()):
                 self.client.log_batch(key, metrics, some)
             name, digest, source_type, source, profile = run.data
             data = Dataset(name, digest, source_type, source, "", profile)
@@ -78,6 +78,7 @@ class Api:
             self.client.set_tag(entry.run, "grid", entry.grid or "")
 
 
-def _parts(entries: Sequence[T], size: int) -> Iterator[list[T]]:
+def batches(entries: Iterable[T], size: int) -> Iterator[list[T]]:
+    """So many entries at a time."""
     rest = iter(entries)
     return iter(lambda: list(islice(rest, size)), [])

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from filelock import Timeout
@@ -204,7 +205,7 @@ def _opens(uri: str) -> bool:
     return True
 
 
-def experiment(mlflow: Any, name: str, artifacts: str | None) -> str:
+def experiment(mlflow: ModuleType, name: str, artifacts: str | None) -> str:
     """Id of an experiment; creates it if missing."""
     there = mlflow.get_experiment_by_name(name)
     return str(there.experiment_id if there else mlflow.create_experiment(name, artifacts))

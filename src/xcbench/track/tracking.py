@@ -5,7 +5,6 @@ A store can be rebuilt from the cells at any time.
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -15,7 +14,7 @@ from xcbench.store import grids
 from xcbench.store.cell import Cell
 from xcbench.system import durable, sealed
 from xcbench.track import mlflow_files, mlflow_runs
-from xcbench.track.mlflow_api import Api
+from xcbench.track.mlflow_api import Api, batches
 from xcbench.track.mlflow_files import BUSY_SECONDS
 from xcbench.track.mlflow_runs import ENDINGS, Entry
 from xcbench.track.mlflow_target import Target
@@ -127,7 +126,7 @@ def _log_missing(
     others = set(by_cell)
     recorded: dict[str, list[str]] = {}
     logged = 0
-    for batch in _batches(cells):
+    for batch in batches(cells, BATCH):
         new = [cell for cell in batch if not _is_logged(by_cell.get(cell.cell), cell.started)]
         old = [by_cell[cell.cell] for cell in batch if cell.cell in by_cell and cell not in new]
         store.delete([by_cell[cell.cell] for cell in new if cell.cell in by_cell])
@@ -140,11 +139,6 @@ def _log_missing(
     if alone:
         store.delete([by_cell[name] for name in others])
     return logged, recorded
-
-
-def _batches(cells: Iterable[Cell]) -> Iterator[list[Cell]]:
-    rest = iter(cells)
-    return iter(lambda: list(itertools.islice(rest, BATCH)), [])
 
 
 def _is_logged(entry: Entry | None, started: float) -> bool:

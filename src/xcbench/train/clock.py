@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Self
 
 from xcbench.config.settings import Budget
+from xcbench.system import processes
 
 LOOK = 0.1  # seconds of training between two looks at the clock, about
 SHORTEST = 1e-9  # epochs before the first look
@@ -29,7 +30,7 @@ class Stopwatch:
 
     def __init__(self, processor: bool = False) -> None:
         self.seconds, self.suspended, self.processor = 0.0, False, processor
-        self.before: Any = None
+        self.before: processes.Handler = None
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -97,6 +98,8 @@ class Stops:
 
 def checkpoints(budget: Budget, passes: float) -> list[float]:
     """Epochs of the evaluations after the one at the start."""
+    if budget.times:
+        return [passes]
     count = budget.checkpoints
     if budget.ratio == 1:
         return [passes * (i + 1) / count for i in range(count)]

@@ -59,8 +59,11 @@ class Course:
     spent : seconds of training before it began.
     fresh : whether the last stop was a checkpoint.
     last : whether it was the start or the last checkpoint, which are always evaluated.
+    times : seconds at which it is still to be evaluated.
     ended : whether training has ended.
     best : the best evaluation so far on validation rows, if the budget has patience.
+    goal : loss that the next gain must be below by the budget's share; the last gain was at epoch
+        ``gained``, and ``waited`` evaluations since were none.
     """
 
     def __init__(
@@ -79,7 +82,10 @@ class Course:
         self.trace = Trace(memory=PeakMemory(evaluation.costs))
         self.value, self.progress = Mean(), Progress(0, 0, math.nan)
         self.fresh, self.last, self.ended, self.late = True, True, False, False
+        self.times = budget.times
         self.best: Best | None = None
+        self.goal: float | None = None
+        self.gained, self.waited = 0.0, 0
 
     def begin(self) -> None:
         """Measure memory from a checkpoint on."""
@@ -99,7 +105,7 @@ class Course:
         self.last = self.late or stops.is_last(number) or not self.solver.interruptible
         checkpoint = stops.checkpoint(number)
         repeats = trace.stands_at(progress)
-        self.fresh = self.last or (checkpoint > 0 and not repeats)
+        self.fresh = self.last or ((self._is_due(seconds) or checkpoint > 0) and not repeats)
         if not self.fresh:
             return False
         if repeats:  # the last checkpoint, which is evaluated in any case
@@ -110,11 +116,17 @@ class Course:
         new = self._add_row()
         if not self.model.finite() or (new and not math.isfinite(objective)):
             self._diverge()
-        elif self.last or checkpoint % self.every == 0:
+        elif self.last or checkpoint % self.every == 0 or checkpoint < 0:
             return True
         else:
             self.record({})
         return False
+
+    def _is_due(self, seconds: float) -> bool:
+        """Whether a time of the budget, or several, has come since the last evaluation."""
+        ahead = [time for time in self.times if time > seconds]
+        due, self.times = len(ahead) < len(self.times), ahead
+        return due
 
     def _add_row(self) -> bool:
         """A row for the checkpoint; whether samples were seen since the one before."""
@@ -139,30 +151,39 @@ class Course:
         self.trace.rows[-1] |= numbers
         self.trace.message = self.progress.message
         self.ended = self.late and self._is_cut(self.progress)
-        if self.budget.patience and measured and not self.ended:
+        if self.budget.patience and measured:
             self._wait(measured, self.budget.patience)
 
     def _wait(self, measured: dict[str, float], patience: int) -> None:
-        """Remember the weights of a better evaluation; end after so many that were not."""
+        """Remember the weights of the best evaluation; end after so many that gained nothing."""
         column = next(name for name in VALIDATION if name in measured)
         key = float(of_column(column).key(measured[column]))
+        if self.goal is None or key < self.goal - self.budget.gain * abs(self.goal):
+            self.goal, self.gained, self.waited = key, self.progress.epoch, 0
+        else:
+            self.waited += 1
         if self.best is None or key < self.best.key:
             state = {name: array.copy() for name, array in self.model.state().items()}
-            self.best = Best(key, self.progress.epoch, state)
-            return
-        self.best.waited += 1
-        if self.best.waited >= patience:
+            self.best = Best(key, self.trace.rows[-1], state)
+        if self.waited >= patience and not self.ended:
             self.ended = True
             self.trace.message = (
                 f"stopped at epoch {self.progress.epoch:g}: budget.patience={patience} evaluations "
-                f"without a better {column} than at epoch {self.best.epoch:g}"
+                f"without a better {column} than at epoch {self.gained:g}"
             )
 
-    def finish(self) -> Trace:
-        """The result; with patience, the model gets the weights of the best evaluation."""
-        if self.best and self.trace.status != "diverged":
+    def restore(self) -> dict[str, float] | None:
+        """Give the model the weights of the best evaluation; gives its row if the model has them.
+
+        What a library holds stays as it is.
+        """
+        if self.best is None or self.trace.status == "diverged":
+            return None
+        if self.best.state:
             self.model.restore(self.best.state)
-        return self.trace
+        elif self.best.row is not self.trace.rows[-1]:
+            return None
+        return self.best.row
 
     def _value(self, progress: Progress) -> dict[str, float]:
         """The objective or its bound, and the numbers that the solver adds."""
@@ -199,14 +220,13 @@ class Best:
     Attributes
     ----------
     key : its loss; smaller is better.
+    row : of the curve.
     state : of the model.
-    waited : evaluations since.
     """
 
     key: float
-    epoch: float
+    row: dict[str, float]
     state: dict[str, np.ndarray]
-    waited: int = 0
 
 
 class Mean:

@@ -16,15 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.likelihoods import LINKS
 from xcbench.core.metrics import evaluate
+from xcbench.core.models.model import Model
 from xcbench.core.solvers import Streams
 from xcbench.methods.method import Method, default_rate
+from xcbench.options import Options
 from xcbench.train import training
 from xcbench.train.clock import Stopwatch
 
@@ -62,7 +63,7 @@ class Found:
 
 def found(
     method: Method,
-    settings: Any,
+    settings: Options,
     info: Info,
     dataset: Dataset,
     engine: str,
@@ -84,7 +85,7 @@ def found(
     def rate(h: int) -> float:
         return float(f"{centre * STEP**h:.3g}")
 
-    def trial(h: int) -> Iterator[Any]:
+    def trial(h: int) -> Iterator[Model]:
         """The model before and after."""
         asked = replace(settings, lr=rate(h))
         solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
@@ -135,7 +136,7 @@ def parts(dataset: Dataset, seed: int, most: int) -> tuple[Dataset, Split]:
     return replace(dataset, train=train.take(rows)), train.take(np.sort(judges))
 
 
-def measured(model: Any, judges: Split) -> float:
+def measured(model: Model, judges: Split) -> float:
     """Log loss, or error of a method without probabilities; infinite where weights overflow."""
     if not model.finite():
         return math.inf

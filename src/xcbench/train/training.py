@@ -18,6 +18,7 @@ from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams, lockstep
 from xcbench.core.solvers.minibatch import Descent
 from xcbench.methods.method import Method
+from xcbench.options import Options
 from xcbench.train.clock import Stops, Stopwatch, checkpoints
 from xcbench.train.course import Course, Trace
 from xcbench.train.evaluator import Evaluator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def built(
-    method: Method, settings: Any, info: Info, trained: Info, engine: str, dtype: str
+    method: Method, settings: Options, info: Info, trained: Info, engine: str, dtype: str
 ) -> tuple[Any, Any]:
     """Solver and untrained model of a method; ``trained`` describes the rows that train."""
     solver = method.build(settings, trained)
@@ -79,7 +80,7 @@ def run(
     first = lanes[0].solver
     passes = first.epochs or budget.epochs
     lanes = [replace(lane, solver=lane.solver.over(passes)) for lane in lanes]
-    looking = bool(budget.seconds) and first.interruptible and len(lanes) == 1
+    looking = bool(budget.seconds or budget.times) and first.interruptible and len(lanes) == 1
     stops = Stops(checkpoints(budget, passes), clock, looking)
     evaluator = Evaluator(dataset, evaluation, seed)
     courses = [
@@ -102,7 +103,7 @@ def run(
             ]
             _evaluate(due, evaluator)
             if all(course.ended for course in courses):
-                return [course.finish() for course in courses]
+                return [_finished(course, evaluator) for course in courses]
             if reached and any(course.fresh for course in courses):
                 watch(reached[0].epoch / passes)
     raise AssertionError("a solver yields until it ends")
@@ -124,10 +125,24 @@ def _evaluate(courses: Sequence[Course], evaluator: Evaluator) -> None:
         started = time.perf_counter()
         models = [course.model for course in courses]
         iteration, last = courses[0].progress.iteration, courses[0].last
-        measured = evaluator.measured(models, iteration, last)
+        whole = last and not courses[0].budget.patience
+        measured = evaluator.measured(models, iteration, whole)
         seconds = (time.perf_counter() - started) / len(courses)
         for course, columns in zip(courses, measured, strict=True):
             course.record(columns, seconds)
+
+
+def _finished(course: Course, evaluator: Evaluator) -> Trace:
+    """The result; with patience, the weights of the best evaluation, measured on all rows."""
+    row = course.restore()
+    if row and evaluator.evaluation.curve_rows:
+        started = time.perf_counter()
+        (measured,) = evaluator.measured([course.model], int(row["iteration"]))
+        for name in [name for name in row if name.endswith("_standard_error")]:
+            del row[name]  # of the rows of the curve
+        row |= measured
+        course.trace.evaluate_seconds += time.perf_counter() - started
+    return course.trace
 
 
 def warm_up(solver: Solver, model: Model, dataset: Dataset) -> None:
@@ -173,7 +188,7 @@ def _few(model: Model, dataset: Dataset, solver: Solver) -> tuple[Dataset, Any]:
     return replace(dataset, train=few, test=few, class_counts=counts), small
 
 
-def like(X: np.ndarray, sparse: Any) -> sp.csr_array:
+def like(X: np.ndarray, sparse: sp.csr_array) -> sp.csr_array:
     """Sparse rows with the index types of other rows, for which code is compiled."""
     rows = sp.csr_array(X)
     rows.indices = rows.indices.astype(sparse.indices.dtype)

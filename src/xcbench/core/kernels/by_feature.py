@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
 
 
 @kernel
 def scores_by_feature(
-    start: Any,
-    features: Any,
-    values: Any,
-    first: Any,
-    classes: Any,
-    weights: Any,
-    scores: Any,
+    start: np.ndarray,
+    features: np.ndarray,
+    values: np.ndarray,
+    first: np.ndarray,
+    classes: np.ndarray,
+    weights: np.ndarray,
+    scores: np.ndarray,
 ) -> None:
     """Add to scores (B, K) the inner products of sparse rows and sparse weights.
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from types import FunctionType
-from typing import Any
+from typing import Any, overload
 
 import numba
 from numba import njit, types
 from numba.core.dispatcher import Dispatcher
+from numba.core.typing import Signature
 from numba.experimental.function_type import _get_wrapper_address
 from numba.extending import register_jitable
 
+from xcbench.core.engines import Compiled
 from xcbench.core.kernels import keeping
 
 FOLDER = keeping.folder()
 numba.config.CACHE_DIR = str(FOLDER or "")  # type: ignore[attr-defined]
+
+Formula = Callable[..., tuple[float, ...]]
 
 number = types.float64
 triple = types.UniTuple(number, 3)
@@ -26,15 +30,15 @@ SCORED_ODDS = quadruple(number, number, number, number, number, number)
 PAIRS = triple(number, number, number, number)
 
 
-def _six_to_three(a: float, b: float, c: float, d: float, e: float, f: float) -> Any:
+def _six_to_three(a: float, b: float, c: float, d: float, e: float, f: float) -> tuple[float, ...]:
     return 0.0, 0.0, 0.0
 
 
-def _six_to_four(a: float, b: float, c: float, d: float, e: float, f: float) -> Any:
+def _six_to_four(a: float, b: float, c: float, d: float, e: float, f: float) -> tuple[float, ...]:
     return 0.0, 0.0, 0.0, 0.0
 
 
-def _four_to_three(a: float, b: float, c: float, d: float) -> Any:
+def _four_to_three(a: float, b: float, c: float, d: float) -> tuple[float, ...]:
     return 0.0, 0.0, 0.0
 
 
@@ -44,7 +48,7 @@ STAND_INS = {"odds": _six_to_three, "scored_odds": _six_to_four, "pairs": _four_
 
 
 @cache
-def compiled(formula: Callable[..., Any], signature: Any) -> Any:
+def compiled(formula: Callable[..., object], signature: Signature) -> Compiled:
     """Compile a method's formula for single numbers, with the functions it calls.
 
     Raises
@@ -63,10 +67,10 @@ def compiled(formula: Callable[..., Any], signature: Any) -> Any:
 class Pointer(types.WrapperAddressProtocol):
     """A compiled formula for kernels; all formulas of a family have the same type."""
 
-    def __init__(self, dispatcher: Dispatcher, signature: Any) -> None:
+    def __init__(self, dispatcher: Dispatcher, signature: Signature) -> None:
         self.of_formula, self.address = signature, _get_wrapper_address(dispatcher, signature)
 
-    def signature(self) -> Any:
+    def signature(self) -> Signature:
         """Types of its arguments and results."""
         return self.of_formula
 
@@ -76,13 +80,13 @@ class Pointer(types.WrapperAddressProtocol):
 
 
 @cache
-def pointer(formula: Callable[..., Any], signature: Any) -> Any:
+def pointer(formula: Formula, signature: Signature) -> Any:
     """Compile a formula for a kernel."""
     dispatcher = compiled(formula, signature)
     return Pointer(dispatcher, signature) if isinstance(dispatcher, Dispatcher) else dispatcher
 
 
-def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> None:
+def _register(function: Callable[..., object], seen: set[FunctionType]) -> None:
     """Let compiled code call the plain functions that a function refers to."""
     assert isinstance(function, FunctionType)
     for name in function.__code__.co_names:
@@ -93,7 +97,17 @@ def _register(function: FunctionType | Callable[..., Any], seen: set[Any]) -> No
             register_jitable(error_model="numpy")(called)
 
 
-def kernel(function: Any = None, **options: Any) -> Any:
+@overload
+def kernel(function: Callable[..., object]) -> Compiled: ...
+
+
+@overload
+def kernel(
+    function: None = None, **options: Any
+) -> Callable[[Callable[..., object]], Compiled]: ...
+
+
+def kernel(function: Callable[..., object] | None = None, **options: Any) -> Compiled:
     """Compile a function on its first call; it releases the GIL, and is kept in our cache.
 
     Parameters
@@ -108,6 +122,6 @@ def kernel(function: Any = None, **options: Any) -> Any:
     return dispatcher
 
 
-def inlined(function: Any) -> Any:
+def inlined(function: Callable[..., object]) -> Compiled:
     """Make a plain formula callable from kernels."""
     return register_jitable(error_model="numpy")(function)

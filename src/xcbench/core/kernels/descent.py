@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,15 +13,13 @@ from xcbench.core.kernels.compiling import (
     pointer,
 )
 from xcbench.core.kernels.minibatch import by_class, scatter, scores_at
-from xcbench.core.kernels.records import Kind, Rows, Samples, Scaled, Step
+from xcbench.core.kernels.records import Formulas, Kind, Room, Rows, Samples, Scaled, Step
 from xcbench.core.kernels.rows import add, adds, dot, dots
 from xcbench.core.objectives import Scalar
 
-Room = tuple[np.ndarray, np.ndarray]
-
 
 @kernel
-def _fold(weights: Any) -> None:
+def _fold(weights: Scaled) -> None:
     V, b, scale = weights
     if 1e-6 < abs(scale[0]) < 1e6:
         return
@@ -37,7 +34,7 @@ def _fold(weights: Any) -> None:
 
 
 @kernel
-def _log_odds(scores: Any, log_weight: Any) -> tuple[float, float]:
+def _log_odds(scores: np.ndarray, log_weight: np.ndarray) -> tuple[float, float]:
     """Log of the sum of omega_k e^{f_k - f_y} over the drawn classes, and that without weights."""
     S = scores.size - 1
     top, top_drawn = -np.inf, -np.inf
@@ -59,7 +56,12 @@ def _log_odds(scores: Any, log_weight: Any) -> tuple[float, float]:
 
 @kernel
 def _share(
-    scores: Any, log_weight: Any, log_odds: float, of_true: float, of_odds: float, grad: Any
+    scores: np.ndarray,
+    log_weight: np.ndarray,
+    log_odds: float,
+    of_true: float,
+    of_odds: float,
+    grad: np.ndarray,
 ) -> None:
     """Gradients in the scores: a drawn class has its share of the grad in the log-odds."""
     grad[:] = 0.0
@@ -72,7 +74,13 @@ def _share(
 
 
 @kernel
-def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, grad: Any) -> float:
+def _pairs(
+    scores: np.ndarray,
+    log_weight: np.ndarray,
+    shift: float,
+    formula: Callable[..., tuple[float, float, float]],
+    grad: np.ndarray,
+) -> float:
     """As `xcbench.core.objectives.Pairwise`, of one sample: its value."""
     S = scores.size - 1
     total = 0.0
@@ -90,19 +98,17 @@ def _pairs(scores: Any, log_weight: Any, shift: float, formula: Any, grad: Any) 
 @kernel(forceinline=True)
 def _evaluate(
     i: int,
-    scores: Any,
-    samples: Any,
+    scores: np.ndarray,
+    samples: Samples,
     rate: float,
-    grad: Any,
-    kind: Any,
-    odds: Any,
-    scored_odds: Any,
-    pairs: Any,
+    grad: np.ndarray,
+    formulas: Formulas,
 ) -> tuple[float, float]:
     """Value of sample i and its next local state; writes its gradients in the scores.
 
     A drawn class that is the true one moves once, as the true one.
     """
+    kind, odds, scored_odds, pairs = formulas
     index, classes, log_weights, square_norm, local = samples
     log_weight, u, y = log_weights[i], local[index[i]], classes[i, 0]
     if kind.of_pairs:
@@ -130,14 +136,11 @@ def _evaluate(
 
 @kernel
 def _singles(
-    weights: Any,
-    rows: Any,
-    samples: Any,
-    step: Any,
-    kind: Any,
-    odds: Any,
-    scored_odds: Any,
-    pairs: Any,
+    weights: Scaled,
+    rows: Rows,
+    samples: Samples,
+    step: Step,
+    formulas: Formulas,
 ) -> float:
     """As `_minibatches`, of one sample each; scores are summed in float64."""
     V, b, scale = weights
@@ -158,9 +161,7 @@ def _singles(
             if b.size:
                 scores[c] += b[classes[i, c]]
             scores[c] *= scale[0]
-        value, local[index[i]] = _evaluate(
-            i, scores, samples, rate, grad, kind, odds, scored_odds, pairs
-        )
+        value, local[index[i]] = _evaluate(i, scores, samples, rate, grad, formulas)
         total += value
         if step.shrinkage != 1.0:
             scale[0] *= step.shrinkage
@@ -180,15 +181,12 @@ def _singles(
 
 @kernel
 def _minibatches(
-    weights: Any,
-    rows: Any,
-    samples: Any,
-    step: Any,
-    room: Any,
-    kind: Any,
-    odds: Any,
-    scored_odds: Any,
-    pairs: Any,
+    weights: Scaled,
+    rows: Rows,
+    samples: Samples,
+    step: Step,
+    room: Room,
+    formulas: Formulas,
 ) -> float:
     """Update by one minibatch after the other; gives the sum of their values.
 
@@ -214,9 +212,7 @@ def _minibatches(
                 if b.size:
                     scores[i, c] += b[chosen[i, c]]
                 scores[i, c] *= scale[0]
-            value, moved[i] = _evaluate(
-                first + i, scores[i], samples, rate, grad[i], kind, odds, scored_odds, pairs
-            )
+            value, moved[i] = _evaluate(first + i, scores[i], samples, rate, grad[i], formulas)
             total += value
         for i in range(size):  # only now: a sample may occur twice
             local[index[first + i]] = moved[i]
@@ -232,19 +228,16 @@ def _minibatches(
 
 @kernel
 def _descend(
-    weights: Any,
-    rows: Any,
-    samples: Any,
-    step: Any,
-    room: Any,
-    kind: Any,
-    odds: Any,
-    scored_odds: Any,
-    pairs: Any,
+    weights: Scaled,
+    rows: Rows,
+    samples: Samples,
+    step: Step,
+    room: Room,
+    formulas: Formulas,
 ) -> float:
     if step.size == 1:
-        return _singles(weights, rows, samples, step, kind, odds, scored_odds, pairs)
-    return _minibatches(weights, rows, samples, step, room, kind, odds, scored_odds, pairs)
+        return _singles(weights, rows, samples, step, formulas)
+    return _minibatches(weights, rows, samples, step, room, formulas)
 
 
 def descend(
@@ -254,12 +247,13 @@ def descend(
 
     Otherwise each formula would need its own kernel, which Numba's cache would not recognise.
     """
-    return float(_descend(weights, rows, samples, step, room, *formulas(scalar)))
+    return float(_descend(weights, rows, samples, step, room, formulas_of(scalar)))
 
 
-def formulas(scalar: Scalar) -> Iterator[Any]:
-    """Arguments of `_evaluate` for an objective: its kind, and a pointer for each family."""
+def formulas_of(scalar: Scalar) -> Formulas:
+    """Kind of an objective, and a pointer to a formula of each family."""
     family = scalar.family
-    yield Kind(scalar.parameter, scalar.shifted, family == "pairs", family == "scored_odds")
-    for name, formula in {**STAND_INS, family: scalar.formula}.items():
-        yield pointer(formula, SIGNATURES[name])
+    kind = Kind(scalar.parameter, scalar.shifted, family == "pairs", family == "scored_odds")
+    formulas = {**STAND_INS, family: scalar.formula}
+    pointers = {name: pointer(formula, SIGNATURES[name]) for name, formula in formulas.items()}
+    return Formulas(kind, **pointers)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
 from xcbench.core.kernels.products import FLOATS, add_products, float_of_bits
+from xcbench.core.kernels.records import Panel, Rows, Running, Weights
 
 ERROR = 1.2e-7  # relative, of `exponential`
 ROWS = 64  # of which the scores against a panel are held at a time
 
 
 @kernel(fastmath={"nnan", "nsz", "reassoc"})
-def _largest(scores: Any, a: int, z: int, largest: Any) -> None:
+def _largest(scores: np.ndarray, a: int, z: int, largest: np.ndarray) -> None:
     """Of columns a..z-1 of every row."""
     for n in range(largest.size):
         top = scores[n, a]
@@ -24,7 +23,7 @@ def _largest(scores: Any, a: int, z: int, largest: Any) -> None:
 
 
 @kernel(fastmath={"contract"})
-def exponential(x: Any) -> Any:
+def exponential(x: np.float32) -> np.float32:
     """e^x of a float32 x <= 0, with a relative error below `ERROR` down to -87.
 
     The polynomial of Cephes' expf on [-log(2)/2, log(2)/2]; the power of two goes straight into the
@@ -39,12 +38,14 @@ def exponential(x: Any) -> Any:
     p = p * r + np.float32(4.1665795894e-2)
     p = p * r + np.float32(1.6666665459e-1)
     p = p * r + np.float32(5.0000001201e-1)
-    power: Any = float_of_bits((np.int32(n) + np.int32(127)) << np.int32(23))  # type: ignore[call-arg]
+    power: np.float32 = float_of_bits((np.int32(n) + np.int32(127)) << np.int32(23))  # type: ignore[call-arg, arg-type]
     return (p * r * r + r + np.float32(1.0)) * power
 
 
 @kernel(fastmath={"contract", "reassoc"})
-def _add_exponentials(scores: Any, a: int, z: int, top: Any, total: Any) -> None:
+def _add_exponentials(
+    scores: np.ndarray, a: int, z: int, top: np.ndarray, total: np.ndarray
+) -> None:
     """Add the sum of e^{score - top} over columns a..z-1 of every row."""
     terms = np.empty(z - a, np.float32)
     for n in range(top.size):
@@ -57,7 +58,7 @@ def _add_exponentials(scores: Any, a: int, z: int, top: Any, total: Any) -> None
 
 
 @kernel
-def _insert(score: Any, c: int, n: int, highest: Any, best: Any) -> None:
+def _insert(score: np.float32, c: int, n: int, highest: np.ndarray, best: np.ndarray) -> None:
     """Place a class among the highest scores of row n, in descending order, after equal ones."""
     place = highest.shape[1] - 1
     while place and score > highest[n, place - 1]:
@@ -67,7 +68,14 @@ def _insert(score: Any, c: int, n: int, highest: Any, best: Any) -> None:
 
 
 @kernel
-def _keep_highest(scores: Any, a: int, z: int, first: int, largest: Any, state: Any) -> None:
+def _keep_highest(
+    scores: np.ndarray,
+    a: int,
+    z: int,
+    first: int,
+    largest: np.ndarray,
+    state: tuple[np.ndarray, ...],
+) -> None:
     """Update the highest scores with columns a..z-1, and rescale the sums to the highest."""
     highest, best, total = state
     last = highest.shape[1] - 1
@@ -83,7 +91,7 @@ def _keep_highest(scores: Any, a: int, z: int, first: int, largest: Any, state: 
 
 
 @kernel
-def absorb(scores: Any, size: int, first: int, first_row: int, running: Any) -> None:
+def absorb(scores: np.ndarray, size: int, first: int, first_row: int, running: Running) -> None:
     """Update the running statistics of rows first_row, ... with their scores (B, P).
 
     The ``size`` scores of model r, for classes from ``first`` on, start at column r · size.
@@ -103,7 +111,7 @@ def absorb(scores: Any, size: int, first: int, first_row: int, running: Any) -> 
 
 
 @kernel
-def fill_panel(weights: Any, layout: Any, first_feature: int, last_feature: int) -> None:
+def fill_panel(weights: Weights, layout: Panel, first_feature: int, last_feature: int) -> None:
     """Place a panel's classes of all models side by side, so that a row is read once.
 
     Weights (R, K, D) of features first_feature..last_feature-1 are transposed into the panel
@@ -125,7 +133,9 @@ def fill_panel(weights: Any, layout: Any, first_feature: int, last_feature: int)
 
 
 @kernel
-def absorb_panel(layout: Any, first_row: int, last_row: int, rows: Any, running: Any) -> None:
+def absorb_panel(
+    layout: Panel, first_row: int, last_row: int, rows: Rows, running: Running
+) -> None:
     """Update with the scores of a panel's classes for sparse rows first_row..last_row-1."""
     panel, offset, scale, classes = layout
     first, size = classes[0], classes[1] - classes[0]

@@ -6,15 +6,18 @@ is K rounded up to a multiple of `LANES`; the padding is 0.
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
+from xcbench.core.kernels.records import Rows
 
 LANES = 4  # float64 numbers of a register of 256 bits
 
 
 @kernel(fastmath={"contract", "nsz"})
-def _gather(total: Any, by_feature: Any, features: Any, values: Any) -> None:
+def _gather(
+    total: np.ndarray, by_feature: np.ndarray, features: np.ndarray, values: np.ndarray
+) -> None:
     """Add to a total (P,) the values times their features' weights; four features at a time."""
     blocked = features.size // 4 * 4
     for j in range(0, blocked, 4):
@@ -30,7 +33,9 @@ def _gather(total: Any, by_feature: Any, features: Any, values: Any) -> None:
 
 
 @kernel(fastmath={"contract", "nsz"})
-def _scatter(grad: Any, by_feature: Any, features: Any, values: Any) -> None:
+def _scatter(
+    grad: np.ndarray, by_feature: np.ndarray, features: np.ndarray, values: np.ndarray
+) -> None:
     """Add to the features' gradients the values times that of the scores (P,)."""
     for j in range(features.size):
         of_feature = by_feature[features[j]]
@@ -39,7 +44,7 @@ def _scatter(grad: Any, by_feature: Any, features: Any, values: Any) -> None:
 
 
 @kernel
-def scores_of_all(rows: Any, by_feature: Any, scores: Any) -> None:
+def scores_of_all(rows: Rows, by_feature: np.ndarray, scores: np.ndarray) -> None:
     """Add to scores (B, P) the products of the rows with weights (D, P)."""
     begin, end, features, values = rows
     for i in range(begin.size):
@@ -48,7 +53,7 @@ def scores_of_all(rows: Any, by_feature: Any, scores: Any) -> None:
 
 
 @kernel
-def gradient_of_all(rows: Any, grad: Any, by_feature: Any) -> None:
+def gradient_of_all(rows: Rows, grad: np.ndarray, by_feature: np.ndarray) -> None:
     """Add to gradients (D, P) the score gradients (B, P) times the rows."""
     begin, end, features, values = rows
     for i in range(begin.size):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -54,10 +54,10 @@ class Files(IndexDataCacheFile):
         content = buffer.getvalue()
         durable.write(Path(filepath), content + hashlib.sha256(content).digest())
 
-    def _load_index(self) -> dict[Any, str]:
+    def _load_index(self) -> dict[object, str]:
         return super()._load_index() if intact(self._index_path) else {}
 
-    def _load_data(self, name: str) -> Any:
+    def _load_data(self, name: str) -> object:
         if not intact(self._data_path(name)):
             raise OSError("a damaged file is taken for a missing one")
         return super()._load_data(name)
@@ -98,19 +98,19 @@ def warn(folder: Path, why: str) -> None:
 class Cache(FunctionCache):
     """Cache of one function's compiled code, in files with checksums."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         super().__init__(function)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = Files(self._cache_path, self._impl.filename_base, stamp)
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: object, target_context: object) -> object:
         """Load a compiled function; None if there is none that can be used."""
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # of another machine, or of Numba's own reading
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: object, data: object) -> None:
         """Keep a compiled function, if there is room."""
         try:
             super().save_overload(sig, data)

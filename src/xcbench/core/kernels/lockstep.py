@@ -7,19 +7,17 @@ products and sums are made in the same order.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.kernels.compiling import kernel
-from xcbench.core.kernels.descent import _evaluate, _fold, formulas
-from xcbench.core.kernels.records import Rows, Samples, Scaled, Step
+from xcbench.core.kernels.descent import _evaluate, _fold, formulas_of
+from xcbench.core.kernels.records import Formulas, Room, Rows, Samples, Scaled, Step
 from xcbench.core.objectives import Scalar
 
 
 @kernel
-def _dots(w: Any, f: Any, x: Any, even: Any, odd: Any) -> None:
+def _dots(w: np.ndarray, f: np.ndarray, x: np.ndarray, even: np.ndarray, odd: np.ndarray) -> None:
     """Into ``even``: w[:, r]·x of every lane, in the precision of that array."""
     blocked = x.size // 2 * 2
     even[:] = 0
@@ -38,7 +36,7 @@ def _dots(w: Any, f: Any, x: Any, even: Any, odd: Any) -> None:
 
 
 @kernel
-def _add(w: Any, changes: Any, f: Any, x: Any) -> None:
+def _add(w: np.ndarray, changes: np.ndarray, f: np.ndarray, x: np.ndarray) -> None:
     """w[:, r] += change · x, in every lane."""
     for j in range(x.size):
         near, v = w[f[j]], x[j]
@@ -48,16 +46,13 @@ def _add(w: Any, changes: Any, f: Any, x: Any) -> None:
 
 @kernel
 def _lockstep(
-    weights: Any,
-    rows: Any,
-    samples: Any,
-    step: Any,
-    sums: Any,
-    kind: Any,
-    odds: Any,
-    scored_odds: Any,
-    pairs: Any,
-) -> Any:
+    weights: Scaled,
+    rows: Rows,
+    samples: Samples,
+    step: Step,
+    sums: Room,
+    formulas: Formulas,
+) -> np.ndarray:
     """As `descent._minibatches`, of every lane: the sums of their values."""
     V, b, scale = weights
     begin, end, features, values = rows
@@ -83,15 +78,7 @@ def _lockstep(
             lane = Samples(index, classes, log_weight, square_norm, local[r])
             for i in range(size):
                 value, moved[i] = _evaluate(
-                    first + i,
-                    scores[r, i],
-                    lane,
-                    rates[r],
-                    grad[r, i],
-                    kind,
-                    odds,
-                    scored_odds,
-                    pairs,
+                    first + i, scores[r, i], lane, rates[r], grad[r, i], formulas
                 )
                 totals[r] += value
             for i in range(size):
@@ -119,4 +106,4 @@ def lockstep(
     """Run `_lockstep`; scores of single samples are summed in float64, as in `descent`."""
     precision = np.float64 if step.size == 1 else weights.V.dtype
     sums = np.empty(SIDE_BY_SIDE, precision), np.empty(SIDE_BY_SIDE, precision)
-    return np.asarray(_lockstep(weights, rows, samples, step, sums, *formulas(scalar)))
+    return np.asarray(_lockstep(weights, rows, samples, step, sums, formulas_of(scalar)))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from xcbench.core.adaptive import adapted
+from xcbench.core.adaptive import Pace, adapted
 from xcbench.core.kernels.compiling import inlined, kernel
+from xcbench.core.kernels.records import Pairs, Rows, Weights
 from xcbench.core.kernels.rows import add, short_dot
 
 
 @kernel
-def by_class(classes: Any, head: Any, tail: Any) -> Any:
+def by_class(classes: np.ndarray, head: np.ndarray, tail: np.ndarray) -> np.ndarray:
     """Positions of all pairs in ``classes`` (B, C), sorted by class; a stable sort.
 
     ``head`` and ``tail`` are buffers of K numbers. ``head`` is -1 everywhere before and after the
@@ -24,7 +23,7 @@ def by_class(classes: Any, head: Any, tail: Any) -> Any:
 
 
 @kernel
-def _counted(classes: Any, n_classes: int) -> Any:
+def _counted(classes: np.ndarray, n_classes: int) -> np.ndarray:
     """Sort by counting, where there are as many pairs as classes."""
     place, order = np.zeros(n_classes + 1, np.int64), np.empty(classes.size, np.int64)
     for i in range(classes.shape[0]):
@@ -42,7 +41,7 @@ def _counted(classes: Any, n_classes: int) -> Any:
 
 
 @kernel
-def _linked(classes: Any, head: Any, tail: Any) -> Any:
+def _linked(classes: np.ndarray, head: np.ndarray, tail: np.ndarray) -> np.ndarray:
     """Sort by a linked list of the pairs of each class that occurs."""
     pairs, pair, count = classes.size, 0, 0
     following, distinct = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
@@ -72,7 +71,7 @@ def _linked(classes: Any, head: Any, tail: Any) -> Any:
 
 # Records are unpacked before a loop: what is taken out of one inside it is counted as a reference.
 @kernel
-def scores_at(V: Any, rows: Any, pairs: Any) -> None:
+def scores_at(V: np.ndarray, rows: Rows, pairs: Pairs) -> None:
     """Scores of the pairs, without scale and bias; summed as `short_dot` does."""
     begin, end, features, values = rows
     classes, order, numbers = pairs
@@ -85,7 +84,7 @@ def scores_at(V: Any, rows: Any, pairs: Any) -> None:
 
 
 @kernel
-def scatter(weights: Any, rows: Any, pairs: Any) -> None:
+def scatter(weights: Weights, rows: Rows, pairs: Pairs) -> None:
     """w_c += number · x, for one pair after the other."""
     V, b = weights
     begin, end, features, values = rows
@@ -103,7 +102,7 @@ _adapted = inlined(adapted)
 
 
 @kernel(fastmath={"contract", "nsz"})
-def _adapt_row(w: Any, s: Any, g: Any, pace: Any) -> None:
+def _adapt_row(w: np.ndarray, s: np.ndarray, g: np.ndarray, pace: Pace) -> None:
     """Step of all weights of a class; without a branch, so that it is done many at a time."""
     for j in range(w.size):
         stepped, accumulated = _adapted(w[j], s[j], g[j], pace)
@@ -114,7 +113,15 @@ def _adapt_row(w: Any, s: Any, g: Any, pace: Any) -> None:
 
 
 @kernel
-def _adapt_features(w: Any, s: Any, g: Any, pace: Any, features: Any, a: int, b: int) -> None:
+def _adapt_features(
+    w: np.ndarray,
+    s: np.ndarray,
+    g: np.ndarray,
+    pace: Pace,
+    features: np.ndarray | None,
+    a: int,
+    b: int,
+) -> None:
     """Step of the weights at features that were not stepped yet; g is 0 afterwards."""
     if features is None:  # dense rows: never called
         return
@@ -126,7 +133,9 @@ def _adapt_features(w: Any, s: Any, g: Any, pace: Any, features: Any, a: int, b:
 
 
 @kernel
-def adapt(weights: Any, squares: Any, rows: Any, pairs: Any, g: Any, pace: Any) -> None:
+def adapt(
+    weights: Weights, squares: Weights, rows: Rows, pairs: Pairs, g: np.ndarray, pace: Pace
+) -> None:
     """Adaptive step, class after class; the buffer ``g`` (D,) is 0 before and after.
 
     The numbers of the pairs are the gradients in the scores; ``pace`` is an
@@ -161,7 +170,14 @@ def adapt(weights: Any, squares: Any, rows: Any, pairs: Any, g: Any, pace: Any) 
 
 
 @kernel
-def adapt_all(weights: Any, squares: Any, features: Any, g: Any, g_b: Any, pace: Any) -> None:
+def adapt_all(
+    weights: Weights,
+    squares: Weights,
+    features: np.ndarray,
+    g: np.ndarray,
+    g_b: np.ndarray,
+    pace: Pace,
+) -> None:
     """Adaptive step of all classes at F features, with gradients g (K, F) and g_b (K,)."""
     V, b = weights
     of_V, of_b = squares

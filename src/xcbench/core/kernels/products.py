@@ -6,14 +6,19 @@ code, which any processor runs.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing import Signature
 from numba.extending import intrinsic
 
+from xcbench.core.engines import Compiled
 from xcbench.core.kernels.compiling import kernel
+from xcbench.core.kernels.records import Rows
 
 FLOATS = 16  # float32 numbers of a register of 512 bits
 REGISTERS = 4  # that hold the sums of a row, at most
@@ -22,37 +27,45 @@ UNKNOWN = ir.Constant(VECTOR, ir.Undefined)
 FIRST = ir.Constant(ir.VectorType(ir.IntType(32), FLOATS), [0] * FLOATS)  # for every place
 FUSED = ("contract",)  # a product and its addition are rounded once
 
+Array = types.Array
+Values = Sequence[ir.Value]
+Typed = tuple[Signature, Callable[..., object]]  # and what writes the code
+
 
 @intrinsic
-def float_of_bits(context: Any, bits: Any) -> Any:
+def float_of_bits(context: BaseContext, bits: types.Type) -> Typed:
     """The float32 that these 32 bits are."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
+    ) -> ir.Instruction:
         return builder.bitcast(arguments[0], ir.FloatType())
 
     return types.float32(types.int32), generate
 
 
-def _of(registers: int) -> Any:
+def _of(registers: int) -> Compiled:
     """Make what adds to row n of the scores, so many registers, the row's products."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
+    ) -> None:
         scores, panel, features, values = (
             context.make_array(kind)(context, builder, array).data
             for kind, array in zip(signature.args[:4], arguments[:4], strict=True)
         )
-        n, begin, end = arguments[4:]
+        n, begin, end = cgutils.unpack_tuple(builder, arguments[4])
 
-        def vectors(numbers: Any, row: Any) -> list[Any]:
+        def vectors(numbers: ir.Value, row: ir.Value) -> list[ir.Instruction]:
             """Places of the vectors of a row."""
             first = builder.bitcast(numbers, VECTOR.as_pointer())
             at = builder.mul(row, INDEX(registers))
             return [builder.gep(first, [builder.add(at, INDEX(r))]) for r in range(registers)]
 
-        def loaded(place: Any) -> Any:
+        def loaded(place: ir.Value) -> ir.Instruction:
             return builder.load(place, align=4)
 
-        def repeated(number: Any) -> Any:
+        def repeated(number: ir.Value) -> ir.Instruction:
             first = builder.insert_element(UNKNOWN, number, ir.IntType(32)(0))
             return builder.shuffle_vector(first, UNKNOWN, FIRST)
 
@@ -71,17 +84,15 @@ def _of(registers: int) -> Any:
 
     @intrinsic
     def add(
-        context: Any,
-        scores: Any,
-        panel: Any,
-        features: Any,
-        values: Any,
-        n: Any,
-        begin: Any,
-        end: Any,
-    ) -> Any:
-        integers = types.int64, types.int64, types.int64
-        return types.void(scores, panel, features, values, *integers), generate
+        context: BaseContext,
+        scores: Array,
+        panel: Array,
+        features: Array,
+        values: Array,
+        place: types.Type,
+    ) -> Typed:
+        integers = types.UniTuple(types.int64, 3)
+        return types.void(scores, panel, features, values, integers), generate
 
     return add
 
@@ -90,7 +101,7 @@ _one, _two, _three, _four = map(_of, range(1, REGISTERS + 1))
 
 
 @kernel
-def add_products(scores: Any, panel: Any, rows: Any, first_row: int) -> None:
+def add_products(scores: np.ndarray, panel: np.ndarray, rows: Rows, first_row: int) -> None:
     """Add to scores (B, P) the products of as many rows, from first_row on, with a panel (D, P).
 
     All numbers are float32; P is a multiple of `FLOATS`, up to `REGISTERS` of them.
@@ -98,12 +109,13 @@ def add_products(scores: Any, panel: Any, rows: Any, first_row: int) -> None:
     begin, end, features, values = rows
     registers = scores.shape[1] // FLOATS
     for n in range(scores.shape[0]):
-        a, b = begin[first_row + n], end[first_row + n]
+        i = first_row + n
+        place = n, np.int64(begin[i]), np.int64(end[i])
         if registers == 1:
-            _one(scores, panel, features, values, n, a, b)
+            _one(scores, panel, features, values, place)
         elif registers == 2:
-            _two(scores, panel, features, values, n, a, b)
+            _two(scores, panel, features, values, place)
         elif registers == 3:
-            _three(scores, panel, features, values, n, a, b)
+            _three(scores, panel, features, values, place)
         else:
-            _four(scores, panel, features, values, n, a, b)
+            _four(scores, panel, features, values, place)

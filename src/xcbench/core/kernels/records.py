@@ -2,56 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
+
+Room = tuple[np.ndarray, np.ndarray]  # two buffers
 
 
 class Weights(NamedTuple):
     """V (K, D) and b (K,), of size 0 where there are no biases."""
 
-    V: Any
-    b: Any
+    V: np.ndarray
+    b: np.ndarray
 
 
 class Scaled(NamedTuple):
     """Weights ``scale · V`` and ``scale · b``; scale (1,) changes too."""
 
-    V: Any
-    b: Any
-    scale: Any
+    V: np.ndarray
+    b: np.ndarray
+    scale: np.ndarray
 
 
 class Rows(NamedTuple):
     """Row i is ``values[begin[i]:end[i]]`` at those ``features``; dense rows have no features."""
 
-    begin: Any
-    end: Any
+    begin: np.ndarray
+    end: np.ndarray
     features: Any
-    values: Any
+    values: np.ndarray
+
+
+class SparseArrays(NamedTuple):
+    """Row i is ``values[start[i]:start[i + 1]]`` at those ``features``."""
+
+    start: np.ndarray
+    features: np.ndarray
+    values: np.ndarray
 
 
 class Pairs(NamedTuple):
     """Pairs of a row and a class (B, C), the order to visit them, and a number for each."""
 
-    classes: Any
-    order: Any
-    numbers: Any
+    classes: np.ndarray
+    order: np.ndarray
+    numbers: np.ndarray
 
 
 class Samples(NamedTuple):
     """Samples as in `xcbench.core.batch.Batch`, with log-weights (B, S) and all local states."""
 
-    index: Any
-    classes: Any
-    log_weight: Any
-    square_norm: Any
-    local: Any
+    index: Any  # a tuple has a method of this name
+    classes: np.ndarray
+    log_weight: np.ndarray
+    square_norm: np.ndarray
+    local: np.ndarray
 
 
 class Step(NamedTuple):
-    """Batch size, whether to visit pairs by class, learning rate, factor of the weight decay."""
+    """Batch size, whether to visit pairs by class, learning rate, factor of the weight decay.
 
-    size: Any
-    by_class: Any
+    In lockstep the last two are arrays, with a number a lane.
+    """
+
+    size: int
+    by_class: bool
     rate: Any
     shrinkage: Any
 
@@ -59,10 +75,19 @@ class Step(NamedTuple):
 class Kind(NamedTuple):
     """Constants of an objective's `Scalar`, and its family."""
 
-    parameter: Any
-    shifted: Any
-    of_pairs: Any
-    of_scores: Any
+    parameter: float
+    shifted: bool
+    of_pairs: bool
+    of_scores: bool
+
+
+class Formulas(NamedTuple):
+    """An objective's kind, and a formula of each family, of which its kind calls one."""
+
+    kind: Kind
+    odds: Callable[..., tuple[float, ...]]
+    scored_odds: Callable[..., tuple[float, ...]]
+    pairs: Callable[..., tuple[float, ...]]
 
 
 class Running(NamedTuple):
@@ -72,17 +97,17 @@ class Running(NamedTuple):
     e^{score - highest}, and f_y (R, N).
     """
 
-    y: Any
-    highest: Any
-    best: Any
-    total: Any
-    true_score: Any
+    y: np.ndarray
+    highest: np.ndarray
+    best: np.ndarray
+    total: np.ndarray
+    true_score: np.ndarray
 
 
 class Panel(NamedTuple):
     """Classes first, last + 1 of R models: transposed weights (D, P), biases (P,), scales (R,)."""
 
-    weights: Any
-    offset: Any
-    scale: Any
-    classes: Any
+    weights: np.ndarray
+    offset: np.ndarray
+    scale: np.ndarray
+    classes: tuple[int, int]

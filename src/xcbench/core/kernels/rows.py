@@ -7,8 +7,6 @@ order, and trajectories of single samples must stay the same to the last digit.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
@@ -17,7 +15,7 @@ AT_ONCE = 32  # products of float64 that are summed side by side, where AVX-512 
 
 
 @kernel
-def nonzeros(X: Any) -> tuple[Any, Any, Any]:
+def nonzeros(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Values, features and begins of the rows of a dense X, without its zeros."""
     begin = np.zeros(X.shape[0] + 1, np.int32)
     for i in range(X.shape[0]):
@@ -33,7 +31,7 @@ def nonzeros(X: Any) -> tuple[Any, Any, Any]:
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
-def dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
+def dot(w: np.ndarray, features: np.ndarray | None, values: np.ndarray, a: int, b: int) -> float:
     """w·x, summed in float64."""
     total = 0.0
     x = values[a:b]
@@ -58,7 +56,7 @@ def dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"})
-def _short_dot(w: Any, x: Any) -> float:
+def _short_dot(w: np.ndarray, x: np.ndarray) -> float:
     """w·x of a dense row, in as many sums as a register holds."""
     total = w.dtype.type(0)
     for j in range(x.size):
@@ -67,7 +65,9 @@ def _short_dot(w: Any, x: Any) -> float:
 
 
 @kernel
-def short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
+def short_dot(
+    w: np.ndarray, features: np.ndarray | None, values: np.ndarray, a: int, b: int
+) -> float:
     """w·x in the precision of the weights; a sparse row in two sums, as `lockstep` has them."""
     x = values[a:b]
     if features is None:
@@ -84,7 +84,14 @@ def short_dot(w: Any, features: Any, values: Any, a: int, b: int) -> float:
 
 
 @kernel
-def dots(w: Any, other: Any, features: Any, values: Any, a: int, b: int) -> tuple[float, float]:
+def dots(
+    w: np.ndarray,
+    other: np.ndarray,
+    features: np.ndarray | None,
+    values: np.ndarray,
+    a: int,
+    b: int,
+) -> tuple[float, float]:
     """As `dot` for two classes in one pass, which doubles the memory requests in flight."""
     if features is None:
         return dot(w, features, values, a, b), dot(other, features, values, a, b)
@@ -105,7 +112,9 @@ def dots(w: Any, other: Any, features: Any, values: Any, a: int, b: int) -> tupl
 
 
 @kernel
-def add(w: Any, change: Any, features: Any, values: Any, a: int, b: int) -> None:
+def add(
+    w: np.ndarray, change: float, features: np.ndarray | None, values: np.ndarray, a: int, b: int
+) -> None:
     """W += change · x."""
     x = values[a:b]
     if features is None:
@@ -118,7 +127,15 @@ def add(w: Any, change: Any, features: Any, values: Any, a: int, b: int) -> None
 
 
 @kernel
-def adds(w: Any, other: Any, changes: Any, features: Any, values: Any, a: int, b: int) -> None:
+def adds(
+    w: np.ndarray,
+    other: np.ndarray,
+    changes: np.ndarray,
+    features: np.ndarray | None,
+    values: np.ndarray,
+    a: int,
+    b: int,
+) -> None:
     """As `add` for two different classes in one pass."""
     change, of_other = changes[0], changes[1]
     if features is None:

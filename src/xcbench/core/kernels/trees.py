@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from xcbench.core.kernels.compiling import kernel
+from xcbench.core.kernels.records import SparseArrays
 
 
 @kernel
-def leaf_of(rows: Any, planes: Any, b: Any, children: Any, x: Any, reached: Any) -> None:
+def leaf_of(
+    rows: SparseArrays,
+    planes: SparseArrays,
+    b: np.ndarray,
+    children: np.ndarray,
+    x: np.ndarray,
+    reached: np.ndarray,
+) -> None:
     """Find the leaf (N,) of every row; ``x`` (D,) is a buffer of zeros."""
     row_start, row_features, row_values = rows
     start, features, values = planes

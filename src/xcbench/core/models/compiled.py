@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import cast
 from weakref import ref
 
 import numpy as np
 import scipy.sparse as sp
+from numba.core.typing import Signature
 
 from xcbench.core import kernels
 from xcbench.core.adaptive import Pace, Squares
-from xcbench.core.batch import Batch
+from xcbench.core.batch import Batch, EngineRows
 from xcbench.core.dataset import Rows, Split
 from xcbench.core.models import panels
 from xcbench.core.models.linear import LinearModel
@@ -68,7 +69,8 @@ class CompiledModel(LinearModel):
         if match is None:
             mostly_0 = np.count_nonzero(X) < min(DENSE * X.size, np.iinfo(np.int32).max)
             parts = kernels.nonzeros(fixed(X)) if mostly_0 else None
-            match = Layout(ref(X), sp.csr_array(parts, X.shape) if parts else None)
+            n, d = X.shape
+            match = Layout(ref(X), sp.csr_array(parts, shape=(n, d)) if parts else None)
             layouts = [match, *layouts][:KEPT_LAYOUTS]
         LAYOUTS[:] = layouts
         return X if match.sparse is None else match.sparse
@@ -77,7 +79,7 @@ class CompiledModel(LinearModel):
         """Rows of a dataset, where they lie."""
         return RowView.of(X, index)
 
-    def at(self, rows: Any, classes: np.ndarray) -> np.ndarray:
+    def at(self, rows: EngineRows, classes: np.ndarray) -> np.ndarray:
         """Scores (B, C) in float64 of chosen classes (B, C)."""
         pairs = kernels.Pairs(classes, self._order(classes), np.empty(classes.shape))
         kernels.scores_at(self.V, rows.record, pairs)
@@ -96,14 +98,14 @@ class CompiledModel(LinearModel):
             return np.asarray(kernels.by_class(classes, *self.room))
         return np.arange(classes.size)
 
-    def full_batch(self, X: Rows) -> list[tuple[slice, Any]]:
+    def full_batch(self, X: Rows) -> list[tuple[slice, EngineRows]]:
         """As `LinearModel.full_batch`, in the layout of all rows."""
         X = self.layout(X)
         if isinstance(X, np.ndarray):
             return super().full_batch(X)
         return [(block, RowView.of(X, block)) for block in self.parts(X.shape[0])]
 
-    def all(self, rows: Any) -> np.ndarray:
+    def all(self, rows: EngineRows) -> np.ndarray:
         """As `LinearModel.all`, of the rows of a full batch too."""
         if not isinstance(rows, RowView):
             return super().all(rows)
@@ -127,7 +129,7 @@ class CompiledModel(LinearModel):
         classes = -(-self.n_classes // lanes) * lanes
         return np.zeros((size, classes), self.dtype)
 
-    def add(self, rows: Any, classes: np.ndarray, numbers: np.ndarray) -> None:
+    def add(self, rows: EngineRows, classes: np.ndarray, numbers: np.ndarray) -> None:
         """w_c += number · x and b_c += number, for the (B, C) pairs; repeated classes add up."""
         changes = (numbers / self.scale).astype(self.dtype)
         pairs = kernels.Pairs(classes, self._order(classes), changes)
@@ -135,7 +137,7 @@ class CompiledModel(LinearModel):
 
     def adapt(
         self,
-        rows: Any,
+        rows: EngineRows,
         classes: np.ndarray | None,
         grad: np.ndarray,
         squares: Squares,
@@ -224,7 +226,7 @@ def compiles_scalar(scalar: Scalar) -> bool:
 
 
 @cache
-def compiles(formula: Callable[..., Any], signature: object) -> bool:
+def compiles(formula: Callable[..., object], signature: Signature) -> bool:
     """As `compiles_scalar`."""
     try:
         kernels.compiled(formula, signature)

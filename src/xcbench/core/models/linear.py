@@ -15,11 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from xcbench.core.adaptive import Pace, Squares, adapted
-from xcbench.core.batch import Batch
+from xcbench.core.batch import Batch, EngineRows
 from xcbench.core.dataset import Rows
 from xcbench.core.models.weights import ScaledWeights
 from xcbench.core.objectives import Objective
 from xcbench.core.rows import DenseRows, SparseRows, take
+
+Place = np.ndarray | slice
+Places = Place | tuple[Place, Place]  # of weights: an index of an array (K, D)
 
 
 class LinearModel(ScaledWeights):
@@ -91,11 +94,11 @@ class LinearModel(ScaledWeights):
                 transposed = self._transposed(rows)
             yield block, self._product(rows.matrix(), transposed)
 
-    def full_batch(self, X: Rows) -> list[tuple[slice, Any]]:
+    def full_batch(self, X: Rows) -> list[tuple[slice, EngineRows]]:
         """Rows of X in blocks, for repeated calls of `all` and `gradient`."""
         return list(self.blocks(X))
 
-    def gradient(self, rows: Any, grad: np.ndarray) -> np.ndarray:
+    def gradient(self, rows: EngineRows, grad: np.ndarray) -> np.ndarray:
         """Gradient (K, D) with respect to the weights, from gradients (B, K) in the scores."""
         return np.asarray(rows.matrix().T @ grad).T
 
@@ -162,7 +165,7 @@ class LinearModel(ScaledWeights):
 
     def _gradient(
         self, rows: SparseRows | DenseRows, classes: np.ndarray | None, grad: np.ndarray
-    ) -> tuple[Any, np.ndarray, Any, np.ndarray]:
+    ) -> tuple[Any, np.ndarray, Place, np.ndarray]:
         """Indices of the weights that are reached, their gradient; the same of the biases."""
         if classes is None:
             (features, X), grad = rows.narrow(), grad.astype(self.dtype)
@@ -275,7 +278,7 @@ def _by_class(classes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _adapt_at(
-    weights: np.ndarray, squares: np.ndarray, where: Any, gradient: np.ndarray, pace: Pace
+    weights: np.ndarray, squares: np.ndarray, where: Places, gradient: np.ndarray, pace: Pace
 ) -> None:
     """Step of the weights at distinct indices, where the gradient is not 0."""
     w, s, touched = weights[where], squares[where], gradient != 0

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from xcbench.core.dataset import Dataset
+from xcbench.core.samplers.clusters import Clusters
 from xcbench.core.samplers.in_batch import InBatch
 from xcbench.core.samplers.kernel import OfFeatures, Quadratic
 from xcbench.core.samplers.midx import MIDX
@@ -211,7 +212,8 @@ OF_MODEL: dict[str, Callable[..., Proposal]] = {  # by the model's weights, with
     "rff": rff,
     "midx": MIDX,
 }
-NAMES = (*BUILTIN, *NOISES, *OF_MODEL)
+WEIGHTED = ("frequency", "tree", "clusters", *OF_MODEL)  # a draw of probability q counts 1 / (m q)
+NAMES = (*BUILTIN, "uniform", *WEIGHTED)
 
 
 def make(
@@ -224,6 +226,8 @@ def make(
     **options: Any,
 ) -> Sampler:
     """Make a built-in sampler by name; ``options`` are those of the tree, or of a proposal."""
+    if sampling == "clusters":
+        return Weighted(Clusters(**options), negatives)
     if sampling in OF_MODEL:
         return Weighted(OF_MODEL[sampling](**options), negatives, refresh)
     if sampling in NOISES:

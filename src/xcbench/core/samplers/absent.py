@@ -45,10 +45,14 @@ class Absent(Sampler):
     ) -> Draw:
         """Draws among all K classes; a label of the row has log-weight minus infinity."""
         drawn = rng.integers(0, self.n_classes, (len(rows), self.negatives))
-        key = rows[:, None] * self.n_classes + drawn
-        place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
-        hit = self.keys[place] == key
+        hit = self.of_row(rows, drawn)
         left, labels = (~hit).sum(axis=1, keepdims=True), self.counts[rows][:, None]
         with np.errstate(divide="ignore"):
             log_weight = np.log(self.n_classes - labels) - np.log(np.maximum(left, 1) * labels)
         return drawn, np.where(hit, -np.inf, log_weight)
+
+    def of_row(self, rows: np.ndarray, classes: np.ndarray) -> np.ndarray:
+        """Whether classes (B, m) are labels of their rows."""
+        key = rows[:, None] * self.n_classes + classes
+        place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+        return np.asarray(self.keys[place] == key)

@@ -54,6 +54,9 @@ class FeatureMap(ABC):
 class Quadratic(FeatureMap):
     """alpha (h·w)² + 1; phi(z) has the products of two coordinates, and 1 (Blanc and Rendle 2018).
 
+    It is symmetric: classes of low scores would be drawn as often as those of high ones, were not
+    the bias in w the one above the lowest.
+
     A draw costs O(d² log K); the tree holds K d²/32 numbers.
     """
 

@@ -1,8 +1,9 @@
 """Proposals from the exact scores of every class: what cheaper ones approximate.
 
 `sampler=softmax` has q_k ∝ e^{f_k}, the proposal whose estimate of the gradient of a softmax varies
-least; `sampler=kernel` has q_k ∝ alpha f_k² + 1 (Blanc and Rendle 2018). A row costs its scores of
-all classes, as much as exact softmax does: they show what draws can be worth, not what they cost.
+least; `sampler=kernel` has q_k ∝ alpha (f_k - min b)² + 1 (Blanc and Rendle 2018). A row costs its
+scores of all classes, as much as exact softmax does: they show what draws can be worth, not what
+they cost.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Scored(Proposal):
 
     Attributes
     ----------
-    weigh : scores (B, K) to weights (B, K), row by row; the true class has minus infinity.
+    weigh : scores (B, K) above the lowest bias to weights (B, K), row by row; the true class has
+        minus infinity.
     X, model : training rows and the model, as it is when classes are drawn.
     """
 
@@ -46,9 +48,11 @@ class Scored(Proposal):
         """Draws by the inverse of each row's distribution function."""
         assert self.model is not None and self.X is not None
         model, X = self.model, self.X
+        lowest = 0.0 if model.b is None else float(model.b.min() * model.scale)
 
         def draw(rows: np.ndarray, y: np.ndarray) -> Drawn:
             scores = model.all(take(X, rows, model.dtype)).astype(np.float64)
+            scores -= lowest
             true = np.arange(len(y)), y
             scores[true] = -np.inf
             weights = self.weigh(scores)

@@ -2,7 +2,8 @@
 
 Every feature is added to one of d coordinates, with a random sign (a count sketch, Charikar, Chen
 and Farach-Colton 2002), so that K rows of weights cost K D additions, not K D d. The bias is one
-more coordinate, and is not projected.
+more coordinate, and is not projected. It counts from the lowest one: a softmax is the same with any
+constant in its scores, a kernel is not.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ BLOCK_NUMBERS = 1 << 22  # weights projected at a time: SciPy copies them
 
 @dataclass(frozen=True)
 class Sketch:
-    """Coordinates (x A, 1) of rows and (w A, b) of classes.
+    """Coordinates (x A, 1) of rows and (w A, b - min b) of classes.
 
     Attributes
     ----------
@@ -53,5 +54,9 @@ class Sketch:
         if self.A is not None:
             size = max(1, BLOCK_NUMBERS // V.shape[1])
             W = np.concatenate([V[i : i + size] @ self.A for i in range(0, len(V), size)])
-        b = np.zeros(len(W)) if model.b is None else model.b
-        return np.column_stack([W, b]).astype(np.float32) * np.float32(model.scale)
+        return np.column_stack([W, biases(model)]).astype(np.float32) * np.float32(model.scale)
+
+
+def biases(model: LinearModel) -> np.ndarray:
+    """Biases (K,) of a model above the lowest of them, before `LinearModel.scale`."""
+    return np.zeros(len(model.V)) if model.b is None else model.b - model.b.min()

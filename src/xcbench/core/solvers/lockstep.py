@@ -61,7 +61,7 @@ def possible(solvers: Sequence[Solver], models: Sequence[Model], dataset: Datase
     )
 
 
-def _settings(solver: Any) -> tuple[Any, ...]:
+def _settings(solver: Any) -> tuple[object, ...]:
     """All but the optimizer."""
     scalar = solver.objective.scalar
     return scalar, solver.sampler, solver.batch_size, solver.order, solver.passes, solver.init

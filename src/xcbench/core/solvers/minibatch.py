@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.linear import LinearModel
-from xcbench.core.objectives import Objective
+from xcbench.core.objectives import Numbers, Objective
 from xcbench.core.optimizers import Optimizer
 from xcbench.core.prior import Prior, begin
 from xcbench.core.rows import take
@@ -91,8 +90,8 @@ class Minibatch(Solver):
         model: LinearModel,
         streams: Streams,
         stops: Iterable[float],
-        move: Callable[[Batch, float], Any],
-    ) -> Iterator[tuple[tuple[int, int, float], Any]]:
+        move: Callable[[Batch, float], Numbers],
+    ) -> Iterator[tuple[tuple[int, int, float], Numbers]]:
         """Yield at stops: iterations, samples and epochs so far, mean value since the last stop.
 
         Parameters
@@ -103,7 +102,7 @@ class Minibatch(Solver):
         per_epoch = self.passes * len(dataset.train)
         targets = (round(stop * per_epoch) for stop in stops)
         iteration = observations = since = 0
-        value_sum: Any = 0.0
+        value_sum: Numbers = 0.0
         target = next(targets)
         for chunk in self._chunks(dataset, model, streams):
             epoch, first = observations / per_epoch, 0

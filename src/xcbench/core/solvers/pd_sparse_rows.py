@@ -5,19 +5,18 @@ They are plain Python; the Numba engine compiles the same functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from xcbench.core.engines import Compiled
 from xcbench.core.solvers.pd_sparse_block import correct, cut, shift
 
 Arrays = tuple[np.ndarray, ...]
 
 
 @cache
-def functions(engine: str) -> tuple[Callable[..., Any], ...]:
+def functions(engine: str) -> tuple[Compiled, ...]:
     """`visit_rows`, `fill_table` and `total_loss`, compiled for ``numba``."""
     if engine != "numba":
         return visit_rows, fill_table, total_loss

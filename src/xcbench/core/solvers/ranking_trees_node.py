@@ -5,12 +5,13 @@ NumPy runs these functions as they are; the Numba engine compiles them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+
+from xcbench.core.engines import Compiled
 
 
 class CsrArrays(NamedTuple):
@@ -47,7 +48,7 @@ def node_rows(matrix: CsrArrays, rows: np.ndarray, engine: str) -> tuple[np.ndar
 
 
 @cache
-def functions(engine: str) -> tuple[Callable[..., Any], ...]:
+def functions(engine: str) -> tuple[Compiled, ...]:
     """`take`, `alternate` and `products`, compiled for ``numba``."""
     if engine != "numba":
         return take, alternate, products
@@ -60,7 +61,7 @@ def functions(engine: str) -> tuple[Callable[..., Any], ...]:
 
 def take(
     start: np.ndarray, columns: np.ndarray, values: np.ndarray, n_columns: int, rows: np.ndarray
-) -> Any:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Some rows of a CSR matrix, without the columns that none of them has.
 
     Returns
@@ -88,7 +89,7 @@ def alternate(
     discount: np.ndarray,
     right: np.ndarray,
     tolerance: float,
-) -> Any:
+) -> tuple[np.ndarray, list[float]]:
     """Order the labels of both parts, and move rows, until the mean gain rises by less.
 
     Parameters

@@ -21,6 +21,7 @@ from xcbench.core.models.model import Model
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods.method import Method
 from xcbench.methods.options import MethodOptions
+from xcbench.options import Options
 
 RANKED = 100  # classes a row that a label tree ranks
 
@@ -148,11 +149,11 @@ def ranked(best: list[list[tuple[int, float]]], n_classes: int) -> sp.csr_array:
 class Baseline(Method):
     """A method without objective, rate or l2 penalty; without `memory`, its model is small."""
 
-    objective: Callable[[Any, Info], Any] = lambda settings, info: None
-    default_rate: Callable[[Any, Info], float] = lambda settings, info: 1.0
-    has_rate: Callable[[Any], bool] = lambda settings: False
+    objective: Callable[[Options, Info], Any] = lambda settings, info: None
+    default_rate: Callable[[Options, Info], float] = lambda settings, info: 1.0
+    has_rate: Callable[[Options], bool] = lambda settings: False
     link: str | None = None
-    memory: Callable[[Any, Info, int, float], float] = lambda settings, info, itemsize, epochs: 0.0
+    memory: Callable[[Options, Info, int, float], float] = lambda *_: 0.0
 
 
 def needs(package: str, extra: str) -> Callable[[MethodOptions], str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.methods import baselines
 from xcbench.methods.baselines.options import LiblinearOptions
 from xcbench.methods.options import MethodOptions
+from xcbench.options import Options
 
 
 class MarginScores(LinearModel):
@@ -56,7 +57,9 @@ class MarginScores(LinearModel):
         super().restore(state)
         self.trained = state["trained"]
 
-    def put(self, classes: Any, fit: Any, signs: Any = 1.0) -> None:
+    def put(
+        self, classes: Sequence[int] | np.ndarray | slice, fit: Any, signs: np.ndarray | float = 1.0
+    ) -> None:
         """Take the weights of classes over from the library."""
         self.V[classes] = signs * fit.coef_
         if self.b is not None:
@@ -93,8 +96,8 @@ class OneVsRest(Solver):
     classifier : of two classes, by scikit-learn's rules, for these settings.
     """
 
-    settings: Any
-    classifier: Callable[[Any, np.random.Generator], Any]
+    settings: Options
+    classifier: Callable[[Options, np.random.Generator], Any]
     epochs = 1.0
     compiles = False
     make_model = MarginScores.zeros
@@ -131,12 +134,12 @@ class OneVsRest(Solver):
 
 def distinct(X: Rows) -> tuple[Rows, np.ndarray]:
     """Distinct rows, in LIBLINEAR's float64, and the index of each row among them."""
-    keys: list[Any]
+    keys: list[object]
     if isinstance(X, np.ndarray):
         keys = [row.tobytes() for row in X]
     else:
         keys = [(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr)]
-    places: dict[Any, int] = {}
+    places: dict[object, int] = {}
     place = np.array([places.setdefault(key, len(places)) for key in keys])
     first = np.unique(place, return_index=True)[1]
     return X[first].astype(np.float64), place

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.methods import baselines
+from xcbench.options import Options
 
 SOLVERS = {"squared_hinge": 1, "logistic": 7}  # LIBLINEAR's in the dual
 
@@ -27,7 +28,7 @@ class LibMultiLabel(baselines.ByLibrary):
     scores : of the library's model and rows, the scores of all classes.
     """
 
-    settings: Any
+    settings: Options
     learner: Callable[..., Any]
     scores: Callable[[Any, sp.csr_matrix, Any], np.ndarray]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 import scipy.sparse as sp
 
@@ -15,7 +14,7 @@ from xcbench.methods.baselines.options import LibMultiLabelOptions
 
 def one_vs_rest(
     linear: ModuleType, Y: sp.csr_matrix, X: sp.csr_matrix, options: str, s: LibMultiLabelOptions
-) -> Any:
+) -> object:
     """A classifier a label."""
     return linear.train_1vsrest(Y, X, False, options, False)
 

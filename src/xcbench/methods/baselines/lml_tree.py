@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 import scipy.sparse as sp
 
@@ -18,7 +17,7 @@ def tree(
     X: sp.csr_matrix,
     options: str,
     s: LibMultiLabelTreeOptions,
-) -> Any:
+) -> object:
     """Classifiers in the nodes of a tree over the labels, made by k-means of their summed rows."""
     return linear.train_tree(Y, X, options, s.arity, s.depth, False)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xcbench.methods.baselines import Baseline
@@ -11,7 +9,7 @@ from xcbench.methods.baselines.liblinear import OneVsRest, weights
 from xcbench.methods.baselines.options import LogisticOptions
 
 
-def logistic(settings: LogisticOptions, rng: np.random.Generator) -> Any:
+def logistic(settings: LogisticOptions, rng: np.random.Generator) -> object:
     """LIBLINEAR's solver 0, the l2-regularised logistic regression by Newton's method."""
     from sklearn.linear_model import LogisticRegression
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from xcbench.core.dataset import Dataset, Rows
 from xcbench.methods import baselines
+from xcbench.options import Options
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Napkin(baselines.ByLibrary):
     labels : whose classes a row trains, ``own`` or ``all``.
     """
 
-    settings: Any
+    settings: Options
     learner: Callable[..., Any]
     labels: str
 

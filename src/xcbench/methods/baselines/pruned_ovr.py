@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
 
 from xcbench.methods.baselines import RANKED, Baseline
 from xcbench.methods.baselines.napkinxc import Napkin, lacks
 from xcbench.methods.baselines.options import PrunedOptions
 
 
-def pruned(models: ModuleType, folder: str, s: PrunedOptions, **common: Any) -> Any:
+def pruned(models: ModuleType, folder: str, s: PrunedOptions, **common: object) -> object:
     """A logistic regression a class."""
     return models.BR(folder, weights_threshold=s.threshold, **common)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from xcbench.methods.baselines import Baseline
@@ -11,7 +9,7 @@ from xcbench.methods.baselines.liblinear import OneVsRest, weights
 from xcbench.methods.baselines.options import SGDOptions
 
 
-def sgd(settings: SGDOptions, rng: np.random.Generator) -> Any:
+def sgd(settings: SGDOptions, rng: np.random.Generator) -> object:
     """Steps on a row at a time, with the library's own schedule."""
     from sklearn.linear_model import SGDClassifier
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from xcbench.papers import Grid, Measured, paper, published, stopping
 from xcbench.papers import columns as c
-from xcbench.papers.rows import ended, having
+from xcbench.papers.rows import having
 from xcbench.papers.stopping import stopped
 
 DATASETS = {"Wikipedia-500K": "wikipedia500k", "Amazon-670K": "amazon670k"}
@@ -133,7 +133,6 @@ PAPER = paper(
 
 
 VALIDATION_ERROR = "validation_error"
-TEST_LOSS, TEST_ERROR = "test_log_loss", "test_error"
 LIKELIHOOD, ACCURACY = -c.TEST_LOG_LOSS, 1 - c.TEST_ERROR
 ERRORS = r"^(train|validation|test)_(error|precision_at_1)(_uncorrected)?$"
 BARE = "_uncorrected"
@@ -174,7 +173,7 @@ def at_start(measured: Measured) -> pd.DataFrame:
 
 def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:
     """Cells of Figure 1 that ended, by the printed name of their method."""
-    rows = ended(FIGURE1.rows(results, dataset=dataset))
+    rows = FIGURE1(dataset).of(results)
     every = {
         name: having(rows, {"method": method, SAMPLING: sampler})
         for name, (method, sampler) in DRAWS.items()

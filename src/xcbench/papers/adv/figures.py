@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -23,12 +23,11 @@ from xcbench.papers.adv.experiments import (
     compared,
 )
 from xcbench.papers.columns import Column
-from xcbench.papers.rows import ended
 from xcbench.papers.values import Values, values
-from xcbench.show import pictures, style
+from xcbench.show import style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.formats import NONE
-from xcbench.show.pictures import Picture
+from xcbench.show.pictures import Drawing
 
 LOOKS: style.Styles = {
     PROPOSED: {"color": "#117733"},
@@ -50,11 +49,9 @@ HOURS = 4  # of the printed axes
 BELOW = 1.5  # an axis of log likelihoods ends at so many times the lowest start
 
 
-def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
-    """Draw Figure 1, if anything of it ran, and save it in a folder, which exists."""
-    with style.look():
-        figures = {"figure1": figure1(measured.results, measured.curves)}
-    return pictures.save(figures, {"figure1": CAPTION}, folder)
+def drawings(measured: Measured) -> Iterator[Drawing]:
+    """Figure 1."""
+    yield Drawing("figure1", partial(figure1, measured.results, measured.curves), CAPTION)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
@@ -65,13 +62,11 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
         return None
     measures = {LIKELIHOOD: "log likelihood (nats a test row)", ACCURACY: "accuracy"}
     absent = [
-        name
-        for name, dataset in DATASETS.items()
-        if ended(FIGURE1_LARGE.rows(results, dataset=dataset)).empty
+        name for name, dataset in DATASETS.items() if FIGURE1_LARGE(dataset).of(results).empty
     ]
     heights = [3.0] * len(shown) + [1.5] * len(absent)
-    fig = Figure(figsize=(10, 0.5 + sum(heights)), layout="constrained")
-    panels = fig.subplots(len(heights), 2, squeeze=False, height_ratios=heights)
+    options = {"squeeze": False, "height_ratios": heights}
+    fig, panels = style.panels(10, 0.5 + sum(heights), len(heights), 2, **options)
     for name, pair in zip(absent, panels[len(shown) :], strict=True):
         _boxes(pair, name)
     for dataset, pair in zip(shown, panels, strict=False):

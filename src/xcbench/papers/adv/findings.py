@@ -43,8 +43,9 @@ split, and the seeds share one; five splits stand below.
         f"""
 The claim of an order of magnitude (Figure 1) has no verdict, since the cells ran at different
 loads of the machine. To reach 90 % of the highest accuracy on citeulike, frequency noise
-takes {tables.shown(say.measured, "frequency")} of the training seconds of the adversarial
-tree, and OVE {tables.shown(say.measured, "ove")}. The seconds of the tree include its fit.
+takes {tables.times_as_long(say.measured, "frequency-based neg. sampling")} of the training
+seconds of the adversarial tree, and OVE {tables.times_as_long(say.measured, "OVE")} times as
+long. The seconds of the tree include its fit.
 Of the first three seeds, the cells of the tree and of frequency noise ran on a busy machine;
 those of the other methods did not, so their factors are too low. All cells of the other two
 seeds ran beside other jobs. Against uniform noise the claim is neither confirmed nor refuted:

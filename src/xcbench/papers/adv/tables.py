@@ -33,10 +33,10 @@ from xcbench.papers.adv.experiments import (
     at_start,
     printed,
 )
+from xcbench.papers.findings import effect_text
 from xcbench.papers.rows import Rows, ended, having
 from xcbench.papers.run import searches
 from xcbench.papers.values import number, values
-from xcbench.show import effects
 from xcbench.show.formats import NONE
 from xcbench.show.summary import at_best_rate, edge
 from xcbench.store.ordering import best_first
@@ -239,7 +239,7 @@ ORDINALS = {1: "first", 2: "second", 3: "last"}
 LEVEL = 0.9  # of the highest accuracy
 
 
-def _over_the_tree(measured: Measured, dataset: str, method: str) -> list[float]:
+def over_the_tree(measured: Measured, dataset: str, method: str) -> list[float]:
     """Training seconds of a method over those of the proposed one, where every seed arrives."""
     chosen = figures.compared(measured.results, dataset)
     if not {method, figures.PROPOSED} <= {*chosen}:
@@ -251,16 +251,6 @@ def _over_the_tree(measured: Measured, dataset: str, method: str) -> list[float]
     )
     complete = one.complete and other.complete
     return [float(it) for it in np.divide(one.times, other.times)] if complete else []
-
-
-def frequency(measured: Measured, dataset: str) -> list[float]:
-    """How many times as long frequency-based negative sampling takes."""
-    return _over_the_tree(measured, dataset, "frequency-based neg. sampling")
-
-
-def ove(measured: Measured, dataset: str) -> list[float]:
-    """How many times as long OVE takes."""
-    return _over_the_tree(measured, dataset, "OVE")
 
 
 def above_the_tree(measured: Measured, dataset: str) -> list[float]:
@@ -277,15 +267,14 @@ def above_the_tree(measured: Measured, dataset: str) -> list[float]:
     )
 
 
-def shown(measured: Measured, name: str) -> str:
-    """A mean factor with its interval, of ``frequency`` or ``ove``, on citeulike."""
-    numbers = {"frequency": frequency, "ove": ove}[name](measured, "citeulike")
-    return _shown(numbers) + (" times as long" if name == "ove" else "")
+def times_as_long(measured: Measured, method: str) -> str:
+    """`over_the_tree` on citeulike, with its interval."""
+    return effect_text(over_the_tree(measured, "citeulike", method), ".2f")
 
 
 def tree_shown(measured: Measured) -> str:
     """How far the classifier is above its tree on citeulike."""
-    return _shown(above_the_tree(measured, "citeulike"))
+    return effect_text(above_the_tree(measured, "citeulike"), ".2f")
 
 
 def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -> str:
@@ -333,8 +322,3 @@ def ranking(measured: Measured) -> str:
 def _scaled(name: str) -> Rows:
     """Runs with the tree on components of a scale."""
     return SCALE("citeulike", "negative_sampling", {c.TREE_PCA: name})
-
-
-def _shown(numbers: list[float]) -> str:
-    effect = effects.effect(numbers)
-    return f"{effect.mean:.2f} [{effect.low:.2f}, {effect.high:.2f}]" if numbers else NONE

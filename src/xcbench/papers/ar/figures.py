@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -20,10 +21,10 @@ from xcbench.papers.ar.experiments import (
 )
 from xcbench.papers.rows import ended
 from xcbench.papers.values import values
-from xcbench.show import pictures, style
+from xcbench.show import style
 from xcbench.show.curves import CLOCKS, draw_line, over_seeds
 from xcbench.show.panels import SOFT
-from xcbench.show.pictures import Picture
+from xcbench.show.pictures import Drawing
 from xcbench.show.summary import at_best_rate
 
 LOOKS: style.Styles = {
@@ -53,14 +54,10 @@ CAPTIONS = {
 }
 
 
-def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
-    """Draw the figures for which something ran, and save them in a folder, which exists."""
-    with style.look():
-        figures = {
-            name: figure(measured.results, measured.curves)
-            for name, figure in (("figure2", figure2), ("unification", unification))
-        }
-    return pictures.save(figures, CAPTIONS, folder)
+def drawings(measured: Measured) -> Iterator[Drawing]:
+    """Both figures."""
+    for name, figure in (("figure2", figure2), ("unification", unification)):
+        yield Drawing(name, partial(figure, measured.results, measured.curves), CAPTIONS[name])
 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
@@ -74,8 +71,7 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     if not here:
         return None
     wide = [3.0 if printed in here else 1.8 for printed in DATASETS]
-    fig = Figure(figsize=(sum(wide), 3.3), layout="constrained")
-    panels = fig.subplots(1, len(wide), squeeze=False, width_ratios=wide)[0]
+    fig, panels = style.panels(sum(wide), 3.3, 1, len(wide), width_ratios=wide)
     for ax, printed in zip(panels, DATASETS, strict=True):
         ax.set(title=printed, xlabel="training seconds")
         if printed not in here:
@@ -116,13 +112,13 @@ def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
         best = ended(at_best_rate(runs)) if len(ended(runs)) else runs[:0]
         if len(best):
             chosen[f"{name}, rate {best['lr'].iloc[0]:g}"] = (best, LOOKS[method])
-    adaptive = ended(UNIFICATION_ADAPTIVE.rows(results))
+    adaptive = UNIFICATION_ADAPTIVE().of(results)
     if len(adaptive):
         chosen[ADAPTIVE] = (adaptive, LOOKS["adaptive"])
     if not chosen:
         return None
-    fig = Figure(figsize=(9, 3.6), layout="constrained")
-    for ax, (clock, label) in zip(fig.subplots(1, 2, sharey=True), CLOCKS.items(), strict=True):
+    fig, panels = style.panels(9, 3.6, 1, 2, sharey=True)
+    for ax, (clock, label) in zip(panels, CLOCKS.items(), strict=True):
         ends = []
         for rows, look in chosen.values():
             line = over_seeds(curves[curves["cell"].isin(rows["cell"])], LOSS, clock)

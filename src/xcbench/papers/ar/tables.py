@@ -18,7 +18,6 @@ from xcbench.data.settings import CategoriesSettings
 from xcbench.papers import Measured
 from xcbench.papers import columns as c
 from xcbench.papers.ar.experiments import (
-    BOUND_AFTER,
     DATASETS,
     LIKELIHOOD,
     LOSS,
@@ -28,14 +27,12 @@ from xcbench.papers.ar.experiments import (
     SYNTHETIC,
     TABLE3_CODE,
     TABLE3_CODE_EXACT,
-    TABLE3_PAPER,
-    TABLE3_PAPER_EXACT,
     VARIANTS,
     cells,
     printed,
     seconds,
 )
-from xcbench.papers.rows import RATIO, between, ended, having
+from xcbench.papers.rows import having
 from xcbench.papers.values import compared, number, values, within
 from xcbench.show.formats import NONE
 
@@ -64,27 +61,6 @@ def counts(row: pd.Series) -> np.ndarray:
     names = ("train", "test", "classes", "seed")
     spec = CategoriesSettings(**{name: int(row[f"dataset.categories.{name}"]) for name in names})
     return np.bincount(categories.make(spec)[0].labels, minlength=spec.classes)
-
-
-def short_of_exact(measured: Measured, dataset: str) -> list[float]:
-    """The bound of softmax A&R over the log likelihood of exact softmax, both below 0.
-
-    Both are means over the last hundredth of the iterations, of all training rows.
-    """
-    one, other = TABLE3_PAPER(dataset, "ar_softmax"), TABLE3_PAPER_EXACT(dataset, "softmax")
-    return between(measured.results, one, other, c.BOUND, RATIO)
-
-
-def after_short_of_exact(measured: Measured, dataset: str) -> list[float]:
-    """As `short_of_exact`, of the bound after the local step, with the settings of the code."""
-    one, other = BOUND_AFTER(dataset, "ar_softmax"), TABLE3_CODE_EXACT(dataset, "softmax")
-    return between(measured.results, one, other, c.BOUND, RATIO)
-
-
-def exact_above_ar(measured: Measured, dataset: str) -> list[float]:
-    """Test log likelihood of exact softmax less that of softmax A&R."""
-    one, other = TABLE3_PAPER_EXACT(dataset, "softmax"), TABLE3_PAPER(dataset, "ar_softmax")
-    return between(measured.results, one, other, -c.TEST_LOG_LOSS)
 
 
 TOLERANCES = {  # asked of log likelihood and accuracy, with the code's settings
@@ -146,7 +122,7 @@ def synthetic(measured: Measured) -> pd.DataFrame:
     """Bounds beside their maximum on the same draw, errors beside the printed ones."""
     lines = []
     for method, maximum in MAXIMUM.items():
-        ends = ended(SYNTHETIC.rows(measured.results, method=method))
+        ends = SYNTHETIC(method=method).of(measured.results)
         if ends.empty:
             continue
         there, its_error = (

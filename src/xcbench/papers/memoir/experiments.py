@@ -10,7 +10,6 @@ import pandas as pd
 from xcbench.papers import Grid, paper, published
 from xcbench.papers import columns as c
 from xcbench.papers.memoir.theory import margins
-from xcbench.papers.rows import ended
 from xcbench.papers.values import Values, values
 
 MARGINS = Grid("margins", measure=margins.measure)
@@ -138,6 +137,6 @@ def measure(rows: pd.DataFrame, metric: str) -> Values:
 
 def levelling(results: pd.DataFrame) -> pd.DataFrame:
     """Rows of Table 4 that ended, with their ``variant``, which the order of rows tells."""
-    rows = ended(TABLE4.rows(results))
+    rows = TABLE4().of(results)
     order = rows.reindex(columns=["method.order"])["method.order"]
     return rows.assign(variant=np.where(order == "iid", "paper", "code"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,8 @@ from xcbench.papers.memoir.experiments import (
 )
 from xcbench.papers.rows import ended
 from xcbench.papers.values import values
-from xcbench.show import pictures, style
-from xcbench.show.pictures import Picture
+from xcbench.show import style
+from xcbench.show.pictures import Drawing
 
 LOOKS: style.Styles = {
     name: {
@@ -56,17 +56,13 @@ CAPTIONS = {
 }
 
 
-def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
-    """Draw the figures for which something ran, and save them in a folder, which exists."""
-    results = measured.results
-    with style.look():
-        figures = {
-            "figure1": figure1(results),
-            "figure2": figure2(results),
-            "figure2_printed": figure2_printed(),
-            "batches": batches(results, measured.curves),
-        }
-    return pictures.save(figures, CAPTIONS, folder)
+def drawings(measured: Measured) -> Iterator[Drawing]:
+    """All figures."""
+    results, curves = measured.results, measured.curves
+    yield Drawing("figure1", partial(figure1, results), CAPTIONS["figure1"])
+    yield Drawing("figure2", partial(figure2, results), CAPTIONS["figure2"])
+    yield Drawing("figure2_printed", figure2_printed, CAPTIONS["figure2_printed"])
+    yield Drawing("batches", partial(batches, results, curves), CAPTIONS["batches"])
 
 
 def figure1(results: pd.DataFrame) -> Figure | None:
@@ -76,9 +72,8 @@ def figure1(results: pd.DataFrame) -> Figure | None:
     if rows.empty:
         return None
     names = sorted(every["dataset"].unique())
-    fig = Figure(figsize=(3.4 * len(names), 4.6), layout="constrained")
+    fig, grid = style.panels(3.4 * len(names), 4.6, 2, len(names), squeeze=False, sharex="col")
     looks = {"macro-F1": LOOKS["MEMOIR-l1"], "accuracy": LOOKS["MEMOIR-l2"]}
-    grid = fig.subplots(2, len(names), squeeze=False, sharex="col")
     for (quality, size), dataset in zip(grid.T, names, strict=True):
         quality.set(title=dataset)
         if dataset not in set(rows["dataset"]):
@@ -142,15 +137,14 @@ def _bars(means: Means, datasets: Sequence[str]) -> Figure | None:
     names = [name for name in datasets if any(_measured(means, name, other) for other in OURS)]
     if not methods:
         return None
-    fig = Figure(figsize=(10, 2.2 * len(names) + 1), layout="constrained")
+    fig, grid = style.panels(10, 2.2 * len(names) + 1, len(names), 4, squeeze=False)
     colours = [LOOKS[method]["color"] for method in methods]
-    for axes, dataset in zip(fig.subplots(len(names), 4, squeeze=False), names, strict=True):
+    for axes, dataset in zip(grid, names, strict=True):
         for ax, (metric, label) in zip(axes, PANELS.items(), strict=True):
             heights = [means[dataset, method, metric] for method in methods]
             ax.bar(range(len(methods)), heights, color=colours)
             ax.set_axisbelow(True)
-            ax.set_xticks([])
-            ax.set(title=label, yscale="log" if metric in COSTS else "linear")
+            ax.set(title=label, yscale="log" if metric in COSTS else "linear", xticks=[])
         axes[0].set_ylabel(dataset)
     looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in methods}
     style.legend(fig, "", looks)
@@ -166,9 +160,8 @@ def batches(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     panels = list(levelling(results).groupby(["dataset", "variant"]))
     if not panels:
         return None
-    fig = Figure(figsize=(3.6 * len(panels), 3.2), layout="constrained")
+    fig, (axes,) = style.panels(3.6 * len(panels), 3.2, 1, len(panels), squeeze=False)
     looks = {"memoir_l2": LOOKS["MEMOIR-l2"], "memoir_l1": LOOKS["MEMOIR-l1"]}
-    axes = fig.subplots(1, len(panels), squeeze=False)[0]
     for ax, ((dataset, variant), rows) in zip(axes, panels, strict=True):
         for row in rows.to_dict("records"):
             curve = curves[curves["cell"] == row["cell"]]

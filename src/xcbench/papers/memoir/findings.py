@@ -8,7 +8,6 @@ from xcbench.papers import Measured
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.findings import Findings
-from xcbench.papers.memoir import tables
 from xcbench.papers.memoir.experiments import (
     AVERAGED,
     FIGURE1,
@@ -17,6 +16,7 @@ from xcbench.papers.memoir.experiments import (
     TABLE2,
     TABLE3_BASELINES,
     TABLE3_CODE,
+    TABLE3_LSH_CODE,
     TABLE3_ORACLES,
     TABLE3_PAPER,
     TABLE3_SYSTEMS,
@@ -24,7 +24,6 @@ from xcbench.papers.memoir.experiments import (
 )
 from xcbench.papers.memoir.theory import convergence, hashing, margin_loss
 from xcbench.papers.rows import Rows
-from xcbench.show import effects
 from xcbench.show.formats import NONE
 
 
@@ -39,12 +38,6 @@ def batch(measured: Measured, size: int) -> str:
     rows = TABLE2("citeulike", "memoir_l2", {c.BATCH_SIZE: size})
     accuracies = rows.numbers(measured.results, 1 - c.TEST_ERROR)
     return f"{100 * accuracies.mean():.2f} %" if len(accuracies) else NONE
-
-
-def lsh_share(measured: Measured, dataset: str) -> str:
-    """Accuracy of MEMOIR-LSH over that of MEMOIR-l2, with its interval."""
-    share = effects.effect(tables.lsh_accuracy(measured, dataset))
-    return f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]" if share.seeds else NONE
 
 
 def failing(measured: Measured) -> str:
@@ -480,8 +473,22 @@ Here it changes by
 """,
         f"""
 For MEMOIR-LSH the paper prints the quality of MEMOIR-l2; we measure far less. With the code's
-settings its accuracy is {lsh_share(say.measured, "20news")} of that of MEMOIR-l2 on
-20news and {lsh_share(say.measured, "citeulike")} on citeulike. On citeulike the recall
+settings its accuracy is {
+            say.ratio(
+                TABLE3_LSH_CODE("20news", "memoir_l2"),
+                TABLE3_CODE("20news", "memoir_l2"),
+                1 - c.TEST_ERROR,
+                ".2f",
+            )
+        } of that of MEMOIR-l2 on
+20news and {
+            say.ratio(
+                TABLE3_LSH_CODE("citeulike", "memoir_l2"),
+                TABLE3_CODE("citeulike", "memoir_l2"),
+                1 - c.TEST_ERROR,
+                ".2f",
+            )
+        } on citeulike. On citeulike the recall
 of its oracle is that of a random class. P(w) has one more coordinate, which makes its length
 1. For weights much shorter than 1 that coordinate decides, so nearly all have the same code.
 MEMOIR-LSH saves no time either.

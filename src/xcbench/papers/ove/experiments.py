@@ -135,12 +135,9 @@ def collect_weights(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.Dat
     previous = read_weights(path)
     parts = [previous[:0]]
     for name in dict.fromkeys(results["cell"]):
-        cell = cells.load(runs_dir, name)
-        saved = cell is not None and (cells.folder(runs_dir, name) / cells.WEIGHTS).exists()
-        if cell is not None and saved:
-            parts.append(weight_rows(name, **cells.weights(runs_dir, cell)))
-        else:
-            parts.append(previous[previous["cell"] == name])
+        weights = _kept_weights(name, runs_dir)
+        before = previous[previous["cell"] == name]
+        parts.append(weight_rows(name, **weights) if weights else before)
     table = pd.concat(parts, ignore_index=True)
     save(table, path, digits=7)
     return table
@@ -148,19 +145,12 @@ def collect_weights(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.Dat
 
 def weight_rows(cell: str, W: np.ndarray, b: np.ndarray | None = None) -> pd.DataFrame:
     """Weights W (K, D) and b (K,) as rows of the table."""
-    Wb = W if b is None else np.column_stack([W, b])
-    K, width = Wb.shape
-    feature = np.arange(width)
+    weights = pd.DataFrame(W, dtype=np.float64)
     if b is not None:
-        feature[-1] = BIAS
-    return pd.DataFrame(
-        {
-            "cell": cell,
-            "class": np.repeat(np.arange(K), width),
-            "feature": np.tile(feature, K),
-            "value": Wb.ravel().astype(np.float64),
-        }
-    )
+        weights[BIAS] = b.astype(np.float64)
+    stacked = weights.rename_axis(index="class", columns="feature").stack()
+    by_class = pd.Series(stacked, name="value").reset_index()
+    return by_class.assign(cell=cell)[WEIGHT_COLUMNS]
 
 
 def weight_matrix(table: pd.DataFrame, cell: str) -> np.ndarray | None:

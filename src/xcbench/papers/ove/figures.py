@@ -7,15 +7,16 @@ numbers do not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from xcbench.data import blobs, categories
 from xcbench.data.settings import BlobsSettings, CategoriesSettings
@@ -33,19 +34,20 @@ from xcbench.papers.ove.experiments import (
     weight_matrix,
 )
 from xcbench.papers.values import values
-from xcbench.show import pictures, style
+from xcbench.show import style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.panels import SOFT
-from xcbench.show.pictures import Picture
+from xcbench.show.pictures import Drawing
 
 NAMES = {"softmax": "exact softmax", "ove": "one-vs-each", "bouchard": "Bouchard"}
 COLOURS = {"softmax": "#0072b2", "ove": "#d55e00", "bouchard": "#009e73"}
 WIDTHS = {"softmax": 3.6, "ove": 2.0, "bouchard": 1.0}  # boundaries that coincide are all seen
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "*"]
 PIXELS = 500  # along either axis, to find boundaries
+THOUSANDS = "{x:,.0f}"  # numbers of iterations on an axis
 BOUNDS = (-300.0, -50.0)  # printed axis of Figure 1c
 
-TOY_CAPTIONS = {
+CAPTIONS = {
     "figure1a": "Figure 1a: probabilities of ten values estimated from 200 observations, each "
     "method at its optimum. Exact softmax and one-vs-each give the frequencies; Bouchard's bound "
     "overestimates the large ones and underestimates the small ones.",
@@ -59,30 +61,48 @@ TOY_CAPTIONS = {
     "stochastic one-vs-each estimates after its last iteration, in the same order (b, seed "
     "{seed}); the sum of absolute differences between the two (c: mean over {seeds} seeds, band "
     "from the lowest to the highest; {last:.3g} at the end).",
+    "figure3": "Figure 3: sum of the bound over the training rows minus lambda/2 ||w||². "
+    "Horizontal lines are optima; the paper draws gradient steps there. The line of OVE-SGD is the "
+    "mean of its estimate over each hundredth of the iterations and over seeds (band: lowest to "
+    "highest). Below, the same against passes over the data, with the steps of L-BFGS towards each "
+    "optimum. A step of L-BFGS is a pass or two, a step of OVE-SGD 200 rows.",
+    "figure3_ascent": "Figures 3a to 3c as the paper draws them: gradient ascent on all rows and "
+    "classes at one rate a dataset, for 1,000 iterations; on BIBTEX also OVE-SGD by the mean of "
+    "each 400 iterations, at another rate, so that where lines cross means nothing. Horizontal "
+    "lines are optima.",
+    "figure3d": "Figure 3d: OVE-SGD on AmazonCat-13K, bound per observation.",
 }
 
 
-def draw_toy(measured: Measured, folder: Path) -> dict[str, Picture]:
-    """Draw what ran of ``figure1a`` to ``figure2``, and save it in a folder, which exists."""
+def toy_drawings(measured: Measured) -> Iterator[Drawing]:
+    """The figures of the toy experiments that ran."""
     results, curves = measured.results, measured.curves
     weights = read_weights(measured.folder / TOY_WEIGHTS)
-    makers = {
-        "figure1a": lambda: figure1a(results, weights),
-        "figure1b": lambda: figure1b(results, weights),
-        "figure1c": lambda: figure1c(results, curves),
-        "figure2": lambda: figure2(results, curves, weights),
-    }
-    grids = {name: rows for name in makers if len(rows := _grid(results, name))}
-    with style.look():
-        figures = {name: makers[name]() for name in grids}
-    captions = {name: TOY_CAPTIONS[name].format(**_facts(grids[name], curves)) for name in grids}
-    return pictures.save(figures, captions, folder)
+    for name, make in {
+        "figure1a": partial(figure1a, results, weights),
+        "figure1b": partial(figure1b, results, weights),
+        "figure1c": partial(figure1c, results, curves),
+        "figure2": partial(figure2, results, curves, weights),
+    }.items():
+        cells = _grid(results, name)
+        if len(cells):
+            yield Drawing(name, make, CAPTIONS[name].format(**_facts(cells, curves)))
+
+
+def drawings(measured: Measured) -> Iterator[Drawing]:
+    """All figures: those of the toy experiments, then those of real data."""
+    yield from toy_drawings(measured)
+    for name, figure in {
+        "figure3": figure3,
+        "figure3_ascent": ascent,
+        "figure3d": figure3d,
+    }.items():
+        yield Drawing(name, partial(figure, measured.results, measured.curves), CAPTIONS[name])
 
 
 def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     """Draw Figure 1a: a group of bars a value, one bar a method."""
-    fig = Figure(figsize=(6, 3.4), layout="constrained")
-    ax = fig.subplots()
+    fig, ax = style.panels(6, 3.4)
     matrices = _by_method(_grid(results, "figure1a"), weights)
     for place, (method, W) in enumerate(matrices.items()):
         at = 1 + np.arange(len(W)) + 0.27 * (place - 1)
@@ -90,8 +110,7 @@ def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
         ax.set_xticks(1 + np.arange(len(W)))
     ax.set_axisbelow(True)
     ax.grid(axis="x", visible=False)
-    ax.set_xlabel("value")
-    ax.set_ylabel("estimated probability")
+    ax.set(xlabel="value", ylabel="estimated probability")
     _legend(fig, {method: {"linewidth": 6} for method in matrices})
     _say_missing(ax, matrices)
     return fig
@@ -102,8 +121,7 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     cells = _grid(results, "figure1b")
     rows, _ = blobs.make(_settings(cells.iloc[0], "blobs", BlobsSettings))
     X, y = np.asarray(rows.X), rows.labels
-    fig = Figure(figsize=(5.4, 5), layout="constrained")
-    ax = fig.subplots()
+    fig, ax = style.panels(5.4, 5)
     for k in np.unique(y):
         points = X[y == k]
         marker = MARKERS[k % len(MARKERS)]
@@ -113,8 +131,7 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     for method, W in matrices.items():
         _boundaries(ax, W, low, high, COLOURS[method], WIDTHS[method])
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    ax.set_xlabel("feature 1")
-    ax.set_ylabel("feature 2")
+    ax.set(xlabel="feature 1", ylabel="feature 2")
     _legend(fig, {method: {"linewidth": WIDTHS[method]} for method in matrices})
     _say_missing(ax, matrices)
     return fig
@@ -122,8 +139,7 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
 
 def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     """Draw Figure 1c: bounds at their optima, and the stochastic estimate on its way."""
-    fig = Figure(figsize=(6, 3.8), layout="constrained")
-    ax = fig.subplots()
+    fig, ax = style.panels(6, 3.8)
     optima = _grid(results, "figure1b").set_index("method")
     likelihood = optima["bound"] * optima["dataset.blobs.train"]
     looks: style.Styles = {name: {"linewidth": 2} for name in NAMES if name in optima.index}
@@ -135,8 +151,7 @@ def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     dashes: dict[str, Any] = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9}
     ax.plot(curve["iteration"], estimate, color=COLOURS["ove"], zorder=1, **dashes)
     ax.set(ylim=BOUNDS, xlim=(0, curve["iteration"].max()))
-    ax.set_xlabel("iterations")
-    ax.set_ylabel("log-likelihood or lower bound (nats)")
+    ax.set(xlabel="iterations", ylabel="log-likelihood or lower bound (nats)")
     _legend(fig, looks, {"one-vs-each, stochastic": {"color": COLOURS["ove"], **dashes}})
     _say_missing(ax, looks)
     return fig
@@ -149,8 +164,7 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) 
     rows, _ = categories.make(_settings(first, "categories", CategoriesSettings))
     frequency = np.bincount(rows.labels, minlength=rows.n_labels) / len(rows)
     order = np.argsort(-frequency, kind="stable")
-    fig = Figure(figsize=(10, 3.2), layout="constrained")
-    analytic, stochastic, error = fig.subplots(1, 3)
+    fig, (analytic, stochastic, error) = style.panels(10, 3.2, 1, 3)
     analytic.plot(
         1e4 * frequency[order], ".", markersize=2, color=COLOURS["softmax"], rasterized=True
     )
@@ -165,14 +179,12 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) 
     top = 1.15 * frequency.max()
     for ax, title in ((analytic, "(a) analytic"), (stochastic, "(b) stochastic one-vs-each")):
         ax.set(title=title, ylim=(0, 1e4 * top))
-        ax.set_xlabel("values, sorted")
-        ax.set_ylabel("estimated probability (1e-4)")
+        ax.set(xlabel="values, sorted", ylabel="estimated probability (1e-4)")
     line = over_seeds(curves[curves["cell"].isin(cells["cell"])], "train_l1_error", "iteration")
     draw_line(error, line, {"color": COLOURS["ove"]})
     error.set(title="(c) error", xlabel="iterations", ylabel="sum of absolute differences")
-    error.set_xlim(0, line["at"].max())
-    error.set_ylim(bottom=0)
-    error.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    error.set(xlim=(0, line["at"].max()), ylim=(0, None))
+    error.xaxis.set_major_formatter(THOUSANDS)
     return fig
 
 
@@ -253,37 +265,12 @@ def _say(ax: Axes, words: str) -> None:
 
 STOCHASTIC: dict[str, object] = {"color": "#cc79a7", "linewidth": 1.0}
 BELOW = 2.0  # where an axis ends, in distances between the highest and the lowest optimum
-CAPTIONS = {
-    "figure3": "Figure 3: sum of the bound over the training rows minus lambda/2 ||w||². "
-    "Horizontal lines are optima; the paper draws gradient steps there. The line of OVE-SGD is the "
-    "mean of its estimate over each hundredth of the iterations and over seeds (band: lowest to "
-    "highest). Below, the same against passes over the data, with the steps of L-BFGS towards each "
-    "optimum. A step of L-BFGS is a pass or two, a step of OVE-SGD 200 rows.",
-    "figure3_ascent": "Figures 3a to 3c as the paper draws them: gradient ascent on all rows and "
-    "classes at one rate a dataset, for 1,000 iterations; on BIBTEX also OVE-SGD by the mean of "
-    "each 400 iterations, at another rate, so that where lines cross means nothing. Horizontal "
-    "lines are optima.",
-    "figure3d": "Figure 3d: OVE-SGD on AmazonCat-13K, bound per observation.",
-}
-
-
-def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
-    """Draw Figures 3a to 3c as one, and 3d where it was run, and save them in a folder."""
-    results, curves = measured.results, measured.curves
-    large = FIGURE3D.rows(results, status="done")
-    with style.look():
-        figures = {
-            "figure3": figure3(results, curves),
-            "figure3_ascent": ascent(results, curves),
-            "figure3d": figure3d(large, curves) if len(large) else None,
-        }
-    return pictures.save(figures, CAPTIONS, folder)
 
 
 def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     """Draw a panel a dataset."""
-    fig = Figure(figsize=(10, 6.2), layout="constrained")
-    for (above, below), printed in zip(fig.subplots(2, len(SMALL)).T, SMALL, strict=True):
+    fig, grid = style.panels(10, 6.2, 2, len(SMALL))
+    for (above, below), printed in zip(grid.T, SMALL, strict=True):
         dataset = DATASETS[printed]
         exact = TABLE2.rows(results, dataset=dataset)
         cells = FIGURE3.rows(results, dataset=dataset, status="done")
@@ -304,12 +291,11 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
             above.text(0.98, 0.03, f"not run: {', '.join(words)}", **where)
         above.set(title=printed, xlabel="iterations")
         above.xaxis.set_major_locator(MaxNLocator(3))
-        above.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        above.xaxis.set_major_formatter(THOUSANDS)
         below.set(xlabel="passes over the data", xscale="log", xlim=(1, None))
     for ax in (fig.axes[0], fig.axes[len(SMALL)]):
         ax.set_ylabel("penalised bound (nats)")
-    lines = {NAMES[name]: {"color": COLOURS[name]} for name in NAMES}
-    style.legend(fig, "", lines | {"one-vs-each, stochastic": STOCHASTIC})
+    _legend(fig, {name: {} for name in NAMES}, {"one-vs-each, stochastic": STOCHASTIC})
     return fig
 
 
@@ -319,8 +305,8 @@ def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     shown = [name for name in SMALL if (cells["dataset"] == DATASETS[name]).any()]
     if not shown:
         return None
-    fig = Figure(figsize=(3.4 * len(shown), 3.6), layout="constrained")
-    for ax, name in zip(fig.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+    fig, (panels,) = style.panels(3.4 * len(shown), 3.6, 1, len(shown), squeeze=False)
+    for ax, name in zip(panels, shown, strict=True):
         rows = cells[cells["dataset"] == DATASETS[name]]
         all_rows = rows["method.batch_size"] == rows["shape.train"]
         for method in NAMES:
@@ -333,8 +319,7 @@ def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
             high, low = max(optima), min(optima)
             ax.set_ylim(low - 4 * BELOW * (high - low), high + (high - low))
         ax.set(title=name, xlabel="iterations", ylabel="penalised bound (nats)", xscale="log")
-    lines = {NAMES[name]: {"color": COLOURS[name]} for name in NAMES}
-    style.legend(fig, "", lines | {"one-vs-each, stochastic": STOCHASTIC})
+    _legend(fig, {name: {} for name in NAMES}, {"one-vs-each, stochastic": STOCHASTIC})
     return fig
 
 
@@ -366,12 +351,14 @@ def _penalised(cells: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
     return checkpoints.assign(objective=OBJECTIVE.of(checkpoints))
 
 
-def figure3d(cells: pd.DataFrame, curves: pd.DataFrame) -> Figure:
+def figure3d(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     """Draw the bound per observation over the iterations."""
-    fig = Figure(figsize=(5.4, 3.4), layout="constrained")
-    ax = fig.subplots()
+    cells = FIGURE3D.rows(results, status="done")
+    if cells.empty:
+        return None
+    fig, ax = style.panels(5.4, 3.4)
     runs = curves[curves["cell"].isin(cells["cell"])]
     draw_line(ax, over_seeds(runs, "bound", "iteration"), STOCHASTIC)
     ax.set(xlabel="iterations", ylabel="bound per observation (nats)")
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.xaxis.set_major_formatter(THOUSANDS)
     return fig

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from xcbench.papers import columns as c
 from xcbench.papers.description import Description, Part, Sections, Table, Verdicts
 from xcbench.papers.measures import Columns, Measure
@@ -60,7 +62,6 @@ STATEMENTS = [
         "One-vs-each is nearer to the parameters of softmax than Bouchard's bound",
         left=TABLE2(method="ove"),
         right=TABLE2(method="bouchard"),
-        headline=True,
         of=c.PARAM_NORM,
         datasets=AT_HAND,
         holds=LOWER,
@@ -194,7 +195,7 @@ STATEMENTS = [
             "In the plane the parameters of one-vs-each are remarkably close to "
             "those of softmax, within a tenth"
         ),
-        function=theory.distance_of_ove,
+        function=partial(theory.distances, method="ove"),
         measured="Eq. 17, one-vs-each against softmax at their optima",
         holds=below(0.1),
         exact=True,
@@ -203,7 +204,7 @@ STATEMENTS = [
     Statement(
         "Section 3, Figure 1b",
         "In the plane the parameters of Bouchard's bound are not close to those of softmax",
-        function=theory.distance_of_bouchard,
+        function=partial(theory.distances, method="bouchard"),
         measured="Eq. 17, Bouchard's bound against softmax at their optima",
         holds=above(0.1),
         exact=True,
@@ -549,6 +550,6 @@ PAPER = Description(
     measures=MEASURES,
     statements=STATEMENTS,
     sections=SECTIONS,
-    figures=[figures.draw_toy, figures.draw],
+    figures=figures.drawings,
     findings=findings.findings,
 )

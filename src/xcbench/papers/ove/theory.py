@@ -8,7 +8,6 @@ from scipy.special import log_expit, logsumexp
 
 from xcbench.papers import Measured
 from xcbench.papers.ove.experiments import FIGURE1B, TOY_WEIGHTS, read_weights, weight_matrix
-from xcbench.papers.rows import ended
 
 PROBLEMS = 200
 
@@ -50,7 +49,7 @@ def _minus_bouchard(at: np.ndarray, share: np.ndarray) -> float:
 
 def distance(measured: Measured, method: str) -> float:
     """Sum of the absolute differences over that of softmax; nan where none are kept."""
-    cells = ended(FIGURE1B.rows(measured.results))
+    cells = FIGURE1B().of(measured.results)
     table = read_weights(measured.folder / TOY_WEIGHTS)
     one, exact = (
         [weight_matrix(table, cell) for cell in cells.loc[cells["method"] == name, "cell"]]
@@ -61,14 +60,9 @@ def distance(measured: Measured, method: str) -> float:
     return float(np.abs(one[0] - exact[0]).sum() / np.abs(exact[0]).sum())
 
 
-def distance_of_ove(measured: Measured) -> list[float]:
-    """One-vs-each."""
-    return [it for it in [distance(measured, "ove")] if np.isfinite(it)]
-
-
-def distance_of_bouchard(measured: Measured) -> list[float]:
-    """Bouchard's bound."""
-    return [it for it in [distance(measured, "bouchard")] if np.isfinite(it)]
+def distances(measured: Measured, method: str) -> list[float]:
+    """The distance as a number of a claim."""
+    return [it for it in [distance(measured, method)] if np.isfinite(it)]
 
 
 def distance_text(measured: Measured, method: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from functools import partial
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -19,9 +20,9 @@ from xcbench.papers.umax.experiments import (
     TABLE3_CODE,
     TWICE,
 )
-from xcbench.show import panels, pictures, style
+from xcbench.show import panels, style
 from xcbench.show.panels import COLUMNS
-from xcbench.show.pictures import Picture
+from xcbench.show.pictures import Drawing
 
 STORED_TUNED = "tuned run used for Table 3 (Dec 2017)"
 STORED_RERUN = "tuned re-run: Implicit one pass per epoch (Feb 2018)"
@@ -88,6 +89,7 @@ DOUBLE_SUMS = {  # our name: its heading, and what the authors call the U-max th
     "raman_code": ("Raman et al., with the code's settings", "U-max (Raman double sum)"),
 }
 EPOCHS = 50
+RATE = "initial learning rate"
 FAR = 30.0  # times the loss before training: where axes of Figures 2 and 3 end
 
 READING = (
@@ -112,21 +114,13 @@ CAPTIONS = {
 }
 
 
-def draw(measured: Measured, folder: Path) -> dict[str, Picture]:
-    """Draw ``figure1``, ``figure2`` and ``figure3-DATASET``, and save them in a folder."""
+def drawings(measured: Measured) -> Iterator[Drawing]:
+    """``figure1``, ``figure2`` and a ``figure3-DATASET`` of every dataset."""
     results, curves, authors = measured.results, measured.curves, experiments.author_runs()
-    with style.look():
-        figures = {
-            "figure1": figure1(results, curves, authors),
-            "figure2": figure2(results, curves, authors),
-        }
-        for dataset, figure in figure3(results, curves, authors).items():
-            figures[f"figure3-{dataset}"] = figure
-    captions = {}
-    for name in figures:
-        kind, _, dataset = name.partition("-")
-        captions[name] = f"{CAPTIONS[kind].format(dataset=printed(dataset))} {READING}"
-    return pictures.save(figures, captions, folder)
+    for name, figure in {"figure1": figure1, "figure2": figure2}.items():
+        make = partial(figure, results, curves, authors)
+        yield Drawing(name, make, f"{CAPTIONS[name]} {READING}")
+    yield from figure3(results, curves, authors)
 
 
 def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
@@ -146,9 +140,7 @@ def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
             runs(group, curves),
         ]
     headings = ["stored by the authors", "measured, their evaluation", "measured, log loss"]
-    fig = _draw(rows, headings, looks, shared=True, times=2, log=False)
-    style.legend(fig, "", looks)
-    return fig
+    return _draw(rows, headings, looks, "", shared=True, times=2, log=False)
 
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
@@ -162,51 +154,49 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) 
             runs(group[double_sum(group) == which], curves) for which in DOUBLE_SUMS
         ]
     headings = [heading for heading, _ in DOUBLE_SUMS.values()]
-    fig = _draw(rows, headings, looks, shared=True, times=FAR, log=True)
-    style.legend(fig, "initial learning rate", looks)
-    return fig
+    return _draw(rows, headings, looks, RATE, shared=True, times=FAR, log=True)
 
 
 def figure3(
     results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame
-) -> dict[str, Figure]:
-    """Draw Figure 3 for every dataset, a row of panels a method: stored, code's settings, correct.
-
-    Returns
-    -------
-    dict
-        Figures by our name of the dataset.
-    """
+) -> Iterator[Drawing]:
+    """Figure 3 of every dataset."""
     raman = in_grids(results, FIGURE2)
     raman = raman[double_sum(raman) != "proposed"]
     cells = _by_rate(pd.concat([in_grids(results, FIGURE3, FIGURE3_ONE_PAIR), raman]))
     looks = panels.by_rate([*FIGURE3_RATES, *cells["lr"].dropna()])
-    figures = {}
     for dataset, group in cells.groupby("dataset"):
-        rows = {
-            name: [
-                stored_sweep(authors, name),
-                runs(code, curves, twice=True),
-                runs(correct, curves),
-            ]
-            for name, (code, correct) in _methods_of_figure3(group).items()
-        }
         title = printed(str(dataset))
-        headings = [
-            "Eurlex, stored by the authors",
-            f"{title}, with the code's settings",
-            f"{title}, correct",
-        ]
-        fig = _draw(rows, headings, looks, shared=False, times=FAR, log=True)
-        style.legend(fig, "initial learning rate", looks)
-        figures[str(dataset)] = fig
-    return figures
+        make = partial(_figure3, title, group, curves, authors, looks)
+        caption = f"{CAPTIONS['figure3'].format(dataset=title)} {READING}"
+        yield Drawing(f"figure3-{dataset}", make, caption)
+
+
+def _figure3(
+    title: str,
+    cells: pd.DataFrame,
+    curves: pd.DataFrame,
+    authors: pd.DataFrame,
+    looks: style.Styles,
+) -> Figure:
+    """Draw Figure 3 of a dataset, a row of panels a method: stored, code's settings, correct."""
+    rows = {
+        name: [stored_sweep(authors, name), runs(code, curves, twice=True), runs(correct, curves)]
+        for name, (code, correct) in _methods_of_figure3(cells).items()
+    }
+    headings = [
+        "Eurlex, stored by the authors",
+        f"{title}, with the code's settings",
+        f"{title}, correct",
+    ]
+    return _draw(rows, headings, looks, RATE, shared=False, times=FAR, log=True)
 
 
 def _draw(
     rows: dict[str, list[pd.DataFrame]],
     headings: list[str],
     looks: style.Styles,
+    title: str,
     *,
     shared: bool,
     times: float,
@@ -219,11 +209,12 @@ def _draw(
     rows : runs of the panels, by the label of the row.
     headings : of the columns.
     looks : what every panel is expected to show.
+    title : of the legend.
     shared : the panels of a row share their axis.
     times, log : where the axes end, and whether they are logarithmic (see `panels`).
     """
-    fig = Figure(figsize=(10, 0.8 + 2.1 * len(rows)), layout="constrained")
-    grid = fig.subplots(len(rows), 3, sharex=True, sharey="row" if shared else False, squeeze=False)
+    options = {"sharex": True, "sharey": "row" if shared else False, "squeeze": False}
+    fig, grid = style.panels(10, 0.8 + 2.1 * len(rows), len(rows), 3, **options)
     above = {}
     for (label, panel_runs), axes in zip(rows.items(), grid, strict=True):
         parts = [part[part["label"].isin(looks)] for part in panel_runs]
@@ -237,6 +228,7 @@ def _draw(
     grid[0, 0].set_xlim(0, EPOCHS)
     for ax in grid[-1]:
         ax.set_xlabel("epochs")
+    style.legend(fig, title, looks)
     return fig
 
 

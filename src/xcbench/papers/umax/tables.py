@@ -28,6 +28,7 @@ from xcbench.papers.umax.experiments import (
     FIGURE3,
     METHODS,
     OPTIMUM,
+    PRIOR,
     PUBLISHED_NAME,
     STEPS_DRAWN,
     STEPS_FACTOR,
@@ -51,6 +52,7 @@ from xcbench.papers.verdicts import DEVIATES, NO_DATA, Printed, agreement
 from xcbench.show.formats import NONE
 from xcbench.show.summary import at_best_rate, edge
 
+RATIO = "relative_final_train_log_loss"
 EXPECTED = {"classes": "labels", "dimension": "features", "examples": "train"}
 
 
@@ -122,7 +124,6 @@ def diverged_seeds(number: Number, variant: str, rows: pd.DataFrame) -> str:
 
 def with_averages(results: pd.DataFrame, by_number: dict[Key, Evidence]) -> dict[Key, Evidence]:
     """All evidence, of numbers that were not run without Implicit SGD beside their method."""
-    ratio = "relative_final_train_log_loss"
     averages = {method: _average(results, method) for method in METHODS}
     factor = averages["Vanilla SGD"]
     factor = replace(factor, reason=f"Table 3, column Vanilla SGD: {factor.reason}")
@@ -131,7 +132,7 @@ def with_averages(results: pd.DataFrame, by_number: dict[Key, Evidence]) -> dict
         key: it if it.variants else replace(it, command=it.command.replace(",implicit", ""))
         for key, it in by_number.items()
     } | {
-        **{("Table 3", "Average", method, ratio): average for method, average in averages.items()},
+        **{("Table 3", "Average", method, RATIO): average for method, average in averages.items()},
         ("text", "average of 7", names[0], "log_loss_factor"): factor,
         ("text", "Eurlex", names[1], "final_log_loss_factor"): _raman(results),
     }
@@ -139,9 +140,12 @@ def with_averages(results: pd.DataFrame, by_number: dict[Key, Evidence]) -> dict
 
 def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
     """Average of a method's ratios (code's settings); the paper's is over all seven datasets."""
-    table = published.numbers()
-    table = table[(table["paper"] == "umax") & (table["table"] == "Table 3")]
-    printed = table[table["method"] == printed_method].set_index("dataset")["value"].astype(float)
+    printed = pd.Series(
+        {
+            name: published.number("umax", "Table 3", name, printed_method, RATIO)
+            for name in DATASETS
+        }
+    )
     method = METHODS[printed_method]
     rows = TABLE3_CODE.rows(results, method=method)
     ratios = {
@@ -217,8 +221,7 @@ HIGH_RATE = 1.0
 
 def _diverged(measured: Measured, dataset: str, method: str) -> pd.DataFrame:
     """Whether a cell diverged, by rate and seed."""
-    rows = FIGURE3.rows(measured.results, dataset=dataset, method=method)
-    rows = rows[rows["status"] != "skipped"]
+    rows = FIGURE3(dataset, method).all_of(measured.results)
     return (rows["status"] == "diverged").groupby([rows["lr"], rows["seed"]]).mean().unstack()
 
 
@@ -368,14 +371,11 @@ def beyond(measured: Measured) -> pd.DataFrame:
     lines = []
     for dataset, shown in DATASET_NAMES.items():
         for method, name in PUBLISHED_NAME.items():
-            tuned, full = (
-                grid.rows(measured.results, dataset=dataset, method=method)
-                for grid in (TABLE3_TUNED, FIGURE3)
-            )
-            full = full[full["status"] != "skipped"]
+            tuned = TABLE3_TUNED.rows(measured.results, dataset=dataset, method=method)
+            full = FIGURE3(dataset, method).all_of(measured.results)
             if not (tuned["status"] != "skipped").any() and full.empty:
                 continue
-            best = at_best_rate(full) if len(full) else full
+            best = at_best_rate(full)
             one = best["lr"].nunique() == 1
             lines.append(
                 {
@@ -387,10 +387,34 @@ def beyond(measured: Measured) -> pd.DataFrame:
                     **_ends(best),
                 }
             )
-        optimum = ended(OPTIMUM.rows(measured.results, dataset=dataset)).head(1)
+        optimum = OPTIMUM(dataset).of(measured.results).head(1)
         if len(optimum):
             name = _solver(optimum.iloc[0])
             lines.append({"dataset": shown, "method": name, **_ends(optimum)})
+    return pd.DataFrame(lines)
+
+
+def warm_start(measured: Measured) -> pd.DataFrame:
+    """Losses from weights of zero and from the class prior, each at rates tuned on a tenth."""
+    lines = []
+    for dataset, shown in DATASET_NAMES.items():
+        for method, name in PUBLISHED_NAME.items():
+            cold, warm = (
+                grid(dataset, method).of(measured.results) for grid in (TABLE3_TUNED, PRIOR)
+            )
+            if ended(warm).empty:
+                continue
+            lines.append(
+                {
+                    "dataset": shown,
+                    "method": name,
+                    "from zero": values(cold, LOSS).text(3),
+                    "from the class prior": values(warm, LOSS).text(3),
+                    "test, from zero": values(cold, "test_log_loss").text(3),
+                    "test, from the class prior": values(warm, "test_log_loss").text(3),
+                    "rate": _rate(warm["lr"]),
+                }
+            )
     return pd.DataFrame(lines)
 
 
@@ -417,9 +441,7 @@ LATE = 40.0  # epoch from which a curve should not move any more if it has reach
 
 def best(results: pd.DataFrame, grid: Grid, dataset: str, method: str) -> pd.DataFrame:
     """Cells of a method that ended, at its best rate."""
-    rows = grid.rows(results, dataset=dataset, method=method)
-    rows = rows[rows["status"] != "skipped"]
-    return ended(at_best_rate(rows) if len(rows) else rows)
+    return ended(at_best_rate(grid(dataset, method).all_of(results)))
 
 
 def order(measured: Measured) -> pd.DataFrame:

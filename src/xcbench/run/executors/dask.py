@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import distributed
 
@@ -13,7 +12,7 @@ from xcbench import plugins
 from xcbench.config.settings import Config
 from xcbench.errors import UserError
 from xcbench.run.executors.elsewhere import LostTask
-from xcbench.run.executors.task import Result, Task, work
+from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system.processes import without_signals
 
 PATIENCE = 20.0  # seconds for a scheduler to answer
@@ -30,7 +29,7 @@ class DaskExecutor:
     def __init__(self, launch: Config) -> None:
         self.at_once = launch.workers
         self.cluster = None
-        address: Any = launch.executor_address
+        address: str | None = launch.executor_address
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         if not address:
             with without_signals():
@@ -55,7 +54,7 @@ class DaskExecutor:
         """As many tasks as cells may run side by side."""
         return self.at_once - running
 
-    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Hand tasks over."""
         try:
             return [self.client.submit(work, task, pure=False) for task in tasks]
@@ -65,11 +64,11 @@ class DaskExecutor:
                 "finished stays finished"
             ) from None
 
-    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+    def ended(self, tasks: Sequence[Handle]) -> Sequence[Handle]:
         """Futures that are done."""
         return [future for future in tasks if future.done()]
 
-    def result(self, task: Any) -> Result:
+    def result(self, task: Handle) -> Result:
         """Result of a future."""
         try:
             result: Result = task.result(timeout=PATIENCE)

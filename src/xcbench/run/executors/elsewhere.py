@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from xcbench.plan.planning import Job
-from xcbench.run.executors.task import Result, Task
+from xcbench.run.executors.task import Handle, Result, Task
 from xcbench.run.leases import Queue
 from xcbench.run.workers import Outcome, shared
 from xcbench.store import cells
@@ -35,10 +35,10 @@ class Executor(Protocol):
     def room(self, running: int) -> int:
         """Number of further tasks it accepts while some are running."""
 
-    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Submit tasks; returns the engine's handles."""
 
-    def ended(self, tasks: Sequence[object]) -> Sequence[Any]:
+    def ended(self, tasks: Sequence[object]) -> Sequence[Handle]:
         """Tasks that have ended, successfully or not."""
 
     def result(self, task: object) -> Result:
@@ -50,7 +50,7 @@ class Executor(Protocol):
 
 def run(queue: Queue, executor: Executor) -> Iterator[Outcome]:
     """Run the jobs of a queue and yield their outcomes, in order of completion."""
-    running: dict[Any, tuple[list[Job], float]] = {}
+    running: dict[Handle, tuple[list[Job], float]] = {}
     try:
         while queue or running:
             groups: list[list[Job]] = []

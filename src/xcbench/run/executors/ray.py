@@ -7,7 +7,6 @@ import os
 import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import ray
 from ray import exceptions
@@ -15,7 +14,7 @@ from ray import exceptions
 from xcbench.config.settings import Config
 from xcbench.errors import UserError, one_line
 from xcbench.run.executors.elsewhere import LostTask
-from xcbench.run.executors.task import Result, Task, work
+from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system.processes import without_signals
 
 PATIENCE = 20.0  # seconds for a cluster to answer
@@ -51,11 +50,11 @@ class RayExecutor:
         """As many tasks as cells may run side by side."""
         return self.at_once - running
 
-    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Hand tasks over."""
         return [self.work.remote(task) for task in tasks]
 
-    def ended(self, tasks: Sequence[object]) -> Sequence[Any]:
+    def ended(self, tasks: Sequence[object]) -> Sequence[Handle]:
         """References that are ready."""
         ready, _ = ray.wait([*tasks], num_returns=len(tasks), timeout=0) if tasks else ([], [])
         return list(ready)

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import submitit
 
 from xcbench.config.settings import Config
 from xcbench.errors import UserError, one_line
+from xcbench.options import Content
 from xcbench.run.executors.elsewhere import PAUSE, VISIBLE, LostTask
-from xcbench.run.executors.task import Result, Task, work
+from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system import durable
 
 ARRAY = 1000  # jobs of an array, by SLURM's own default
@@ -72,7 +72,7 @@ class SlurmExecutor:
             self.executor.update_parameters(**parameters)
         except (RuntimeError, ValueError, TypeError) as error:
             raise UserError(f"executor=slurm is not possible: {one_line(error)}") from None
-        self.jobs: dict[str, Any] = {}  # that run, by their numbers
+        self.jobs: Content = {}  # that run, by their numbers
         self.states: dict[str, str] = {}
         self.lost = False
         self.printed: set[str] = set()
@@ -82,7 +82,7 @@ class SlurmExecutor:
         """An array when the one before has ended."""
         return 0 if running else ARRAY
 
-    def submit(self, tasks: Sequence[Task]) -> Sequence[Any]:
+    def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Submit an array."""
         try:
             jobs = self.executor.map_array(_as_slurm_has_it, tasks)
@@ -95,7 +95,7 @@ class SlurmExecutor:
               flush=True)  # fmt: skip
         return [*self.jobs]
 
-    def ended(self, tasks: Sequence[Any]) -> Sequence[Any]:
+    def ended(self, tasks: Sequence[Handle]) -> Sequence[Handle]:
         """Jobs that left a result, or that SLURM says are over."""
         there = set(os.listdir(self.folder))
         with_result = {it for it in tasks if self.jobs[it].paths.result_pickle.name in there}
@@ -122,7 +122,7 @@ class SlurmExecutor:
             self.printed.add(text)
             print(text, flush=True)
 
-    def result(self, task: Any) -> Result:
+    def result(self, task: Handle) -> Result:
         """What a job left."""
         try:
             return self._result(task, self.jobs.pop(task))
@@ -130,7 +130,7 @@ class SlurmExecutor:
             self.lost = True
             raise
 
-    def _result(self, task: str, job: Any) -> Result:
+    def _result(self, task: str, job: Handle) -> Result:
         state = self.states.get(task, GONE)
         end = time.monotonic() + (VISIBLE if state == "COMPLETED" else 0)
         while not (there := job.paths.result_pickle.exists()) and time.monotonic() < end:
@@ -146,7 +146,7 @@ class SlurmExecutor:
             ) from None
         return result
 
-    def _log(self, job: Any) -> str:
+    def _log(self, job: Handle) -> str:
         """The end of what a job printed."""
         with suppress(OSError):
             return str(job.paths.stderr.read_text("utf-8", "replace"))[-LOG:]

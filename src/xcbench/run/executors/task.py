@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import xcbench
 from xcbench import plugins
@@ -20,6 +21,7 @@ from xcbench.run import runner
 from xcbench.store import cells
 
 ALONE = threading.Lock()  # cells of one process share its folder, its clock and BLAS's threads
+Handle = Any  # what an executor knows a task by
 
 
 @dataclass(frozen=True)

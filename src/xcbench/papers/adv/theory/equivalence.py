@@ -17,6 +17,7 @@ from scipy.special import log_softmax, softmax
 
 from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.papers.adv.theory import problem
+from xcbench.papers.demonstration import Demonstration, Frames
 
 MODELS = ("free scores", "linear")
 Loss = Callable[[np.ndarray], tuple[float, np.ndarray]]  # of scores (R, K): value and gradient
@@ -68,14 +69,15 @@ def distance(p: np.ndarray, q: np.ndarray) -> float:
     return float(np.abs(p - q).sum(axis=1).mean() / 2)
 
 
-def measure() -> pd.DataFrame:
+def measure() -> Frames:
     """Distances of predictions from those of softmax's own optimum.
 
     Returns
     -------
-    DataFrame
-        ``model``; ``noise``; ``removed`` and ``bare``: the total variation distance between
-        softmax's optimum and that of negative sampling, with log p_n and without. Means over rows.
+    dict
+        ``equivalence``: ``model``; ``noise``; ``removed`` and ``bare``: the total variation
+        distance between softmax's optimum and that of negative sampling, with log p_n and without.
+        Means over rows.
     """
     p_data = problem.data()
     rows = []
@@ -88,11 +90,12 @@ def measure() -> pd.DataFrame:
                 for how, term in (("removed", np.log(p_noise)), ("bare", 0.0))
             }
             rows.append({"model": model, "noise": name, **distances})
-    return pd.DataFrame(rows)
+    return {"equivalence": pd.DataFrame(rows)}
 
 
-def caption(rows: pd.DataFrame) -> str:
+def caption(frames: Frames) -> str:
     """What was measured and found."""
+    rows = frames["equivalence"]
     by_model = {model: rows[rows["model"] == model].set_index("noise") for model in MODELS}
     free, linear = by_model["free scores"], by_model["linear"]
     left = linear["removed"].sort_values()
@@ -106,3 +109,11 @@ def caption(rows: pd.DataFrame) -> str:
         "to a constant. There the distance that is left lies between "
         f"{left.iloc[0]:.3f} ({left.index[0]}) and {left.iloc[-1]:.3f} ({left.index[-1]})."
     )
+
+
+DEMONSTRATION = Demonstration(
+    "Theorem 1: the same optimum in the nonparametric limit",
+    measure,
+    caption,
+    words=("model", "noise"),
+)

@@ -17,6 +17,7 @@ import pandas as pd
 
 from xcbench.core.objectives.negative_sampling import BinaryLogistic
 from xcbench.papers.adv.theory import problem
+from xcbench.papers.demonstration import Demonstration, Frames
 
 DRAWS = 20_000  # of a positive and a negative, for each row
 STEP = 1e-4  # of the differences that give the Hessian
@@ -61,14 +62,15 @@ def _gradients(scores: np.ndarray, pair: np.ndarray) -> np.ndarray:
     return gradients
 
 
-def measure() -> pd.DataFrame:
+def measure() -> Frames:
     """Signal-to-noise ratios of four kinds of noise.
 
     Returns
     -------
-    DataFrame
-        ``noise``; ``eta`` and ``eta_closed``, measured and by Eq. 15, in units of 1/N²;
-        ``curvature`` and ``curvature_closed``, the sum over classes of the Hessian (at most 1/2).
+    dict
+        ``signal_to_noise``: ``noise``; ``eta`` and ``eta_closed``, measured and by Eq. 15, in units
+        of 1/N²; ``curvature`` and ``curvature_closed``, the sum over classes of the Hessian (at
+        most 1/2).
     """
     rng = np.random.default_rng(2)
     p_data = problem.data()
@@ -85,11 +87,12 @@ def measure() -> pd.DataFrame:
                 "curvature_closed": exact[1],
             }
         )
-    return pd.DataFrame(rows)
+    return {"signal_to_noise": pd.DataFrame(rows)}
 
 
-def caption(rows: pd.DataFrame) -> str:
+def caption(frames: Frames) -> str:
     """What was measured and found."""
+    rows = frames["signal_to_noise"]
     off = float(np.abs(rows["eta"] / rows["eta_closed"] - 1).max())
     inverse = dict(zip(rows["noise"], 1 / rows["eta_closed"], strict=True))
     curvature = dict(zip(rows["noise"], rows["curvature_closed"], strict=True))
@@ -105,3 +108,8 @@ def caption(rows: pd.DataFrame) -> str:
         f"{curvature['adversarial tree']:.2f} with the tree, "
         f"{curvature['uniform']:.2f} with uniform noise."
     )
+
+
+DEMONSTRATION = Demonstration(
+    "Theorem 2: signal-to-noise ratio of the samplers", measure, caption, words=("noise",)
+)

@@ -8,9 +8,10 @@ Theorem 2 comes from LIBLINEAR, that of Theorem 3 from a linear program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,16 @@ def rival(scores: np.ndarray, y: int, eps: float) -> int:
     return int(np.where(near, others, np.inf).argmin())
 
 
+def sub_gradient(problem: Problem, W: np.ndarray, i: np.integer, eps: float) -> np.ndarray:
+    """Of the hinge loss of a row against its rival."""
+    x, y, gradient = problem.X[i], problem.y[i], np.zeros_like(W)
+    r = rival(W @ x, y, eps)
+    if 1 + x @ (W[r] - W[y]) > 0:
+        gradient[r] += x
+        gradient[y] -= x
+    return gradient
+
+
 # ---------------------------------------------------------------- Theorem 2
 def of_l2(problem: Problem, strength: float, W: np.ndarray) -> float:
     """The objective of Eq. 10."""
@@ -77,12 +88,7 @@ def mean_of_algorithm_1(
     for t in range(1, steps + 1):
         eta = 1 / (strength * t)
         W *= 1 - strength * eta
-        i = rng.integers(ROWS)
-        x, y = problem.X[i], problem.y[i]
-        r = rival(W @ x, y, eps)
-        if 1 + x @ (W[r] - W[y]) > 0:
-            W[r] -= eta * x
-            W[y] += eta * x
+        W -= eta * sub_gradient(problem, W, rng.integers(ROWS), eps)
         W *= min(1, 1 / (np.sqrt(strength) * np.linalg.norm(W) or 1))
         total += W
     return total / steps
@@ -114,21 +120,19 @@ def bound_2(strength: float, eps: float, steps: int) -> float:
 
 def theorem_2() -> Iterator[dict[str, float]]:
     """Excess of the mean iterate, and the bound, of every setting and seed."""
-    for seed in range(SEEDS):
+    for seed, strength in product(range(SEEDS), STRENGTHS):
         problem = Problem.drawn(seed)
-        for strength in STRENGTHS:
-            best = optimum_of_l2(problem, strength)
-            for eps in INEXACT:
-                for steps in STEPS:
-                    mean = mean_of_algorithm_1(problem, strength, eps, steps, seed)
-                    yield {
-                        "setting": strength,
-                        "eps": eps,
-                        "steps": steps,
-                        "excess": of_l2(problem, strength, mean) - of_l2(problem, strength, best),
-                        "bound": bound_2(strength, eps, steps),
-                        "length": float(np.sqrt(strength) * np.linalg.norm(best)),
-                    }
+        best = optimum_of_l2(problem, strength)
+        for eps, steps in product(INEXACT, STEPS):
+            mean = mean_of_algorithm_1(problem, strength, eps, steps, seed)
+            yield {
+                "setting": strength,
+                "eps": eps,
+                "steps": steps,
+                "excess": of_l2(problem, strength, mean) - of_l2(problem, strength, best),
+                "bound": bound_2(strength, eps, steps),
+                "length": float(np.sqrt(strength) * np.linalg.norm(best)),
+            }
 
 
 # ---------------------------------------------------------------- Theorem 3
@@ -143,14 +147,8 @@ def mean_of_algorithm_2(problem: Problem, eps: float, steps: int, seed: int) -> 
     total = np.zeros_like(W)
     for _ in range(steps):
         total += W
-        i = rng.integers(ROWS)
-        x, y = problem.X[i], problem.y[i]
-        r = rival(W @ x, y, eps)
-        step = STRENGTH / 2 * np.sign(W)
-        if 1 + x @ (W[r] - W[y]) > 0:
-            step[r] += x
-            step[y] -= x
-        W -= RATE * step
+        gradient = sub_gradient(problem, W, rng.integers(ROWS), eps)
+        W -= RATE * (STRENGTH / 2 * np.sign(W) + gradient)
     return total / steps
 
 
@@ -179,60 +177,54 @@ def bound_3(problem: Problem, radius: float, eps: float, steps: int) -> float:
 
 def theorem_3() -> Iterator[dict[str, float]]:
     """Excess, the printed bound with R the length of rows, and that with R the length of W*."""
-    for seed in range(SEEDS):
-        for length in LENGTHS:
-            problem = Problem.drawn(seed, length)
-            best = optimum_of_l1(problem)
-            for eps in INEXACT:
-                for steps in STEPS:
-                    mean = mean_of_algorithm_2(problem, eps, steps, seed)
-                    yield {
-                        "setting": length,
-                        "eps": eps,
-                        "steps": steps,
-                        "excess": of_l1(problem, mean) - of_l1(problem, best),
-                        "bound": bound_3(problem, length, eps, steps),
-                        "bound, R = |W*|": bound_3(
-                            problem, float(np.linalg.norm(best)), eps, steps
-                        ),
-                        "length": float(np.linalg.norm(best)),
-                    }
+    for seed, length in product(range(SEEDS), LENGTHS):
+        problem = Problem.drawn(seed, length)
+        best = optimum_of_l1(problem)
+        radius = float(np.linalg.norm(best))
+        for eps, steps in product(INEXACT, STEPS):
+            mean = mean_of_algorithm_2(problem, eps, steps, seed)
+            yield {
+                "setting": length,
+                "eps": eps,
+                "steps": steps,
+                "excess": of_l1(problem, mean) - of_l1(problem, best),
+                "bound": bound_3(problem, length, eps, steps),
+                "bound, R = |W*|": bound_3(problem, radius, eps, steps),
+                "length": radius,
+            }
 
 
 # ---------------------------------------------------------------- what the report says
 @cache
-def measured_2() -> pd.DataFrame:
-    """All settings and seeds of Theorem 2."""
-    return pd.DataFrame(theorem_2())
-
-
-@cache
-def measured_3() -> pd.DataFrame:
-    """All settings and seeds of Theorem 3."""
-    return pd.DataFrame(theorem_3())
+def rows_of(theorem: Callable[[], Iterator[dict[str, float]]]) -> pd.DataFrame:
+    """All settings and seeds of `theorem_2` or `theorem_3`."""
+    return pd.DataFrame(theorem())
 
 
 def share_of_bound_2(measured: Measured) -> list[float]:
     """Excess over the bound of Theorem 2, the largest of all."""
-    rows = measured_2()
-    return [float((rows["excess"] / rows["bound"]).max())]
+    return largest_share(theorem_2, "bound")
 
 
 def length_of_optimum(measured: Measured) -> list[float]:
     """Length of W* times the root of lambda, the largest: Algorithm 1 projects to 1."""
-    return [float(measured_2()["length"].max())]
+    return [float(rows_of(theorem_2)["length"].max())]
 
 
 def share_of_bound_3(measured: Measured) -> list[float]:
     """Excess over the printed bound of Theorem 3, the largest of all."""
-    rows = measured_3()
-    return [float((rows["excess"] / rows["bound"]).max())]
+    return largest_share(theorem_3, "bound")
 
 
 def share_of_bound_3_from_optimum(measured: Measured) -> list[float]:
     """The same with R the distance from the start to the optimum, as in the standard proof."""
-    rows = measured_3()
-    return [float((rows["excess"] / rows["bound, R = |W*|"]).max())]
+    return largest_share(theorem_3, "bound, R = |W*|")
+
+
+def largest_share(theorem: Callable[[], Iterator[dict[str, float]]], bound: str) -> list[float]:
+    """Excess over a bound, the largest of all rows of a theorem."""
+    rows = rows_of(theorem)
+    return [float((rows["excess"] / rows[bound]).max())]
 
 
 def section(measured: Measured, folder: Path) -> list[Section]:
@@ -244,7 +236,7 @@ def section(measured: Measured, folder: Path) -> list[Section]:
             "printed bound, which holds with a probability of 0.95; the largest of two random "
             "problems of 60 rows, 8 features and 5 classes. eps: the rival is the worst class "
             "within eps of the best",
-            measured_2(),
+            rows_of(theorem_2),
             "lambda",
         ),
         (
@@ -252,7 +244,7 @@ def section(measured: Measured, folder: Path) -> list[Section]:
             "0.1, rows of length 1 and 0.1. The bound has R, the length of rows, where the "
             "standard proof has the distance of the optimum from the start; with that in its "
             "place in the last column",
-            measured_3(),
+            rows_of(theorem_3),
             "length of rows",
         ),
     ):

@@ -10,7 +10,7 @@ The oracle that trains here compares all codes instead (`xcbench.core.oracles.si
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 from xcbench.papers import Measured
 from xcbench.show import pictures, style
+from xcbench.show.pictures import Drawing
 from xcbench.show.section import Section
 
 S, C = 0.9, 0.5
@@ -55,7 +56,7 @@ def pair(rng: np.random.Generator, inner: np.ndarray) -> tuple[np.ndarray, np.nd
     return x, inner[:, None] * x + np.sqrt(1 - inner**2)[:, None] * w
 
 
-def farthest_share(formula: Callable[[float], float]) -> list[float]:
+def farthest_share(measured: Measured, formula: Callable[[float], float]) -> list[float]:
     """Share of equal bits less a formula, farthest from 0 of several inner products."""
     rng, inner = np.random.default_rng(0), np.linspace(-0.9, 0.9, 7)
     x, w = pair(rng, inner)
@@ -63,16 +64,6 @@ def farthest_share(formula: Callable[[float], float]) -> list[float]:
     shares = ((w @ planes > 0) == (x @ planes > 0)).mean(axis=1)
     differences = [share - formula(at) for share, at in zip(shares, inner, strict=True)]
     return [float(max(differences, key=abs))]
-
-
-def with_arccos(measured: Measured) -> list[float]:
-    """Measured share of equal bits less 1 - arccos(S) / pi."""
-    return farthest_share(equal_bits)
-
-
-def with_cos(measured: Measured) -> list[float]:
-    """Measured share of equal bits less the printed 1 - cos(S) / pi."""
-    return farthest_share(as_printed)
 
 
 def query(rng: np.random.Generator, n: int) -> tuple[bool, int]:
@@ -104,15 +95,13 @@ def exponent(measured: Measured) -> list[float]:
 
 def section(measured: Measured, folder: Path) -> list[Section]:
     """Recall and work against n."""
-    with style.look():
-        drawn = pictures.save({"hashing": draw(queries())}, {"hashing": CAPTION}, folder)
-    return [Section("Eq. 9: recall and work against n", figures=[drawn["hashing"]])]
+    drawn = pictures.save([Drawing("hashing", partial(draw, queries()), CAPTION)], folder)
+    return [Section("Eq. 9: recall and work against n", figures=[*drawn.values()])]
 
 
 def draw(rows: pd.DataFrame) -> Figure:
     """Draw both against n."""
-    fig = Figure(figsize=(8, 3), layout="constrained")
-    left, right = fig.subplots(1, 2)
+    fig, (left, right) = style.panels(8, 3, 1, 2)
     left.plot(rows["n"], rows["recall"], marker="o", markersize=3)
     left.axhline(1 - 1 / np.e, label="1 - 1/e", **style.REFERENCE)
     left.set(ylabel="recall", ylim=(0, 1.02), xscale="log", xlabel="n")

@@ -7,6 +7,7 @@ shorter than 1, or than the longest, have nearly the code of P(0).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ from xcbench.papers.report import all_but
 from xcbench.papers.rows import without_twins
 from xcbench.show import pictures, style
 from xcbench.show.formats import NONE
+from xcbench.show.pictures import Drawing
 from xcbench.show.section import Section
 from xcbench.show.table import Table
 
@@ -43,10 +45,8 @@ def section(measured: Measured, folder: Path) -> list[Section]:
     if rows.empty:
         text = "Not measured: `xcbench paper memoir grid=margins` measures it."
         return [Section(title, [text])]
-    with style.look():
-        figures = {"inexact": draw(rows)}
-    drawn = pictures.save(figures, {"inexact": CAPTION}, folder)
-    return [Section(title, tables=[table(rows)], figures=[drawn["inexact"]])]
+    drawn = pictures.save([Drawing("inexact", partial(draw, rows), CAPTION)], folder)
+    return [Section(title, tables=[table(rows)], figures=[*drawn.values()])]
 
 
 def table(frame: pd.DataFrame) -> Table:
@@ -91,10 +91,8 @@ def draw(frame: pd.DataFrame) -> Figure:
         name: {"color": style.OTHERS[i], "linestyle": style.DASHES[i]}
         for i, name in enumerate(names)
     }
-    fig = Figure(figsize=(8, 2.7 * len(titled)), layout="constrained")
-    for (left, right), (title, at) in zip(
-        fig.subplots(len(titled), 2, squeeze=False), titled, strict=True
-    ):
+    fig, panels = style.panels(8, 2.7 * len(titled), len(titled), 2, squeeze=False)
+    for (left, right), (title, at) in zip(panels, titled, strict=True):
         for name, group in at.groupby("oracle", sort=False):
             look, by = looks[str(name)], group.groupby("batches")["recall"]
             left.plot(by.mean().index, by.mean(), marker="o", markersize=3, **look)

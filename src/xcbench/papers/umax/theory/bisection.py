@@ -23,6 +23,7 @@ from xcbench.core.objectives.implicit import (
     newton_change,
     upper_ends,
 )
+from xcbench.papers.demonstration import Demonstration, Frames
 from xcbench.show import style
 
 ACCURACY = 1e-9
@@ -155,7 +156,7 @@ def measure() -> dict[str, pd.DataFrame]:
 SOLVERS = {"bisection": bisect, "Brent": brent, "Newton": newton}
 
 
-def caption(frames: dict[str, pd.DataFrame]) -> str:
+def caption(frames: Frames) -> str:
     """What was measured and found."""
     by = frames["bisection"].set_index("solver")
     of = by.to_dict("index")
@@ -172,10 +173,9 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     )
 
 
-def draw(frames: dict[str, pd.DataFrame]) -> Figure:
+def draw(frames: Frames) -> Figure:
     """Draw the distribution of the evaluations."""
-    fig = Figure(figsize=(6, 2.8), layout="constrained")
-    ax = fig.subplots()
+    fig, ax = style.panels(6, 2.8)
     colours = {
         "bisection": style.OTHERS[0],
         "Brent": style.OTHERS[3],
@@ -186,7 +186,11 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
         look: dict[str, Any] = style.REFERENCE if name == "bound" else {}
         label = "bound of Proposition 4" if name == "bound" else str(name)
         ax.plot(part["evaluations"], part["states"], color=colours[str(name)], label=label, **look)
-    ax.set_xlabel("evaluations")
-    ax.set_ylabel(f"states of {STATES:,}")
+    ax.set(xlabel="evaluations", ylabel=f"states of {STATES:,}")
     ax.legend(loc="upper center")
     return fig
+
+
+DEMONSTRATION = Demonstration(
+    "Proposition 4: evaluations to solve an implicit step", measure, caption, draw
+)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from functools import partial
+from itertools import count, islice, product
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,9 @@ from scipy.special import logsumexp
 
 from xcbench.core.objectives import Numbers
 from xcbench.core.objectives.double_sum import double_sum
+from xcbench.papers.demonstration import Demonstration, Frames
 from xcbench.show import style
+from xcbench.system import forks
 
 DELTA = 1.0
 L2 = 0.1
@@ -129,24 +132,22 @@ def umax(
     rng, run = np.random.default_rng(0), np.arange(runs)
     u = np.full((runs, n), np.log(problem.classes))
     W = np.zeros((runs, problem.classes, problem.X.shape[1]))
-    t = 0
-    while True:
+    sign = np.array([n, -n])[:, None]  # of the drawn class and the true one
+    for t in count():
         yield u, W
-        i, eta = rng.integers(n, size=runs), np.broadcast_to(rate(t), runs)
-        x, y, k = problem.X[i], problem.y[i], rng.integers(others, size=runs)
-        k += k >= y
-        difference = np.sum(x * (W[run, k] - W[run, y]), axis=1)
+        i, k = rng.integers(n, size=runs), rng.integers(others, size=runs)
+        x, y, eta = problem.X[i], problem.y[i], np.broadcast_to(rate(t), runs)
+        pair = run[:, None], np.stack([k + (k >= y), y], axis=1)
+        w = W[pair]
+        difference = np.sum(x * (w[:, 0] - w[:, 1]), axis=1)
         _, excess, u_next = double_sum(
             difference + np.log(others), difference, u[run, i], eta * n, 1.0, delta
         )
-        for c, sign in ((k, 1.0), (y, -1.0)):
-            w = W[run, c]
-            gradient = sign * n * np.asarray(excess)[:, None] * x
-            w = w - eta[:, None] * (gradient + problem.mu * beta[c][:, None] * w)
-            size = np.linalg.norm(w, axis=1, keepdims=True)
-            W[run, c] = w * np.minimum(1.0, bounds.W / np.maximum(size, bounds.W))
+        gradient = sign * np.asarray(excess)[:, None, None] * x[:, None]
+        w = w - eta[:, None, None] * (gradient + problem.mu * beta[pair[1]][..., None] * w)
+        size = np.linalg.norm(w, axis=2, keepdims=True)
+        W[pair] = w * np.minimum(1.0, bounds.W / np.maximum(size, bounds.W))
         u[run, i] = np.minimum(bounds.u, u_next)
-        t += 1
 
 
 def until_half(problem: Problem, rate: float) -> float:
@@ -207,9 +208,8 @@ def decaying(problem: Problem) -> pd.DataFrame:
     ``softmax`` is the same at the best u, of W alone.
     """
     least, n = problem.best()[1], len(problem.y)
-    starts = np.repeat(STARTS, SEEDS)
-    runs = pd.DataFrame({"start": starts, "seed": np.tile(np.arange(SEEDS), len(STARTS))})
-    parts = []
+    runs = pd.DataFrame(product(STARTS, range(SEEDS)), columns=["start", "seed"])
+    starts, parts = runs["start"].to_numpy(), []
     for method, delta in (("umax", DELTA), ("vanilla", np.inf)):
         steps = umax(problem, lambda t: starts / n / (1 + t / DECAY), delta, len(starts))
         for t, (u, W) in zip(range(STEPS + 1), steps, strict=False):
@@ -223,11 +223,15 @@ def decaying(problem: Problem) -> pd.DataFrame:
 
 def measure() -> dict[str, pd.DataFrame]:
     """Theorem 1's rate and its steps; suboptimality at rates that decay."""
-    theorem = pd.concat([halving(mu) for mu in STRENGTHS], ignore_index=True)
-    return {"convergence": decaying(Problem.tiny()), "convergence_theorem": theorem}
+    parts = [partial(decaying, Problem.tiny()), *(partial(halving, mu) for mu in STRENGTHS)]
+    convergence, *theorem = forks.each(lambda part: part(), parts)
+    return {
+        "convergence": convergence,
+        "convergence_theorem": pd.concat(theorem, ignore_index=True),
+    }
 
 
-def caption(frames: dict[str, pd.DataFrame]) -> str:
+def caption(frames: Frames) -> str:
     """What was measured and found."""
     every, runs = frames["convergence_theorem"], frames["convergence"]
     theorem = every[every["theorem"]].set_index("mu")
@@ -252,15 +256,13 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     )
 
 
-def draw(frames: dict[str, pd.DataFrame]) -> Figure:
+def draw(frames: Frames) -> Figure:
     """Draw steps until half at the theorem's rate by l2, and the decaying rates."""
-    fig = Figure(figsize=(10, 2.8), layout="constrained")
-    left, *panels = fig.subplots(1, 1 + len(STARTS))
+    fig, (left, *panels) = style.panels(10, 2.8, 1, 1 + len(STARTS))
     every = frames["convergence_theorem"]
     theorem = every[every["theorem"]]
     left.loglog(theorem["mu"], theorem["steps"], "o-", color=style.COLOURS["umax"])
-    left.set_title("steps to half, Theorem 1")
-    left.set_xlabel("l2 mu")
+    left.set(title="steps to half, Theorem 1", xlabel="l2 mu")
     runs = frames["convergence"]
     for ax, start in zip(panels, STARTS, strict=True):
         for method, dashes in (("umax", "-"), ("vanilla", "--")):
@@ -270,8 +272,12 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
             colour = style.COLOURS[method]
             ax.fill_between(low.index, low, high, color=colour, alpha=0.25, linewidth=0)
             ax.loglog(by_step.median(), dashes, color=colour, label=method)
-        ax.set_title(f"ηN = {start:g} / (1 + t/{DECAY:g})")
-        ax.set_xlabel("steps t")
+        ax.set(title=f"ηN = {start:g} / (1 + t/{DECAY:g})", xlabel="steps t")
     panels[0].set_ylabel("(f - min f) / N")
     panels[0].legend()
     return fig
+
+
+DEMONSTRATION = Demonstration(
+    "Theorem 1: convergence of U-max at its own rate", measure, caption, draw
+)

@@ -22,6 +22,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
+from xcbench.papers.demonstration import Demonstration, Frames
 from xcbench.show import style
 
 ROWS, CLASSES, FEATURES = 200, 100, 20
@@ -112,7 +113,7 @@ def measure() -> dict[str, pd.DataFrame]:
     return {"second_moment": pd.DataFrame(rows)}
 
 
-def caption(frames: dict[str, pd.DataFrame]) -> str:
+def caption(frames: Frames) -> str:
     """What was measured and found."""
     rows = frames["second_moment"]
     best, tenth, start = (
@@ -132,22 +133,24 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     )
 
 
-def draw(frames: dict[str, pd.DataFrame]) -> Figure:
+def draw(frames: Frames) -> Figure:
     """Draw both second moments, and their ratio."""
-    fig = Figure(figsize=(10, 2.8), layout="constrained")
-    left, right = fig.subplots(1, 2)
+    fig, (left, right) = style.panels(10, 2.8, 1, 2)
     for i, (name, line) in enumerate(frames["second_moment"].groupby("u", sort=False)):
         look: dict[str, Any] = {"linestyle": style.DASHES[i]}
         for equation, colour in (("Eq. 6", style.COLOURS["umax"]), ("Eq. 8", style.OTHERS[5])):
             left.semilogy(line["path"], line[equation], color=colour, **look)
         right.semilogy(line["path"], line["ratio"], color="black", label=str(name), **look)
-    left.set_ylim(1e-3, 1e3)
-    left.set_ylabel("second moment / N²")
-    right.set_ylim(1e-4, 4)
+    left.set(ylim=(1e-3, 1e3), ylabel="second moment / N²")
+    right.set(ylim=(1e-4, 4), ylabel="Eq. 6 / Eq. 8")
     right.axhline(1, color=style.OTHERS[4], **style.REFERENCE)
-    right.set_ylabel("Eq. 6 / Eq. 8")
     right.legend(title="u is", loc="lower right")
     left.legend(handles=left.lines[:2], labels=["Eq. 6 (U-max)", "Eq. 8 (Raman et al.)"])
     for ax in (left, right):
         ax.set_xlabel("s, W = s W*")
     return fig
+
+
+DEMONSTRATION = Demonstration(
+    "Section 2.3: the gradients of the two double sums", measure, caption, draw
+)

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from xcbench.core.objectives import Numbers
 from xcbench.core.objectives.double_sum import double_sum
 from xcbench.core.objectives.implicit import implicit_step
+from xcbench.papers.demonstration import Demonstration, Frames
 from xcbench.show import style
 
 CLASSES = 1000
@@ -142,7 +143,7 @@ def measure() -> dict[str, pd.DataFrame]:
     }
 
 
-def caption(frames: dict[str, pd.DataFrame]) -> str:
+def caption(frames: Frames) -> str:
     """What was measured and found."""
     slopes, ratio = frames["step_size_asymptotes"], frames["step_size_ratios"]
     both, w = (ratio[ratio["part"] == part] for part in ("u and w", "w"))
@@ -162,10 +163,9 @@ def caption(frames: dict[str, pd.DataFrame]) -> str:
     )
 
 
-def draw(frames: dict[str, pd.DataFrame]) -> Figure:
+def draw(frames: Frames) -> Figure:
     """Draw a panel for each rate, and the ratios."""
-    fig = Figure(figsize=(10, 2.8), layout="constrained")
-    *panels, last = fig.subplots(1, len(RATES) + 1)
+    fig, (*panels, last) = style.panels(10, 2.8, 1, len(RATES) + 1)
     steps = frames["step_size"]
     for ax, rate in zip(panels, RATES, strict=True):
         part = steps[steps["rate"] == rate]
@@ -173,8 +173,7 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
             ax.semilogy(line["gap"], line["step"], color=style.COLOURS[str(method)], label=method)
         bound = rate * (CLASSES - 1) * np.exp(DELTA)
         ax.axhline(bound, color=style.COLOURS["umax"], **style.REFERENCE)
-        ax.set_title(f"ηN = {rate:g}")
-        ax.set_xlabel("gap x·(w_k - w_y) - u")
+        ax.set(title=f"ηN = {rate:g}", xlabel="gap x·(w_k - w_y) - u")
     panels[0].set_ylabel("step in w_k")
     panels[0].legend()
     looks = {"u and w": style.COLOURS["implicit"], "w": style.OTHERS[4]}
@@ -183,7 +182,9 @@ def draw(frames: dict[str, pd.DataFrame]) -> Figure:
             line["gap"], line["largest"], "o-", color=looks[str(name)], label=f"in {name}"
         )
     last.axhline(1, color="black", **style.REFERENCE)
-    last.set_title("implicit / vanilla, largest")
-    last.set_xlabel("gap x·(w_k - w_y) - u")
+    last.set(title="implicit / vanilla, largest", xlabel="gap x·(w_k - w_y) - u")
     last.legend()
     return fig
+
+
+DEMONSTRATION = Demonstration("Propositions 1 and 2: sizes of steps", measure, caption, draw)

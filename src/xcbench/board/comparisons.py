@@ -1,0 +1,153 @@
+"""Comparisons of methods over tasks: ranks, tests, and how far rankings and advice carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from xcbench.board.results import CHOOSING, MEASURES, Board
+from xcbench.core.metrics import of_column
+from xcbench.show.effects import CONFIDENCE, Effect, holm
+
+DRAWS = 2000  # of a bootstrap
+ENDS = ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2)
+RANKS = ["measure", "method", "average rank", "low", "high", "p", "p by Holm", "result", "tasks"]
+LEADER, SAME, BEHIND, AHEAD = "leader", "no difference found", "behind", "ahead"
+
+
+def ranked(board: Board) -> pd.DataFrame:
+    """Methods by their average rank, each compared with the leader, for every measure.
+
+    The leader has the best average rank by validation rows. A method without a number on a task
+    ranks last there, and has no test.
+    """
+    tables = [*_ranked(board)]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=RANKS)
+
+
+def _ranked(board: Board) -> Iterator[pd.DataFrame]:
+    for measure in MEASURES:
+        values = losses(board, measure)
+        lead = leader(board, measure, board.measured)
+        if not lead:
+            continue
+        some = by_seed(board.ranked, measure, measure, list(values.columns))
+        low, high = np.quantile(_ranks(drawn(some)).mean(axis=1), ENDS, axis=0)
+        behind = values.sub(values[lead], axis="index")
+        p = behind.apply(signed_ranks).where(values.columns != lead)
+        table = pd.DataFrame(
+            {
+                "measure": measure,
+                "method": values.columns,
+                "average rank": _ranks(values.to_numpy()).mean(axis=0),
+                "low": low,
+                "high": high,
+                "p": p.to_numpy(),
+                "p by Holm": holm([*p]),
+                "tasks": len(values),
+            }
+        )
+        side = np.where(behind.median() > 0, BEHIND, AHEAD)
+        table["result"] = np.where(table["p by Holm"] <= 1 - CONFIDENCE, side, SAME)
+        table.loc[table["method"] == lead, "result"] = LEADER
+        yield table.sort_values("average rank", kind="stable")[RANKS]
+
+
+def losses(board: Board, measure: str, column: str = "") -> pd.DataFrame:
+    """Means over seeds of the ranked methods, tasks × methods; turned so that less is better."""
+    rows = board.ranked.dropna(subset=[column or measure])
+    table = rows.pivot_table(index="task", columns="method", values=column or measure)
+    return pd.DataFrame(of_column(measure).key(table)).reindex(board.measured).dropna(how="all")
+
+
+def leader(board: Board, measure: str, tasks: list[str]) -> str:
+    """Method of the best average rank on some tasks by validation rows; empty without any."""
+    validated = losses(board, measure, CHOOSING[measure]).reindex(tasks).dropna(how="all")
+    ranks = _ranks(validated.to_numpy()).mean(axis=0) if len(validated) else ()
+    return str(validated.columns[int(np.argmin(ranks))]) if len(ranks) else ""
+
+
+def by_seed(rows: pd.DataFrame, measure: str, column: str, methods: Sequence[str]) -> np.ndarray:
+    """Values (tasks, seeds, methods), turned so that less is better."""
+    table = rows.pivot_table(index=["task", "seed"], columns="method", values=column)
+    tasks, seeds = rows["task"].unique(), rows["seed"].unique()
+    every = pd.MultiIndex.from_product([tasks, seeds])
+    keys = of_column(measure).key(table.reindex(index=every, columns=list(methods)))
+    return np.asarray(keys, float).reshape(len(tasks), len(seeds), len(methods))
+
+
+def drawn(values: np.ndarray) -> np.ndarray:
+    """Means over seeds (draws, tasks, methods): tasks drawn with replacement, of each the seeds."""
+    rng, (tasks, seeds, _) = np.random.default_rng(0), values.shape
+    task = rng.integers(tasks, size=(DRAWS, tasks, 1))
+    some = values[task, rng.integers(seeds, size=(DRAWS, tasks, seeds))]
+    there = np.isfinite(some)
+    total, number = np.where(there, some, 0.0).sum(axis=2), there.sum(axis=2)
+    return np.where(number, total / np.maximum(number, 1), np.nan)
+
+
+def interval(values: pd.DataFrame) -> Effect:
+    """Mean of a table of tasks × seeds, with an interval over tasks and seeds together."""
+    if values.empty:
+        return Effect(np.nan, np.nan, np.nan, 0)
+    draws = drawn(values.to_numpy(float)[:, :, None])[:, :, 0]
+    means = pd.DataFrame(draws).mean(axis="columns").dropna()  # of draws that have any number
+    low, high = np.quantile(means, ENDS)
+    return Effect(float(values.mean(axis="columns").mean()), float(low), float(high), len(values))
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """Ranks along the last axis, those without a number last."""
+    return np.asarray(stats.rankdata(np.where(np.isnan(values), np.inf, values), axis=-1))
+
+
+def signed_ranks(differences: pd.Series) -> float:
+    """P of Wilcoxon's signed ranks; nan where a task has no number, 1 where none differs."""
+    if differences.isna().any():
+        return np.nan
+    return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
+
+
+def pairs_apart(board: Board, measure: str) -> tuple[int, int]:
+    """Pairs of methods that Wilcoxon's test tells apart after Holm over all, and all pairs."""
+    values = losses(board, measure).dropna(axis="columns")
+    p = [signed_ranks(values[one] - values[other]) for one, other in combinations(values, 2)]
+    return sum(it <= 1 - CONFIDENCE for it in holm(p)), len(p)
+
+
+def predicted(board: Board) -> pd.DataFrame:
+    """Kendall's tau of average ranks on the other tasks and ranks on each task held out."""
+    aside = [it.name for it in board.protocol.tasks if it.held_out and it.name in board.measured]
+    lines = []
+    for measure in MEASURES:
+        values = losses(board, measure)
+        others = values.drop(index=aside, errors="ignore")
+        for task in aside if len(others) else ():
+            own = values.loc[task].dropna()
+            average = _ranks(others[own.index].to_numpy()).mean(axis=0)
+            tau = stats.kendalltau(average, own)
+            lines.append((measure, task, tau.statistic, tau.pvalue, len(own), len(others)))
+    return pd.DataFrame(lines, columns=["measure", "task", "tau", "p", "methods", "other tasks"])
+
+
+def regrets(board: Board) -> pd.DataFrame:
+    """What recommendations lose on the test rows of every task, against its best method.
+
+    Of all methods, the best by the task's own validation rows is recommended; or, untried, the
+    leader of the other tasks.
+    """
+    lines = []
+    for measure in MEASURES:
+        tested, validated = losses(board, measure), losses(board, measure, CHOOSING[measure])
+        for task in tested.index:
+            tried = validated.loc[task].idxmin() if task in validated.index else ""
+            untried = leader(board, measure, [it for it in board.measured if it != task])
+            regret = tested.loc[task] - tested.loc[task].min()
+            numbers = (name for it in (tried, untried) for name in (it, regret.get(it)))
+            lines.append((measure, task, tested.loc[task].idxmin(), *numbers))
+    columns = ["measure", "task", "best", "tried", "regret", "untried", "regret untried"]
+    return pd.DataFrame(lines, columns=columns)

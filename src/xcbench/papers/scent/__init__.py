@@ -1,0 +1,1 @@
+"""Compositional entropic risk (Wei et al. 2026): SCENT beside U-max, SOX, ASGD and BSGD."""
