@@ -1,4 +1,4 @@
-"""Core hours of the five papers with today's code, from a sample of their cells."""
+"""Core hours of the papers with today's code, from a sample of their cells."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xcbench.plan import planning
 from xcbench.plan.planning import Job
 from xcbench.run import runner
 
-NAMES = ("umax", "ove", "ar", "adv", "memoir")
+NAMES = ("umax", "ove", "ar", "adv", "memoir", "scent")
 FEWEST = 4  # cells of an estimate
 REST = 0.5  # seconds of a cell besides training and evaluation
 HOUR = 3600.0
