@@ -38,7 +38,9 @@ class SoftmaxClassifier(LinearClassifier):
     Other Parameters
     ----------------
     l2 : float
-        lambda of lambda/2 ||(w, b)||², added to the weighted sum over samples.
+        lambda of lambda/2 ||(w, b)||², added to the weighted sum over samples; 1 by default, as
+        C = 1 of scikit-learn's `LogisticRegression`. Without it (0) rows that can be separated
+        have no optimum, and probabilities of other rows become worse and worse.
     tolerance : float
         Stop at this largest component of the gradient of the mean objective.
     iterations : int
@@ -86,7 +88,7 @@ class SoftmaxClassifier(LinearClassifier):
         return "float64"
 
     def _defaults(self) -> dict[str, object]:
-        return {"solver": LBFGS}
+        return {"solver": LBFGS, "l2": 1.0}
 
     def fit(self, X: Features, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Train.
