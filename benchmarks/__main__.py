@@ -28,6 +28,7 @@ RATIOS = {  # modules and their functions, imported alone: commands inherit the 
 }
 PAGES = {  # which have files of their own; run by name alone
     "adapters": ("adapters", "run"),
+    "at_defaults": ("at_defaults", "run"),
     "capacity": ("capacity", "run"),
     "default_rates": ("default_rates", "run"),
     "found_rates": ("default_rates", "trials"),

@@ -115,7 +115,7 @@ class Launch:
         """Wait for its end; gives what it printed."""
         if not wait([self.process.sentinel], timeout):
             self.kill()
-            raise TimeoutError(" ".join(self.process._args[1]))  # type: ignore[attr-defined]
+            raise TimeoutError(self.process.name)
         self.poll()
         return self.printed("out"), self.printed("err")
 
@@ -172,7 +172,9 @@ class Workspace:
         """A script or module with words, in a process that was forked."""
         scratch = TemporaryDirectory()
         settings = (str(self.path), self.environment(**environment), scratch.name, limits)
-        process = FORKS.Process(target=_program, args=(program, words, *settings))
+        process = FORKS.Process(
+            target=_program, args=(program, words, *settings), name=" ".join(map(str, words))
+        )
         with FORKING, pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTHONPATH", PRELOADED)  # of the server, which starts here
             process.start()
