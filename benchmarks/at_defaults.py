@@ -16,12 +16,11 @@ import pandas as pd
 import xcbench
 from benchmarks import multi_label
 from benchmarks.comparison import Comparison, System
-from benchmarks.equal_loss import Probabilities, losses
+from benchmarks.equal_loss import UNIT, Probabilities, losses
 from benchmarks.multi_label import Trained
 from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset
 
-UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
 DATASETS: dict[str, dict[str, Any]] = {
     "digits": {},
     "mnist": {"protocol__divide_by": 255},

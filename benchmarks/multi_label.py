@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 
 import xcbench
 from benchmarks.comparison import Comparison, System
+from benchmarks.equal_loss import UNIT
 from benchmarks.measure import ROOT
 from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset, LabelSets, Split
@@ -38,7 +39,6 @@ from xcbench.show.pictures import Drawing, save
 from xcbench.store.ordering import best_first
 
 EACH = {"protocol__label": "each"}
-UNIT = {"protocol__row_norm": "l2", "protocol__tfidf": True}
 TWIN = "lshtc1-twin"  # of its shape, one label a row: planted weights, so that seconds alone count
 DATASETS: dict[str, dict[str, Any]] = {
     "bibtex": EACH,
