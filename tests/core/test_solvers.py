@@ -52,15 +52,19 @@ def test_lbfgs_agrees_with_scikit_learn(digits):
 
 
 def test_ridge_acts_on_weights_and_biases(small):
-    """At the optimum the gradient of the summed loss equals -lambda (w, b)."""
-    model, _ = fit(small, SoftmaxOptions(name="softmax", l2=3.0, tolerance=1e-10))
+    """At the optimum the gradient of the summed loss equals -lambda (w, b).
+
+    A line search by values ends where they no longer fall: at a mean gradient near the root of
+    the machine's precision, 1e-8, on 300 rows.
+    """
+    model, _ = fit(small, SoftmaxOptions(name="softmax", l2=3.0, tolerance=3e-8))
     X, y = small.train.X.toarray().astype(float), small.train.y
     scores = X @ model.V.T + model.b
     probability = np.exp(scores - scores.max(axis=1, keepdims=True))
     probability /= probability.sum(axis=1, keepdims=True)
     probability[np.arange(len(y)), y] -= 1
-    np.testing.assert_allclose(probability.T @ X, -3.0 * model.V, atol=1e-6)
-    np.testing.assert_allclose(probability.sum(axis=0), -3.0 * model.b, atol=1e-6)
+    np.testing.assert_allclose(probability.T @ X, -3.0 * model.V, atol=1e-5)
+    np.testing.assert_allclose(probability.sum(axis=0), -3.0 * model.b, atol=1e-5)
 
 
 STOCHASTIC = {
