@@ -36,6 +36,7 @@ PAGES = {  # which have files of their own; run by name alone
     "exact_softmax": ("exact_softmax", "run"),
     "executors": ("commands", "executors"),
     "grids": ("grids", "run"),
+    "kept_apart": ("kept_apart", "run"),
     "multi_label": ("multi_label", "run"),
     "paper_hours": ("paper_hours", "run"),
     "rivals": ("rivals", "run"),

@@ -232,15 +232,24 @@ def above(frame: Any) -> Any:
     return frame[frame["default"] & ran & ~(frame["log_loss"] < frame["prior_log_loss"])]
 
 
-def table(frame: Any, seconds: float) -> str:
-    """Final log loss less the prior's, a row a dataset; other rates of cells not below it."""
+def by_method(frame: Any) -> str:
+    """Final log loss at the default rate less the prior's, a row a dataset; and how many are below.
+
+    An empty cell was not run, and is not counted.
+    """
     default = frame[frame["default"]]
     shown = default.assign(below=[difference(row) for row in default.itertuples()])
     shown["prior"] = default["prior_log_loss"].map("{:.2f}".format)
     order = default["dataset"].unique()
     wide = shown.pivot(index=["dataset", "prior"], columns="method", values="below")
     wide = wide.reindex(order, level="dataset").reindex(columns=[*METHODS]).fillna("")
-    ran = default["log_loss"].notna() | (default["status"] == "diverged")
+    ran = (default["log_loss"].notna() | (default["status"] == "diverged")).sum()
+    counted = f"{ran - len(above(frame))} of {ran} cells end below the prior."
+    return f"{markdown(wide.reset_index())}\n{counted}"
+
+
+def table(frame: Any, seconds: float) -> str:
+    """Final log loss less the prior's; other rates of cells not below it."""
     failed, lines = above(frame), []
     for cell in failed.itertuples():
         same = (frame["dataset"] == cell.dataset) & (frame["method"] == cell.method)
@@ -259,9 +268,8 @@ def table(frame: Any, seconds: float) -> str:
         f"{REAL_ROWS:,} rows at most, the first; generated data: {ROWS:,}. `timeout`: stopped "
         f"after {seconds:g} s, at the epoch that is shown; an empty cell was not run. Compiled "
         f"engine, one thread, {TEST:,} test rows. "
-        f"Written by `python -m benchmarks default_rates`.\n\n{markdown(wide.reset_index())}\n"
-        f"{ran.sum() - len(failed)} of {ran.sum()} cells end below the prior. Of the others, the "
-        f"same at other rates (that of the trials in bold):\n\n{markdown(others)}\n"
+        f"Written by `python -m benchmarks default_rates`.\n\n{by_method(frame)} Of the others, "
+        f"the same at other rates (that of the trials in bold):\n\n{markdown(others)}\n"
     ) + "\n".join([*LIMITS, ""])
 
 

@@ -41,14 +41,16 @@ def cluster_size(settings: ClusterOptions, info: Info) -> int:
 
 
 def memory(settings: ClusterOptions, info: Info, itemsize: int, epochs: float) -> float:
-    """Bytes of dense machines that train together, and of sparse ones.
+    """Bytes of dense machines that train together, of their rows, and of sparse machines.
 
-    A machine has the features of rows that it keeps near its margin: those of its label, as many
+    A row has a sign, a dual variable and a mark in every machine that trains. A machine has the features of rows that it keeps near its margin: those of its label, as many
     of others, and some more where the label is rare.
     """
     near = 2 * info.train / info.classes + RIVALS
     numbers = info.classes * min(info.features, info.nonzeros_per_row * near)
-    return 8 * TOGETHER * info.features + settings.clusterings * (itemsize + 4) * numbers
+    of_rows = info.train * (17 * TOGETHER + 12 * info.nonzeros_per_row)
+    dense = 8 * TOGETHER * info.features
+    return dense + of_rows + settings.clusterings * (itemsize + 4) * numbers
 
 
 method = Baseline("cluster_svm", ClusterOptions, solver=solver, memory=memory, needs_features=True)

@@ -20,7 +20,7 @@ from xcbench.core.models.sparse import sparse_rows
 from xcbench.core.solvers import Progress, Solver, Streams
 from xcbench.core.solvers.dual_descent import machines_by
 
-TOGETHER = 128  # machines whose dense weights are held at a time
+TOGETHER = 64  # machines whose dense weights are held at a time
 
 
 @dataclass
@@ -99,17 +99,30 @@ class ClusterMachines(Solver):
         rng: np.random.Generator,
     ) -> sp.csr_array:
         """Sparse machines (k, D + 1) of the columns of Y (N, k), on some rows, which have all."""
-        machines, squares = machines_by(model.engine), square_norms(X)
+        some, features = present(X[rows])
+        arrays = some.indptr.astype(np.int64), some.indices.astype(np.int32), some.data
+        squares, columns = square_norms(some), np.append(features, X.shape[1]).astype(np.int32)
         orders = rng.permuted(np.tile(np.arange(len(rows)), (self.passes, 1)), axis=1)
-        arrays = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
-        parts = []
+        machines, parts = machines_by(model.engine), []
         for first in range(0, Y.shape[1], TOGETHER):
-            some = sp.csc_array(Y[:, first : first + TOGETHER])
-            places = np.searchsorted(rows, some.indices)
-            W = np.zeros((some.shape[1], X.shape[1] + 1))
-            start = some.indptr.astype(np.int64)
-            machines(arrays, squares, rows, start, places, orders, self.C, self.tolerance, W)
+            labels = sp.csc_array(Y[:, first : first + TOGETHER])
+            places, start = np.searchsorted(rows, labels.indices), labels.indptr.astype(np.int64)
+            W = np.zeros((len(columns), labels.shape[1]))
+            machines(arrays, squares, start, places, orders, self.C, self.tolerance, W)
             small = np.abs(W) < self.threshold
-            small[:, -1] = False
-            parts.append(sp.csr_array(np.where(small, 0, W), dtype=model.dtype))
+            small[-1] = False
+            kept = sp.csr_array(np.where(small, 0, W).T, dtype=model.dtype)
+            every = kept.data, columns[kept.indices], kept.indptr
+            parts.append(sp.csr_array(every, shape=(labels.shape[1], X.shape[1] + 1)))
         return sp.vstack(parts, format="csr")
+
+
+def present(X: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+    """Rows of the features that occur in them alone, and which these are.
+
+    Weights of few features stay in a cache.
+    """
+    occurs = np.bincount(X.indices, minlength=X.shape[1]) > 0
+    features, place = np.flatnonzero(occurs), np.cumsum(occurs, dtype=X.indices.dtype) - 1
+    shape = X.shape[0], len(features)
+    return sp.csr_array((X.data, place[X.indices], X.indptr), shape=shape), features

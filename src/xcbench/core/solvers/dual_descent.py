@@ -19,7 +19,8 @@ def machines_by(engine: str) -> Callable[..., None]:
         return machines
     from xcbench.core.kernels.compiling import inlined, kernel
 
-    inlined(machine)
+    for part in (scored, added, rested):
+        inlined(part)
     compiled: Callable[..., None] = kernel(machines)
     return compiled
 
@@ -27,7 +28,6 @@ def machines_by(engine: str) -> Callable[..., None]:
 def machines(
     rows: Any,
     squares: np.ndarray,
-    chosen: np.ndarray,
     start: np.ndarray,
     positive: np.ndarray,
     orders: np.ndarray,
@@ -35,78 +35,84 @@ def machines(
     tolerance: float,
     W: np.ndarray,
 ) -> None:
-    """Train a machine a class, each on the same rows.
+    """Train machines on the same rows: minimise ||(w, b)||² / 2 + C sum_i max(0, 1 - s_i f_i)².
+
+    Of each, f_i = x_i·w + b. They do not depend on one another, but visit a row together: its
+    features are read once for all, and the products are those of vectors.
 
     Parameters
     ----------
     rows : arrays ``indptr``, ``indices``, ``data`` of the CSR matrix (N, D).
     squares : (N,) squared lengths of the rows.
-    chosen : (n,) rows that train.
-    start, positive : of class k, the places of its rows in ``chosen`` are
-        ``positive[start[k]:start[k + 1]]``; all others are negative.
-    orders : (passes, n) places in the order in which a pass visits them.
+    start, positive : the rows of machine k are ``positive[start[k]:start[k + 1]]``; all others are
+        negative.
+    orders : (passes, N) rows in the order in which a pass visits them.
     C, tolerance : of the losses; of the largest violation where a machine ends.
-    W : (K, D + 1) weights and biases, zeros; they are written.
+    W : (D + 1, K) weights by feature, the last ones biases; zeros, and they are written.
     """
-    alpha, sign = np.empty(len(chosen)), np.empty(len(chosen))
+    shape, diagonal = (len(squares), W.shape[1]), 0.5 / C
+    sign, alpha, resting = np.full(shape, -1.0), np.zeros(shape), np.zeros(shape, np.bool_)
     for k in range(len(start) - 1):
-        sign[:] = -1.0
-        for place in positive[start[k] : start[k + 1]]:
-            sign[place] = 1.0
-        machine(rows, squares, chosen, sign, orders, C, tolerance, W[k], alpha)
-
-
-def machine(
-    rows: Any,
-    squares: np.ndarray,
-    chosen: np.ndarray,
-    sign: np.ndarray,
-    orders: np.ndarray,
-    C: float,
-    tolerance: float,
-    w: np.ndarray,
-    alpha: np.ndarray,
-) -> None:
-    """Minimise ||(w, b)||² / 2 + C sum_i max(0, 1 - s_i (x_i·w + b))², b the last number of w.
-
-    A step sets one dual variable to its optimum. One at 0 whose gradient is above the largest
-    violation of the pass before rests until the others have converged.
-    """
-    indptr, indices, data = rows
-    diagonal = 0.5 / C
-    resting = np.zeros(len(chosen), np.bool_)
-    limit = np.inf
-    alpha[:] = 0.0
+        for row in positive[start[k] : start[k + 1]]:
+            sign[row, k] = 1.0
+    limit, ended = np.full(shape[1], np.inf), np.zeros(shape[1], np.bool_)
+    scores, step = np.empty(shape[1]), np.empty(shape[1])
+    most, least = np.empty(shape[1]), np.empty(shape[1])
     for order in orders:
-        most, least = -np.inf, np.inf
-        for place in order:
-            if resting[place]:
+        most[:], least[:] = -np.inf, np.inf
+        for row in order:
+            if resting[row].all():
                 continue
-            row = chosen[place]
-            score = w[-1]
-            for j in range(indptr[row], indptr[row + 1]):
-                score += w[indices[j]] * data[j]
-            gradient = sign[place] * score - 1.0 + diagonal * alpha[place]
-            if alpha[place] == 0.0:
-                if gradient > limit:
-                    resting[place] = True
+            scored(rows, row, W, scores)
+            step[:] = 0.0
+            for k in range(shape[1]):
+                if resting[row, k]:
                     continue
-                violation = min(gradient, 0.0)
-            else:
-                violation = gradient
-            most, least = max(most, violation), min(least, violation)
-            if violation != 0.0:
-                former = alpha[place]
-                curvature = squares[row] + 1.0 + diagonal
-                alpha[place] = max(former - gradient / curvature, 0.0)
-                step = (alpha[place] - former) * sign[place]
-                w[-1] += step
-                for j in range(indptr[row], indptr[row + 1]):
-                    w[indices[j]] += step * data[j]
-        if most - least > tolerance:
-            limit = most if most > 0.0 else np.inf
-        elif resting.any():
-            resting[:] = False
-            limit = np.inf
-        else:
+                former = alpha[row, k]
+                gradient = sign[row, k] * scores[k] - 1.0 + diagonal * former
+                if former == 0.0 and gradient > limit[k]:
+                    resting[row, k] = True
+                    continue
+                violation = gradient if former != 0.0 else min(gradient, 0.0)
+                most[k], least[k] = max(most[k], violation), min(least[k], violation)
+                alpha[row, k] = max(former - gradient / (squares[row] + 1.0 + diagonal), 0.0)
+                step[k] = (alpha[row, k] - former) * sign[row, k]
+            added(rows, row, step, W)
+        for k in range(shape[1]):
+            if not ended[k]:
+                limit[k], ended[k] = rested(most[k], least[k], tolerance, resting[:, k])
+        if ended.all():
             break
+
+
+def scored(rows: Any, row: int, W: np.ndarray, scores: np.ndarray) -> None:
+    """Write the scores (K,) of a row."""
+    indptr, indices, data = rows
+    scores[:] = W[-1]
+    for j in range(indptr[row], indptr[row + 1]):
+        of_feature, value = W[indices[j]], data[j]
+        for k in range(len(scores)):
+            scores[k] += of_feature[k] * value
+
+
+def added(rows: Any, row: int, step: np.ndarray, W: np.ndarray) -> None:
+    """Move the weights of every machine along a row."""
+    indptr, indices, data = rows
+    W[-1] += step
+    for j in range(indptr[row], indptr[row + 1]):
+        of_feature, value = W[indices[j]], data[j]
+        for k in range(len(step)):
+            of_feature[k] += step[k] * value
+
+
+def rested(most: float, least: float, tolerance: float, resting: np.ndarray) -> tuple[float, bool]:
+    """After a pass of a machine: the gradient above which a row rests, and whether it has ended.
+
+    A row whose dual variable is 0 and whose gradient is above the largest violation of the pass
+    rests until the others have converged; then all are visited again.
+    """
+    if most - least > tolerance:
+        return most if most > 0.0 else np.inf, False
+    ended = not resting.any()
+    resting[:] = ended  # for good, or to be visited again
+    return np.inf, ended
