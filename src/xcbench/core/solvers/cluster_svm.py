@@ -111,7 +111,7 @@ class ClusterMachines(Solver):
             machines(arrays, squares, start, places, orders, self.C, self.tolerance, W)
             small = np.abs(W) < self.threshold
             small[-1] = False
-            kept = sp.csr_array(np.where(small, 0, W).T, dtype=model.dtype)
+            kept = sp.csr_array(np.where(small, 0, W), dtype=model.dtype).T.tocsr()
             every = kept.data, columns[kept.indices], kept.indptr
             parts.append(sp.csr_array(every, shape=(labels.shape[1], X.shape[1] + 1)))
         return sp.vstack(parts, format="csr")
