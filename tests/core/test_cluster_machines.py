@@ -98,6 +98,20 @@ def test_engines_give_the_same_bits() -> None:
         assert np.array_equal(array, states[1][name]), name
 
 
+@pytest.mark.parametrize("cores", [1, 2, 3])
+def test_the_number_of_cores_changes_no_bit(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr("xcbench.core.solvers.cluster_svm.TOGETHER", 2)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", cores)
+    X, Y = problem(np.random.default_rng(8))
+    model = MarginClassifier("cluster_svm", size=5, reduction="pick_all", random_state=0).fit(X, Y)
+    apart = MarginClassifier(
+        "cluster_svm", size=5, reduction="pick_all", random_state=0, engine="numpy"
+    ).fit(X, Y)
+    for name, array in model.state_.items():
+        assert np.array_equal(array, apart.state_[name]), name
+
+
 def test_clusterings_add_probabilities_and_are_kept() -> None:
     X, Y = problem(np.random.default_rng(5))
     model = MarginClassifier(

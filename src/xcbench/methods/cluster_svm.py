@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from xcbench.core import label_clusters
 from xcbench.core.dataset import Info
-from xcbench.core.solvers.cluster_svm import TOGETHER, ClusterMachines
+from xcbench.core.solvers.cluster_svm import CORES, TOGETHER, ClusterMachines
 from xcbench.methods.baselines import Baseline
 from xcbench.methods.options import MethodOptions
 from xcbench.options import option
@@ -43,14 +43,17 @@ def cluster_size(settings: ClusterOptions, info: Info) -> int:
 def memory(settings: ClusterOptions, info: Info, itemsize: int, epochs: float) -> float:
     """Bytes of dense machines that train together, of their rows, and of sparse machines.
 
-    A row has a sign, a dual variable and a mark in every machine that trains. A machine has the features of rows that it keeps near its margin: those of its label, as many
-    of others, and some more where the label is rare.
+    A row has a sign, a dual variable and a mark in every machine that trains. A machine has the
+    features of rows that it keeps near its margin: those of its label, as many of others, and some
+    more where the label is rare.
     """
     near = 2 * info.train / info.classes + RIVALS
     numbers = info.classes * min(info.features, info.nonzeros_per_row * near)
-    of_rows = info.train * (17 * TOGETHER + 12 * info.nonzeros_per_row)
-    dense = 8 * TOGETHER * info.features
-    return dense + of_rows + settings.clusterings * (itemsize + 4) * numbers
+    size = cluster_size(settings, info)
+    at_once = min(CORES, -(-max(size, info.classes // size) // TOGETHER))
+    dense = at_once * TOGETHER * (8 * info.features + 17 * info.train)
+    rows = 12 * info.train * info.nonzeros_per_row
+    return dense + rows + settings.clusterings * (itemsize + 4) * numbers
 
 
 method = Baseline("cluster_svm", ClusterOptions, solver=solver, memory=memory, needs_features=True)

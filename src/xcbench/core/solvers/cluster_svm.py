@@ -18,9 +18,11 @@ from xcbench.core.dataset import Dataset, square_norms
 from xcbench.core.models.clustered import ClusteredModel
 from xcbench.core.models.sparse import sparse_rows
 from xcbench.core.solvers import Progress, Solver, Streams
-from xcbench.core.solvers.dual_descent import machines_by
+from xcbench.core.solvers.dual_descent import at_once, machines_by
+from xcbench.system import threads
 
-TOGETHER = 64  # machines whose dense weights are held at a time
+TOGETHER = 64  # machines that visit rows together, with dense weights
+CORES = 4  # that have some of them, at most
 
 
 @dataclass
@@ -100,21 +102,35 @@ class ClusterMachines(Solver):
     ) -> sp.csr_array:
         """Sparse machines (k, D + 1) of the columns of Y (N, k), on some rows, which have all."""
         some, features = present(X[rows])
-        arrays = some.indptr.astype(np.int64), some.indices.astype(np.int32), some.data
-        squares, columns = square_norms(some), np.append(features, X.shape[1]).astype(np.int32)
         orders = rng.permuted(np.tile(np.arange(len(rows)), (self.passes, 1)), axis=1)
-        machines, parts = machines_by(model.engine), []
-        for first in range(0, Y.shape[1], TOGETHER):
-            labels = sp.csc_array(Y[:, first : first + TOGETHER])
-            places, start = np.searchsorted(rows, labels.indices), labels.indptr.astype(np.int64)
-            W = np.zeros((len(columns), labels.shape[1]))
-            machines(arrays, squares, start, places, orders, self.C, self.tolerance, W)
-            small = np.abs(W) < self.threshold
-            small[-1] = False
-            kept = sp.csr_array(np.where(small, 0, W), dtype=model.dtype).T.tocsr()
-            every = kept.data, columns[kept.indices], kept.indptr
-            parts.append(sp.csr_array(every, shape=(labels.shape[1], X.shape[1] + 1)))
-        return sp.vstack(parts, format="csr")
+        firsts = range(0, Y.shape[1], TOGETHER)
+        parts: list[sp.csr_array] = [sp.csr_array((0, len(features) + 1))] * len(firsts)
+
+        def train(share: slice) -> None:
+            for part in range(len(parts))[share]:
+                labels = sp.csc_array(Y[:, firsts[part] : firsts[part] + TOGETHER])
+                places = np.searchsorted(rows, labels.indices)
+                shape = len(rows), labels.shape[1]
+                labels = sp.csc_array((labels.data, places, labels.indptr), shape=shape)
+                parts[part] = self.sparse_machines(some, labels, orders, model)
+
+        threads.each(train, at_once(model.engine, len(parts), CORES))
+        machines = sp.vstack(parts, format="csr")
+        indices = np.append(features, X.shape[1]).astype(np.int32)[machines.indices]
+        shape = Y.shape[1], X.shape[1] + 1
+        return sp.csr_array((machines.data, indices, machines.indptr), shape=shape)
+
+    def sparse_machines(
+        self, X: sp.csr_array, Y: sp.csc_array, orders: np.ndarray, model: ClusteredModel
+    ) -> sp.csr_array:
+        """Machines (k, D + 1) that train together, without small weights."""
+        arrays = X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data
+        start, W = Y.indptr.astype(np.int64), np.zeros((X.shape[1] + 1, Y.shape[1]))
+        train = machines_by(model.engine)
+        train(arrays, square_norms(X), start, Y.indices, orders, self.C, self.tolerance, W)
+        small = np.abs(W) < self.threshold
+        small[-1] = False
+        return sp.csr_array(np.where(small, 0, W), dtype=model.dtype).T.tocsr()
 
 
 def present(X: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:

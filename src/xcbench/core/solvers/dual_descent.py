@@ -25,6 +25,15 @@ def machines_by(engine: str) -> Callable[..., None]:
     return compiled
 
 
+def at_once(engine: str, number: int, most: int) -> list[slice]:
+    """Parts of so many trainings, for each of at most so many free cores, where compiled."""
+    if engine != "numba":
+        return [slice(number)]
+    from xcbench.core.models import panels
+
+    return panels.shares(number, min(number, most))
+
+
 def machines(
     rows: Any,
     squares: np.ndarray,
