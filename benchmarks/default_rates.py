@@ -104,7 +104,7 @@ def trained(name: str, dataset: Dataset, factor: float | None, seconds: float) -
     except UserError as error:
         return {"status": f"refused: {error}"}
     if factor is None:
-        lr = rate.found(method, settings, info, dataset, "numba", "float32", 0).lr
+        lr = rate.found(method, settings, info, dataset, "numba", "float32", 0, EPOCHS).lr
     else:
         lr = factor * default_rate(method, settings, info)
     solver, model = built(dataset, replace(settings, lr=lr))
@@ -122,40 +122,49 @@ def trained(name: str, dataset: Dataset, factor: float | None, seconds: float) -
     }
 
 
-def losses(name: str, dataset: Dataset, lr: float, seconds: float) -> list[float]:
-    """Test log loss at the ends of `BUDGETS`; infinite where it diverged, or was too slow."""
+def losses(name: str, dataset: Dataset, lr: float, seconds: float) -> list[tuple[float, float]]:
+    """Test log loss, and seconds, at the ends of `BUDGETS`.
+
+    Infinite where it diverged, or was too slow.
+    """
     settings = settings_of(name, lr=lr)
     budget = Budget(epochs=BUDGETS[-1], checkpoints=BUDGETS[-1] // BUDGETS[0])
     budget = replace(budget, seconds=seconds, clock="processor")
     evaluation = Evaluation(train_rows=100, rows=1000)
     lane = Lane(*built(dataset, settings))
     (trace,) = training.run([lane], dataset, 0, budget, evaluation)
-    at = trace.curve.set_index("epoch")["test_log_loss"].fillna(np.inf)
-    return [float(at.get(epochs, np.inf)) for epochs in BUDGETS]
+    at = trace.curve.set_index("epoch")[["test_log_loss", "train_seconds"]].fillna(np.inf)
+    at = at.reindex(BUDGETS, fill_value=np.inf)
+    return [(float(loss), float(taken)) for loss, taken in at.to_numpy()]
 
 
 def against_the_best(name: str, dataset: Dataset, seconds: float) -> Iterator[dict[str, Any]]:
     """What the default rate, and the one that trials find, lose against the best of nine rates."""
     method, settings, info = registry.builtin()[name], settings_of(name), dataset.info
     default = default_rate(method, settings, info)
-    found = rate.found(method, settings, info, dataset, "numba", "float32", 0)
     by_factor = {
         factor: losses(name, dataset, float(f"{factor * default:.3g}"), seconds) for factor in GRID
     }
-    chosen = {"default": (default, by_factor[1.0], 0.0)}
-    chosen["auto"] = found.lr, losses(name, dataset, found.lr, seconds), found.seconds
-    for rule, (lr, loss, trial_seconds) in chosen.items():
-        for place, epochs in enumerate(BUDGETS):
-            best = min(row[place] for row in by_factor.values())
-            gain = float(info.prior_log_loss or 0.0) - best
+    for place, epochs in enumerate(BUDGETS):
+        best = min(row[place][0] for row in by_factor.values())
+        gain = float(info.prior_log_loss or 0.0) - best
+        found = rate.found(method, settings, info, dataset, "numba", "float32", 0, epochs)
+        at_found = losses(name, dataset, found.lr, seconds)
+        for rule, lr, loss, trial_seconds in (
+            ("default", default, by_factor[1.0], 0.0),
+            ("auto", found.lr, at_found, found.seconds),
+        ):
+            log_loss, train_seconds = loss[place]
             yield {
+                "classes": info.classes,
                 "rule": rule,
                 "epochs": epochs,
                 "lr": lr,
-                "log_loss": loss[place],
+                "log_loss": log_loss,
                 "best": best,
-                "share": (loss[place] - best) / gain if gain > 0 else np.nan,
+                "share": (log_loss - best) / gain if gain > 0 else np.nan,
                 "trial_seconds": trial_seconds,
+                "train_seconds": train_seconds,
             }
 
 
@@ -170,13 +179,20 @@ def found_table(frame: Any) -> str:
     of_all = deciles(frame.groupby(["rule", "epochs"])).assign(method="all")
     shown = pd.concat([of_all.reset_index(), by_method.reset_index()])
     shown = shown[["rule", "epochs", "method", "median", "ninth decile"]]
+    tried = frame[frame["rule"] == "auto"]
+    tried = tried.assign(
+        part=tried["trial_seconds"] / (tried["trial_seconds"] + tried["train_seconds"])
+    )
+    clock = tried.pivot_table("part", "method", ["epochs", "classes"]).round(2)
+    clock.columns = [f"{epochs} epochs, K={K:,}" for epochs, K in clock.columns]
     return (
         "# The default rate and the rate by trial\n\nTest log loss at the default rate, and at "
         "`method.lr=auto`, less that at the best of nine rates, sqrt(10) apart around the default "
         "one, divided by what the best gains over the class prior: 0 is the best rate, 1 no gain "
         "at all. A rate by trial may be better than all nine. Datasets where no rate gains have "
         "no share. Written by `python -m benchmarks found_rates`.\n\n"
-        f"{markdown(shown.round(3))}\n"
+        f"{markdown(shown.round(3))}\n\n## What trials take\n\nTheir share of the training clock, "
+        f"means over the datasets of so many classes.\n\n{markdown(clock.reset_index())}\n"
     )
 
 

@@ -146,7 +146,7 @@ class LinearClassifier(Predictor):
 
     # ------------------------------------------------------------ training
     def _prepare(
-        self, dataset: Dataset, options: Mapping[str, object], epochs: int, goes_on: bool = False
+        self, dataset: Dataset, options: Mapping[str, object], span: Span
     ) -> tuple[Method, MethodOptions]:
         """The method and its settings; these and the problem's statistics are remembered.
 
@@ -156,21 +156,18 @@ class LinearClassifier(Predictor):
             self._name(dataset.info.classes), {**self._of_method(), **options}, dataset.info
         )
         self._settings, self._info = settings, dataset.info
-        self._check_memory(method, epochs)  # before trials take it
+        self._check_memory(method, span.epochs)  # before trials take it
         if settings.lr == AUTO:
-            settings = replace(
-                settings, lr=self.lr_ if goes_on else self._rate(method, settings, dataset)
-            )
+            lr = self.lr_ if span.goes_on else self._rate(method, settings, dataset, span)
+            settings = replace(settings, lr=lr)
         self.lr_, self._settings = settings.lr, settings
         return method, settings
 
-    def _rate(self, method: Method, settings: MethodOptions, dataset: Dataset) -> float:
+    def _rate(self, method: Method, settings: MethodOptions, dataset: Dataset, span: Span) -> float:
         """The rate that trials find."""
-        engine = engines.resolve(self.engine)
+        problem = method, settings, dataset.info, dataset, engines.resolve(self.engine), self.dtype
         with threads.one():
-            return rate.found(
-                method, settings, dataset.info, dataset, engine, self.dtype, self._seed()
-            ).lr
+            return rate.found(*problem, self._seed(), span.horizon or span.epochs).lr
 
     def _check_memory(self, method: Method, epochs: int) -> None:
         """Refuse weights that do not fit, before they are allocated."""
@@ -216,7 +213,7 @@ class LinearClassifier(Predictor):
         """Train for some epochs; options override the parameters."""
         epochs, goes_on, resumable, horizon = span
         with problem.value_errors():
-            method, settings = self._prepare(dataset, options or {}, epochs, goes_on)
+            method, settings = self._prepare(dataset, options or {}, span)
             solver = method.build(settings, dataset.info).over(horizon or epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
         if not isinstance(epochs, int | np.integer) or epochs < 1:

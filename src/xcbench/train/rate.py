@@ -1,14 +1,15 @@
-"""A rate by trial: the start of training at a few rates, judged on rows that no trial saw.
+"""A rate by trial: a pass over rows at a few rates, judged on others that no trial saw.
 
 As in Bottou's SGD, which doubles and halves a rate on a sample of rows, the rates are
 c · sqrt(10)^h, c the default rule of the method. From h = 0 trials go up while the loss falls;
-where the first one is worse than no training, they go down until one is not. Of a rate above which
-trials end at a multiple of the loss at the start, the next lower one is taken. At most four trials
-of a sixth of an epoch, and their judgement, cost less than an epoch, whatever they answer.
+where the first one is worse than no training, they go down until one is not, and a step further.
+Of a rate above which trials end at a multiple of the loss at the start, the next lower one is
+taken.
 
-Shorter trials answer worse: early in training, noise costs more than slowness, so that the best
-rate of a tenth of an epoch lies far below that of a whole training
-(`python -m benchmarks default_rates`).
+A trial is a pass over so many rows that five of them cost a fifth of the training. Its rate falls
+to 0, since otherwise noise costs more than slowness, and the answer is too low. Many passes over
+few rows answer no better where classes are few, and too high a rate where they are very many.
+What only later passes show, no trial sees (`python -m benchmarks found_rates`).
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from xcbench.core.metrics import evaluate
 from xcbench.core.models.model import Model
 from xcbench.core.solvers import Streams
 from xcbench.methods.method import Method, default_rate
+from xcbench.methods.options import StochasticOptions
 from xcbench.options import Options
 from xcbench.train import training
 from xcbench.train.clock import Stopwatch
 
 STEP = 10**0.5
-UP, DOWN = (1, 2, 3), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
-SHARE = 1 / 6  # of the rows, in a trial
-JUDGES = 64  # rows that no trial sees
-OF_INTEGRALS = 16  # the same, where every probability is an integral
+UP, DOWN = (1, 2, 3, 4), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
+SHARE, FEWEST = 1 / 25, 200  # of the training's visits, in a trial; and at least so many rows
+JUDGES = 200, 64  # rows that no trial sees; and at least, where classes are many
+SCORES = 200_000  # that a judgement takes, about
+OF_INTEGRALS = 16  # judges, where every probability is an integral
 NO_WORSE = 1.05  # times the loss before training
 CLIFF = 3.0  # times the same: a step below such a rate, longer trainings fall off too
 
@@ -69,6 +72,7 @@ def found(
     engine: str,
     dtype: str,
     seed: int,
+    epochs: float,
     clock: str = "wall",
 ) -> Found:
     """Find the rate of a method on a dataset; the same for a seed wherever it is looked for.
@@ -76,9 +80,12 @@ def found(
     Parameters
     ----------
     info : of all rows, as the default rule takes it; ``dataset`` has those that train.
+    epochs : of the training.
     clock : as in `xcbench.config.settings.Budget`.
     """
     centre = default_rate(method, settings, info)
+    if isinstance(settings, StochasticOptions) and settings.optimizer == "sgd":
+        settings = replace(settings, lr_schedule="linear")
     watch = Stopwatch(clock == "processor")
     losses: dict[float, float] = {}
 
@@ -89,7 +96,7 @@ def found(
         """The model before and after."""
         asked = replace(settings, lr=rate(h))
         solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
-        for _ in solver.fit(few, model, Streams.of(seed), [1.0]):
+        for _ in solver.over(1).fit(few, model, Streams.of(seed), [1.0]):
             yield model
 
     def tried(h: int) -> float:
@@ -98,7 +105,8 @@ def found(
         return loss
 
     with np.errstate(all="ignore"), watch, watch.running():
-        few, judges = parts(dataset, seed, OF_INTEGRALS if method.link in LINKS else JUDGES)
+        judging = number_of_judges(method, info.classes)
+        few, judges = parts(dataset, seed, min(1.0, SHARE * epochs), judging)
         h = walked(tried, measured(next(trial(0)), judges))
     return Found(rate(h), losses, watch.seconds)
 
@@ -109,11 +117,15 @@ def walked(tried: Callable[[int], float], start: float) -> int:
     Parameters
     ----------
     tried : loss of a trial.
-    start : loss before training; a first trial that is worse sends the walk downwards.
+    start : loss before training. A first trial that is worse sends the walk downwards, until one is
+        not; and a step further, if that is better.
     """
     lowest = tried(0)
     if not lowest <= NO_WORSE * start:
-        return next((h for h in DOWN if tried(h) <= NO_WORSE * start), DOWN[-1])
+        for h in DOWN:
+            if (loss := tried(h)) <= NO_WORSE * start:
+                return h - (tried(h - 1) < loss)
+        return DOWN[-1]
     for h in UP:
         loss = tried(h)
         if not loss < lowest:
@@ -122,7 +134,13 @@ def walked(tried: Callable[[int], float], start: float) -> int:
     return UP[-1]
 
 
-def parts(dataset: Dataset, seed: int, most: int) -> tuple[Dataset, Split]:
+def number_of_judges(method: Method, classes: int) -> int:
+    """Rows that judge: as many as their scores allow."""
+    most, least = JUDGES
+    return OF_INTEGRALS if method.link in LINKS else min(most, max(least, SCORES // classes))
+
+
+def parts(dataset: Dataset, seed: int, share: float, most: int) -> tuple[Dataset, Split]:
     """A share of the training rows for trials, and at most so many others that judge them.
 
     Class frequencies stay those of all rows: by them negatives are drawn, and training from the
@@ -132,7 +150,7 @@ def parts(dataset: Dataset, seed: int, most: int) -> tuple[Dataset, Split]:
     order = np.random.default_rng([seed, len(train)]).permutation(len(train))
     judges = order[: max(1, min(most, len(train) // 4))]
     rest = order[~np.isin(originals[order], originals[judges])]
-    rows = np.sort(rest[: max(1, math.ceil(SHARE * len(train)))])
+    rows = np.sort(rest[: max(FEWEST, math.ceil(share * len(train)))])
     return replace(dataset, train=train.take(rows)), train.take(np.sort(judges))
 
 
