@@ -113,6 +113,7 @@ def test_every_setting_is_part_of_the_identity(
         "grid",
         "plan",
         "force",
+        "halving",
         "mlflow",
         "tracking_uri",
         "save_weights",

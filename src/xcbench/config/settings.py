@@ -198,6 +198,12 @@ class Config:
     )
     plan: bool = option(False, "list the cells and their memory, run nothing")
     force: bool = option(False, "run cells again that are already there")
+    halving: int = option(
+        0,
+        "successive halving of a sweep: a ninth of the epochs for all points, a third for the best "
+        "third of each dataset and method, all for the best ninth (with 3); 0: all for all",
+        at_least=0,
+    )
     workers: int = option(
         1, "cells that run side by side: processes, or tasks of the executor", at_least=1
     )

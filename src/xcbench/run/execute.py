@@ -16,7 +16,7 @@ from xcbench.options import check_name
 from xcbench.plan import stored
 from xcbench.plan.planned import TO_RUN, states
 from xcbench.plan.planning import Job, jobs
-from xcbench.run import executors, runner
+from xcbench.run import executors, halving, runner
 from xcbench.run.leases import Queue
 from xcbench.run.progress import Progress
 from xcbench.run.recorder import Recorder
@@ -37,9 +37,17 @@ def run(configurations: Sequence[Config], complete: bool = True, ended: Ended | 
     ----------
     ended : function that shows the cells of a launch, unless it was interrupted.
     """
-    launched = planned(configurations, complete)
-    code = execute_jobs(launched, complete)
-    if complete and not configurations[0].plan:
+    settings, code, names = configurations[0], 0, list[str]()
+    by_rung = halving.rungs(configurations) if settings.halving else iter([configurations])
+    for points in by_rung:
+        launched = planned(points, complete)
+        code = max(code, execute_jobs(launched, complete))
+        names += [job.cell.cell for job in launched]
+        if settings.plan or code == INTERRUPTED:
+            break
+    if complete and not settings.plan:
+        if settings.halving:
+            grids.add(Path(settings.runs_dir), settings.grid, names)  # of all rungs
         _say_next(launched, None if code == INTERRUPTED else ended)
     return code
 
@@ -57,6 +65,8 @@ def run_by(
     settings, launched = configurations[0], planned(configurations)
     if settings.plan:
         return execute_jobs(launched)
+    if settings.halving:
+        raise UserError(f"hydra/launcher={name} knows no rungs; leave out either it, or halving")
     if settings.executor != executors.LOCAL or settings.workers > 1:
         raise UserError(
             f"hydra/launcher={name} runs the cells by itself; "
@@ -203,7 +213,17 @@ def _skip(runs_dir: Path, absent: Sequence[Job]) -> int:
 
 def _check_launch(configurations: Sequence[Config]) -> None:
     """Settings of a launch are the same at every point of its sweep."""
-    switches = ("grid", "plan", "force", "workers", "lockstep", "mlflow", "save_weights", "fetch")
+    switches = (
+        "grid",
+        "plan",
+        "force",
+        "halving",
+        "workers",
+        "lockstep",
+        "mlflow",
+        "save_weights",
+        "fetch",
+    )
     places = ("runs_dir", "reports_dir", "tracking_uri", "executor", "executor_address", "slurm")
     for name in (*switches, *places):
         if len({str(vars(settings)[name]) for settings in configurations}) > 1:
