@@ -59,7 +59,7 @@ CASES: list[tuple[LinearClassifier, tuple[str, ...]]] = [
     ),
     (SampledSoftmaxClassifier("negative_sampling", dtype="float64"), ()),
     (SampledSoftmaxClassifier("ar_probit", local_lr=0.1), ("local_lr=0.1",)),
-    (SoftmaxClassifier(l2=1.0), ("l2=1.0",)),
+    (SoftmaxClassifier(l2=1.0), ("l2=1.0", "tolerance=1e-4")),
     (MarginClassifier("memoir_l1"), ()),
     (MarginClassifier("svm_ovr"), ()),
 ]
@@ -227,7 +227,8 @@ def test_scikit_learn_around_them(small: Dataset) -> None:
     rates = [1e-4, 0.1]
     search = GridSearchCV(pipeline, {"sampledsoftmaxclassifier__lr": rates}, cv=2)
     assert search.fit(X, y).best_params_ == {"sampledsoftmaxclassifier__lr": 0.1}
-    patient = SampledSoftmaxClassifier("umax", random_state=0, early_stopping=EarlyStopping())
+    stopping = {"lr": 0.003, "early_stopping": EarlyStopping()}
+    patient = SampledSoftmaxClassifier("umax", random_state=0, **stopping)
     nested = {"early_stopping__tol": [10.0, 1e-4], "sampler": ["tree"], "tree__dimensions": [2]}
     assert GridSearchCV(patient, nested, cv=2).fit(X, y).best_params_["early_stopping__tol"] == 1e-4
     margins = CalibratedClassifierCV(MarginClassifier("memoir_l2", random_state=0), cv=2)

@@ -30,7 +30,7 @@ METHODS = {
     "implicit": (),
     "umax": ("protocol.tfidf=true", "protocol.row_norm=l2", "protocol.constant=1"),
     "negative_sampling": ("protocol.svd=11",),
-    "softmax": ("protocol.column_scale=max", "method.l2=0.1"),
+    "softmax": ("protocol.column_scale=max", "method.l2=0.1", "method.tolerance=1e-5"),
     "memoir_l2": ("protocol.constant=1",),
     "cluster_svm": (),
 }

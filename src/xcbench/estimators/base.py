@@ -35,13 +35,15 @@ OVERFLOW = (
 class Span(NamedTuple):
     """Epochs to train, whether they follow the last training, and whether others may follow.
 
-    A rate that depends on the number of epochs falls over the horizon; by default over these.
+    A rate that depends on the number of epochs falls over the horizon; by default over these. As
+    many are planned in all, where they are not known; trials of rates go by them.
     """
 
     epochs: int
     goes_on: bool = False
     resumable: bool = False
     horizon: float | None = None
+    planned: int | None = None
 
 
 class LinearClassifier(Predictor):
@@ -167,7 +169,7 @@ class LinearClassifier(Predictor):
         """The rate that trials find."""
         problem = method, settings, dataset.info, dataset, engines.resolve(self.engine), self.dtype
         with threads.one():
-            return rate.found(*problem, self._seed(), span.horizon or span.epochs).lr
+            return rate.found(*problem, self._seed(), span.planned or span.epochs).lr
 
     def _check_memory(self, method: Method, epochs: int) -> None:
         """Refuse weights that do not fit, before they are allocated."""
@@ -211,13 +213,13 @@ class LinearClassifier(Predictor):
         options: Mapping[str, object] | None = None,
     ) -> Self:
         """Train for some epochs; options override the parameters."""
-        epochs, goes_on, resumable, horizon = span
+        epochs, goes_on, resumable, horizon, _ = span
+        if not isinstance(epochs, int | np.integer) or epochs < 1:
+            raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
         with problem.value_errors():
             method, settings = self._prepare(dataset, options or {}, span)
             solver = method.build(settings, dataset.info).over(horizon or epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
-        if not isinstance(epochs, int | np.integer) or epochs < 1:
-            raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
         if not goes_on:
             self.n_iter_, self._streams = 0, Streams.of(self._seed())
             self.loss_curve_: list[float] = []

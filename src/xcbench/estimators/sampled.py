@@ -170,4 +170,5 @@ class SampledSoftmaxClassifier(LinearClassifier):
         overrides: dict[str, object] = {}
         if not first:
             overrides = {"init": "zero", "lr": self.options.get("lr") or self.lr_}
-        return self._run(dataset, Span(1, not first, True, math.inf), options=overrides)
+        span = Span(1, not first, True, math.inf, self.epochs)
+        return self._run(dataset, span, options=overrides)

@@ -42,7 +42,8 @@ class SoftmaxClassifier(LinearClassifier):
         C = 1 of scikit-learn's `LogisticRegression`. Without it (0) rows that can be separated
         have no optimum, and probabilities of other rows become worse and worse.
     tolerance : float
-        Stop at this largest component of the gradient of the mean objective.
+        Stop at this largest component of the gradient of the mean objective; 1e-4 by default, as
+        `LogisticRegression`. The command line's default, for papers, is 1e-5.
     iterations : int
         Stop after this many.
     bias : bool
@@ -88,7 +89,7 @@ class SoftmaxClassifier(LinearClassifier):
         return "float64"
 
     def _defaults(self) -> dict[str, object]:
-        return {"solver": LBFGS, "l2": 1.0}
+        return {"solver": LBFGS, "l2": 1.0, "tolerance": 1e-4}
 
     def fit(self, X: Features, y: Labels, sample_weight: ArrayLike | None = None) -> Self:
         """Train.

@@ -9,7 +9,8 @@ taken.
 A trial is a pass over so many rows that five of them cost a fifth of the training. Its rate falls
 to 0, since otherwise noise costs more than slowness, and the answer is too low. Many passes over
 few rows answer no better where classes are few, and too high a rate where they are very many.
-What only later passes show, no trial sees (`python -m benchmarks found_rates`).
+What only later passes show, no trial sees; of few large steps, none tells anything
+(`python -m benchmarks found_rates`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from xcbench.train.clock import Stopwatch
 STEP = 10**0.5
 UP, DOWN = (1, 2, 3, 4), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
 SHARE, FEWEST = 1 / 25, 200  # of the training's visits, in a trial; and at least so many rows
+STEPS = 10  # of the first trial: fewer tell nothing, and the rule stands
 JUDGES = 200, 64  # rows that no trial sees; and at least, where classes are many
 SCORES = 200_000  # that a judgement takes, about
 OF_INTEGRALS = 16  # judges, where every probability is an integral
@@ -88,26 +90,30 @@ def found(
         settings = replace(settings, lr_schedule="linear")
     watch = Stopwatch(clock == "processor")
     losses: dict[float, float] = {}
+    steps: dict[int, int] = {}
 
     def rate(h: int) -> float:
         return float(f"{centre * STEP**h:.3g}")
 
-    def trial(h: int) -> Iterator[Model]:
-        """The model before and after."""
+    def trial(h: int) -> Iterator[tuple[Model, int]]:
+        """The model, and the steps so far, before and after."""
         asked = replace(settings, lr=rate(h))
         solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
-        for _ in solver.over(1).fit(few, model, Streams.of(seed), [1.0]):
-            yield model
+        for progress in solver.over(1).fit(few, model, Streams.of(seed), [1.0]):
+            yield model, progress.iteration
 
     def tried(h: int) -> float:
-        *_, model = trial(h)
-        losses[rate(h)] = loss = measured(model, judges)
-        return loss
+        if rate(h) not in losses:
+            *_, (model, steps[h]) = trial(h)
+            losses[rate(h)] = measured(model, judges)
+        return losses[rate(h)]
 
     with np.errstate(all="ignore"), watch, watch.running():
         judging = number_of_judges(method, info.classes)
         few, judges = parts(dataset, seed, min(1.0, SHARE * epochs), judging)
-        h = walked(tried, measured(next(trial(0)), judges))
+        start, _ = next(trial(0))
+        tried(0)
+        h = walked(tried, measured(start, judges)) if steps[0] >= STEPS else 0
     return Found(rate(h), losses, watch.seconds)
 
 
