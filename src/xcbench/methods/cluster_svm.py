@@ -24,7 +24,7 @@ class ClusterOptions(MethodOptions):
     clusterings: int = option(1, "how many, from other starts; their answers are added", at_least=1)
     C: float = option(0.5, "weight of the squared hinge losses against ||w||² / 2", above=0)
     tolerance: float = option(0.1, "a machine ends at this largest violation", above=0)
-    passes: int = option(10, "over the rows of a machine, at most", at_least=1)
+    passes: int = option(10, "over the rows of a machine, at most", at_least=1, former=20)
     threshold: float = option(0.01, "weights nearer to 0 are dropped", at_least=0)
     unit: bool = option(True, "rows are scaled to length 1, here and in prediction")
 
