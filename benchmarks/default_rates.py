@@ -292,8 +292,8 @@ def limit_of_css() -> str:
     return (
         "`css` minimises the log of an estimated sum, whose mean over few draws is below the log "
         "loss. So its optimum is another one: without features, class frequencies by a power law "
-        f"and {DRAWS} draws of {CLASSES[0]}, it lies {css_above_prior(CLASSES[0], DRAWS):.2f} nats above "
-        "the class prior (its objective, minimised by L-BFGS on drawn sets). "
+        f"and {DRAWS} draws of {CLASSES[0]}, it lies "
+        f"{css_above_prior(CLASSES[0], DRAWS):.2f} nats above the class prior (its objective, minimised by L-BFGS on drawn sets). "
         "Where a feature is alone in a row, its weights are such a problem.\n"
     )
 
