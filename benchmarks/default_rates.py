@@ -293,7 +293,8 @@ def limit_of_css() -> str:
         "`css` minimises the log of an estimated sum, whose mean over few draws is below the log "
         "loss. So its optimum is another one: without features, class frequencies by a power law "
         f"and {DRAWS} draws of {CLASSES[0]}, it lies "
-        f"{css_above_prior(CLASSES[0], DRAWS):.2f} nats above the class prior (its objective, minimised by L-BFGS on drawn sets). "
+        f"{css_above_prior(CLASSES[0], DRAWS):.2f} nats above the class prior (its objective, "
+        "minimised by L-BFGS on drawn sets). "
         "Where a feature is alone in a row, its weights are such a problem.\n"
     )
 
@@ -313,8 +314,9 @@ def css_above_prior(K: int, draws: int, repeats: int = 4000) -> float:
         by_class = np.bincount(drawn.ravel(), shares.ravel(), K) - np.bincount(y, grad, K)
         return float((weight * np.logaddexp(0, log_sum)).sum()), by_class
 
-    tight = {"gtol": 1e-8, "ftol": 1e-13}
-    bias = minimize(mean, np.log(p), jac=True, method="L-BFGS-B", options=tight).x
+    bias = minimize(
+        mean, np.log(p), jac=True, method="L-BFGS-B", options={"gtol": 1e-8, "ftol": 1e-13}
+    ).x
     return float((p * (np.log(p) - bias + logsumexp(bias))).sum())
 
 
