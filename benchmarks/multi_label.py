@@ -296,6 +296,10 @@ SYSTEMS: dict[str, System] = {
         },
     ),
     "napkinXC PLT": (napkin, {name: [{}] for name in DATASETS}),
+    "napkinXC one-vs-rest": (
+        napkin,
+        {name: [{"learner": "BR"}] for name in ("bibtex", "delicious", "citeulike")},
+    ),
     "omikuji Parabel": (
         parabel,
         {

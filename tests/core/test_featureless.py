@@ -22,6 +22,7 @@ from xcbench.data.settings import BlobsSettings, CategoriesSettings, DatasetSett
 from xcbench.errors import UserError
 from xcbench.methods import registry
 from xcbench.methods.bouchard import BouchardOptions
+from xcbench.methods.css import ComplementarySumOptions
 from xcbench.methods.nce import NCEOptions
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.options import check
@@ -170,6 +171,27 @@ def test_bouchard_of_more_values(values):
     assert -400 * trace.curve["bound"].iloc[-1] == pytest.approx(expected.fun, rel=1e-6)
     largest = N_k.argmax()
     assert softmax(model.b)[largest] > N_k[largest] / 400
+
+
+def test_complementary_sums_have_another_optimum_than_the_frequencies(values):
+    """With one draw the expected objective is a sum over pairs; its optimum is not the entropy."""
+    p, others = values.class_counts / 400, 7
+
+    def expected(b):
+        odds = b - b[:, None] + np.log(others)
+        np.fill_diagonal(odds, -np.inf)
+        return (p[:, None] * np.logaddexp(0, odds)).sum() / others
+
+    best = minimize(expected, np.log(p), options={"gtol": 1e-9}).x
+    settings = ComplementarySumOptions(
+        name="css", negatives=1, batch_size=1, lr=0.01, lr_schedule="linear"
+    )
+    model, trace = fit(values, settings, epochs=400)
+    np.testing.assert_allclose(softmax(model.b), softmax(best), atol=0.02)
+    entropy = -(p * np.log(p)).sum()
+    at_best = -(p * np.log(softmax(best))).sum()
+    assert at_best > entropy + 0.1
+    assert trace.curve["train_log_loss"].iloc[-1] == pytest.approx(at_best, abs=0.05)
 
 
 def test_stochastic_one_vs_each_approaches_the_frequencies(values):
