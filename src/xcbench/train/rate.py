@@ -2,9 +2,9 @@
 
 As in Bottou's SGD, which doubles and halves a rate on a sample of rows, the rates are
 c · sqrt(10)^h, c the default rule of the method. From h = 0 trials go up while the loss falls;
-where the first one is worse than no training, they go down until one is not, and a step further.
-Of a rate above which trials end at a multiple of the loss at the start, the next lower one is
-taken.
+where the first one is much worse than no training, they go down until one is not, and a step
+further. Of a rate above which trials end at a multiple of the loss at the start, the next lower
+one is taken.
 
 A trial is a pass over so many rows that five of them cost a fifth of the training. Its rate falls
 to 0, since otherwise noise costs more than slowness, and the answer is too low. Many passes over
@@ -39,7 +39,7 @@ STEPS = 10  # of the first trial: fewer tell nothing, and the rule stands
 JUDGES = 200, 64  # rows that no trial sees; and at least, where classes are many
 SCORES = 200_000  # that a judgement takes, about
 OF_INTEGRALS = 16  # judges, where every probability is an integral
-NO_WORSE = 1.05  # times the loss before training
+NO_WORSE = 1.5  # times the loss before training: noise, which later passes average out
 CLIFF = 3.0  # times the same: a step below such a rate, longer trainings fall off too
 
 
