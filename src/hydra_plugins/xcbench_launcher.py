@@ -88,6 +88,10 @@ class SweepLauncher(Launcher):
         Path(self.base.hydra.sweep.dir).mkdir(parents=True, exist_ok=True)  # sweepers write there
         configurations, problems = self.possible(points)
         settings, launched = configurations[0], planned(configurations)
+        if settings.halving:
+            raise UserError(
+                "another sweeper ends points by itself; leave out either it, or halving"
+            )
         self.ended(execute_jobs(launched))
         self.grid += [job.cell.cell for job in launched]
         grids.add(Path(settings.runs_dir), settings.grid, self.grid)  # of all batches so far

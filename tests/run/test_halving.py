@@ -50,6 +50,7 @@ def test_the_best_thirds_go_on_whatever_the_workers(workspace: Workspace) -> Non
         (("halving=3",), "set evaluation.validation=0.1"),
         (("halving=1", "evaluation.validation=0.1"), "halving=1 ends no point early"),
         (("halving=2,3", "evaluation.validation=0.1"), "halving cannot be swept"),
+        (("halving=3", "evaluation.validation=0.1", "hydra/launcher=joblib"), "knows no rungs"),
     ],
 )
 def test_what_is_not_possible(words: tuple[str, ...], sentence: str, workspace: Workspace) -> None:
