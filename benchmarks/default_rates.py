@@ -177,11 +177,20 @@ def found_table(frame: Any) -> str:
     of_all = deciles(frame.groupby(["rule", "epochs"])).assign(method="all")
     shown = pd.concat([of_all.reset_index(), by_method.reset_index()])
     shown = shown[["rule", "epochs", "method", "median", "ninth decile"]]
+    methods = frame.groupby("dataset", sort=False)["method"].nunique()
+    not_all = [
+        f"Of `{name}` only {number} of {len(METHODS)} methods were measured.\n"
+        for name, number in methods.items()
+        if number < len(METHODS)
+    ]
     tried = frame[frame["rule"] == "auto"]
     tried = tried.assign(
         part=tried["trial_seconds"] / (tried["trial_seconds"] + tried["train_seconds"])
     )
     clock = tried.pivot_table("part", "method", ["epochs", "classes"]).round(2)
+    takes = (
+        "## What trials take\n\nTheir share of the training clock, means over the datasets of so"
+    )
     clock.columns = [f"{epochs} epochs, K={K:,}" for epochs, K in clock.columns]
     return (
         "# The default rate and the rate by trial\n\nTest log loss at the default rate, and at "
@@ -189,8 +198,8 @@ def found_table(frame: Any) -> str:
         "one, divided by what the best gains over the class prior: 0 is the best rate, 1 no gain "
         "at all. A rate by trial may be better than all nine. Datasets where no rate gains have "
         "no share. Written by `python -m benchmarks found_rates`.\n\n"
-        f"{markdown(shown.round(3))}\n\n## What trials take\n\nTheir share of the training clock, "
-        f"means over the datasets of so many classes.\n\n{markdown(clock.reset_index())}\n"
+        f"{''.join(not_all)}\n{markdown(shown.round(3))}\n\n{takes} many classes.\n\n"
+        f"{markdown(clock.reset_index())}\n"
     )
 
 
