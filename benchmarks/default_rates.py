@@ -42,7 +42,6 @@ CLASSES = (100, 1000, 10_000)
 SYNTHETIC = ("digits", "zipf")  # small enough as they are
 TEST = 2000
 EPOCHS = 20.0  # the default budget
-DRAWS = 5  # of a sampled method, by default
 ROWS = 20_000  # training rows of generated data
 REAL_ROWS = 20_000  # the first ones of real data; mnist and omniglot have more
 GRID = [10 ** (h / 2) for h in range(-4, 5)]  # nine rates around a default one, to find the best
@@ -298,12 +297,12 @@ def table(frame: Any, seconds: float) -> str:
 
 def limit_of_css() -> str:
     """Why css ends above the prior."""
+    K, draws = CLASSES[0], settings_of("css").negatives
     return (
         "`css` minimises the log of an estimated sum, whose mean over few draws is below the log "
         "loss. So its optimum is another one: without features, class frequencies by a power law "
-        f"and {DRAWS} draws of {CLASSES[0]}, it lies "
-        f"{css_above_prior(CLASSES[0], DRAWS):.2f} nats above the class prior (its objective, "
-        "minimised by L-BFGS on drawn sets). "
+        f"and {draws} draws of {K}, it lies {css_above_prior(K, draws):.2f} nats above "
+        "the class prior (its objective, minimised by L-BFGS on drawn sets). "
         "Where a feature is alone in a row, its weights are such a problem.\n"
     )
 

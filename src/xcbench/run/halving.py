@@ -7,6 +7,7 @@ cost P/3 trainings. Points compete with those of the same dataset and method; se
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -65,11 +66,8 @@ def best(points: Sequence[Config], part: Sequence[Config]) -> list[Config]:
         groups[repr(point.dataset), point.method.name][name] += _loss(trained)
     kept = set[str]()
     for losses in groups.values():
-        kept |= {
-            *sorted(losses, key=lambda name: losses[name])[
-                : math.ceil(len(losses) / points[0].halving)
-            ]
-        }
+        number = math.ceil(len(losses) / points[0].halving)
+        kept.update(heapq.nsmallest(number, losses, key=losses.__getitem__))
     return [point for name, point in zip(names, points, strict=True) if name in kept]
 
 
