@@ -25,6 +25,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.data.synthetic import power_law
 from xcbench.errors import UserError
+from xcbench.estimators.early_stopping import automatic
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
 from xcbench.train import rate, training
@@ -100,21 +101,30 @@ def trained(name: str, dataset: Dataset, factor: float | None, seconds: float) -
         registry.check(method, settings, info)
     except UserError as error:
         return {"status": f"refused: {error}"}
+    judges = rate.number_of_judges(method, info.classes)
+    if rule := automatic(len(dataset.train), info.classes, judges):
+        dataset = dataset.held_out(rule.validation_fraction, 0)
     if factor is None:
         lr = rate.found(method, settings, info, dataset, "numba", "float32", 0, EPOCHS).lr
     else:
         lr = factor * default_rate(method, settings, info)
     solver, model = built(dataset, replace(settings, lr=lr))
     budget = Budget(epochs=EPOCHS, checkpoints=1, seconds=seconds, clock="processor")
-    evaluation = Evaluation(train_rows=1000, rows=2000)
+    if rule:  # evaluated after every epoch, and never ended before the last
+        budget = replace(budget, checkpoints=int(EPOCHS), patience=rule.n_iter_no_change)
+    evaluation = Evaluation(train_rows=1000, rows=2000, curve_rows=1 if rule else 0)
     (trace,) = training.run([Lane(solver, model)], dataset, 0, budget, evaluation)
-    last = trace.curve.iloc[-1]
+    curve = trace.curve
+    last, kept = curve.iloc[-1], curve.iloc[-1]
+    if rule and trace.status != "diverged":
+        kept = curve.iloc[int(curve["validation_log_loss"].argmin())]
     return {
         "lr": float(f"{lr:.4g}"),
         "epochs": round(float(last.epoch), 2),
+        "kept": round(float(kept.epoch), 2),
         "status": trace.status,
-        "log_loss": last.test_log_loss,
-        "error": last.test_error,
+        "log_loss": kept.test_log_loss,
+        "error": kept.test_error,
         "seconds": round(trace.train_seconds, 1),
     }
 

@@ -174,7 +174,7 @@ def _restored(folder: Path, content: Content, arrays: dict[str, np.ndarray]) -> 
             f"{folder} was trained by version {content['method_version']} of method "
             f"{method}, this is version {version}; train it again"
         )
-    if parameters.get(EARLY) is not None:
+    if not isinstance(parameters.get(EARLY), str | None):
         parameters = {**parameters, EARLY: EarlyStopping(**parameters[EARLY])}
     estimator: LinearClassifier = FAMILIES[content["family"]](**parameters)
     if estimator.method != method or estimator.dtype not in ("float32", "float64"):
@@ -258,7 +258,7 @@ def _parameters(estimator: LinearClassifier) -> Content:
     parameters = estimator.get_params(deep=False)
     if "method" in parameters:  # where it was left to the number of classes, the one it was
         parameters["method"] = estimator._name(estimator._info.classes)
-    if parameters.get(EARLY) is not None:
+    if isinstance(parameters.get(EARLY), EarlyStopping):
         parameters[EARLY] = parameters[EARLY].get_params()
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None

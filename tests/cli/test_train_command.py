@@ -156,3 +156,17 @@ def test_slips_of_a_new_user(
 ) -> None:
     with pytest.raises(UserError, match=said):
         train(request("train", files / name, out=str(tmp_path / "model"), method=method))
+
+
+def test_all_rows_train_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = tmp_path / "rows.svm"
+    rows.write_text(
+        "".join(f"{n % 100} {n % 7 + 1}:1 {n % 5 + 8}:1\n" for n in range(1200)), "utf-8"
+    )
+    for how, number in (("auto", "1,140"), ("none", "1,200")):
+        out = tmp_path / how
+        train(request("train", rows, out=str(out), epochs="2", early_stopping=how))
+        assert f" on {number} rows, " in capsys.readouterr().out
+        assert model_files.load(out).estimator.get_params()["early_stopping"] in ("auto", None)
+    with pytest.raises(UserError, match="early_stopping=often must be auto or none"):
+        train(request("train", rows, out=str(tmp_path / "often"), early_stopping="often"))

@@ -32,8 +32,10 @@ from xcbench import (
     data,
 )
 from xcbench.config import composing
-from xcbench.core.dataset import Dataset, Info
+from xcbench.core.dataset import Dataset, Info, Split
+from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier
+from xcbench.estimators.early_stopping import held_out
 from xcbench.plan import planning, sweeps
 from xcbench.run.execute import execute
 from xcbench.store import cells
@@ -157,18 +159,63 @@ def test_warm_start_goes_on(small: Dataset) -> None:
 def test_early_stopping_keeps_the_best_weights(small: Dataset) -> None:
     X, y = labelled(small)
     model = SampledSoftmaxClassifier(
-        "ove", lr=3.0, lr_decay=1.0, epochs=200, random_state=0,
+        "ove", lr=0.01, lr_decay=1.0, epochs=200, random_state=0,
         early_stopping=EarlyStopping(validation_fraction=0.3, n_iter_no_change=3),
     )  # fmt: skip
     model.fit(X, y)
     curve = model.validation_loss_curve_
     assert model.n_iter_ == len(curve) < 200
     assert int(np.argmin(curve)) <= len(curve) - 3
-    from xcbench.core.dataset import Split
-    from xcbench.estimators.early_stopping import held_out
-
     _, rest = held_out(Split(X, y), 0.3, 0)
     assert model.evaluate(rest.X, rest.y)["log_loss"] == min(curve)
+
+
+def noise(rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Features that tell nothing of the class, enough of them to learn rows by heart."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(rows, 60)), rng.permutation(np.arange(rows) % classes)
+
+
+def test_rows_learnt_by_heart_are_not_kept_where_a_class_has_few() -> None:
+    X, y = noise(1200, 100)
+    rate = {"lr_decay": 1.0, "epochs": 30, "random_state": 0}
+    kept = SampledSoftmaxClassifier("implicit", **rate).fit(X[:1000], y[:1000])
+    last = clone(kept).set_params(early_stopping=None).fit(X[:1000], y[:1000])
+    losses = [model.evaluate(X[1000:], y[1000:])["log_loss"] for model in (kept, last)]
+    assert losses[0] < np.log(100) + 0.1, "classes are equally likely, whatever the features"
+    assert losses[1] > np.log(100) + 0.5
+    assert kept.n_iter_ == last.n_iter_ == 30, "it trains to the end"
+    assert len(kept.validation_loss_curve_) == 30
+
+
+def test_none_are_held_out_where_a_rate_is_set_or_rows_are_many() -> None:
+    few, many = noise(1100, 100), noise(1100, 40)
+    for (X, y), options in ((few, {"lr": 0.1}), (many, {})):
+        one, other = (
+            SampledSoftmaxClassifier(epochs=2, random_state=0, early_stopping=how, **options)
+            for how in ("auto", None)
+        )
+        assert_same(one.fit(X, y), other.fit(X, y))
+    with pytest.raises(ValueError, match="early_stopping='often' must be"):
+        SampledSoftmaxClassifier(early_stopping="often").fit(*few)
+
+
+def test_weights_before_training_are_kept_if_no_epoch_is_better() -> None:
+    X, y = noise(1000, 100)
+    stopping = EarlyStopping(validation_fraction=0.2, n_iter_no_change=2)
+    model = SampledSoftmaxClassifier("ove", lr=30.0, random_state=0, early_stopping=stopping)
+    assert np.allclose(model.fit(X, y).predict_proba(X), 0.01, atol=0.005)
+    assert model.n_iter_ < 20 and min(model.validation_loss_curve_) > np.log(100) + 0.1
+
+
+def test_labels_of_a_row_are_held_out_together() -> None:
+    X, sets = np.arange(40.0).reshape(20, 2), [{n % 3, n % 4} for n in range(20)]
+    named = problem.label_sets(sets)
+    assert named
+    split = problem.reduced(X, named[1], "pick_all")
+    train, rest = held_out(split, 0.3, 0)
+    assert not {*train.X[:, 0]} & {*rest.X[:, 0]}
+    assert len({*rest.X[:, 0]}) == 6 and len(train) + len(rest) == len(split)
 
 
 @pytest.mark.parametrize("estimator", [case for case, _ in CASES], ids=lambda e: e.method)

@@ -25,9 +25,18 @@ from xcbench.estimators import OneVsAllClassifier
 from xcbench.model_files import Trained
 from xcbench.options import Content
 
+
+def _automatic_or_none(text: str) -> str | None:
+    """``auto`` or ``none``, of early stopping."""
+    if text not in ("auto", "none"):
+        raise UserError(f"early_stopping={text} must be auto or none")
+    return None if text == "none" else text
+
+
 PARAMETERS: dict[str, Callable[[str], Any]] = {
     "epochs": int,
     "random_state": int,
+    "early_stopping": _automatic_or_none,
     "dtype": str,
     "engine": str,
 }

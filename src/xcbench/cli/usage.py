@@ -131,6 +131,8 @@ of the Extreme Classification Repository.
   test=FILE                   measure the model on these rows, too
   encoding=latin-1            encoding of the labels, if it is not UTF-8
   features=2**20              hash the features to so many places; the model remembers it
+  early_stopping=none         learn from all rows; by default up to 200 are held out, where a class
+                              has fewer than 25 and trials find the rate, and the best epoch is kept
 Example: xcbench train news.svm method=implicit protocol.tfidf=true out=news/
 """,
     "predict": """\

@@ -148,17 +148,18 @@ class LinearClassifier(Predictor):
 
     # ------------------------------------------------------------ training
     def _prepare(
-        self, dataset: Dataset, options: Mapping[str, object], span: Span
+        self, dataset: Dataset, options: Mapping[str, object], span: Span, copies: int
     ) -> tuple[Method, MethodOptions]:
         """The method and its settings; these and the problem's statistics are remembered.
 
-        A rate that trials are to find is that of the training which goes on, if one does.
+        A rate that trials are to find is that of the training which goes on, if one does. Of the
+        weights so many copies are kept.
         """
         method, settings = problem.settings(
             self._name(dataset.info.classes), {**self._of_method(), **options}, dataset.info
         )
         self._settings, self._info = settings, dataset.info
-        self._check_memory(method, span.epochs)  # before trials take it
+        self._check_memory(method, span.epochs, copies)  # before trials take it
         if settings.lr == AUTO:
             lr = self.lr_ if span.goes_on else self._rate(method, settings, dataset, span)
             settings = replace(settings, lr=lr)
@@ -171,11 +172,12 @@ class LinearClassifier(Predictor):
         with threads.one():
             return rate.found(*problem, self._seed(), span.planned or span.epochs).lr
 
-    def _check_memory(self, method: Method, epochs: int) -> None:
-        """Refuse weights that do not fit, before they are allocated."""
+    def _check_memory(self, method: Method, epochs: int, copies: int) -> None:
+        """Refuse weights, with copies of them, that do not fit, before they are allocated."""
         info, itemsize = self._info, np.dtype(self.dtype).itemsize
+        kept = copies * info.classes * (info.features + 1) * itemsize
         memory.check(
-            method.memory(self._settings, info, itemsize, epochs),
+            method.memory(self._settings, info, itemsize, epochs) + kept,
             f"method {method.name} on {info.classes:,} classes and {info.features:,} features",
             "use fewer features, a method with sparse weights (memoir_l2), or a machine with more "
             "memory",
@@ -214,10 +216,11 @@ class LinearClassifier(Predictor):
     ) -> Self:
         """Train for some epochs; options override the parameters."""
         epochs, goes_on, resumable, horizon, _ = span
+        watch = watch or Watch()
         if not isinstance(epochs, int | np.integer) or epochs < 1:
             raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
         with problem.value_errors():
-            method, settings = self._prepare(dataset, options or {}, span)
+            method, settings = self._prepare(dataset, options or {}, span, watch.copies)
             solver = method.build(settings, dataset.info).over(horizon or epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
         if not goes_on:
@@ -226,7 +229,6 @@ class LinearClassifier(Predictor):
             self._memory: dict[str, np.ndarray] = {}
         if isinstance(solver, Minibatch) and self._memory:
             solver.optimizer = solver.optimizer.resumed(self._memory)
-        watch = watch or Watch()
         with np.errstate(all="ignore"), threads.one():  # the same numbers on any machine
             self._train(solver.fit, dataset, model, int(solver.epochs or epochs), watch)
         self._memory = (
@@ -249,6 +251,7 @@ class LinearClassifier(Predictor):
         seen = 0
         for epoch, progress in enumerate(fit(dataset, model, self._streams, stops)):
             if not epoch:
+                watch.begins(model)
                 continue
             idle = progress.observations == seen  # of a batch larger than an epoch
             seen = progress.observations

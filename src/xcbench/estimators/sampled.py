@@ -11,8 +11,11 @@ from numpy.typing import ArrayLike
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed, Span
-from xcbench.estimators.early_stopping import EarlyStopping, LossWatch, Watch, held_out
+from xcbench.estimators.early_stopping import EarlyStopping, LossWatch, Watch, automatic, held_out
 from xcbench.estimators.problem import Features, Labels
+from xcbench.methods import registry
+from xcbench.methods.options import AUTO
+from xcbench.train import rate
 
 
 class SampledSoftmaxClassifier(LinearClassifier):
@@ -32,12 +35,15 @@ class SampledSoftmaxClassifier(LinearClassifier):
     reduction : str
         For rows with several labels. ``one_label``: the smallest label is the class, as in the
         papers. ``pick_all``: each label is a sample.
-    early_stopping : EarlyStopping, optional
+    early_stopping : EarlyStopping, "auto" or None
         Hold out rows, stop when their log loss stops falling, and keep the best weights.
+        ``"auto"``: where trials find the rate and a class has fewer than 25 rows on average, hold
+        out up to 200, train to the end, and keep the weights of the best epoch. None: never.
     warm_start : bool
         Start a fit from the weights of the last one.
     random_state : int, RandomState or None
-        Seed of all draws: an integer gives the weights of ``seed=`` on the command line.
+        Seed of all draws: an integer gives the weights of ``seed=`` on the command line, if no
+        rows are held out.
     verbose : int
         1 shows a progress bar.
 
@@ -97,7 +103,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         *,
         epochs: int = 20,
         reduction: str = "one_label",
-        early_stopping: EarlyStopping | None = None,
+        early_stopping: EarlyStopping | str | None = "auto",
         warm_start: bool = False,
         random_state: Seed = None,
         verbose: int = 0,
@@ -135,7 +141,7 @@ class SampledSoftmaxClassifier(LinearClassifier):
         split = self._problem(X, y, self.reduction)
         if before is not None and not np.array_equal(before, self.classes_):
             raise ValueError("warm_start continues with the same classes; y has other ones")
-        watch, rule = Watch(), self.early_stopping
+        watch, rule = Watch(), self._rule(len(split))
         if rule:
             split, rest = held_out(split, rule.validation_fraction, self._seed())
             watch = LossWatch(rest, rule)
@@ -143,6 +149,20 @@ class SampledSoftmaxClassifier(LinearClassifier):
         dataset = problem.dataset(split, len(self.classes_))
         overrides: dict[str, object] = {"init": "zero"} if goes_on else {}
         return self._run(dataset, Span(self.epochs, goes_on, self.warm_start), watch, overrides)
+
+    def _rule(self, rows: int) -> EarlyStopping | None:
+        """Rule by which training ends; "auto" has one where it may be needed."""
+        rule = self.early_stopping
+        if not isinstance(rule, str):
+            return rule
+        if rule != AUTO:
+            raise ValueError(f"early_stopping={rule!r} must be an EarlyStopping, 'auto' or None")
+        if self.options.get("lr") not in (None, AUTO):
+            return None
+        classes = len(self.classes_)
+        with problem.value_errors():
+            method = registry.find(self._name(classes)).thing
+        return automatic(rows, classes, rate.number_of_judges(method, classes))
 
     def partial_fit(self, X: Features, y: Labels, classes: ArrayLike | None = None) -> Self:
         """Train by one pass over some rows; the first call needs all classes.
