@@ -25,7 +25,7 @@ from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.data.synthetic import power_law
 from xcbench.errors import UserError
-from xcbench.estimators.early_stopping import automatic
+from xcbench.estimators.early_stopping import FEW_ROWS, automatic
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
 from xcbench.train import rate, training
@@ -298,7 +298,9 @@ def table(frame: Any, seconds: float) -> str:
         f"{EPOCHS:g} epochs, at the rate that trials find (`method.lr=auto`), less that of the "
         "class prior (nats; below 0 is better than the prior). One seed. Real data: "
         f"{REAL_ROWS:,} rows at most, the first; generated data: {ROWS:,}. `timeout`: stopped "
-        f"after {seconds:g} s, at the epoch that is shown; an empty cell was not run. Compiled "
+        f"after {seconds:g} s, at the epoch that is shown; an empty cell was not run. Where "
+        f"a class has fewer than {FEW_ROWS} rows, the best epoch by rows held out is kept, as "
+        "estimators do by default. Compiled "
         f"engine, one thread, {TEST:,} test rows. "
         f"Written by `python -m benchmarks default_rates`.\n\n{by_method(frame)} Of the others, "
         f"the same at other rates (that of the trials in bold):\n\n{markdown(others)}\n"
