@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from omegaconf import OmegaConf
 
+from xcbench.config.presets import over
 from xcbench.config.settings import Budget, Evaluation
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.prior import PRIOR
@@ -27,7 +27,7 @@ from xcbench.methods import registry
 from xcbench.methods.method import Method, stochastic
 from xcbench.methods.options import AUTO, MethodOptions, SampledOptions, StochasticOptions
 from xcbench.options import Content, Options, as_at_first, changed
-from xcbench.system import threads
+from xcbench.system import sealed, threads
 from xcbench.train import training
 from xcbench.train.rate import found
 from xcbench.train.training import Lane
@@ -107,7 +107,7 @@ def numbers(case: Case, noise: int | None = None) -> Numbers:
     Exception
         Whatever the method raises on the sample.
     """
-    settings = _read(DatasetSettings, {"name": "sample", **case.dataset})
+    settings = _read(DatasetSettings(name="sample"), case.dataset)
     with threads.one(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sample = code.sample(settings, case.twin)
@@ -176,8 +176,8 @@ def is_metric(column: str) -> bool:
     return column.startswith(METRICS)
 
 
-def _read(schema: Options, values: Content) -> Options:
-    return OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(schema), values))
+def _read(settings: Options, values: Content) -> Options:
+    return sealed.record(type(settings), over(asdict(settings), values))
 
 
 def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
@@ -186,7 +186,7 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
     settings = options(case)
     if isinstance(settings, SampledOptions):
         settings.negatives = min(settings.negatives, sample.info.classes - 1)
-    evaluation: Evaluation = _read(Evaluation, case.evaluation)
+    evaluation: Evaluation = _read(Evaluation(), case.evaluation)
     most = min(evaluation.top_k, sample.info.classes)
     evaluation = replace(evaluation, costs=False, every=1, top_k=most)
     if evaluation.validation and evaluation.validation_from == "train":

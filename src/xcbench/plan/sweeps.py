@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import Field, dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -81,12 +81,20 @@ class _Base:
 
     def typed(self, name: str, others: Sequence[str]) -> DictConfig:
         """A part with the type of every option, among others as they stand."""
-        method = {"method": OmegaConf.structured(self.schema)} if name == "method" else {}
         content = {other: self.content[other] for other in others}
-        typed = OmegaConf.merge(composing.schema_of(name), method, content)
+        typed = OmegaConf.merge(_types(name, self.schema), content)
         assert isinstance(typed, DictConfig)
         OmegaConf.set_struct(typed, True)
         return typed
+
+
+@cache
+def _types(name: str, schema: object) -> DictConfig:
+    """Types of a part; of a method, those of its own options."""
+    options = {name: OmegaConf.structured(schema)} if name == "method" else {}
+    types = OmegaConf.merge(composing.schema_of(name), options)
+    assert isinstance(types, DictConfig)
+    return types
 
 
 class Composer:
