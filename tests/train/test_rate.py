@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from test_resume import numbers, wait_for
 
 from workspace import Workspace
 from xcbench import SampledSoftmaxClassifier, SoftmaxClassifier
+from xcbench.config.settings import Budget
 from xcbench.core.dataset import Dataset, LabelSets, Split
 from xcbench.core.optimizers import Linear
 from xcbench.core.solvers import Streams
@@ -25,6 +28,7 @@ from xcbench.methods.method import Method
 from xcbench.methods.softmax import SoftmaxOptions
 from xcbench.show import summary
 from xcbench.train import rate, training
+from xcbench.train.clock import Stopwatch
 
 INF = math.inf
 SWEEP = (
@@ -79,8 +83,15 @@ def softmax_from(centre: float) -> Method:
     return replace(registry.builtin()["softmax"], default_rate=lambda settings, info: centre)
 
 
-def found(method: Method, settings: Any, data: Dataset, engine: str = "numpy", seed: int = 0):
-    return rate.found(method, settings, data.info, data, engine, "float64", seed, 20)
+def found(
+    method: Method,
+    settings: Any,
+    data: Dataset,
+    engine: str = "numpy",
+    seed: int = 0,
+    budget: Budget = Budget(),  # noqa: B008
+):
+    return rate.found(method, settings, data.info, data, engine, "float64", seed, budget)
 
 
 @pytest.mark.parametrize("off", [0.05, 0.3, 1.0, 3.0, 30.0])
@@ -192,6 +203,35 @@ def test_trials_are_on_the_clock(workspace: Workspace) -> None:
 
 
 # ------------------------------------------------------------ estimators and tables
+class Ticking(Stopwatch):
+    """A clock by which every stretch of work takes a hundredth of a second."""
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        yield
+        self.seconds += 0.01
+
+
+def test_trials_take_a_fifth_of_a_budget_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    method, data = softmax_from(0.01), one_hot()
+    settings = method.schema(name="softmax", solver="minibatch", lr="auto")
+    free = found(method, settings, data)
+    monkeypatch.setattr(rate, "Stopwatch", Ticking)
+    ample = found(method, settings, data, budget=Budget(seconds=1e6))
+    assert (ample.lr, ample.losses) == (free.lr, free.losses), "looks at the clock change nothing"
+    assert len(free.losses) > 2
+    ended = []
+    for share in np.linspace(0.01, 1, 12):
+        budget = Budget(seconds=5 * share * ample.seconds)
+        some = found(method, settings, data, budget=budget)
+        assert some.seconds <= share * ample.seconds + 0.03, "a look, a judgement"
+        assert some.losses.items() <= free.losses.items()
+        if some.losses != free.losses:
+            assert some.lr == min(some.losses or [0.01], key=lambda lr: some.losses.get(lr, 0))
+        ended.append(len(some.losses))
+    assert ended[0] == 0 and sorted(ended) == ended and ended[-1] == len(free.losses)
+
+
 def test_estimators_find_the_rate_of_the_command_line(digits: Dataset) -> None:
     X, y = load_digits(return_X_y=True)
     X = X.astype(np.float32) / 16
@@ -200,7 +240,8 @@ def test_estimators_find_the_rate_of_the_command_line(digits: Dataset) -> None:
     method = registry.builtin()["umax"]
     settings = method.schema(name="umax", lr="auto")
     data = replace(digits, train=Split(X[train], y[train]))
-    assert model.lr_ == rate.found(method, settings, data.info, data, "numba", "float32", 0, 20).lr
+    lr = rate.found(method, settings, data.info, data, "numba", "float32", 0, Budget()).lr
+    assert model.lr_ == lr
     before = model.lr_
     model.partial_fit(X[:50], y[:50])
     assert model.lr_ == before, "a training that goes on keeps its rate"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
+from xcbench.config.settings import Budget
 from xcbench.core import engines
 from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.models.model import Model
@@ -170,7 +171,7 @@ class LinearClassifier(Predictor):
         """The rate that trials find."""
         problem = method, settings, dataset.info, dataset, engines.resolve(self.engine), self.dtype
         with threads.one():
-            return rate.found(*problem, self._seed(), span.planned or span.epochs).lr
+            return rate.found(*problem, self._seed(), Budget(span.planned or span.epochs)).lr
 
     def _check_memory(self, method: Method, epochs: int, copies: int) -> None:
         """Refuse weights, with copies of them, that do not fit, before they are allocated."""

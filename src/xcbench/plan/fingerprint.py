@@ -205,7 +205,7 @@ def _of_training(case: Case, sample: Dataset, order: np.ndarray) -> Numbers:
     columns = _columns(trace.curve)
     if settings.lr == AUTO:
         of = method, settings, sample.info, sample, case.engine, case.dtype
-        columns[TRIALS] = [*found(*of, seed=0, epochs=BUDGET.epochs).losses]
+        columns[TRIALS] = [*found(*of, seed=0, budget=BUDGET).losses]
     columns[WEIGHTS] = [n for name in sorted(weights) for n in samples.projections(weights[name])]
     if case.lockstep and rate:
         lanes = [

@@ -230,8 +230,7 @@ def _tried(job: Job, dataset: Dataset) -> Found | None:
         job.cell.engine,
         settings.dtype,
         settings.seed,
-        settings.budget.epochs,
-        settings.budget.clock,
+        settings.budget,
     )
 
 

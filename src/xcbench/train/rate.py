@@ -10,7 +10,7 @@ A trial is a pass over so many rows that five of them cost a fifth of the traini
 to 0, since otherwise noise costs more than slowness, and the answer is too low. Many passes over
 few rows answer no better where classes are few, and too high a rate where they are very many.
 What only later passes show, no trial sees; of few large steps, none tells anything
-(`python -m benchmarks found_rates`).
+(`python -m benchmarks found_rates`). Of a budget in seconds they take a fifth at most.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xcbench.config.settings import Budget
 from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.likelihoods import LINKS
 from xcbench.core.metrics import evaluate
@@ -30,11 +31,12 @@ from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import StochasticOptions
 from xcbench.options import Options
 from xcbench.train import training
-from xcbench.train.clock import Stopwatch
+from xcbench.train.clock import Stops, Stopwatch
 
 STEP = 10**0.5
 UP, DOWN = (1, 2, 3, 4), (-1, -3, -7)  # h of the trials after the first, downwards ever faster
 SHARE, FEWEST = 1 / 25, 200  # of the training's visits, in a trial; and at least so many rows
+PART = 0.2  # of the budget's seconds, if it has any: all trials
 STEPS = 10  # of the first trial: fewer tell nothing, and the rule stands
 JUDGES = 200, 64  # rows that no trial sees; and at least, where classes are many
 SCORES = 200_000  # that a judgement takes, about
@@ -74,47 +76,61 @@ def found(
     engine: str,
     dtype: str,
     seed: int,
-    epochs: float,
-    clock: str = "wall",
+    budget: Budget,
 ) -> Found:
     """Find the rate of a method on a dataset; the same for a seed wherever it is looked for.
 
     Parameters
     ----------
     info : of all rows, as the default rule takes it; ``dataset`` has those that train.
-    epochs : of the training.
-    clock : as in `xcbench.config.settings.Budget`.
+    budget : of the training. If it has seconds, trials end after a fifth of them, and the best that
+        ended counts.
     """
     centre = default_rate(method, settings, info)
     if isinstance(settings, StochasticOptions) and settings.optimizer == "sgd":
         settings = replace(settings, lr_schedule="linear")
-    watch = Stopwatch(clock == "processor")
-    losses: dict[float, float] = {}
+    watch = Stopwatch(budget.clock == "processor")
+    losses: dict[int, float] = {}
     steps: dict[int, int] = {}
 
     def rate(h: int) -> float:
         return float(f"{centre * STEP**h:.3g}")
 
     def trial(h: int) -> Iterator[tuple[Model, int]]:
-        """The model, and the steps so far, before and after."""
+        """The model, and the steps so far, before, at looks at the clock, and after."""
         asked = replace(settings, lr=rate(h))
         solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
-        for progress in solver.over(1).fit(few, model, Streams.of(seed), [1.0]):
+        stops = Stops([1.0], watch, bool(budget.seconds) and solver.interruptible)
+        progresses = solver.over(1).fit(few, model, Streams.of(seed), stops)
+        while True:
+            with watch.running():
+                progress = next(progresses, None)
+            if progress is None:
+                return
+            if budget.seconds and watch.seconds > PART * budget.seconds:
+                raise TimeoutError
             yield model, progress.iteration
 
     def tried(h: int) -> float:
-        if rate(h) not in losses:
+        if h not in losses:
             *_, (model, steps[h]) = trial(h)
-            losses[rate(h)] = measured(model, judges)
-        return losses[rate(h)]
+            losses[h] = judged(model)
+        return losses[h]
 
-    with np.errstate(all="ignore"), watch, watch.running():
+    def judged(model: Model) -> float:
+        with watch.running():
+            return measured(model, judges)
+
+    with np.errstate(all="ignore"), watch:
         judging = number_of_judges(method, info.classes)
-        few, judges = parts(dataset, seed, min(1.0, SHARE * epochs), judging)
-        start, _ = next(trial(0))
-        tried(0)
-        h = walked(tried, measured(start, judges)) if steps[0] >= STEPS else 0
-    return Found(rate(h), losses, watch.seconds)
+        few, judges = parts(dataset, seed, min(1.0, SHARE * budget.epochs), judging)
+        try:
+            start, _ = next(trial(0))
+            tried(0)
+            h = walked(tried, judged(start)) if steps[0] >= STEPS else 0
+        except TimeoutError:
+            h = min(losses, key=lambda h: losses[h], default=0)
+    return Found(rate(h), {rate(h): loss for h, loss in losses.items()}, watch.seconds)
 
 
 def walked(tried: Callable[[int], float], start: float) -> int:
