@@ -50,6 +50,10 @@ BUDGETS = (5, 20)  # epochs; one training gives the losses at both
 TRIED = ("one_hot K=1,000", "dense K=1,000", "normalised K=1,000", "digits", "20news", "bibtex",
     "delicious")  # fmt: skip
 FIRST = "default-rates-first.csv"  # at method.init=zero, method.step=gradient and their rates
+KEPT_EPOCH = (
+    f"Where a class has fewer than {FEW_ROWS} rows, the best epoch by rows held out is kept, as "
+    "estimators do by default."
+)
 FACTORS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # of the rule's rate, where trials do not suffice
 
 
@@ -298,10 +302,8 @@ def table(frame: Any, seconds: float) -> str:
         f"{EPOCHS:g} epochs, at the rate that trials find (`method.lr=auto`), less that of the "
         "class prior (nats; below 0 is better than the prior). One seed. Real data: "
         f"{REAL_ROWS:,} rows at most, the first; generated data: {ROWS:,}. `timeout`: stopped "
-        f"after {seconds:g} s, at the epoch that is shown; an empty cell was not run. Where "
-        f"a class has fewer than {FEW_ROWS} rows, the best epoch by rows held out is kept, as "
-        "estimators do by default. Compiled "
-        f"engine, one thread, {TEST:,} test rows. "
+        f"after {seconds:g} s, at the epoch that is shown; an empty cell was not run. {KEPT_EPOCH} "
+        f"Compiled engine, one thread, {TEST:,} test rows. "
         f"Written by `python -m benchmarks default_rates`.\n\n{by_method(frame)} Of the others, "
         f"the same at other rates (that of the trials in bold):\n\n{markdown(others)}\n"
     ) + limit_of_css()

@@ -22,7 +22,16 @@ import numpy as np
 import pandas as pd
 
 import xcbench
-from benchmarks.default_rates import EPOCHS, KEYS, REAL_ROWS, Named, by_method, measure, trained
+from benchmarks.default_rates import (
+    EPOCHS,
+    KEPT_EPOCH,
+    KEYS,
+    REAL_ROWS,
+    Named,
+    by_method,
+    measure,
+    trained,
+)
 from benchmarks.table import Kept
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
@@ -38,7 +47,7 @@ PAGE = (
     "`citeulike, rarest`: the rarest tag of an article, of those that five have; `heads`: the head "
     "of a triple of WN18RR. "
     f"{REAL_ROWS:,} rows at most, one seed. `timeout`: stopped after {{seconds:g}} s, at the epoch "
-    "that is shown. Written by `python -m benchmarks kept_apart`.\n\n"
+    f"that is shown. {KEPT_EPOCH} Written by `python -m benchmarks kept_apart`.\n\n"
 )
 
 
