@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -89,48 +90,79 @@ def found(
     centre = default_rate(method, settings, info)
     if isinstance(settings, StochasticOptions) and settings.optimizer == "sgd":
         settings = replace(settings, lr_schedule="linear")
-    watch = Stopwatch(budget.clock == "processor")
-    losses: dict[int, float] = {}
-    steps: dict[int, int] = {}
 
-    def rate(h: int) -> float:
+    def at(h: int) -> float:
         return float(f"{centre * STEP**h:.3g}")
 
-    def trial(h: int) -> Iterator[tuple[Model, int]]:
-        """The model, and the steps so far, before, at looks at the clock, and after."""
-        asked = replace(settings, lr=rate(h))
-        solver, model = training.built(method, asked, info, dataset.info, engine, dtype)
-        stops = Stops([1.0], watch, bool(budget.seconds) and solver.interruptible)
-        progresses = solver.over(1).fit(few, model, Streams.of(seed), stops)
+    def built(h: int) -> tuple[Any, Model]:
+        asked = replace(settings, lr=at(h))
+        return training.built(method, asked, info, dataset.info, engine, dtype)
+
+    watch = Stopwatch(budget.clock == "processor")
+    with np.errstate(all="ignore"), watch:
+        share, judging = SHARE * budget.epochs, number_of_judges(method, info.classes)
+        few, judges = parts(dataset, seed, min(1.0, share), judging)
+        most = PART * budget.seconds if budget.seconds else math.inf
+        trials = Trials(built, few, judges, seed, watch, most)
+        h = trials.best()
+    return Found(at(h), {at(h): loss for h, loss in trials.losses.items()}, watch.seconds)
+
+
+@dataclass
+class Trials:
+    """Losses of trials, each made once.
+
+    Attributes
+    ----------
+    built : solver and untrained model of a trial.
+    few, judges : rows that train, and that judge.
+    most : seconds of all trials.
+    losses, steps : of the trials that ended.
+    """
+
+    built: Callable[[int], tuple[Any, Model]]
+    few: Dataset
+    judges: Split
+    seed: int
+    watch: Stopwatch
+    most: float = math.inf
+    losses: dict[int, float] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
+
+    def best(self) -> int:
+        """Where the walk ends; if time is over, the best that ended, or the rule."""
+        try:
+            start, _ = next(self._passes(0))
+            before = self._judged(start)
+            self.loss(0)
+            return walked(self.loss, before) if self.steps[0] >= STEPS else 0
+        except TimeoutError:
+            return min(self.losses, key=lambda h: self.losses[h], default=0)
+
+    def loss(self, h: int) -> float:
+        """Loss of the judges after a trial."""
+        if h not in self.losses:
+            *_, (model, steps) = self._passes(h)
+            self.losses[h], self.steps[h] = self._judged(model), steps
+        return self.losses[h]
+
+    def _passes(self, h: int) -> Iterator[tuple[Model, int]]:
+        """The model and its steps: before, at looks at the clock, and after."""
+        solver, model = self.built(h)
+        stops = Stops([1.0], self.watch, self.most < math.inf and solver.interruptible)
+        progresses = solver.over(1).fit(self.few, model, Streams.of(self.seed), stops)
         while True:
-            with watch.running():
+            with self.watch.running():
                 progress = next(progresses, None)
             if progress is None:
                 return
-            if budget.seconds and watch.seconds > PART * budget.seconds:
+            if self.watch.seconds > self.most:
                 raise TimeoutError
             yield model, progress.iteration
 
-    def tried(h: int) -> float:
-        if h not in losses:
-            *_, (model, steps[h]) = trial(h)
-            losses[h] = judged(model)
-        return losses[h]
-
-    def judged(model: Model) -> float:
-        with watch.running():
-            return measured(model, judges)
-
-    with np.errstate(all="ignore"), watch:
-        judging = number_of_judges(method, info.classes)
-        few, judges = parts(dataset, seed, min(1.0, SHARE * budget.epochs), judging)
-        try:
-            start, _ = next(trial(0))
-            tried(0)
-            h = walked(tried, judged(start)) if steps[0] >= STEPS else 0
-        except TimeoutError:
-            h = min(losses, key=lambda h: losses[h], default=0)
-    return Found(rate(h), {rate(h): loss for h, loss in losses.items()}, watch.seconds)
+    def _judged(self, model: Model) -> float:
+        with self.watch.running():
+            return measured(model, self.judges)
 
 
 def walked(tried: Callable[[int], float], start: float) -> int:
