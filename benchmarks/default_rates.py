@@ -105,8 +105,7 @@ def trained(name: str, dataset: Dataset, factor: float | None, seconds: float) -
         registry.check(method, settings, info)
     except UserError as error:
         return {"status": f"refused: {error}"}
-    judges = rate.number_of_judges(method, info.classes)
-    if rule := automatic(len(dataset.train), info.classes, judges):
+    if rule := automatic(method, len(dataset.train), info.classes):
         dataset = dataset.held_out(rule.validation_fraction, 0)
     if factor is None:
         lr = rate.found(method, settings, info, dataset, "numba", "float32", 0, Budget(EPOCHS)).lr
@@ -259,7 +258,8 @@ def difference(row: Any) -> str:
     if pd.isna(row.log_loss):
         return str(row.status).split(":")[0]
     late = f" (timeout, epoch {row.epochs:.1f})" if row.status == "timeout" else ""
-    return f"{row.log_loss - row.prior_log_loss:+.2f}{late}"
+    untrained = " (untrained)" if row.kept == 0 else ""
+    return f"{row.log_loss - row.prior_log_loss:+.2f}{late}{untrained}"
 
 
 def above(frame: Any) -> Any:
@@ -280,7 +280,12 @@ def by_method(frame: Any) -> str:
     wide = shown.pivot(index=["dataset", "prior"], columns="method", values="below")
     wide = wide.reindex(order, level="dataset").reindex(columns=[*METHODS]).fillna("")
     ran = (default["log_loss"].notna() | (default["status"] == "diverged")).sum()
-    counted = f"{ran - len(above(frame))} of {ran} cells end below the prior."
+    untrained = (default["kept"] == 0) & (default["log_loss"] < default["prior_log_loss"])
+    counted = (
+        f"{ran - len(above(frame))} of {ran} cells end below the prior. In {untrained.sum()} of "
+        "them no epoch was better than the weights before training, the class prior "
+        "(n_c + 1)/(N + K): `untrained`."
+    )
     return f"{markdown(wide.reset_index())}\n{counted}"
 
 

@@ -15,7 +15,6 @@ from xcbench.estimators.early_stopping import EarlyStopping, LossWatch, Watch, a
 from xcbench.estimators.problem import Features, Labels
 from xcbench.methods import registry
 from xcbench.methods.options import AUTO
-from xcbench.train import rate
 
 
 class SampledSoftmaxClassifier(LinearClassifier):
@@ -159,10 +158,9 @@ class SampledSoftmaxClassifier(LinearClassifier):
             raise ValueError(f"early_stopping={rule!r} must be an EarlyStopping, 'auto' or None")
         if self.options.get("lr") not in (None, AUTO):
             return None
-        classes = len(self.classes_)
         with problem.value_errors():
-            method = registry.find(self._name(classes)).thing
-        return automatic(rows, classes, rate.number_of_judges(method, classes))
+            method = registry.find(self._name()).thing
+        return automatic(method, rows, len(self.classes_))
 
     def partial_fit(self, X: Features, y: Labels, classes: ArrayLike | None = None) -> Self:
         """Train by one pass over some rows; the first call needs all classes.
