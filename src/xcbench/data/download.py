@@ -53,7 +53,7 @@ class Downloader:
     def __init__(self, part: Path, label: str, most: int = 0) -> None:
         self.part, self.label, self.most = part, label, most
 
-    def __call__(self, url: str, output_file: Any, pooch: Any, **other: Any) -> None:
+    def __call__(self, url: str, output_file: str | Path, pooch: object, **other: object) -> None:
         """Download to ``output_file``, as pooch calls it."""
         with _answer(url, self.part) as answer:
             total = _size(answer)

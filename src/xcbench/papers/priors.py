@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -80,7 +79,7 @@ def section(folder: Path) -> Iterator[Section]:
         yield Section("Class prior", tables=[Table(CAPTION, shown, right)])
 
 
-def _line(job: Job) -> list[Any]:
+def _line(job: Job) -> list[object]:
     info = job.info
     assert isinstance(info, Info)
     dataset = data.load(info, planning.cache_dir(job.settings))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -100,8 +99,8 @@ def command(experiment: str, dataset: str = "", method: str = "") -> str:
 
 
 def row(
-    printed: dict[str, Any], evidence: Evidence | None, others: Sequence[float] = ()
-) -> dict[str, Any]:
+    printed: dict[str, object], evidence: Evidence | None, others: Sequence[float] = ()
+) -> dict[str, object]:
     """Row of a printed number; of the variants that agree, the text's comes first.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -26,7 +25,7 @@ def text(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
     claims : in prose.
     """
     results = rows[rows["kind"] == RESULT]
-    content: dict[str, Any] = {
+    content: dict[str, object] = {
         "printed": len(rows),
         "results": _counted(results["verdict"]),
         "claims": _counted(pd.Series([claim.answer for claim in grouped(claims)], dtype=object)),

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -186,10 +185,11 @@ def _words(options: dict[str, object]) -> list[str]:
     ]
 
 
-def _several(value: Any) -> list[object]:
+def _several(value: object) -> list[object]:
     """Values of a sweep, or the one that there is."""
-    one = isinstance(value, str) or not isinstance(value, Iterable)
-    return [value] if one else [*value]
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return [value]
+    return [*value]
 
 
 def _word(value: object) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -166,7 +165,7 @@ def _row(variant: pd.DataFrame) -> dict[str, object]:
     no_best = cells["lr"].nunique() > 1 and not by_trials  # nothing to average
     ended = cells[has_ended & (not no_best)]
     lr = float("nan" if no_best else cells["lr"].quantile(interpolation="lower"))
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "dataset": cells["dataset_label"].iloc[0],
         "method": cells["method_label"].iloc[0],
         "lr": lr,

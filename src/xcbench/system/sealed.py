@@ -16,7 +16,7 @@ CHECKSUM = "checksum"
 Record = TypeVar("Record")
 
 
-def dumps(content: dict[str, Any]) -> str:
+def dumps(content: Mapping[str, object]) -> str:
     """Serialise content, with its checksum as the last entry."""
     plain = json.loads(json.dumps(content, allow_nan=False))  # as it will be read: lists, str keys
     return json.dumps({**plain, CHECKSUM: _checksum(plain)}, indent=1)

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from xcbench.core.dataset import Dataset, Info, Split
 from xcbench.core.likelihoods import LINKS
 from xcbench.core.metrics import evaluate
 from xcbench.core.models.model import Model
-from xcbench.core.solvers import Streams
+from xcbench.core.solvers import Solver, Streams
 from xcbench.methods.method import Method, default_rate
 from xcbench.methods.options import StochasticOptions
 from xcbench.options import Options
@@ -94,7 +93,7 @@ def found(
     def at(h: int) -> float:
         return float(f"{centre * STEP**h:.3g}")
 
-    def built(h: int) -> tuple[Any, Model]:
+    def built(h: int) -> tuple[Solver, Model]:
         asked = replace(settings, lr=at(h))
         return training.built(method, asked, info, dataset.info, engine, dtype)
 
@@ -120,7 +119,7 @@ class Trials:
     losses, steps : of the trials that ended.
     """
 
-    built: Callable[[int], tuple[Any, Model]]
+    built: Callable[[int], tuple[Solver, Model]]
     few: Dataset
     judges: Split
     seed: int

@@ -7,7 +7,7 @@ numbers do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -253,7 +253,7 @@ def _legend(
     style.legend(fig, "", entries | (more or {}))
 
 
-def _say_missing(ax: Axes, weights: dict[str, Any]) -> None:
+def _say_missing(ax: Axes, weights: Mapping[str, object]) -> None:
     lacking = [name for method, name in NAMES.items() if method not in weights]
     if lacking:
         _say(ax, f"not run, or weights not kept: {', '.join(lacking)}")

@@ -133,7 +133,7 @@ def on_synthetic_rows() -> Iterator[dict[str, object]]:
                 yield where | line
 
 
-def on_cell(name: str, runs_dir: Path) -> Iterator[dict[str, Any]]:
+def on_cell(name: str, runs_dir: Path) -> Iterator[dict[str, object]]:
     """Measurements on a cell that kept its weights, where its data are here."""
     cell = cells.load(runs_dir, name)
     path = cells.folder(runs_dir, name) / cells.WEIGHTS
