@@ -52,6 +52,14 @@ def test_reports_depend_on_what_the_runs_write() -> None:
     assert STAGES["benchmarks"]["frozen"] and STAGES["board-cells"]["frozen"]
 
 
+def test_files_of_frozen_stages_are_committed() -> None:
+    """Nothing makes them, and without one `dvc repro` fails at the stage that needs it."""
+    for name in ("benchmarks", "board-cells"):
+        for entry in STAGES[name]["outs"]:
+            (path,) = entry if isinstance(entry, dict) else (entry,)
+            assert (ROOT / path).exists(), path
+
+
 def test_the_page_about_all_papers_depends_on_what_it_reads() -> None:
     """Every file under reports/ that the reader of committed tables opens is a dependency."""
     opened: set[str] = set()
