@@ -23,7 +23,7 @@ from xcbench.methods.umax import UmaxOptions
 ROWS = 4096
 GOALS = {"umax": 8.0, "implicit": 15.0}
 SETTINGS = {
-    "umax": UmaxOptions(name="umax", lr=0.1, bias=False),
+    "umax": UmaxOptions(name="umax", lr=0.1, bias=False, step="gradient"),
     "implicit": DoubleSumOptions(name="implicit", lr=1.0, bias=False),
 }
 

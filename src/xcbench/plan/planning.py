@@ -12,6 +12,7 @@ import numpy as np
 from xcbench.config.settings import Config
 from xcbench.core import engines, metrics
 from xcbench.core.dataset import Info
+from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.solvers import lockstep
 from xcbench.data import MAKERS, Missing, Unprepared, look_up, made_by, prepare
 from xcbench.data.external import external
@@ -171,7 +172,7 @@ def _in_lockstep(
     alone = budget.seconds or budget.times or settings.evaluation.costs or cell.engine == "numpy"
     if not isinstance(info, Info) or alone or not settings.lockstep:
         return None
-    if not lockstep.is_faster(info, settings.dtype):
+    if lockstep.fewest(info, settings.dtype) > SIDE_BY_SIDE:
         return None
     if not lockstep.takes(method.build(with_rate(method, settings.method, info), info)):
         return None

@@ -15,7 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from xcbench.core.dataset import Info
 from xcbench.core.engines import SIDE_BY_SIDE
+from xcbench.core.solvers import lockstep
 from xcbench.errors import writing
 from xcbench.plan.planning import Job
 from xcbench.store import cells
@@ -115,10 +117,13 @@ class Queue:
 
     def _mates(self, job: Job) -> list[Job]:
         """Claim jobs that go in lockstep with this one: none that was begun elsewhere before."""
-        if job.lockstep is None:
+        if job.lockstep is None or not isinstance(job.info, Info):
             return []
         mates: list[Job] = []
-        for other in [it for it in self.waiting if it.lockstep == job.lockstep]:
+        others = [it for it in self.waiting if it.lockstep == job.lockstep]
+        if 1 + len(others) < lockstep.fewest(job.info, job.settings.dtype):
+            return []
+        for other in others:
             if len(mates) + 1 == SIDE_BY_SIDE:
                 break
             name = other.cell.cell

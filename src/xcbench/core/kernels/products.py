@@ -23,13 +23,24 @@ from xcbench.core.kernels.records import Rows
 FLOATS = 16  # float32 numbers of a register of 512 bits
 REGISTERS = 4  # that hold the sums of a row, at most
 INDEX, VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), FLOATS)
-UNKNOWN = ir.Constant(VECTOR, ir.Undefined)
-FIRST = ir.Constant(ir.VectorType(ir.IntType(32), FLOATS), [0] * FLOATS)  # for every place
 FUSED = ("contract",)  # a product and its addition are rounded once
 
 Array = types.Array
 Values = Sequence[ir.Value]
 Typed = tuple[Signature, Callable[..., object]]  # and what writes the code
+
+
+def array_at(context: BaseContext, builder: ir.IRBuilder, kind: Array, array: ir.Value) -> ir.Value:
+    """Where the numbers of an array begin."""
+    return context.make_array(kind)(context, builder, array).data
+
+
+def repeated(builder: ir.IRBuilder, number: ir.Value, vector: ir.VectorType) -> ir.Value:
+    """The number at every place of a vector."""
+    unknown = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(unknown, number, ir.IntType(32)(0))
+    places = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(first, unknown, places)
 
 
 @intrinsic
@@ -51,7 +62,7 @@ def _of(registers: int) -> Compiled:
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, arguments: Values
     ) -> None:
         scores, panel, features, values = (
-            context.make_array(kind)(context, builder, array).data
+            array_at(context, builder, kind, array)
             for kind, array in zip(signature.args[:4], arguments[:4], strict=True)
         )
         n, begin, end = cgutils.unpack_tuple(builder, arguments[4])
@@ -65,17 +76,13 @@ def _of(registers: int) -> Compiled:
         def loaded(place: ir.Value) -> ir.Instruction:
             return builder.load(place, align=4)
 
-        def repeated(number: ir.Value) -> ir.Instruction:
-            first = builder.insert_element(UNKNOWN, number, ir.IntType(32)(0))
-            return builder.shuffle_vector(first, UNKNOWN, FIRST)
-
         places = vectors(scores, n)
         sums = [cgutils.alloca_once_value(builder, loaded(place)) for place in places]
         with cgutils.for_range_slice(builder, begin, end, INDEX(1)) as (j, _):
             of_feature = signature.args[2].dtype
             feature = builder.load(builder.gep(features, [j]))
             feature = context.cast(builder, feature, of_feature, types.int64)
-            value = repeated(builder.load(builder.gep(values, [j])))
+            value = repeated(builder, builder.load(builder.gep(values, [j])), VECTOR)
             for total, weights in zip(sums, vectors(panel, feature), strict=True):
                 product = builder.fmul(value, loaded(weights), FUSED)
                 builder.store(builder.fadd(builder.load(total), product, FUSED), total)

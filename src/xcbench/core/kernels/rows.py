@@ -95,17 +95,18 @@ def dots(
     """As `dot` for two classes in one pass, which doubles the memory requests in flight."""
     if features is None:
         return dot(w, features, values, a, b), dot(other, features, values, a, b)
+    f, x = features[a:b], values[a:b]
     total = second = of_other = second_of_other = 0.0
-    blocked = a + (b - a) // 2 * 2
-    for j in range(a, blocked, 2):
-        k, v = features[j], values[j]
+    blocked = x.size // 2 * 2
+    for j in range(0, blocked, 2):
+        k, v = f[j], x[j]
         total += np.float64(w[k] * v)
         of_other += np.float64(other[k] * v)
-        k, v = features[j + 1], values[j + 1]
+        k, v = f[j + 1], x[j + 1]
         second += np.float64(w[k] * v)
         second_of_other += np.float64(other[k] * v)
-    for j in range(blocked, b):
-        k, v = features[j], values[j]
+    for j in range(blocked, x.size):
+        k, v = f[j], x[j]
         total += np.float64(w[k] * v)
         of_other += np.float64(other[k] * v)
     return total + second, of_other + second_of_other
@@ -142,7 +143,8 @@ def adds(
         add(w, change, features, values, a, b)
         add(other, of_other, features, values, a, b)
     else:
-        for j in range(a, b):
-            k, v = features[j], values[j]
+        f, x = features[a:b], values[a:b]
+        for j in range(x.size):
+            k, v = f[j], x[j]  # once: a write to the weights might have changed them
             w[k] += change * v
             other[k] += of_other * v

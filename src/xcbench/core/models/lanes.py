@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.models.compiled import CompiledModel, record_of
 from xcbench.core.objectives import Objective
 
+LINE = 64  # bytes that come from memory together
+PART_BYTES = 1 << 18
+
 
 class Lanes:
     """Weights (K, D, SIDE_BY_SIDE), where lane r belongs to model r; biases and scales likewise."""
@@ -19,24 +22,40 @@ class Lanes:
     def __init__(self, models: Sequence[CompiledModel]) -> None:
         self.models = models
         first = models[0]
-        self.V = np.zeros((*first.V.shape, SIDE_BY_SIDE), first.dtype)
+        self.V = _aligned((*first.V.shape, SIDE_BY_SIDE), first.dtype)
         self.b = np.zeros((0 if first.b is None else len(first.V), SIDE_BY_SIDE), first.dtype)
         self.scale = np.ones(len(models))
         self.gather()
 
     def gather(self) -> None:
         """Copy the models' weights into the lanes."""
+        for part in self._parts():
+            for r, model in enumerate(self.models):
+                self.V[part, :, r] = model.V[part]
         for r, model in enumerate(self.models):
-            self.V[:, :, r], self.scale[r] = model.V, model.scale
+            self.scale[r] = model.scale
             if model.b is not None:
                 self.b[:, r] = model.b
 
     def spread(self) -> None:
         """Copy the lanes back to the models."""
+        for part in self._parts():
+            for r, model in enumerate(self.models):
+                model.V[part] = self.V[part, :, r]
         for r, model in enumerate(self.models):
-            model.V[...], model.scale = self.V[:, :, r], float(self.scale[r])
+            model.scale = float(self.scale[r])
             if model.b is not None:
                 model.b[...] = self.b[:, r]
+
+    def renew(self) -> None:
+        """As `gather`, after an evaluation: it may have folded a scale into its weights."""
+        if any(model.scale != scale for model, scale in zip(self.models, self.scale, strict=True)):
+            self.gather()
+
+    def _parts(self) -> Iterator[slice]:
+        """Classes whose weights in all lanes stay near the processor."""
+        classes, size = len(self.V), max(1, PART_BYTES // max(1, self.V[:1].nbytes))
+        return (slice(first, first + size) for first in range(0, classes, size))
 
     def descend(
         self,
@@ -68,3 +87,11 @@ class Lanes:
         return kernels.lockstep(
             weights, batch.rows.record, record_of(batch, scalar, local), step, scalar
         )
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeros that begin with a line of the memory, so that no feature's lanes lie on two."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.zeros(size + LINE, np.uint8)
+    first = -memory.ctypes.data % LINE
+    return memory[first : first + size].view(dtype).reshape(shape)

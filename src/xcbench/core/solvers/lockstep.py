@@ -20,16 +20,25 @@ if TYPE_CHECKING:
     from xcbench.core.models.compiled import CompiledModel
 
 CACHE_BYTES = 1 << 20  # weights of all lanes up to this size stay near the processor
-FEWEST = 3  # lanes whose work is less than that of runs by themselves
+MOST_BYTES = 1 << 28  # beyond, most weights are copied more often than they are used
+COPIES = 2  # weights of a model for each visit of one in an epoch: all are copied at a checkpoint
+FEWEST, MANY = 3, 5  # lanes whose work is less than that of runs by themselves, near and far
 
 
-def is_faster(info: Info, dtype: str) -> bool:
-    """Whether lockstep is faster on this data: all weights must fit the processor's cache.
+def fewest(info: Info, dtype: str) -> int:
+    """Lanes from which on lockstep is faster on this data; none are where it never is.
 
-    Otherwise lanes wait for memory about as long as separate runs.
+    Lanes lie side by side, so that what one waits for serves all; but a model's weights are copied
+    to its lane and back. See ``python -m benchmarks lockstep``.
     """
-    weights = info.classes * info.features * SIDE_BY_SIDE * np.dtype(dtype).itemsize
-    return weights <= CACHE_BYTES and (info.sparse or 2 * info.nonzeros_per_row < info.features)
+    if not (info.sparse or 2 * info.nonzeros_per_row < info.features):
+        return SIDE_BY_SIDE + 1
+    size = info.classes * info.features
+    weights = size * SIDE_BY_SIDE * np.dtype(dtype).itemsize
+    if weights <= CACHE_BYTES:
+        return FEWEST
+    visited = info.train * info.nonzeros_per_row
+    return MANY if weights <= MOST_BYTES and size <= COPIES * visited else SIDE_BY_SIDE + 1
 
 
 def takes(solver: Solver) -> bool:
@@ -45,13 +54,13 @@ def takes(solver: Solver) -> bool:
 def possible(solvers: Sequence[Solver], models: Sequence[Model], dataset: Dataset) -> bool:
     """Whether the solvers differ only in step size, and compiled code exists for their steps."""
     first, model = solvers[0], models[0]
-    if not (FEWEST <= len(solvers) <= SIDE_BY_SIDE and model.engine == "numba"):
+    least = fewest(dataset.info, str(model.dtype))
+    if not (least <= len(solvers) <= SIDE_BY_SIDE and model.engine == "numba"):
         return False
     from xcbench.core.models.compiled import CompiledModel, compiles_scalar
 
     return (
-        is_faster(dataset.info, str(model.dtype))
-        and all(map(takes, solvers))
+        all(map(takes, solvers))
         and type(model) is CompiledModel
         and isinstance(first, Descent)
         and (scalar := first.objective.scalar) is not None
@@ -82,7 +91,6 @@ def fit(
         solver.begin(dataset, model, deepcopy(streams.weights))
         solver.sampler = first.sampler  # what one has fitted to the data serves all
     local = np.stack([solver.local(dataset) for solver in solvers])
-    lanes = Lanes(models)
 
     def move(batch: Batch, epoch: float) -> np.ndarray:
         rates = np.array([solver.optimizer.rate(epoch) for solver in solvers])
@@ -97,8 +105,8 @@ def fit(
         return total
 
     yield [Progress(0, 0, 0.0, extra=first.sampler.extra) for _ in solvers]
-    lanes.gather()
+    lanes = Lanes(models)  # an evaluation may have folded a scale into weights, here and below
     for place, means in first.visits(dataset, models[0], streams, stops, move):
         lanes.spread()
         yield [Progress(*place, float(mean)) for mean in np.broadcast_to(means, len(solvers))]
-        lanes.gather()  # an evaluation may have folded a scale into its weights
+        lanes.renew()
