@@ -30,6 +30,7 @@ PAGES = {  # which have files of their own; run by name alone
     "adapters": ("adapters", "run"),
     "at_defaults": ("at_defaults", "run"),
     "capacity": ("capacity", "run"),
+    "curve_rows": ("curve_rows", "run"),
     "default_rates": ("default_rates", "run"),
     "found_rates": ("default_rates", "trials"),
     "equal_loss": ("equal_loss", "run"),

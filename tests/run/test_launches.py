@@ -19,6 +19,7 @@ import made_cells
 from process_tree import alive, descendants
 from workspace import ROOT, Workspace
 from xcbench.config.settings import Budget, Config
+from xcbench.core.dataset import Dataset
 from xcbench.data.settings import DatasetSettings
 from xcbench.methods import options
 from xcbench.plan import planning
@@ -203,14 +204,31 @@ def test_a_cell_of_another_launch_is_taken_as_it_is(
     assert Queue(tmp_path / "x", [job], {}).take() == ([job], None)
 
 
-@pytest.mark.parametrize(("number", "sizes"), [(7, [7]), (8, [8]), (9, [8, 1]), (17, [8, 8, 1])])
-def test_at_most_eight_cells_go_in_lockstep(tmp_path: Path, number: int, sizes: list[int]) -> None:
-    job = a_job(tmp_path)
+@pytest.mark.parametrize(
+    ("classes", "number", "workers", "sizes"),
+    [
+        (8, 2, 1, [1, 1]),
+        (8, 7, 1, [7]),
+        (8, 9, 1, [8, 1]),
+        (8, 17, 1, [8, 8, 1]),
+        (8, 6, 2, [3, 1, 1, 1]),  # one worker does not take what keeps two busy
+        (8, 12, 2, [6, 3, 1, 1, 1]),
+        (800, 4, 1, [1, 1, 1, 1]),  # weights far from the processor
+        (800, 6, 1, [6]),
+        (800, 6, 2, [1] * 6),
+    ],
+)
+def test_cells_in_lockstep(
+    tmp_path: Path, small: Dataset, classes: int, number: int, workers: int, sizes: list[int]
+) -> None:
+    """At most eight, no fewer than are faster, and no more than a worker's share."""
+    info = replace(small.info, classes=classes, features=100, train=100_000)
+    job = replace(a_job(tmp_path), info=info)
     jobs = [
         replace(job, cell=replace(job.cell, cell=f"{seed:016x}"), lockstep="alike")
         for seed in range(number)
     ]
-    queue, groups = Queue(tmp_path, jobs, {}), []
+    queue, groups = Queue(tmp_path, jobs, {}, workers), []
     while queue:
         taken = queue.take()
         assert taken is not None

@@ -153,7 +153,8 @@ def execute_jobs(
     statuses = Counter(finished.values())
     statuses["skipped"] += _skip(runs_dir, [job for job in launched if job.cell.cell in absent])
     recorder = Recorder(runs_dir, launch.mlflow and not unwritten, launch.tracking_uri)
-    queue = Queue(runs_dir, todo, {name: it.started for name, it in old.items()})
+    started = {name: it.started for name, it in old.items()}
+    queue = Queue(runs_dir, todo, started, launch.workers)
     clock.enter("idle")
     try:
         for job, cell, seconds, saved in executors.run(queue, launch, progress):

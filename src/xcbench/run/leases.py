@@ -7,6 +7,7 @@ count of out-of-memory kills when the cell began. The count tells whether memory
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -84,10 +85,13 @@ class Queue:
     ----------
     todo : the jobs.
     started : start times of cells that exist before the launch, by identity.
+    workers : that take jobs, each of which gets a share of them.
     """
 
-    def __init__(self, runs_dir: Path, todo: Iterable[Job], started: Mapping[str, float]) -> None:
-        self.runs_dir, self.started = runs_dir, started
+    def __init__(
+        self, runs_dir: Path, todo: Iterable[Job], started: Mapping[str, float], workers: int = 1
+    ) -> None:
+        self.runs_dir, self.started, self.workers = runs_dir, started, workers
         self.waiting = deque(todo)
         self.leases = Leases(runs_dir)
         self.announced = False
@@ -116,15 +120,20 @@ class Queue:
         return None
 
     def _mates(self, job: Job) -> list[Job]:
-        """Claim jobs that go in lockstep with this one: none that was begun elsewhere before."""
+        """Claim jobs that go in lockstep with this one: none that was begun elsewhere before.
+
+        They leave the other workers their share, so that none waits for one that has them all.
+        """
         if job.lockstep is None or not isinstance(job.info, Info):
             return []
-        mates: list[Job] = []
+        share = math.ceil((1 + len(self.waiting)) / self.workers)
         others = [it for it in self.waiting if it.lockstep == job.lockstep]
-        if 1 + len(others) < lockstep.fewest(job.info, job.settings.dtype):
+        most = min(share, SIDE_BY_SIDE, 1 + len(others))
+        if most < lockstep.fewest(job.info, job.settings.dtype):
             return []
+        mates: list[Job] = []
         for other in others:
-            if len(mates) + 1 == SIDE_BY_SIDE:
+            if len(mates) + 1 == most:
                 break
             name = other.cell.cell
             if (self.leases.folder / name).exists() or self.leases.take(name) is None:
