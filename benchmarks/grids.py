@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,16 +55,18 @@ def swept(tree: Path, folder: Path, *words: str) -> dict[str, object]:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Medians by dataset and code; ``times``: how much longer the earlier code took."""
+    """Medians by dataset and code; ``×``: how much longer the first one took."""
     lines = []
     for (dataset, seeds), group in rows.groupby(["dataset", "seeds"], sort=False):
         medians = group.groupby("code", sort=False)[["wall", *PHASES]].median()
         cells = 18 * len(str(seeds).split(","))
         for code, line in medians.iterrows():
             numbers = {name: f"{line[name]:.1f}" for name in ("wall", *PHASES)}
-            times = f"{line['wall'] / medians['wall']['today']:.1f}" if code != "today" else ""
             head = {"dataset": dataset, "cells": cells, "code": code}
-            lines.append({**head, **numbers, "times": times})
+            times = (medians.loc[medians.index[0]] / line)[["wall", "train", "evaluate"]]
+            lines.append(
+                {**head, **numbers, **{f"{name} ×": f"{it:.1f}" for name, it in times.items()}}
+            )
     frame = pd.DataFrame(lines).replace("nan", "")
     return f"{frame.to_markdown(index=False, disable_numparse=True)}\n"
 
@@ -80,25 +82,36 @@ KEPT = Kept(
 
 
 def run(
-    dataset: str = "mnist,bibtex,eurlex", seeds: str = "0,1,2", rounds: str = "3", before: str = ""
+    dataset: str = "mnist,bibtex,eurlex",
+    seeds: str = "0,1,2",
+    rounds: str = "3",
+    before: str = "",
+    curve_rows: str = "",
 ) -> None:
     """Sweep some datasets, compiled code and data ready; nothing else should run meanwhile.
 
     Parameters
     ----------
     before : a revision, whose code runs the same sweeps, in turn with today's.
+    curve_rows : of a third sweep, whose curves have so many rows.
     """
-    with tree_of(before) if before else nullcontext() as earlier:
-        trees: Mapping[str, Path] = {before: earlier, "today": ROOT} if earlier else {"today": ROOT}
+    with tree_of(before) if before else nullcontext(ROOT) as earlier:
+        codes: dict[str, tuple[Path, tuple[str, ...]]] = {before: (earlier, ())} if before else {}
+        codes["today"] = ROOT, ()
+        if curve_rows:
+            codes[f"today, curve_rows={curve_rows}"] = (
+                ROOT,
+                (f"evaluation.curve_rows={curve_rows}",),
+            )
         for name in dataset.split(","):
             rows = []
             with TemporaryDirectory() as scratch:
-                for code, tree in trees.items():
+                for code, (tree, _) in codes.items():
                     (Path(scratch) / code).mkdir()
                     swept(tree, Path(scratch) / code, f"dataset={name}", *WARM)
                 for number in range(1, int(rounds) + 1):
-                    for code, tree in trees.items():
-                        words = f"dataset={name}", f"seed={seeds}"
+                    for code, (tree, options) in codes.items():
+                        words = f"dataset={name}", f"seed={seeds}", *options
                         row = {"dataset": name, "seeds": seeds, "code": code, "round": number}
                         rows.append({**row, **swept(tree, Path(scratch) / code, *words)})
                     KEPT.add(pd.DataFrame(rows))
