@@ -106,12 +106,13 @@ def run(
         for name in dataset.split(","):
             rows = []
             with TemporaryDirectory() as scratch:
+                folders = {code: Path(scratch) / str(place) for place, code in enumerate(codes)}
                 for code, (tree, _) in codes.items():
-                    (Path(scratch) / code).mkdir()
-                    swept(tree, Path(scratch) / code, f"dataset={name}", *WARM)
+                    folders[code].mkdir()
+                    swept(tree, folders[code], f"dataset={name}", *WARM)
                 for number in range(1, int(rounds) + 1):
                     for code, (tree, options) in codes.items():
                         words = f"dataset={name}", f"seed={seeds}", *options
                         row = {"dataset": name, "seeds": seeds, "code": code, "round": number}
-                        rows.append({**row, **swept(tree, Path(scratch) / code, *words)})
+                        rows.append({**row, **swept(tree, folders[code], *words)})
                     KEPT.add(pd.DataFrame(rows))
