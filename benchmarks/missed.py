@@ -7,10 +7,13 @@ import re
 import pandas as pd
 
 GENERAL = (
-    "Ours serves any method: it sums each class's score, calls the formula through a pointer, and "
-    "takes biases and weight decay. C is written for one method and sums one difference; the row "
-    "`scores apart` sums both. NumPy's minimum and maximum, which pass NaN on, cost Implicit SGD "
-    "some of its formula's time. Prefetching the next row's weights made it slower."
+    "Ours serves any method: it sums each class's score, calls the formula through a pointer, "
+    "counts references to arrays with atomic instructions, and takes biases and weight decay. "
+    "`short rows` has this cost of an update alone, `scores apart` is C that sums both scores. In "
+    "the loops over a row the compiled code of both differs in one thing: C rounds a product and "
+    "its sum once, which would change the last digit of committed rows. NumPy's minimum and "
+    "maximum, which pass NaN on, cost Implicit SGD some of its formula's time. Prefetching the "
+    "next row's weights made it slower."
 )
 CAREFUL = (
     "The accesses to weights take most of the time (`memory`). C written for this one method holds "
@@ -32,7 +35,8 @@ REASONS = {  # by a pattern of the benchmark's name
         "runs repeat; against C with that order the goal is held."
     ),
     r"lockstep: \w+, 6 rates": (
-        "Six rates fill six of a register's eight lanes. See the row of eight rates."
+        "Six rates fill six of a register's eight lanes, and weights are copied to the lanes and "
+        "back at every checkpoint."
     ),
     r"scaling: .* K\^": GROWTH,
 }

@@ -90,7 +90,7 @@ def shares_of_limit() -> list[Row]:
     for n_rows, K in ((15539, 1000), (4000, 10_000), (2000, 100_000)):
         X: Any = eurlex().train.X[:n_rows]
         dataset = of_rows(X, np.arange(n_rows) % K, K)
-        numbers = np.ones(dataset.info.features * panels.WIDTH, np.float32)
+        numbers = np.ones(dataset.info.features * panels.NARROW, np.float32)
         exponents = -np.ones(1 << 12, np.float32)
         model, powers = with_weights(dataset), np.empty_like(exponents)
         candidates = {
@@ -186,7 +186,7 @@ def rates_together(name: str, dataset: Dataset, rates: list[float], epochs: floa
 def lockstepped() -> list[Row]:
     """Learning rates in lockstep against as many runs one after the other, of the same updates.
 
-    MNIST's shape, where launches take it, and two of which the weights leave the cache.
+    MNIST's shape, whose weights stay near the processor, and two whose weights do not.
     """
     data = [
         (mnist(), SIX, 1.0),

@@ -8,14 +8,15 @@ numbers; the loop of ``engine=numpy`` is the one of the registry.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import numpy as np
 
 from benchmarks import c_loops
-from benchmarks.shapes import Work, eurlex, shape
+from benchmarks.shapes import Work, eurlex, shape, twin
 from benchmarks.table import Candidate, Row, ratios
+from xcbench.core.dataset import Dataset
 from xcbench.core.objectives.implicit import CONVERGED, NEWTON_STEPS
 from xcbench.methods.double_sum import DoubleSumOptions
 from xcbench.methods.umax import UmaxOptions
@@ -62,6 +63,7 @@ def implicit(
 
 
 FORMULAS: dict[str, Formula] = {"umax": umax, "implicit": implicit}
+Peer = Callable[..., Callable[[], object]]
 
 
 def observations(work: Work) -> Iterator[tuple[int, float, tuple[int, int]]]:
@@ -126,39 +128,50 @@ def torch_loop(work: Work, formula: Formula) -> Callable[[], float]:
     return run
 
 
+PEERS: dict[str, Peer] = {
+    "engine=numpy": lambda work, formula: work.updates,
+    "careful NumPy loop": numpy_loop,
+    "torch eager loop": torch_loop,
+}
+
+
 def run() -> list[Row]:
-    """Seconds an update."""
-    dataset, rows = eurlex(), []
-    for name, settings in SETTINGS.items():
-
-        def candidate(
-            engine: str,
-            loop: Callable[[Work], Callable[[], object]] = lambda work: work.updates,
-            settings: DoubleSumOptions = settings,
-        ) -> Candidate:
-            """A loop over the same draws, with weights of its own."""
-            work = Work.of(dataset, settings, engine, rows=ROWS)
-            return Candidate(loop(work), work.weights)
-
-        formula, loops = FORMULAS[name], c_loops.libraries()
-        candidates = {
-            "ours": candidate("numba"),
-            "engine=numpy": candidate("numpy"),
-            "careful NumPy loop": candidate("numpy", partial(numpy_loop, formula=formula)),
-            "torch eager loop": candidate("numpy", partial(torch_loop, formula=formula)),
-            **{
-                label: candidate("numba", partial(c_loops.sequential, library, name=name))
-                for label, library in loops.items()
-            },
-        }
-        goals = dict.fromkeys(("engine=numpy", "careful NumPy loop"), GOALS[name])
-        rows += ratios(
-            shape(dataset),
-            candidates,
-            goals | dict.fromkeys(loops, c_loops.GOAL),
-            label=f"{name} ",
-            unit="s/update",
-            units=ROWS,
-            limits=("careful NumPy loop", loops),
-        )
+    """Seconds an update; of rows of four numbers beside C alone: what does not grow with a row."""
+    short = twin(15539, 5000, 896, 4)
+    rows = []
+    for name in SETTINGS:
+        rows += compared(name, eurlex(), PEERS, name)
+        rows += compared(name, short, {}, f"{name}, short rows")
     return rows
+
+
+def compared(name: str, dataset: Dataset, peers: Mapping[str, Peer], label: str) -> list[Row]:
+    """Ours, these peers and the loops in C, each with the same draws and weights of its own."""
+
+    def candidate(engine: str, loop: Callable[[Work], Callable[[], object]]) -> Candidate:
+        work = Work.of(dataset, SETTINGS[name], engine, rows=ROWS)
+        return Candidate(loop(work), work.weights)
+
+    loops = c_loops.libraries()
+    candidates = {
+        "ours": candidate("numba", lambda work: work.updates),
+        **{
+            peer: candidate("numpy", partial(loop, formula=FORMULAS[name]))
+            for peer, loop in peers.items()
+        },
+        **{
+            flags: candidate("numba", partial(c_loops.sequential, library, name=name))
+            for flags, library in loops.items()
+        },
+    }
+    goals = dict.fromkeys(("engine=numpy", "careful NumPy loop"), GOALS[name])
+    goals |= dict.fromkeys(loops, c_loops.GOAL)
+    return ratios(
+        shape(dataset),
+        candidates,
+        {peer: goal for peer, goal in goals.items() if peers and peer in candidates},
+        label=f"{label} ",
+        unit="s/update",
+        units=ROWS,
+        limits=("careful NumPy loop", loops) if peers else ("", ()),
+    )

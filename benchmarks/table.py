@@ -41,7 +41,7 @@ reached in this run. Data are synthetic, of the named datasets' shapes.
 - `draws`: nanoseconds a draw of every sampler, `peer` is a uniform draw, of five classes for 200
   rows of 50 non-zeros. A look at the model is divided among these draws.
 - `evaluation`: `limit` is the time to read 4 bytes for every non-zero and class, as fast as an
-  array as large as 64 classes' weights is read through, and to raise every score. `ratio` is the
+  array as large as 32 classes' weights is read through, and to raise every score. `ratio` is the
   share of it in ours.
 - `memory`: `peer` is the time of the accesses to weights alone, `ratio` the share of it in ours.
   Peaks are those of training and evaluation, W included, above the process with its data loaded.

@@ -10,9 +10,9 @@ from xcbench.core import kernels
 from xcbench.core.batch import Batch
 from xcbench.core.engines import SIDE_BY_SIDE
 from xcbench.core.models.compiled import CompiledModel, record_of
+from xcbench.core.models.panels import aligned
 from xcbench.core.objectives import Objective
 
-LINE = 64  # bytes that come from memory together
 PART_BYTES = 1 << 18
 
 
@@ -22,7 +22,9 @@ class Lanes:
     def __init__(self, models: Sequence[CompiledModel]) -> None:
         self.models = models
         first = models[0]
-        self.V = _aligned((*first.V.shape, SIDE_BY_SIDE), first.dtype)
+        numbers = aligned(first.V.size * SIDE_BY_SIDE, first.dtype)  # a feature's on one line
+        numbers[:] = 0
+        self.V = numbers.reshape(*first.V.shape, SIDE_BY_SIDE)
         self.b = np.zeros((0 if first.b is None else len(first.V), SIDE_BY_SIDE), first.dtype)
         self.scale = np.ones(len(models))
         self.gather()
@@ -87,11 +89,3 @@ class Lanes:
         return kernels.lockstep(
             weights, batch.rows.record, record_of(batch, scalar, local), step, scalar
         )
-
-
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeros that begin with a line of the memory, so that no feature's lanes lie on two."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    memory = np.zeros(size + LINE, np.uint8)
-    first = -memory.ctypes.data % LINE
-    return memory[first : first + size].view(dtype).reshape(shape)

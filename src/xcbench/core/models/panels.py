@@ -17,6 +17,8 @@ from xcbench.core.models.row_view import RowView
 from xcbench.system import threads
 
 WIDTH = kernels.FLOATS * kernels.REGISTERS  # of a panel: classes of one model, or of several
+NARROW = WIDTH // 2  # of a panel of many classes: more of its features fit a cache
+LINE = 64  # bytes of a cache that come together
 ROWS_OF_THREAD = 256  # below which another thread takes longer to wake than its rows,
 FEATURES_OF_THREAD = 1 << 14  # or than its features
 
@@ -61,15 +63,16 @@ def _panels(
 ) -> Iterator[tuple[slice, kernels.Weights, kernels.Panel]]:
     """Panels to fill in the same place, and the models whose weights fill them."""
     n_classes, n_features = models[0].V.shape
-    dtype, together = models[0].dtype, max(1, WIDTH // n_classes)
-    room = _aligned(n_features * WIDTH, dtype)
+    widest = WIDTH if n_classes < WIDTH else NARROW
+    dtype, together = models[0].dtype, max(1, widest // n_classes)
+    room = aligned(n_features * widest, dtype)
     for r in range(0, len(models), together):
         some = slice(r, r + together)
         biases = [np.empty(0, dtype) if model.b is None else model.b for model in models[some]]
         weights = kernels.Weights(_stacked([model.V for model in models[some]]), _stacked(biases))
         scale = np.array([model.scale for model in models[some]], dtype)
-        for begin in range(0, n_classes, WIDTH):
-            classes = begin, min(begin + WIDTH, n_classes)
+        for begin in range(0, n_classes, widest):
+            classes = begin, min(begin + widest, n_classes)
             used = len(scale) * (classes[1] - begin)
             width = -(-used // kernels.FLOATS) * kernels.FLOATS
             by_feature = room[: n_features * width].reshape(-1, width)
@@ -107,8 +110,8 @@ def summary(running: kernels.Running, r: int) -> Summary:
     return losses, best[r]
 
 
-def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
-    """Uninitialised array that begins with a cache line."""
-    room = np.empty(size * dtype.itemsize + 64, np.uint8)
-    first = -room.ctypes.data % 64
+def aligned(size: int, dtype: np.dtype) -> np.ndarray:
+    """Uninitialised array that begins with a line of the cache."""
+    room = np.empty(size * dtype.itemsize + LINE, np.uint8)
+    first = -room.ctypes.data % LINE
     return room[first : first + size * dtype.itemsize].view(dtype)
