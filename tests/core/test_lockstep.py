@@ -250,7 +250,7 @@ def test_what_goes_wrong_in_lockstep_is_said(
     jobs: list[Any] = [
         SimpleNamespace(cell=make(seed=seed), origins={}, info=None) for seed in (0, 1)
     ]
-    monkeypatch.setattr(runner, "_too_large", lambda job: "")
+    monkeypatch.setattr(runner, "_too_large", lambda job, models=1: "")
     monkeypatch.setattr(runner.reevaluation, "due", lambda job: None)
     monkeypatch.setattr(runner, "_train", fails)
     cells = runner.run(jobs)

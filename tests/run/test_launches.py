@@ -249,7 +249,7 @@ def test_an_interrupt_that_a_library_swallows_ends_the_launch(
             raise TypeError("expected str, not BufferedReader") from None
         return cells
 
-    monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
+    monkeypatch.setattr(runner, "memory_estimate", lambda job, models: 0.0)
     monkeypatch.setattr(runner, "_train", swallowing)
     before = {number: signal.getsignal(number) for number in processes.SIGNALS}
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where nohup runs the tests
@@ -276,7 +276,7 @@ def test_each_cell_has_one_thread_and_libraries_are_looked_for_after_imports_alo
         searches.append(len(inside))
         return ThreadpoolController()
 
-    monkeypatch.setattr(runner, "memory_estimate", lambda job: 0.0)
+    monkeypatch.setattr(runner, "memory_estimate", lambda job, models: 0.0)
     monkeypatch.setattr(runner, "_train", look)
     monkeypatch.setattr(threads, "ThreadpoolController", search)
     threads._libraries.cache_clear()  # what tests before this one have found

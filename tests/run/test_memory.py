@@ -12,9 +12,14 @@ import pytest
 from test_launches import QUICK, a_job
 
 from workspace import Workspace
+from xcbench.core.dataset import Dataset
+from xcbench.methods.umax import UmaxOptions
+from xcbench.plan import planning
+from xcbench.plan.job import Job
 from xcbench.run import runner
 from xcbench.run.leases import Queue
 from xcbench.store import cells
+from xcbench.store.cell import Cell
 from xcbench.system import memory
 from xcbench.units import GIB
 
@@ -58,7 +63,7 @@ def test_available_memory(
 def test_a_cell_beyond_the_available_memory_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: float | None, status: str
 ) -> None:
-    monkeypatch.setattr(runner, "memory_estimate", lambda job: 3 * GIB)
+    monkeypatch.setattr(runner, "memory_estimate", lambda job, models: 3 * GIB)
     monkeypatch.setattr(memory, "available", lambda: 2.0 * GIB)
     monkeypatch.setattr(
         runner, "_train", lambda jobs, cells, watch: [replace(cells[0], status="tried")]
@@ -94,6 +99,27 @@ def test_a_cell_that_the_system_killed_is_recorded_and_one_that_a_person_killed_
         assert saved.message == "out of memory: the system killed the process while it ran"
     queue.leases.release_all()
     assert not list((system / "claims").iterdir())
+
+
+def test_lockstep_counts_its_lanes(
+    tmp_path: Path, small: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five cells fit one by one, but not together: four more models, and eight lanes."""
+    job = replace(a_job(tmp_path), info=replace(small.info, classes=1000, features=1000))
+    job = replace(job, settings=replace(job.settings, method=UmaxOptions(name="umax")))
+    alone, together = planning.memory_estimate(job), planning.memory_estimate(job, 5)
+    assert together - alone == pytest.approx((4 + 8) * 1000 * 1000 * 4)
+    monkeypatch.setattr(memory, "available", lambda: (alone + together) / 2)
+    trained: list[int] = []
+
+    def train(jobs: list[Job], cells: list[Cell], watch: object) -> list[Cell]:
+        trained.append(len(jobs))
+        return cells
+
+    monkeypatch.setattr(runner, "_train", train)
+    monkeypatch.setattr(runner.reevaluation, "due", lambda job: None)
+    runner.run([job] * 5)
+    assert trained == [1] * 5
 
 
 def test_a_cell_without_memory_is_not_tried_again_unless_forced(workspace: Workspace) -> None:

@@ -313,8 +313,11 @@ def _refuse_useless_rate(configurations: Sequence[Config], planned: list[Job]) -
         )
 
 
-def memory_estimate(job: Job) -> float:
-    """Approximate peak memory of a cell in bytes: rows, weights and one block of scores."""
+def memory_estimate(job: Job, models: int = 1) -> float:
+    """Approximate peak memory in bytes of a cell, or of so many in lockstep.
+
+    Rows, weights and one block of scores.
+    """
     if not isinstance(job.info, Info):
         return 0.0
     info = job.info
@@ -324,4 +327,6 @@ def memory_estimate(job: Job) -> float:
     method = registry.plugin_of(settings.method).thing
     itemsize = np.dtype(settings.dtype).itemsize
     weights = method.memory(settings.method, info, itemsize, settings.budget.epochs)
+    if models > 1:
+        weights += lockstep.memory(info, settings.dtype, models)
     return float(rows + weights + 3 * 4 * 2**22)

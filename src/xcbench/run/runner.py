@@ -70,7 +70,7 @@ def run(jobs: Sequence[Job], watch: Callable[[float], None] = lambda share: None
 def _run_in_lockstep(jobs: Sequence[Job], watch: Callable[[float], None]) -> list[Cell]:
     """Cells of jobs in lockstep; none where each has to run by itself."""
     cells = [replace(job.cell, started=time.time()) for job in jobs]
-    if any(map(_too_large, jobs)) or any(map(reevaluation.due, jobs)):
+    if _too_large(jobs[0], len(jobs)) or any(map(reevaluation.due, jobs)):
         return []
     try:
         with threads.one():
@@ -112,9 +112,9 @@ def _environment(job: Job) -> dict[str, object]:
     return {**environment.of(job.cell.engine), **job.origins}
 
 
-def _too_large(job: Job) -> str:
-    """Why a job is not begun, or nothing."""
-    needed, most = memory_estimate(job) / GIB, job.settings.budget.memory
+def _too_large(job: Job, models: int = 1) -> str:
+    """Why a job, or so many like it in lockstep, is not begun, or nothing."""
+    needed, most = memory_estimate(job, models) / GIB, job.settings.budget.memory
     if most:
         return f"needs about {needed:.3g} GiB, over budget.memory={most:g}" if needed > most else ""
     free = memory.available() / GIB

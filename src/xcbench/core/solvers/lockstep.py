@@ -41,6 +41,12 @@ def fewest(info: Info, dtype: str) -> int:
     return MANY if weights <= MOST_BYTES and size <= COPIES * visited else SIDE_BY_SIDE + 1
 
 
+def memory(info: Info, dtype: str, models: int) -> int:
+    """Bytes of weights that so many models take beside one: the others, and the lanes."""
+    size = info.classes * info.features * np.dtype(dtype).itemsize
+    return (models - 1 + SIDE_BY_SIDE) * size
+
+
 def takes(solver: Solver) -> bool:
     """Whether compiled code exists for such steps: of one optimizer, on drawn classes.
 
