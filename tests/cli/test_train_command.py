@@ -170,3 +170,13 @@ def test_all_rows_train_on_request(tmp_path: Path, capsys: pytest.CaptureFixture
         assert model_files.load(out).estimator.get_params()["early_stopping"] in ("auto", None)
     with pytest.raises(UserError, match="early_stopping=often must be auto or none"):
         train(request("train", rows, out=str(tmp_path / "often"), early_stopping="often"))
+
+
+@pytest.mark.parametrize("method", ["memoir_l2", "softmax", "one_vs_all"])
+def test_what_a_method_lacks_is_refused_but_for_a_seed(
+    method: str, files: Path, tmp_path: Path
+) -> None:
+    words = {"method": method, "out": str(tmp_path / "model"), "seed": "3"}
+    with pytest.raises(UserError, match=f"early_stopping does not apply to method={method}"):
+        train(request("train", files / "train.svm", **words, early_stopping="auto"))
+    train(request("train", files / "train.svm", **words))

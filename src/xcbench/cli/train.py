@@ -55,15 +55,15 @@ def train(request: Request) -> int:
     if method == OneVsAllClassifier.method and not {LABEL, f"dataset.{LABEL}"} & settings.keys():
         settings[LABEL] = EACH
     chosen = _protocol(settings)
-    parameters = _parameters(settings)
+    given = _parameters(settings)
     raw = _labelled(Path(request.words[0]), encoding, features)
     started = time.perf_counter()
     try:
         rows, inputs = protocol.training(raw, chosen)
         inputs = replace(inputs, hashed=int(bool(features)))
         method_options = {name.removeprefix("method."): value for name, value in settings.items()}
-        parameters |= {"reduction": "pick_all", "verbose": sys.stderr.isatty()}
-        estimator = estimators.of_method(method, method_options, **parameters)
+        defaults = {"random_state": 0, "reduction": "pick_all", "verbose": sys.stderr.isatty()}
+        estimator = estimators.of_method(method, method_options, given, **defaults)
         estimator.fit(*_targets(rows, inputs.labels))
     except ValueError as error:
         raise UserError(str(error)) from None
@@ -106,7 +106,7 @@ def evaluate(request: Request) -> int:
 
 def _parameters(settings: dict[str, str]) -> dict[str, object]:
     """Take out what is no option of a method."""
-    parameters: Content = {"random_state": 0}
+    parameters: Content = {}
     for key in list(settings):
         name = NAMES.get(key, key)
         if name in PARAMETERS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from xcbench.errors import UserError
 from xcbench.estimators.base import LinearClassifier
 from xcbench.estimators.early_stopping import EarlyStopping
 from xcbench.estimators.margin import MarginClassifier
@@ -26,17 +27,20 @@ __all__ = [
 ]
 
 
-def of_method(method: str, options: Mapping[str, object], **parameters: object) -> LinearClassifier:
+def of_method(
+    method: str, options: Mapping[str, object], given: Mapping[str, object], **defaults: object
+) -> LinearClassifier:
     """Make the estimator of a method and its options, by their names on the command line.
 
     Parameters
     ----------
-    parameters : parameters of the estimators; a family ignores those that it lacks.
+    given, defaults : parameters of the estimators; a family ignores defaults that it lacks, and a
+        seed.
 
     Raises
     ------
     UserError
-        If there is no such method.
+        If there is no such method, or it lacks a parameter that is given.
     """
     family: type[LinearClassifier] = SampledSoftmaxClassifier
     if method == OneVsAllClassifier.method:
@@ -45,8 +49,11 @@ def of_method(method: str, options: Mapping[str, object], **parameters: object) 
         family = MarginClassifier
     elif method == "softmax" and options.get("solver", "lbfgs") == "lbfgs":
         family = SoftmaxClassifier
-    arguments = {"method": method, **parameters}
-    names = arguments.keys() & {*family._get_param_names(), *family._of_training}
+    arguments = {"method": method, **defaults, **given}
+    known = {*family._get_param_names(), *family._of_training}
+    for name in given.keys() - known - {"random_state"}:
+        raise UserError(f"{name} does not apply to method={method}; leave it out")
+    names = arguments.keys() & known
     estimator = family().set_params(**{name: arguments[name] for name in names})
     estimator.options = {**estimator.options, **options}
     return estimator
