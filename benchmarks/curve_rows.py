@@ -85,7 +85,7 @@ def compared(grid: str, rows: int) -> pd.DataFrame:
     sampled = trained(grid, rows)
     points = pd.concat([both(cell, of_all[twin(cell)]) for cell in sampled])
     at_end = points.index == points["last"]
-    ends, before = points[at_end], points[~at_end & points["error"].notna()]
+    ends, before = points[at_end], points[~at_end & (points.index > 0)]
     by_sample, by_all = pairs(before)
     other = by_sample * by_all < 0
     decided = np.abs(pairs(ends)[1])

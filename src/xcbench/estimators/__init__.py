@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 
+COMMON = {"random_state", "epochs", "dtype"}  # that a command gives to methods of all kinds
+
+
 def of_method(
     method: str, options: Mapping[str, object], given: Mapping[str, object], **defaults: object
 ) -> LinearClassifier:
@@ -34,8 +37,8 @@ def of_method(
 
     Parameters
     ----------
-    given, defaults : parameters of the estimators; a family ignores defaults that it lacks, and a
-        seed.
+    given, defaults : parameters of the estimators; a family ignores defaults that it lacks, and
+        `COMMON` ones.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def of_method(
         family = SoftmaxClassifier
     arguments = {"method": method, **defaults, **given}
     known = {*family._get_param_names(), *family._of_training}
-    for name in given.keys() - known - {"random_state"}:
+    for name in given.keys() - known - COMMON:
         raise UserError(f"{name} does not apply to method={method}; leave it out")
     names = arguments.keys() & known
     estimator = family().set_params(**{name: arguments[name] for name in names})
