@@ -64,9 +64,8 @@ def table(rows: pd.DataFrame) -> str:
             numbers = {name: f"{line[name]:.1f}" for name in ("wall", *PHASES)}
             head = {"dataset": dataset, "cells": cells, "code": code}
             times = (medians.loc[medians.index[0]] / line)[["wall", "train", "evaluate"]]
-            lines.append(
-                {**head, **numbers, **{f"{name} ×": f"{it:.1f}" for name, it in times.items()}}
-            )
+            ratios = {f"{name} ×": f"{ratio:.1f}" for name, ratio in times.items()}
+            lines.append({**head, **numbers, **ratios})
     frame = pd.DataFrame(lines).replace("nan", "")
     return f"{frame.to_markdown(index=False, disable_numparse=True)}\n"
 
@@ -99,10 +98,8 @@ def run(
         codes: dict[str, tuple[Path, tuple[str, ...]]] = {before: (earlier, ())} if before else {}
         codes["today"] = ROOT, ()
         if curve_rows:
-            codes[f"today, curve_rows={curve_rows}"] = (
-                ROOT,
-                (f"evaluation.curve_rows={curve_rows}",),
-            )
+            option = f"curve_rows={curve_rows}"
+            codes[f"today, {option}"] = ROOT, (f"evaluation.{option}",)
         for name in dataset.split(","):
             rows = []
             with TemporaryDirectory() as scratch:

@@ -13,7 +13,7 @@ from xcbench.core.models.compiled import CompiledModel, record_of
 from xcbench.core.models.panels import aligned
 from xcbench.core.objectives import Objective
 
-PART_BYTES = 1 << 18
+PART_BYTES = 1 << 18  # of lanes that are copied at a time, to stay near the processor
 
 
 class Lanes:
@@ -55,7 +55,7 @@ class Lanes:
             self.gather()
 
     def _parts(self) -> Iterator[slice]:
-        """Classes whose weights in all lanes stay near the processor."""
+        """Classes that are copied together."""
         classes, size = len(self.V), max(1, PART_BYTES // max(1, self.V[:1].nbytes))
         return (slice(first, first + size) for first in range(0, classes, size))
 

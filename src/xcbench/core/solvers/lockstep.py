@@ -26,7 +26,7 @@ FEWEST, MANY = 3, 5  # lanes whose work is less than that of runs by themselves,
 
 
 def fewest(info: Info, dtype: str) -> int:
-    """Lanes from which on lockstep is faster on this data; none are where it never is.
+    """Lanes from which on lockstep is faster on this data; more than there are, where it never is.
 
     Lanes lie side by side, so that what one waits for serves all; but a model's weights are copied
     to its lane and back. See ``python -m benchmarks lockstep``.
