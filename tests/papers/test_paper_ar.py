@@ -211,7 +211,7 @@ def test_whether_numbers_are_as_close_as_asked() -> None:
 def test_what_the_tables_compute() -> None:
     results = as_printed()
     measured = Measured(results, pd.DataFrame())
-    paces = tables.times(measured).set_index(["dataset", "method"])
+    paces = pd.DataFrame(tables.times(measured)).set_index(["dataset", "method"])
     assert paces.loc[("MNIST", "OVE"), "seconds an epoch"].startswith("2.000")
     assert paces.loc[("MNIST", "A&R softmax"), "ratio to OVE"] == "1.50"
     assert paces.loc[("Omniglot", "A&R softmax"), "printed ratio"] == "1.04"  # 4.65 / 4.47
@@ -219,7 +219,7 @@ def test_what_the_tables_compute() -> None:
     own = three.loc[("MNIST", "A&R multinomial probit")]
     assert own["what the clip adds"] == "+0.0800"  # losses 0.402 and 0.322
     assert own["what it adds"] == "+0.0200"  # importance sampling: 0.302
-    made = tables.synthetic(measured).set_index("method")
+    made = pd.DataFrame(tables.synthetic(measured)).set_index("method")
     assert set(made["below it by"]) == {"0.00%"} or set(made["below it by"]) == {"-0.00%"}
     assert made.loc["OVE", "within 15 %"] == "yes"
     assert made.loc["A&R softmax", "within 15 %"] == "no"  # a third more than printed
@@ -230,7 +230,7 @@ def test_orderings_compare_seed_by_seed() -> None:
     own = (results["dataset"] == "mnist") & (results["method"] == "ar_softmax")
     results.loc[own & (results["seed"] == 2), LOSS] += 1.0
     measured = Measured(results, pd.DataFrame())
-    frame = tables.orderings(measured).set_index(["dataset", "variant"])
+    frame = pd.DataFrame(tables.orderings(measured)).set_index(["dataset", "variant"])
     line = frame.loc[("MNIST", "code")]
     # 0.005 above in two seeds, 0.995 below in one: mean -0.3283, deviation 1 / sqrt 3.
     assert line["log lik"] == "in part, 2 of 3 (-0.3283 ± 0.5774)"

@@ -204,7 +204,9 @@ def test_what_the_tables_compute() -> None:
     assert lacking["remark"] == "not run: no package" and lacking["accuracy %"] == tables.NONE
     tree = frame.xs("RecallTree", level="method").iloc[0]
     assert tree["macro-F1 of means %"] == "20.00" and tree["macro-F1 %"] == "30.00"
-    made = tables.ratios(Measured(results, NONE)).set_index(["what", "of", "relative to"])
+    made = pd.DataFrame(tables.ratios(Measured(results, NONE))).set_index(
+        ["what", "of", "relative to"]
+    )
     published, text = (f"20news, {it}" for it in ("code", "paper"))
     assert made.loc[("weights MB", "MEMOIR-l2", "OVR"), published] == "0.25"
     assert made.loc[("weights MB", "MEMOIR-l1", "MEMOIR-l2"), published] == "0.25"
@@ -242,7 +244,7 @@ def test_sizes_of_the_data_at_hand() -> None:
 
 def test_memory_of_liblinear_is_that_of_a_dense_matrix() -> None:
     """12,294 classes of 409,774 numbers of 8 bytes are 40.3 GB."""
-    frame = tables.dense_memory(Measured(NONE, NONE)).set_index("dataset")
+    frame = pd.DataFrame(tables.dense_memory(Measured(NONE, NONE))).set_index("dataset")
     assert frame.loc["LSHTC1", "OVR and M-SVM, printed GB"] == "40.3"
     assert frame.loc["LSHTC1", "8 K D bytes, GB"] == "40.3"
     assert frame.loc["LSHTC1", "ratio"] == "1.000"
@@ -309,7 +311,7 @@ def test_the_report_of_what_ran(tmp_path: Path) -> None:
     assert len(rows) == (published.numbers()["paper"] == "memoir").sum()
     text = (tmp_path / "tables.md").read_text()
     assert "50.00 to 60.00" in text and "not run: no package" in text
-    T = tables.table4(Measured(results, curves)).iloc[0]
+    T = pd.DataFrame(tables.table4(Measured(results, curves))).iloc[0]
     # Two checkpoints later, 30 batches gain 1.2 % (1 - 0.5^8 over 1 - 0.5^6), 35 batches 0.6 %.
     assert (T["T"], T["held-out macro-F1 % at 25"], T["at"]) == ("35", "48.44", "50")
     assert (T["test accuracy % at T"], T["test accuracy % at 25"]) == ("65.00", "75.00")

@@ -161,15 +161,15 @@ def test_whether_optima_are_as_close_as_asked() -> None:
 
 def test_bounds_of_whole_sums() -> None:
     results = as_printed()
-    frame = findings.bounds(Measured(results, NONE)).set_index("dataset")
+    frame = pd.DataFrame(findings.bounds(Measured(results, NONE))).set_index("dataset")
     assert frame.loc["MNIST", "SOFT"] == "-36000"  # 60,000 · (-0.1 - 0.5)
     assert set(frame["SOFT > OVE > BOUCHARD"]) == {"yes"}
     results.loc[results["method"] == "bouchard", "bound"] = -0.15
-    swapped = findings.bounds(Measured(results, NONE)).set_index("dataset")
+    swapped = pd.DataFrame(findings.bounds(Measured(results, NONE))).set_index("dataset")
     assert set(swapped["SOFT > OVE > BOUCHARD"]) == {"no"}
-    assert set(findings.bounds(Measured(results[:0], NONE))["SOFT > OVE > BOUCHARD"]) == {
-        findings.NONE
-    }
+    assert set(
+        pd.DataFrame(findings.bounds(Measured(results[:0], NONE)))["SOFT > OVE > BOUCHARD"]
+    ) == {findings.NONE}
 
 
 # ---------------------------------------------------------------- experiments

@@ -7,7 +7,7 @@ measured into a report. Everything else is shared: `run` runs grids and keeps wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +25,7 @@ OURS = ("umax", "ove", "ar", "adv", "memoir", "scent")  # in the order of the fi
 NAMES = (*OURS, *sorted({path.parent.name for path in HERE.glob("*/paper.py")} - {*OURS}))
 PARTS = ("tuning", "runs")
 LOSS = "train_log_loss"
+Lines = Iterator[dict[str, str]]  # of a table: cells by heading
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import Measured
+from xcbench.papers import Lines, Measured
 from xcbench.papers.findings import Findings
 from xcbench.papers.measures import Measures
 from xcbench.papers.pivots import Pivot
@@ -29,13 +29,13 @@ class Table:
     Attributes
     ----------
     caption : what it shows, or a function that says it.
-    cells : a pivot of the measured rows, or a function that gives them.
+    cells : a pivot of the measured rows, or a function that gives them, as lines or as a frame.
     words : columns of words, aligned to the left; else all are.
     rows, above : rows for a pivot, where not all count; and lines above it.
     """
 
     caption: str | Callable[[Measured], str]
-    cells: Pivot | Callable[[Measured], pd.DataFrame]
+    cells: Pivot | Callable[[Measured], Lines | pd.DataFrame]
     words: Sequence[str] | None = None
     rows: Callable[[Measured], pd.DataFrame] | None = None
     above: Callable[[Measured], pd.DataFrame] | None = None
@@ -43,7 +43,7 @@ class Table:
     def frame(self, measured: Measured) -> pd.DataFrame:
         """The cells."""
         if not isinstance(self.cells, Pivot):
-            return self.cells(measured)
+            return pd.DataFrame(self.cells(measured))
         frame = self.cells.table(self.rows(measured) if self.rows else measured.results)
         return pd.concat([self.above(measured), frame]) if self.above else frame
 

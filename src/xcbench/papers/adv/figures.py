@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from xcbench.papers import Measured
+from xcbench.papers import Lines, Measured
 from xcbench.papers.adv.experiments import (
     ACCURACY,
     DATASETS,
@@ -226,7 +226,7 @@ def _levels(results: pd.DataFrame, curves: pd.DataFrame, dataset: str) -> Iterat
         yield level(True, "log likelihood", what, likeliest - NATS)
 
 
-def seconds(measured: Measured) -> pd.DataFrame:
+def seconds(measured: Measured) -> Lines:
     """The race of Figure 1."""
     return race(levels(measured.results, measured.curves))
 
@@ -236,9 +236,9 @@ def sentences(measured: Measured) -> list[str]:
     return verdict(levels(measured.results, measured.curves))
 
 
-def race(levels: list[Level]) -> pd.DataFrame:
+def race(levels: list[Level]) -> Lines:
     """Training seconds to given levels, and how many times as long as the proposed method."""
-    lines = [
+    return (
         {
             "dataset": SHOWN[level.dataset],
             "measure": level.measure,
@@ -251,8 +251,7 @@ def race(levels: list[Level]) -> pd.DataFrame:
         }
         for level in levels
         for name, time in level.seconds.items()
-    ]
-    return pd.DataFrame(lines)
+    )
 
 
 def times(time: Arrival, first: Arrival | None) -> tuple[str, float] | None:

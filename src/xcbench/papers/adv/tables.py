@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import Measured
+from xcbench.papers import Lines, Measured
 from xcbench.papers import columns as c
 from xcbench.papers.adv import figures
 from xcbench.papers.adv.experiments import (
@@ -42,18 +42,14 @@ from xcbench.show.summary import at_best_rate, edge
 from xcbench.store.ordering import best_first
 
 
-def table1(measured: Measured) -> pd.DataFrame:
+def table1(measured: Measured) -> Lines:
     """Tuned rates and regularisers, beside those that the paper prints for its own datasets."""
-    lines = []
     for dataset in HERE:
         rows = TABLE1.rows(measured.results, dataset=dataset)
         for (_, *key), search in searches(TABLE1, rows):
             if len(ended(search)):
                 line = {"dataset": SHOWN[dataset], "method": _label(*key)}
-                lines.append(line | _tuned(search) | _printed(key[0], key[1]))
-    columns = ["dataset", "method", "rate", "ends its grid", "regulariser", "ends it", "points"]
-    columns += ["validation log loss", "validation error", "by error", "its error", *DATASETS]
-    return pd.DataFrame(lines, columns=columns)
+                yield line | _tuned(search) | _printed(key[0], key[1])
 
 
 def _tuned(search: pd.DataFrame) -> dict[str, str]:
@@ -89,13 +85,15 @@ def _strength(row: pd.Series) -> str:
 def _printed(method: str, sampling: str) -> dict[str, str]:
     names = [name for name, pair in DRAWS.items() if pair == (method, sampling)]
     kind = "prior_variance_sigma0_sq" if method in PRIORS else "regulariser_lambda"
-    texts = {}
-    for dataset in DATASETS if names else ():
-        rate, strength = (
-            printed("Table 1", dataset, names[0], metric) for metric in ("learning_rate_rho", kind)
+    return {
+        dataset: ", ".join(
+            f"{printed('Table 1', dataset, names[0], metric):g}"
+            for metric in ("learning_rate_rho", kind)
         )
-        texts[dataset] = f"{rate:g}, {strength:g}"
-    return texts
+        if names
+        else NONE
+        for dataset in DATASETS
+    }
 
 
 def _label(method: str, sampling: str, start: str = "") -> str:
@@ -105,50 +103,49 @@ def _label(method: str, sampling: str, start: str = "") -> str:
     return f"{OBJECTIVES[method]}, {drawn}{begun}" if method in OBJECTIVES else method
 
 
-def appendix(measured: Measured) -> pd.DataFrame:
+def appendix(measured: Measured) -> Lines:
     """Exact softmax beside uniform negative sampling."""
-    how = ("softmax", "uniform", "difference")
-    columns = ["dataset", *(f"{what}, {name}" for what in ("acc", "log lik") for name in how)]
-    lines: list[list[str]] = []
     for dataset in ("20news", "citeulike", "eurlex"):
         rows = APPENDIX_A2.rows(measured.results, dataset=dataset)
         drawn = {"method": "negative_sampling", SAMPLING: "uniform"}
         both = [having(rows, labels) for labels in ({"method": "softmax"}, drawn)]
-        line = [SHOWN.get(dataset, EURLEX)]
-        for column in (ACCURACY, LIKELIHOOD):
+        line = {"dataset": SHOWN.get(dataset, EURLEX)}
+        for what, column in {"acc": ACCURACY, "log lik": LIKELIHOOD}.items():
             exact, uniform = (values(rows, column) for rows in both)
-            gap = number(uniform.mean - exact.mean, 4, "+")
-            line += [exact.text(), uniform.text(), gap]
-        lines.append(line)
+            line |= {
+                f"{what}, softmax": exact.text(),
+                f"{what}, uniform": uniform.text(),
+                f"{what}, difference": number(uniform.mean - exact.mean, 4, "+"),
+            }
+        yield line
     first, second = (
         printed("Appendix A.2", EURLEX, name, "test_accuracy")
         for name in ("full softmax", "uniform neg. sampling")
     )
-    there = [f"{first:.3f}", f"{second:.3f}", f"{second - first:+.3f}"]
-    lines.append([f"{EURLEX}, printed", *there, NONE, NONE, NONE])
-    return pd.DataFrame(lines, columns=columns)
+    yield {
+        "dataset": f"{EURLEX}, printed",
+        "acc, softmax": f"{first:.3f}",
+        "acc, uniform": f"{second:.3f}",
+        "acc, difference": f"{second - first:+.3f}",
+    }
 
 
-def tuned_for(measured: Measured) -> pd.DataFrame:
+def tuned_for(measured: Measured) -> Lines:
     """Bias removal at the points of the search that are best by three measures."""
-    lines = []
     for sampling in ("frequency", "tree"):
         for name, best in _best_points(measured, sampling).items():
             losses = (best["test_log_loss"], best[f"test_log_loss{BARE}"])
             errors = (best["test_error"], best[f"test_error{BARE}"])
-            lines.append(
-                {
-                    "noise": SAMPLERS[sampling],
-                    "tuned for": name,
-                    "rate": f"{best['lr']:g}",
-                    "regulariser": f"{best['method.score_l2']:g}",
-                    "log lik, removed": f"{-losses[0]:.3f}",
-                    "log lik, bare": f"{-losses[1]:.3f}",
-                    "acc, removed": f"{1 - errors[0]:.3f}",
-                    "acc, bare": f"{1 - errors[1]:.3f}",
-                }
-            )
-    return pd.DataFrame(lines)
+            yield {
+                "noise": SAMPLERS[sampling],
+                "tuned for": name,
+                "rate": f"{best['lr']:g}",
+                "regulariser": f"{best['method.score_l2']:g}",
+                "log lik, removed": f"{-losses[0]:.3f}",
+                "log lik, bare": f"{-losses[1]:.3f}",
+                "acc, removed": f"{1 - errors[0]:.3f}",
+                "acc, bare": f"{1 - errors[1]:.3f}",
+            }
 
 
 def _best_points(measured: Measured, sampling: str) -> dict[str, pd.Series]:
@@ -184,23 +181,22 @@ MEASURES = {
 }
 
 
-def tuned_for_seeds(measured: Measured) -> pd.DataFrame:
+def tuned_for_seeds(measured: Measured) -> Lines:
     """Bias removal at the points of the search, over seeds and all test rows."""
-    rows, lines = having(at_best_bare(measured), {"dataset": "citeulike"}), []
+    rows = having(at_best_bare(measured), {"dataset": "citeulike"})
     for (sampling, goal), where in TUNED_FOR.items():
         points = having(rows, {"method": "negative_sampling", SAMPLING: sampling, **where})
         if len(ended(points)):
             shown = {name: values(points, column).text(3) for name, column in MEASURES.items()}
-            lines.append({"noise": SAMPLERS[sampling], "tuned for": goal, **shown})
-    return pd.DataFrame(lines, columns=["noise", "tuned for", *MEASURES])
+            yield {"noise": SAMPLERS[sampling], "tuned for": goal, **shown}
 
 
 def seeds_sentence(measured: Measured) -> str:
     """Accuracies of frequency noise, bare and removed, and of the tree, over seeds."""
-    rows = tuned_for_seeds(measured)
-    if len(rows) < len(TUNED_FOR):
+    lines = [*tuned_for_seeds(measured)]
+    if len(lines) < len(TUNED_FOR):
         return ""
-    accuracy, bare, tree = rows.iloc[1], rows.iloc[2], rows.iloc[3]
+    _, accuracy, bare, tree = lines
     return (
         f"Over five seeds and all test rows, the accuracy of frequency noise "
         f"tuned for bare scores is {bare['acc, bare']} without the correction. Tuned for corrected "

@@ -15,7 +15,7 @@ import pandas as pd
 
 from xcbench.data import categories
 from xcbench.data.settings import CategoriesSettings
-from xcbench.papers import Measured
+from xcbench.papers import Lines, Measured
 from xcbench.papers import columns as c
 from xcbench.papers.ar.experiments import (
     DATASETS,
@@ -89,38 +89,37 @@ def standard_error(rows: pd.DataFrame) -> str:
     return number(values(rows, f"{LOSS}_standard_error").mean, 4).replace(NONE, "all rows")
 
 
-def times(measured: Measured) -> pd.DataFrame:
+def times(measured: Measured) -> Lines:
     """Training seconds an epoch, and relative to one-vs-each, beside the printed ratios."""
-    lines = []
     for dataset, method in product(DATASETS, METHODS):
         here, base = (seconds(measured.results, dataset, name) for name in (method, "OVE"))
         there = [printed("Table 2", dataset, name, "time_per_epoch") for name in (method, "OVE")]
         if here.values:
-            ratios = number(here.mean / base.mean, 2), number(there[0] / there[1], 2)
-            lines.append([dataset, method, here.text(3), *ratios])
-    columns = ["dataset", "method", "seconds an epoch", "ratio to OVE", "printed ratio"]
-    return pd.DataFrame(lines, columns=columns)
+            yield {
+                "dataset": dataset,
+                "method": method,
+                "seconds an epoch": here.text(3),
+                "ratio to OVE": number(here.mean / base.mean, 2),
+                "printed ratio": number(there[0] / there[1], 2),
+            }
 
 
-def orderings(measured: Measured) -> pd.DataFrame:
+def orderings(measured: Measured) -> Lines:
     """Whether softmax A&R ends above one-vs-each, seed by seed, and what the paper prints."""
-    lines = []
     both = "A&R softmax", "OVE"
     for dataset, variant in product(DATASETS, VARIANTS):
         one, other = (cells(measured.results, dataset, method, variant) for method in both)
-        line = [dataset, variant]
-        for metric, loss in zip(METRICS, (LOSS, "test_error"), strict=True):
+        line = {"dataset": dataset, "variant": variant}
+        for (metric, name), loss in zip(METRICS.items(), (LOSS, "test_error"), strict=True):
             ours, theirs = (printed("Table 3", dataset, method, metric) for method in both)
-            line += [f"{ours - theirs:+.3f}", compared(other, one, loss)]
-        if line[3] != NONE:
-            lines.append(line)
-    names = [text for name in METRICS.values() for text in (f"{name}, printed", name)]
-    return pd.DataFrame(lines, columns=["dataset", "variant", *names])
+            line[f"{name}, printed"] = f"{ours - theirs:+.3f}"
+            line[name] = compared(other, one, loss)
+        if line["log lik"] != NONE:
+            yield line
 
 
-def synthetic(measured: Measured) -> pd.DataFrame:
+def synthetic(measured: Measured) -> Lines:
     """Bounds beside their maximum on the same draw, errors beside the printed ones."""
-    lines = []
     for method, maximum in MAXIMUM.items():
         ends = SYNTHETIC(method=method).of(measured.results)
         if ends.empty:
@@ -133,17 +132,14 @@ def synthetic(measured: Measured) -> pd.DataFrame:
         error = values(ends, c.TRAIN_L1_ERROR / c.CLASSES).mean
         best = maximum(counts(ends.iloc[0]))
         relative = values(ends, "train_relative_error").mean
-        lines.append(
-            {
-                "method": NAME[method],
-                "bound, printed": f"{there:.3g}",
-                "bound": f"{bound:.5g}",
-                "its maximum on this draw": f"{best:.5g}",
-                "below it by": f"{(best - bound) / abs(best):.2%}",
-                "mean error, printed": f"{its_error:.3g}",
-                "mean error": f"{error:.3g}",
-                "within 15 %": "yes" if abs(error / its_error - 1) <= 0.15 else "no",
-                "mean relative error": f"{relative:.2%}",
-            }
-        )
-    return pd.DataFrame(lines, columns=None if lines else ["method", "within 15 %"])
+        yield {
+            "method": NAME[method],
+            "bound, printed": f"{there:.3g}",
+            "bound": f"{bound:.5g}",
+            "its maximum on this draw": f"{best:.5g}",
+            "below it by": f"{(best - bound) / abs(best):.2%}",
+            "mean error, printed": f"{its_error:.3g}",
+            "mean error": f"{error:.3g}",
+            "within 15 %": "yes" if abs(error / its_error - 1) <= 0.15 else "no",
+            "mean relative error": f"{relative:.2%}",
+        }

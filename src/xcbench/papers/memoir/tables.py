@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.core.metrics import of_column
-from xcbench.papers import Measured
+from xcbench.papers import Lines, Measured
 from xcbench.papers.memoir.experiments import (
     AT_HAND,
     BEYOND,
@@ -53,9 +53,8 @@ def ends(rows: pd.DataFrame) -> str:
     return f"{min(shares):.2f} to {max(shares):.2f}" if shares else NONE
 
 
-def ratios(measured: Measured) -> pd.DataFrame:
+def ratios(measured: Measured) -> Lines:
     """What the paper claims: each measure of a method relative to another's."""
-    lines = []
     for (method, base), metric in product(RATIOS, MEASURES):
         quotients = [
             printed("Table 3", name, method, metric) / printed("Table 3", name, base, metric)
@@ -71,22 +70,21 @@ def ratios(measured: Measured) -> pd.DataFrame:
                 for it in (method, base)
             )
             ratio = measure(in_time(first), metric).mean / measure(in_time(second), metric).mean
-            text = NONE if np.isnan(ratio) else f"{ratio:.3g}"
-            line[f"{dataset}, {variant}"] = text
-        lines.append(line)
-    return pd.DataFrame(lines)
+            line[f"{dataset}, {variant}"] = NONE if np.isnan(ratio) else f"{ratio:.3g}"
+        yield line
 
 
-def dense_memory(measured: Measured) -> pd.DataFrame:
+def dense_memory(measured: Measured) -> Lines:
     """Printed memory of LIBLINEAR's models beside that of K·D numbers; from printed numbers."""
-    lines = []
     for name in DATASETS:
         K, D = (printed("Table 1", name, "", metric) for metric in ("classes", "dimension"))
         memory, size = printed("Table 3", name, "OVR", "total_memory"), 8 * K * D / 1e6
-        ratio = f"{memory / size:.3f}"
-        lines.append([name, f"{memory / 1000:.4g}", f"{size / 1000:.4g}", ratio])
-    columns = ["dataset", "OVR and M-SVM, printed GB", "8 K D bytes, GB", "ratio"]
-    return pd.DataFrame(lines, columns=columns)
+        yield {
+            "dataset": name,
+            "OVR and M-SVM, printed GB": f"{memory / 1000:.4g}",
+            "8 K D bytes, GB": f"{size / 1000:.4g}",
+            "ratio": f"{memory / size:.3f}",
+        }
 
 
 def printed_batches(measured: Measured) -> pd.DataFrame:
@@ -123,9 +121,8 @@ def levels_off(curve: pd.DataFrame) -> float:
     return float("nan")
 
 
-def table4(measured: Measured) -> pd.DataFrame:
+def table4(measured: Measured) -> Lines:
     """Where held-out macro-F1 levels off, and quality there and at T = 25."""
-    lines = []
     rows = levelling(measured.results).sort_values(["dataset", "variant"], kind="stable")
     for row in rows.to_dict("records"):
         curve = measured.curves[measured.curves["cell"] == row["cell"]]
@@ -143,6 +140,4 @@ def table4(measured: Measured) -> pd.DataFrame:
             best = of_column("validation_macro_f1").key(held_out).idxmin()
             line["best held-out macro-F1 %"] = f"{100 * held_out[best]:.2f}"
             line["at"] = f"{best:.0f}"
-        lines.append(line)
-    frame = pd.DataFrame(lines, columns=None if lines else ["dataset", "variant", "method", "T"])
-    return frame.fillna(NONE)
+        yield line

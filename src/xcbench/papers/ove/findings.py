@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from xcbench.papers import Measured
+from xcbench.papers import Lines, Measured
 from xcbench.papers import columns as c
 from xcbench.papers.findings import Findings
 from xcbench.papers.ove import theory
@@ -55,9 +55,8 @@ def close_at_the_optimum(rows: pd.DataFrame) -> str:
     return within(differences, [TOLERANCES[it] for it in names])
 
 
-def splits(of_paper: Measured) -> pd.DataFrame:
+def splits(of_paper: Measured) -> Lines:
     """BIBTEX on random splits: mean ± spread, lowest to highest, beside the printed numbers."""
-    lines = []
     for method, metric in product(METHODS, MEASURED):
         rows = TABLE2_BIBTEX_SPLITS.rows(of_paper.results, method=METHODS[method])
         column = MEASURED[metric]
@@ -65,35 +64,28 @@ def splits(of_paper: Measured) -> pd.DataFrame:
         if method == SGD or not here.values or pd.isna(there):
             continue
         low, high = min(here.values), max(here.values)
-        lines.append(
-            {
-                "method": method,
-                "metric": SHOWN[metric],
-                "printed": number(there, 3),
-                "given split": measured(
-                    of_paper.results, "BIBTEX", method, MEASURED[metric]
-                ).text(),
-                "random splits": here.text(),
-                "lowest to highest": f"{low:.4f} to {high:.4f}",
-                "splits": str(len(here.values)),
-                "printed lies inside": "yes" if low <= there <= high else "no",
-            }
-        )
-    return pd.DataFrame(lines, columns=None if lines else ["method"])
+        yield {
+            "method": method,
+            "metric": SHOWN[metric],
+            "printed": number(there, 3),
+            "given split": measured(of_paper.results, "BIBTEX", method, column).text(),
+            "random splits": here.text(),
+            "lowest to highest": f"{low:.4f} to {high:.4f}",
+            "splits": str(len(here.values)),
+            "printed lies inside": "yes" if low <= there <= high else "no",
+        }
 
 
-def early(of_paper: Measured) -> pd.DataFrame:
+def early(of_paper: Measured) -> Lines:
     """BOUCHARD stopped on its way to the optimum, beside the printed numbers."""
-    lines: list[dict[str, str]] = []
     for dataset in SMALL:
         for where, rows in _stops(of_paper.results, DATASETS[dataset]):
             cells = {
                 name: values(rows, MEASURED[it]).text(DIGITS[it]) for it, name in SHOWN.items()
             }
-            lines.append({"dataset": dataset, "BOUCHARD": where, **cells})
+            yield {"dataset": dataset, "BOUCHARD": where, **cells}
         there = {name: number(printed(dataset, "BOUCHARD", it), 3) for it, name in SHOWN.items()}
-        lines.append({"dataset": dataset, "BOUCHARD": "printed", **there})
-    return pd.DataFrame(lines)
+        yield {"dataset": dataset, "BOUCHARD": "printed", **there}
 
 
 def _stops(results: pd.DataFrame, dataset: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -108,17 +100,15 @@ def _stops(results: pd.DataFrame, dataset: str) -> Iterator[tuple[str, pd.DataFr
     yield "optimum", TABLE2.rows(results, **wanted)
 
 
-def bounds(of_paper: Measured) -> pd.DataFrame:
+def bounds(of_paper: Measured) -> Lines:
     """Penalised objectives at their optimum, and where the stochastic one ends."""
-    lines = []
     for dataset in SMALL:
         here = {name: measured(of_paper.results, dataset, name, OBJECTIVE) for name in METHODS}
         exact, ove, bouchard = (here[name].mean for name in ("SOFT", "OVE", "BOUCHARD"))
         word = "yes" if exact > ove > bouchard else "no"
         complete = not pd.isna(exact + ove + bouchard)
-        texts = [value.text(0) for value in here.values()]
-        lines.append([dataset, *texts, word if complete else NONE])
-    return pd.DataFrame(lines, columns=["dataset", *METHODS, "SOFT > OVE > BOUCHARD"])
+        texts = {name: value.text(0) for name, value in here.items()}
+        yield {"dataset": dataset, **texts, "SOFT > OVE > BOUCHARD": word if complete else NONE}
 
 
 def findings(say: Findings) -> list[str]:

@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from xcbench import options
 from xcbench.core.metrics import of_column
-from xcbench.papers import LOSS, Grid, Measured, published
+from xcbench.papers import LOSS, Grid, Lines, Measured, published
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.measures import Number
@@ -255,9 +255,9 @@ def _stored_ends() -> pd.DataFrame:
     return end.set_index(["dataset", "method"])
 
 
-def stored_runs(measured: Measured) -> pd.DataFrame:
+def stored_runs(measured: Measured) -> Lines:
     """Final losses and errors beside the runs that the authors stored."""
-    ends, lines = _stored_ends().to_dict("index"), []
+    ends = _stored_ends().to_dict("index")
     for (printed, dataset), (name, method) in PAIRS:
         stored = ends.get((printed, name))
         if stored is None:
@@ -270,29 +270,23 @@ def stored_runs(measured: Measured) -> pd.DataFrame:
             ends_of_others = [ends.get((printed, it)) for it in METHODS if it != name]
             others = [end["train_log_loss_recorded"] for end in ends_of_others if end]
             verdict = agreement(Printed(text, others=others), loss.values)
-        lines.append(
-            {
-                "dataset": printed,
-                "method": name,
-                "stored": text,
-                "measured, same evaluation": loss.text(),
-                "difference": _percent(loss.mean, float(text)),
-                "verdict": verdict,
-                "correct log loss": values(rows, LOSS).text(),
-                "stored train error": f"{stored['train_error']:.4f}",
-                "train error": values(rows, ERROR).text(),
-            }
-        )
-    return pd.DataFrame(lines)
+        percent = 100 * (loss.mean / float(text) - 1)
+        yield {
+            "dataset": printed,
+            "method": name,
+            "stored": text,
+            "measured, same evaluation": loss.text(),
+            "difference": NONE if np.isnan(percent) else f"{percent:+.1f} %",
+            "verdict": verdict,
+            "correct log loss": values(rows, LOSS).text(),
+            "stored train error": f"{stored['train_error']:.4f}",
+            "train error": values(rows, ERROR).text(),
+        }
 
 
-def _percent(value: float, base: float) -> str:
-    return NONE if np.isnan(value) else f"{100 * (value / base - 1):+.1f} %"
-
-
-def rates(measured: Measured) -> pd.DataFrame:
+def rates(measured: Measured) -> Lines:
     """Printed rates, the authors' stored search, and ours under both variants."""
-    authors, lines = experiments.author_runs(), []
+    authors = experiments.author_runs()
     search = authors[authors["run"] == SEARCH].dropna(subset=["train_log_loss_recorded"])
     search = search.sort_values("train_log_loss_recorded", key=of_column(LOSS).key)
     for (printed, dataset), (name, method) in PAIRS:
@@ -300,14 +294,11 @@ def rates(measured: Measured) -> pd.DataFrame:
         text = published.number("umax", "Table 2", printed, name, "tuned_initial_learning_rate")
         line = {"dataset": printed, "method": name, "printed": f"{text:g}"}
         line["best of the stored search"] = _rate(trials["initial_learning_rate"].head(1))
-        for variant in VARIANTS:
-            grid = TABLE2_CODE if variant == "code" else TABLE2_PAPER
+        for variant, grid in {"code": TABLE2_CODE, "paper": TABLE2_PAPER}.items():
             rows = grid.rows(measured.results, dataset=dataset, method=method)
             rate = chosen_rate(rows, recorded(method, variant))
-            shown = _at_edge(rows, rate) if np.isfinite(rate) else NO_DATA
-            line[f"ours, {variant}"] = shown
-        lines.append(line)
-    return pd.DataFrame(lines)
+            line[f"ours, {variant}"] = _at_edge(rows, rate) if np.isfinite(rate) else NO_DATA
+        yield line
 
 
 def _rate(rates: pd.Series) -> str:
@@ -338,9 +329,9 @@ STEPS: dict[
 }
 
 
-def steps(measured: Measured) -> pd.DataFrame:
+def steps(measured: Measured) -> Lines:
     """From the text's number to the printed one, a step at a time (final training loss)."""
-    stored, lines = _stored_ends()["train_log_loss_recorded"], []
+    stored = _stored_ends()["train_log_loss_recorded"]
     for printed, (name, method) in product(("MNIST", "Bibtex", "Delicious"), METHODS.items()):
         line = {"dataset": printed, "method": name}
         for step, grids in STEPS.items():
@@ -352,9 +343,7 @@ def steps(measured: Measured) -> pd.DataFrame:
             line[step] = (
                 values(grid.rows(measured.results, **wanted), column).text(3) if grid else ""
             )
-        line["stored by the authors"] = f"{stored.get((printed, name), np.nan):.3f}"
-        lines.append(line)
-    return pd.DataFrame(lines)
+        yield line | {"stored by the authors": f"{stored.get((printed, name), np.nan):.3f}"}
 
 
 # ---------------------------------------------------------------- beyond the paper
@@ -366,9 +355,8 @@ ENDS = {  # column and digits
 }
 
 
-def beyond(measured: Measured) -> pd.DataFrame:
+def beyond(measured: Measured) -> Lines:
     """Correct log losses and errors, tuned on a tenth and at the best rate of all, with optimum."""
-    lines = []
     for dataset, shown in DATASET_NAMES.items():
         for method, name in PUBLISHED_NAME.items():
             tuned = TABLE3_TUNED.rows(measured.results, dataset=dataset, method=method)
@@ -377,35 +365,28 @@ def beyond(measured: Measured) -> pd.DataFrame:
                 continue
             best = at_best_rate(full)
             one = best["lr"].nunique() == 1
-            lines.append(
-                {
-                    "dataset": shown,
-                    "method": name,
-                    "tuned rate": _rate(tuned["lr"]),
-                    "log loss, tuned": values(tuned, LOSS).text(3),
-                    "best rate": _at_edge(full, best["lr"].iloc[0]) if one else NONE,
-                    **_ends(best),
-                }
-            )
+            yield {
+                "dataset": shown,
+                "method": name,
+                "tuned rate": _rate(tuned["lr"]),
+                "log loss, tuned": values(tuned, LOSS).text(3),
+                "best rate": _at_edge(full, best["lr"].iloc[0]) if one else NONE,
+                **_ends(best),
+            }
         optimum = OPTIMUM(dataset).of(measured.results).head(1)
         if len(optimum):
-            name = _solver(optimum.iloc[0])
-            lines.append({"dataset": shown, "method": name, **_ends(optimum)})
-    return pd.DataFrame(lines)
+            yield {"dataset": shown, "method": _solver(optimum.iloc[0]), **_ends(optimum)}
 
 
-def warm_start(measured: Measured) -> pd.DataFrame:
+def warm_start(measured: Measured) -> Lines:
     """Losses from weights of zero and from the class prior, each at rates tuned on a tenth."""
-    lines = []
     for dataset, shown in DATASET_NAMES.items():
         for method, name in PUBLISHED_NAME.items():
             cold, warm = (
                 grid(dataset, method).of(measured.results) for grid in (TABLE3_TUNED, PRIOR)
             )
-            if ended(warm).empty:
-                continue
-            lines.append(
-                {
+            if len(warm):
+                yield {
                     "dataset": shown,
                     "method": name,
                     "from zero": values(cold, LOSS).text(3),
@@ -414,8 +395,6 @@ def warm_start(measured: Measured) -> pd.DataFrame:
                     "test, from the class prior": values(warm, "test_log_loss").text(3),
                     "rate": _rate(warm["lr"]),
                 }
-            )
-    return pd.DataFrame(lines)
 
 
 def _ends(rows: pd.DataFrame) -> dict[str, str]:
@@ -444,27 +423,24 @@ def best(results: pd.DataFrame, grid: Grid, dataset: str, method: str) -> pd.Dat
     return ended(at_best_rate(grid(dataset, method).all_of(results)))
 
 
-def order(measured: Measured) -> pd.DataFrame:
+def order(measured: Measured) -> Lines:
     """Whether one method ends below another, seed by seed."""
-    lines = []
     for (dataset, shown), (variant, grid) in product(DATASET_NAMES.items(), ORDER_GRIDS.items()):
         methods = dict.fromkeys(method for pair in ORDER_CLAIMS for method in pair)
         ends = {method: best(measured.results, grid, dataset, method) for method in methods}
-        line = [
-            compared(ends[lower], ends[higher], LOSS, 3, below=True)
+        answers = {
+            f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}": compared(
+                ends[lower], ends[higher], LOSS, 3, below=True
+            )
             for lower, higher in ORDER_CLAIMS
-        ]
-        if {*line} != {NONE}:
-            lines.append([shown, variant, *line])
-    claims = (
-        f"{PUBLISHED_NAME[lower]} below {PUBLISHED_NAME[higher]}" for lower, higher in ORDER_CLAIMS
-    )
-    return pd.DataFrame(lines, columns=["dataset", "variant", *claims])
+        }
+        if {*answers.values()} != {NONE}:
+            yield {"dataset": shown, "variant": variant, **answers}
 
 
-def plateaus(measured: Measured) -> pd.DataFrame:
+def plateaus(measured: Measured) -> Lines:
     """Whether the biased methods stop improving above the optimum, at their best rates."""
-    lines, curves = [], measured.curves
+    curves = measured.curves
     for dataset, shown in DATASET_NAMES.items():
         optimum = OPTIMUM.rows(measured.results, dataset=dataset)
         floor = float(optimum[LOSS].iloc[0]) if len(optimum) else float("nan")
@@ -478,17 +454,14 @@ def plateaus(measured: Measured) -> pd.DataFrame:
             )
             fall = (late.first() - late.last())[late.size() > 1].mean()
             end = cells[LOSS].mean()
-            lines.append(
-                {
-                    "dataset": shown,
-                    "method": PUBLISHED_NAME[method],
-                    "final log loss": f"{end:.3f}",
-                    "above the optimum": number(end - floor, 3, "+"),
-                    f"fall since epoch {LATE:.0f}": number(fall, 4),
-                    "kind": "biased" if method in BIASED else "unbiased",
-                }
-            )
-    return pd.DataFrame(lines)
+            yield {
+                "dataset": shown,
+                "method": PUBLISHED_NAME[method],
+                "final log loss": f"{end:.3f}",
+                "above the optimum": number(end - floor, 3, "+"),
+                f"fall since epoch {LATE:.0f}": number(fall, 4),
+                "kind": "biased" if method in BIASED else "unbiased",
+            }
 
 
 def winners(measured: Measured) -> list[str]:
