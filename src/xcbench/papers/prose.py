@@ -44,6 +44,7 @@ ONCE = "one run, in which nothing is random"
 CHOSEN = "the rate is chosen on the first half of the seeds, the effect is that of the others"
 Numbers = list[float] | str  # one a seed, or why nothing can happen
 Side = Rows | Mapping[str, Rows]  # of a comparison, by variant where there are several
+Row = dict[str, Any]  # of ``claims.csv``, with the p of its test, without correction
 
 
 @dataclass(frozen=True)
@@ -147,45 +148,19 @@ class Statement:
         }
 
 
-@dataclass(frozen=True)
-class Row:
-    """A row of ``claims.csv``."""
-
-    paper: str
-    place: str
-    claim: str
-    reading: str = ""
-    measured: str = ""
-    effect: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-    verdict: str = UNTESTED
-    seeds: int = 0
-    reason: str = ""
-    command: str = ""
-    p: float = np.nan  # of its test, without correction
-
-
 def table(paper: str, statements: Sequence[Statement], measured: Measured) -> pd.DataFrame:
     """All claims of a paper with their verdicts."""
     pairs = [(it, dataset) for it in statements for dataset in it.datasets or ("",)]
     lines = [_row(paper, measured, statement, dataset) for statement, dataset in pairs]
-    families: dict[tuple[str, str], list[int]] = {}
-    for i, line in enumerate(lines):
-        families.setdefault((line.claim, line.reading), []).append(i)
-    for places in families.values():
-        adjusted = effects.holm([lines[i].p for i in places])
-        for i, p in zip(places, adjusted, strict=True):
-            lines[i] = _corrected(lines[i], p, int(np.isfinite(adjusted).sum()))
-    return pd.DataFrame(map(asdict, lines), columns=list(COLUMNS))
-
-
-def _corrected(row: Row, p: float, tests: int) -> Row:
-    """A row by its p after Holm's correction: what no longer passes is inconclusive."""
-    if row.verdict not in (HOLDS, WITH_CODE, NOT) or not p > 1 - effects.CONFIDENCE:
-        return row
-    why = f"p = {p:.2g} after Holm's correction for {tests} tests"
-    return replace(row, verdict=INCONCLUSIVE, reason=_joined(why, row.reason))
+    frame = pd.DataFrame(lines, columns=[*COLUMNS, "p"])
+    families = frame.groupby(["claim", "reading"])["p"]
+    p = families.transform(lambda of: pd.Series(effects.holm([*of]), of.index))
+    tests = families.transform("count")
+    passed = frame["verdict"].isin((HOLDS, WITH_CODE, NOT))
+    for i in frame.index[passed & (p > 1 - effects.CONFIDENCE)]:  # no longer, after the correction
+        why = f"p = {p[i]:.2g} after Holm's correction for {tests[i]} tests"
+        frame.loc[i, ["verdict", "reason"]] = INCONCLUSIVE, _joined(why, frame["reason"][i])
+    return frame[[*COLUMNS]]
 
 
 def write(folder: Path, frame: pd.DataFrame) -> None:
@@ -200,11 +175,18 @@ def write(folder: Path, frame: pd.DataFrame) -> None:
 
 
 def _row(paper: str, measured: Measured, statement: Statement, dataset: str) -> Row:
-    row = Row(
-        *(paper, statement.place, statement.claim, statement.reading),
-        command=statement.command,
-        reason=statement.untested,
-    )
+    row: Row = {
+        "paper": paper,
+        "place": statement.place,
+        "claim": statement.claim,
+        "reading": statement.reading,
+        "measured": "",
+        "effect": np.nan,
+        "verdict": UNTESTED,
+        "seeds": 0,
+        "reason": statement.untested,
+        "command": statement.command,
+    }
     if statement.untested:
         return row
     entries = {
@@ -212,11 +194,11 @@ def _row(paper: str, measured: Measured, statement: Statement, dataset: str) -> 
         for variant, sides in statement.variants.items()
     }
     for variant, verdict in (("paper", HOLDS), ("code", WITH_CODE)):
-        if variant in entries and entries[variant].verdict == HOLDS:
+        if variant in entries and entries[variant]["verdict"] == HOLDS:
             alone = "" if "paper" in entries else "the text's settings were not run"
-            reason = _joined(alone, entries[variant].reason)
-            return replace(entries[variant], verdict=verdict, reason=reason)
-    run = [it for it in entries.values() if it.verdict != UNTESTED]
+            reason = _joined(alone, entries[variant]["reason"])
+            return entries[variant] | {"verdict": verdict, "reason": reason}
+    run = [it for it in entries.values() if it["verdict"] != UNTESTED]
     return (run or list(entries.values()))[0]
 
 
@@ -228,19 +210,21 @@ def _of_variant(
     sides: tuple[Rows | None, Rows | None],
 ) -> Row:
     """A row of one variant, which holds only with the quality that is asked for beside it."""
-    alone = replace(row, **_measurement(row.paper, measured, statement, dataset, sides))
+    alone = row | _measurement(row["paper"], measured, statement, dataset, sides)
     quality = statement.together
-    if not quality or alone.verdict != HOLDS:
+    if not quality or alone["verdict"] != HOLDS:
         return alone
     asked = replace(
         statement, measured="", together=None, of=quality.of, by=quality.by, holds=quality.holds
     )
-    other = replace(row, **_measurement(row.paper, measured, asked, dataset, sides))
-    if other.verdict == HOLDS:
+    other = row | _measurement(row["paper"], measured, asked, dataset, sides)
+    if other["verdict"] == HOLDS:
         return alone
     ends = " to ".join(f"{end:g}" for end in quality.holds.ends)
-    short = f"{quality.of} ({quality.by or 'difference'}) is {other.effect:.2g}, not above {ends}"
-    return replace(alone, verdict=NOT, reason=_joined(short, alone.reason))
+    short = (
+        f"{quality.of} ({quality.by or 'difference'}) is {other['effect']:.2g}, not above {ends}"
+    )
+    return alone | {"verdict": NOT, "reason": _joined(short, alone["reason"])}
 
 
 def _measurement(
@@ -249,12 +233,12 @@ def _measurement(
     statement: Statement,
     dataset: str,
     sides: tuple[Rows | None, Rows | None],
-) -> dict[str, Any]:
+) -> Row:
     """What a row has besides what the paper says."""
     one, other = (side.on(dataset) if side else None for side in sides)
     if statement.function:
         numbers = statement.function(measured, *([dataset] if dataset else []))
-        fields: dict[str, Any] = {"measured": statement.about(dataset)}
+        fields: Row = {"measured": statement.about(dataset)}
         if isinstance(numbers, str):
             return fields | {"verdict": EMPTY, "reason": numbers}
         return fields | _judged(statement, numbers, statement.few)
@@ -280,7 +264,7 @@ def _measurement(
     return fields | _judged(statement, numbers, _joined(same, few))
 
 
-def _judged(statement: Statement, numbers: list[float], few: str) -> dict[str, Any]:
+def _judged(statement: Statement, numbers: list[float], few: str) -> Row:
     """Effect and verdict."""
     effect, bounds = effects.effect(numbers), statement.holds
     fields = asdict(effect) | {"p": effects.p_value(numbers, bounds.ends)}
