@@ -186,6 +186,7 @@ def patched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(options, "folder", lambda: conf)
         patch.setattr(papers, "NAMES", (*papers.NAMES, "tiny"))
+        patch.setattr(papers.Paper, "report", tiny_paper.report)
         patch.setitem(sys.modules, "xcbench.papers.tiny.experiments", tiny_paper.module())
         yield folder
 

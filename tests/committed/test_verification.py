@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tiny_paper
 from tiny_paper import Place
-from xcbench.papers import verification
+from xcbench.papers import Paper, verification
 
 
 def drawn(place: Place) -> list[verification.Drawn]:
     reports = place.path / "reports"
     settings = {**place.settings, "force": "true"}
-    return verification.draw([tiny_paper.PAPER], reports, settings, 3, 0)
+    return verification.draw([Paper("tiny", tiny_paper.GRIDS)], reports, settings, 3, 0)
 
 
 def test_rows_of_the_same_code_are_equal(place: Place) -> None:

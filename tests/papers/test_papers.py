@@ -53,8 +53,8 @@ def test_a_criterion_may_be_a_metric_of_which_more_is_better(
     fresh: Place, monkeypatch: pytest.MonkeyPatch, column: str
 ) -> None:
     search = Grid("search", "tuning", extended=True, criterion={"ove": column})
-    both = replace(tiny_paper.PAPER, grids=(search, Grid("tuned", rates_from="search")))
-    monkeypatch.setattr(sys.modules["xcbench.papers.tiny.experiments"], "PAPER", both)
+    both = (search, Grid("tuned", rates_from="search"))
+    monkeypatch.setattr(sys.modules["xcbench.papers.tiny.experiments"], "GRIDS", both)
     options = {"evaluation.macro_f1": "true", "budget.epochs": "10"}
     assert fresh.launch(method="ove", **options) == 0
     means = fresh.table("tuning").groupby("lr")[column].mean()

@@ -120,28 +120,21 @@ class Paper:
     ----------
     name : short name.
     grids : in the order in which they run.
-    report : writes the report into a folder, and returns the rows of the replication table.
     """
 
     name: str
     grids: tuple[Grid, ...]
-    report: Callable[[Measured, Path], pd.DataFrame]
 
+    def report(self, measured: Measured, folder: Path) -> pd.DataFrame:
+        """Write its report into a folder; gives the rows of the replication table."""
+        from xcbench.papers import page  # drawing takes a second to import
 
-def paper(name: str, grids: Sequence[Grid]) -> Paper:
-    """A paper whose report is that of its description (`description.Description`)."""
-
-    def report(measured: Measured, folder: Path) -> pd.DataFrame:
-        page = import_module(f"{__name__}.page")  # drawing takes a second to import
         with threads.one():  # as in a cell: numbers do not depend on the cores
-            rows: pd.DataFrame = page.write(name, measured, folder)
-        return rows
-
-    return Paper(name, tuple(grids), report)
+            return page.write(self.name, measured, folder)
 
 
 def find(name: str) -> Paper:
-    """Paper of a name: ``PAPER`` in its ``experiments.py``, or ``GRIDS`` in its ``paper.py``.
+    """Paper of a name, with the ``GRIDS`` of its ``experiments.py``, or else of its ``paper.py``.
 
     Raises
     ------
@@ -152,11 +145,7 @@ def find(name: str) -> Paper:
         raise UserError(
             f"there is no paper '{name}'{suggestion(name, NAMES)}; papers: {', '.join(NAMES)}"
         )
-    module = module_of_grids(name)
-    if module.__name__.endswith(".paper"):
-        return paper(name, module.GRIDS)
-    described: Paper = module.PAPER
-    return described
+    return Paper(name, tuple(module_of_grids(name).GRIDS))
 
 
 def module_of_grids(name: str) -> Any:

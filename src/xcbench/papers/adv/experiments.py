@@ -10,7 +10,7 @@ from functools import partial
 
 import pandas as pd
 
-from xcbench.papers import Grid, Measured, paper, published, stopping
+from xcbench.papers import Grid, Measured, published, stopping
 from xcbench.papers import columns as c
 from xcbench.papers.rows import having
 from xcbench.papers.stopping import stopped
@@ -105,31 +105,28 @@ FIGURE1_LARGE_RAW = Grid("figure1_large_raw")
 FIGURE1_LARGE_NCE = Grid("figure1_large_nce")
 FIGURE1_LARGE_PRIOR = Grid("figure1_large_prior")
 
-PAPER = paper(
-    "adv",
-    [
-        TABLE1,
-        SMOOTHED_SEARCH,
-        SCALE_SEARCH,
-        PAIRS_SEARCH,
-        FIGURE1,
-        FIGURE1_SPLITS,
-        SMOOTHED,
-        SCALE,
-        CROSSED,
-        NCE_NORMALISED,
-        TABLE1_CODE,
-        TABLE1_CODE_FREQUENCY,
-        APPENDIX_A2,
-        APPENDIX_A2_TEXT,
-        TUNED_FOR,
-        PAIRS,
-        PAIRS_FREQUENCY,
-        PAIRS_TUNED,
-        TREE,
-        FIGURE1_LARGE,
-    ],
-)
+GRIDS = [
+    TABLE1,
+    SMOOTHED_SEARCH,
+    SCALE_SEARCH,
+    PAIRS_SEARCH,
+    FIGURE1,
+    FIGURE1_SPLITS,
+    SMOOTHED,
+    SCALE,
+    CROSSED,
+    NCE_NORMALISED,
+    TABLE1_CODE,
+    TABLE1_CODE_FREQUENCY,
+    APPENDIX_A2,
+    APPENDIX_A2_TEXT,
+    TUNED_FOR,
+    PAIRS,
+    PAIRS_FREQUENCY,
+    PAIRS_TUNED,
+    TREE,
+    FIGURE1_LARGE,
+]
 
 
 VALIDATION_ERROR = "validation_error"

@@ -6,7 +6,7 @@ from functools import partial
 
 import pandas as pd
 
-from xcbench.papers import Grid, paper, published
+from xcbench.papers import Grid, published
 from xcbench.papers import columns as c
 from xcbench.papers.values import Values, values
 
@@ -31,31 +31,28 @@ TABLE3_OMNIGLOT_PAPER = Grid("table3_omniglot_paper")
 COMPLEMENTARY = Grid("complementary")
 BOUND_AFTER = Grid("bound_after")
 
-PAPER = paper(
-    "ar",
-    [
-        TABLE2,
-        TABLE3_CODE,
-        TABLE3_CODE_EXACT,
-        TABLE3_PAPER,
-        TABLE3_PAPER_EXACT,
-        STEPS_CLOCK,
-        STEPS_LOCAL,
-        STEPS_ENTROPY,
-        STEPS_ACCUMULATOR,
-        SYNTHETIC,
-        SYNTHETIC_PAPER,
-        UNIFICATION,
-        UNIFICATION_ADAPTIVE,
-        CITEULIKE,
-        TABLE3_LARGE,
-        TABLE3_OMNIGLOT,
-        TABLE3_OMNIGLOT_DRAWERS,
-        TABLE3_OMNIGLOT_PAPER,
-        COMPLEMENTARY,
-        BOUND_AFTER,
-    ],
-)
+GRIDS = [
+    TABLE2,
+    TABLE3_CODE,
+    TABLE3_CODE_EXACT,
+    TABLE3_PAPER,
+    TABLE3_PAPER_EXACT,
+    STEPS_CLOCK,
+    STEPS_LOCAL,
+    STEPS_ENTROPY,
+    STEPS_ACCUMULATOR,
+    SYNTHETIC,
+    SYNTHETIC_PAPER,
+    UNIFICATION,
+    UNIFICATION_ADAPTIVE,
+    CITEULIKE,
+    TABLE3_LARGE,
+    TABLE3_OMNIGLOT,
+    TABLE3_OMNIGLOT_DRAWERS,
+    TABLE3_OMNIGLOT_PAPER,
+    COMPLEMENTARY,
+    BOUND_AFTER,
+]
 
 
 DATASETS = {

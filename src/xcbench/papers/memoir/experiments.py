@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import Grid, paper, published
+from xcbench.papers import Grid, published
 from xcbench.papers import columns as c
 from xcbench.papers.memoir.theory import margins
 from xcbench.papers.values import Values, values
@@ -37,32 +37,29 @@ TABLE2 = Grid("table2", also=["table2_20news", "table2_citeulike", "table2_citeu
 CITEULIKE_BASELINES = Grid("citeulike_baselines")
 CITEULIKE = Grid("citeulike")
 
-PAPER = paper(
-    "memoir",
-    [
-        MARGINS,
-        TABLE1,
-        TABLE3_CODE,
-        TABLE3_PAPER,
-        TABLE3_BASELINES,
-        TABLE3_SYSTEMS,
-        TABLE3_LSH_CODE,
-        TABLE3_LSH_PAPER,
-        TABLE4,
-        CONSTANT,
-        ORACLES,
-        TABLE3_ORACLES,
-        CORES,
-        STRENGTH,
-        AVERAGED,
-        FIRST_STEP,
-        TRUNCATION,
-        FIGURE1,
-        TABLE2,
-        CITEULIKE_BASELINES,
-        CITEULIKE,
-    ],
-)
+GRIDS = [
+    MARGINS,
+    TABLE1,
+    TABLE3_CODE,
+    TABLE3_PAPER,
+    TABLE3_BASELINES,
+    TABLE3_SYSTEMS,
+    TABLE3_LSH_CODE,
+    TABLE3_LSH_PAPER,
+    TABLE4,
+    CONSTANT,
+    ORACLES,
+    TABLE3_ORACLES,
+    CORES,
+    STRENGTH,
+    AVERAGED,
+    FIRST_STEP,
+    TRUNCATION,
+    FIGURE1,
+    TABLE2,
+    CITEULIKE_BASELINES,
+    CITEULIKE,
+]
 
 
 DATASETS = {

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.committed.results_cache import load, save
-from xcbench.papers import Grid, Place, paper, published
+from xcbench.papers import Grid, Place, published
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.values import Values, values
@@ -181,23 +181,20 @@ FIGURE3 = Grid("figure3", measure=measure_norms)
 FIGURE3_ASCENT = Grid("figure3_ascent", also=["figure3_ascent_softmax", "figure3_rolling"])
 FIGURE3D = Grid("figure3d")
 
-PAPER = paper(
-    "ove",
-    [
-        FIGURE1A,
-        FIGURE1B,
-        FIGURE1C,
-        FIGURE2,
-        TABLE2,
-        TABLE2_BIBTEX_SPLITS,
-        TABLE2_EARLY,
-        TABLE2_ASCENT,
-        GROUPED,
-        FIGURE3,
-        FIGURE3_ASCENT,
-        FIGURE3D,
-    ],
-)
+GRIDS = [
+    FIGURE1A,
+    FIGURE1B,
+    FIGURE1C,
+    FIGURE2,
+    TABLE2,
+    TABLE2_BIBTEX_SPLITS,
+    TABLE2_EARLY,
+    TABLE2_ASCENT,
+    GROUPED,
+    FIGURE3,
+    FIGURE3_ASCENT,
+    FIGURE3D,
+]
 
 
 DATASETS = {"MNIST": "mnist", "20NEWS": "20news", "BIBTEX": "bibtex", "AMAZONCAT-13K": "amazoncat"}

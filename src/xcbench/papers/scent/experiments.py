@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xcbench.papers import Grid, paper
+from xcbench.papers import Grid
 from xcbench.papers import columns as c
 from xcbench.papers.rows import Conditions, Rows
 
@@ -15,7 +15,7 @@ LOSSES = Grid("losses", also=["losses_scent"], rates_from="rates", variants=VARI
 LOSSES_CODE = Grid(
     "losses_code", also=["losses_code_scent"], rates_from="rates_code", variants=VARIANTS
 )
-PAPER = paper("scent", [RATES, RATES_CODE, LOSSES, LOSSES_CODE])
+GRIDS = [RATES, RATES_CODE, LOSSES, LOSSES_CODE]
 
 SYSTEMS: dict[str, Conditions] = {
     "SCENT": {c.METHOD: "scent", c.DUAL: "scent"},

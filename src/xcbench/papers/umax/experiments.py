@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import LOSS, Grid, paper
+from xcbench.papers import LOSS, Grid
 from xcbench.papers.rows import ended
 
 DATASETS = {
@@ -81,28 +81,25 @@ FIGURE3_ONE_PAIR = Grid("figure3_one_pair")
 SEVERAL = Grid("several")
 PAIRS = Grid("pairs", rates_from="table2_paper")
 
-PAPER = paper(
-    "umax",
-    [
-        TABLE2_CODE,
-        TABLE2_PAPER,
-        TABLE3_CODE,
-        TABLE3_PAPER,
-        TABLE3_TUNED,
-        PRIOR_RATES,
-        PRIOR,
-        OPTIMUM,
-        STEPS_FACTOR,
-        STEPS_DRAWN,
-        STEPS_SPLIT,
-        STEPS_SPLIT_BIASED,
-        STEPS_ORDER,
-        STEPS_U0,
-        STEPS_WORK,
-        FIGURE2,
-        FIGURE3,
-        FIGURE3_ONE_PAIR,
-        SEVERAL,
-        PAIRS,
-    ],
-)
+GRIDS = [
+    TABLE2_CODE,
+    TABLE2_PAPER,
+    TABLE3_CODE,
+    TABLE3_PAPER,
+    TABLE3_TUNED,
+    PRIOR_RATES,
+    PRIOR,
+    OPTIMUM,
+    STEPS_FACTOR,
+    STEPS_DRAWN,
+    STEPS_SPLIT,
+    STEPS_SPLIT_BIASED,
+    STEPS_ORDER,
+    STEPS_U0,
+    STEPS_WORK,
+    FIGURE2,
+    FIGURE3,
+    FIGURE3_ONE_PAIR,
+    SEVERAL,
+    PAIRS,
+]
