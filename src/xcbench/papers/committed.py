@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.committed.results_cache import ResultsCache
-from xcbench.errors import UserError, reason, writing
+from xcbench.committed.results_cache import ResultsCache, save
+from xcbench.errors import UserError, reason
 from xcbench.papers import PARTS, published, replication, report_counts, stated
 from xcbench.papers.stated import Stated
-from xcbench.system import durable
 from xcbench.units import count, printable
 
 
@@ -73,9 +72,7 @@ def collect(reports: Path) -> pd.DataFrame:
     """
     names = published.numbers()["paper"].unique()
     collected = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
-    target = reports / replication.NAME
-    with writing(target, "reports_dir"):
-        durable.write(target, collected.to_csv(index=False))
+    save(collected, reports / replication.NAME)
     return collected
 
 

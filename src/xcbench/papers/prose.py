@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from xcbench.errors import writing
+from xcbench.committed.results_cache import save
 from xcbench.papers import Measured
 from xcbench.papers.columns import TEST_LOG_LOSS, TRAIN_LOG_LOSS, Column
 from xcbench.papers.replication import absent, command
@@ -34,7 +34,6 @@ from xcbench.papers.stated import (
 )
 from xcbench.show import effects
 from xcbench.show.effects import Effect
-from xcbench.system import durable
 
 UNTRAINED = 0.01  # how near a loss is to that of equal probabilities, relative
 SEEDS = 5  # fewer need a reason
@@ -170,8 +169,7 @@ def write(folder: Path, frame: pd.DataFrame) -> None:
         texts[name] = texts[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
     texts["seeds"] = texts["seeds"].map(lambda value: f"{value}" if value else "")
     folder.mkdir(parents=True, exist_ok=True)
-    with writing(folder / NAME, "reports_dir"):
-        durable.write(folder / NAME, texts.to_csv(index=False))
+    save(texts, folder / NAME)
 
 
 def _row(paper: str, measured: Measured, statement: Statement, dataset: str) -> Row:

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from xcbench.committed import csv_tables
-from xcbench.errors import writing
+from xcbench.committed.results_cache import save
 from xcbench.papers import published, verdicts
-from xcbench.system import durable
 
 NAME = "replication.csv"
 COLUMNS = [
@@ -205,9 +204,7 @@ def _follows(row: Mapping[str, str], unit: str) -> bool:
 
 def write(folder: Path, rows: pd.DataFrame) -> None:
     """Write the rows of a paper into its folder."""
-    target = folder / NAME
-    with writing(target, "reports_dir"):
-        durable.write(target, as_text(rows).to_csv(index=False))
+    save(as_text(rows), folder / NAME)
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.errors import UserError, writing
+from xcbench.committed.results_cache import save
+from xcbench.errors import UserError
 from xcbench.papers import published, verdicts
 from xcbench.papers.replication import KEY
-from xcbench.system import durable
 
 NAME = "verdict-changes.csv"
 VALUES = ["published", "measured", "seeds"]
@@ -39,8 +39,7 @@ def at(reports: Path, commit: str) -> pd.DataFrame:
 def write(reports: Path, now: pd.DataFrame, commit: str) -> pd.DataFrame:
     """Write the rows whose verdict changed since a commit; gives them."""
     changed = changes(at(reports, commit), now)
-    with writing(reports / NAME, "reports_dir"):
-        durable.write(reports / NAME, changed.to_csv(index=False))
+    save(changed, reports / NAME)
     return changed
 
 
