@@ -24,38 +24,25 @@ class Column:
     ----------
     text : its name, or the expression, where names with a dot are quoted.
     made_of : `NAME`, `PRODUCT` or `SUM`.
-    operation, operands : what an expression computes, of which columns and numbers.
+    computed : what an expression is in rows; a name alone has none.
     """
 
     text: str
     made_of: int = NAME
-    operation: Callable[..., Any] | None = field(default=None, compare=False)
-    operands: tuple[Column | float, ...] = field(default=(), compare=False)
+    computed: Callable[[pd.DataFrame], Any] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return self.text
 
     def of(self, rows: pd.DataFrame) -> pd.Series:
         """Its values in rows; empty where a column that it needs is missing."""
-        if not self._names <= {*rows}:
+        try:
+            return self.computed(rows) if self.computed else rows[self.text]
+        except KeyError:
             return pd.Series(dtype=float)
-        return self._evaluated(rows) if self.operation else rows[self.text]
-
-    @property
-    def _names(self) -> set[str]:
-        """Names of the columns that it needs."""
-        columns = [it for it in self.operands if isinstance(it, Column)]
-        return set().union(*(it._names for it in columns)) if self.operation else {self.text}
-
-    def _evaluated(self, rows: pd.DataFrame) -> Any:
-        if not self.operation:
-            return rows[self.text].astype(float)
-        return self.operation(
-            *(it._evaluated(rows) if isinstance(it, Column) else it for it in self.operands)
-        )
 
     def __neg__(self) -> Column:
-        return Column(f"-{self._inside(PRODUCT)}", PRODUCT, operator.neg, (self,))
+        return Column(f"-{self._inside(PRODUCT)}", PRODUCT, lambda rows: -_operand(self, rows))
 
     def __add__(self, other: Column | float) -> Column:
         return _expression(self, "+", other, SUM, SUM)
@@ -77,14 +64,14 @@ class Column:
 
     def fillna(self, other: Column | float) -> Column:
         """Values of another where there are none."""
-        text = f"`{self.text}`.fillna({_operand(other, SUM)})"
-        return Column(text, NAME, pd.Series.fillna, (self, other))
+        text = f"`{self.text}`.fillna({_text(other, SUM)})"
+        return Column(text, NAME, lambda rows: _operand(self, rows).fillna(_operand(other, rows)))
 
     def _inside(self, weakest: int) -> str:
         """The text as an operand, in brackets where it is made of something weaker."""
         if self.made_of > weakest:
             return f"({self.text})"
-        return f"`{self.text}`" if "." in self.text and not self.operation else self.text
+        return f"`{self.text}`" if "." in self.text and not self.computed else self.text
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -99,17 +86,25 @@ def _expression(
     left: Column | float, sign: str, right: Column | float, made_of: int, weakest: int
 ) -> Column:
     """Two operands with a sign; ``weakest`` is what the right one may be made of unbracketed."""
-    text = f"{_operand(left, made_of)} {sign} {_operand(right, weakest)}"
-    return Column(text, made_of, OPERATIONS[sign], (left, right))
+    return Column(
+        f"{_text(left, made_of)} {sign} {_text(right, weakest)}",
+        made_of,
+        lambda rows: OPERATIONS[sign](_operand(left, rows), _operand(right, rows)),
+    )
 
 
-def _operand(other: Column | float, weakest: int) -> str:
-    return other._inside(weakest) if isinstance(other, Column) else _number(other)
+def _operand(operand: Column | float, rows: pd.DataFrame) -> Any:
+    """The numbers of a column in rows; a number as it is."""
+    if not isinstance(operand, Column):
+        return operand
+    return operand.computed(rows) if operand.computed else rows[operand.text].astype(float)
 
 
-def _number(value: float) -> str:
-    short = f"{value:g}"
-    return short if float(short) == value else repr(value)
+def _text(operand: Column | float, weakest: int) -> str:
+    if isinstance(operand, Column):
+        return operand._inside(weakest)
+    short = f"{operand:g}"
+    return short if float(short) == operand else repr(operand)
 
 
 # ---------------------------------------------------------------- what a row is of
