@@ -13,7 +13,6 @@ import pytest
 from xcbench.committed.results_cache import ResultsCache
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import registry
-from xcbench.papers import Place
 from xcbench.papers.memoir.theory import inexact, margins
 
 FEW = SyntheticSettings(train=800, test=400, features=300, classes=100, nonzeros=20)
@@ -25,7 +24,7 @@ def test_margins_are_as_inexact_as_their_oracles(
     monkeypatch.setattr(margins, "SPEC", FEW)
     monkeypatch.setattr(margins, "BATCHES", (1, 5))
     none = ResultsCache.empty().rows
-    assert margins.measure(none, Place("margins", tmp_path, tmp_path)) is none
+    assert margins.measure(none, "margins", tmp_path, tmp_path) is none
     frame = margins.read(tmp_path / margins.FILE)
     mean = frame.groupby(["constant", "batches", "oracle"])["recall"].mean()
     first = mean["with", 1]
@@ -68,9 +67,9 @@ def test_measurements_of_cells_whose_weights_are_gone_stay(
         [{"grid": "margins", "status": "done", "cell": name} for name in "abc"]
         + [{"grid": "table1", "status": "done", "cell": "d"}]
     )
-    place = Place("margins", tmp_path, tmp_path)
-    margins.measure(rows, place)
-    margins.measure(rows, place)
+    place = ("margins", tmp_path, tmp_path)
+    margins.measure(rows, *place)
+    margins.measure(rows, *place)
     assert asked == ["", "a", "b", "c", "c"]
     kept = margins.read(tmp_path / margins.FILE)
     assert kept["recall"].tolist() == [1.0, 0.25, 0.5]
@@ -80,6 +79,6 @@ def test_measurements_of_cells_whose_weights_are_gone_stay(
     monkeypatch.setattr(
         margins, "on_cell", lambda name, runs_dir: measured(name if name == "b" else "c")
     )
-    margins.measure(rows[rows["cell"] != "c"], place)
+    margins.measure(rows[rows["cell"] != "c"], *place)
     kept = margins.read(tmp_path / margins.FILE)
     assert kept["recall"].tolist() == [1.0, 1.0, 0.25, 0.75, 0.75]

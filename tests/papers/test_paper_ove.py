@@ -16,7 +16,7 @@ from xcbench.cli.command import Request
 from xcbench.cli.paper import paper as launch
 from xcbench.config import composing, presets
 from xcbench.config.settings import Config
-from xcbench.papers import Measured, Place, description, published, replication, verdicts
+from xcbench.papers import Measured, description, published, replication, verdicts
 from xcbench.papers.ove import experiments, findings
 from xcbench.papers.ove.experiments import DATASETS, SMALL
 from xcbench.plan import sweeps
@@ -60,7 +60,7 @@ def test_norms_by_hand(tmp_path: Path) -> None:
     )
     made = known
     for grid in ("table2", "figure3", "splits"):
-        made = experiments.measure_norms(made, Place(grid, tmp_path, tmp_path))
+        made = experiments.measure_norms(made, grid, tmp_path, tmp_path)
     # |1 - 1.5| + |1 - 0| of 4, without biases 0.5 of 3; from c0 0.5 + 2 + 3 of 4, 2.5 of 1.
     expected = [0, 1.5 / 4, 1.5 / 4, 0, 5.5 / 4, 1.5 / 4, math.nan]
     np.testing.assert_allclose(made[experiments.NORM], expected)
@@ -71,7 +71,7 @@ def test_norms_by_hand(tmp_path: Path) -> None:
 def test_norms_outlive_the_runs(tmp_path: Path) -> None:
     known = rows(("a0", "table2", "softmax", 0), ("b0", "table2", "ove", 0))
     known[experiments.NORM] = [0.0, 0.25]
-    made = experiments.measure_norms(known, Place("table2", tmp_path, tmp_path))
+    made = experiments.measure_norms(known, "table2", tmp_path, tmp_path)
     assert list(made[experiments.NORM]) == [0.0, 0.25]
 
 

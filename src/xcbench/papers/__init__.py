@@ -25,19 +25,8 @@ OURS = ("umax", "ove", "ar", "adv", "memoir", "scent")  # in the order of the fi
 NAMES = (*OURS, *sorted({path.parent.name for path in HERE.glob("*/paper.py")} - {*OURS}))
 PARTS = ("tuning", "runs")
 LOSS = "train_log_loss"
+Measure = Callable[[pd.DataFrame, str, Path, Path], pd.DataFrame]  # see `Grid.measure`
 Lines = Iterator[dict[str, str]]  # of a table: cells by heading
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where rows stand: name of their grid, folder of the cells, folder of the paper's report."""
-
-    grid: str
-    runs_dir: Path
-    folder: Path
-
-
-Measure = Callable[[pd.DataFrame, Place], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -60,8 +49,9 @@ class Grid:
     tuned : settings of the method that are chosen together with the rate, numbers as it is.
     stopped : whether a cell counts by its best checkpoint (early stopping), not by its last.
     measure : fills columns that need the weights of cells, which the tables do not hold: a
-        function of all rows of the part and where they stand, which gives the rows. Of cells
-        whose weights are gone, it leaves what there is.
+        function of all rows of the part, the name of the grid, the folder of the cells and that of
+        the paper's report, which gives the rows. Of cells whose weights are gone, it leaves what
+        there is.
     """
 
     name: str

@@ -20,7 +20,7 @@ from xcbench.committed.results_cache import ResultsCache
 from xcbench.committed.totals import Totals
 from xcbench.config.settings import Config
 from xcbench.data import Missing
-from xcbench.papers import LOSS, PARTS, Grid, Measured, Paper, Place, priors
+from xcbench.papers import LOSS, PARTS, Grid, Measured, Paper, priors
 from xcbench.papers.stopping import stopped
 from xcbench.plan import planning, stored, sweeps
 from xcbench.plan.code import Change
@@ -121,8 +121,9 @@ class Runner:
     ) -> ResultsCache:
         """Tables with new rows of a grid, and with what is measured of their weights."""
         new = tables.replaced(grid.name, new_rows, swept)
-        place = Place(grid.name, runs_dir, self.folder)
-        return replace(new, rows=grid.measure(new.rows, place)) if grid.measure else new
+        if not grid.measure:
+            return new
+        return replace(new, rows=grid.measure(new.rows, grid.name, runs_dir, self.folder))
 
     def _named(self, name: str) -> Grid:
         return next(grid for grid in self.paper.grids if grid.name == name)

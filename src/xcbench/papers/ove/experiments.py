@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from xcbench.committed.results_cache import load, save
-from xcbench.papers import Grid, Place, published
+from xcbench.papers import Grid, published
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.values import Values, values
@@ -29,7 +29,7 @@ REFERENCE = "table2"  # the grid with exact softmax at its optimum
 Weights = Mapping[str, np.ndarray]
 
 
-def measure_norms(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
+def measure_norms(rows: pd.DataFrame, grid: str, runs_dir: Path, folder: Path) -> pd.DataFrame:
     """Fill the two columns for the cells of a grid that kept their weights.
 
     The reference of a cell is exact softmax of its own grid, dataset and seed, where seeds draw
@@ -38,13 +38,14 @@ def measure_norms(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
     Parameters
     ----------
     rows : all rows so far.
-    place : the grid to fill, and where cells are.
+    grid : the grid to fill.
+    runs_dir : where cells are.
     """
     table = rows.reindex(columns=[*rows, *(c for c in (NORM, WITHOUT_BIASES) if c not in rows)])
     table = table.astype({NORM: float, WITHOUT_BIASES: float})
-    for at, row in table[table["grid"] == place.grid].iterrows():
-        exact = _kept_weights(_reference(table, row), place.runs_dir)
-        weights = _kept_weights(str(row["cell"]), place.runs_dir)
+    for at, row in table[table["grid"] == grid].iterrows():
+        exact = _kept_weights(_reference(table, row), runs_dir)
+        weights = _kept_weights(str(row["cell"]), runs_dir)
         if exact and weights:
             table.loc[at, NORM] = param_norm(exact, weights)
             table.loc[at, WITHOUT_BIASES] = param_norm(exact, weights, biases=False)
@@ -98,10 +99,10 @@ WEIGHT_COLUMNS = ["cell", "class", "feature", "value"]
 TOY_WEIGHTS = "toy-weights.csv"
 
 
-def keep_toy_weights(weight_rows: pd.DataFrame, place: Place) -> pd.DataFrame:
+def keep_toy_weights(rows: pd.DataFrame, grid: str, runs_dir: Path, folder: Path) -> pd.DataFrame:
     """Keep the weights that the figures need; the rows stay as they are."""
-    collect_weights(cells_with_weights(weight_rows), place.runs_dir, place.folder / TOY_WEIGHTS)
-    return weight_rows
+    collect_weights(cells_with_weights(rows), runs_dir, folder / TOY_WEIGHTS)
+    return rows
 
 
 def cells_with_weights(results: pd.DataFrame) -> pd.DataFrame:

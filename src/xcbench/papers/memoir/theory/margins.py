@@ -37,7 +37,6 @@ from xcbench.methods import registry
 from xcbench.methods.memoir import batch
 from xcbench.methods.memoir_l2 import MemoirL2Options
 from xcbench.methods.memoir_l2 import method as memoir_l2
-from xcbench.papers import Place
 from xcbench.store import cells
 from xcbench.store.cell import Cell
 
@@ -61,7 +60,7 @@ COLUMNS = [*KEYS, "longest", "commonest", "recall", *(f"epsilon_at_{delta:g}" fo
 
 
 # ---------------------------------------------------------------- the table
-def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
+def measure(rows: pd.DataFrame, grid: str, runs_dir: Path, folder: Path) -> pd.DataFrame:
     """Measure every oracle that the table lacks and write it; the rows stay as they are.
 
     Of cells whose weights are gone, the table keeps what it has.
@@ -69,22 +68,22 @@ def measure(rows: pd.DataFrame, place: Place) -> pd.DataFrame:
     Parameters
     ----------
     rows : all rows so far.
-    place : the grid whose cells have weights, and where cells are.
+    grid : the one whose cells have weights.
+    runs_dir : where cells are.
+    folder : where the table is.
 
     Raises
     ------
     UserError
         If the table cannot be read or written.
     """
-    path = place.folder / FILE
+    path = folder / FILE
     previous = read(path)
-    cells = rows[(rows["grid"] == place.grid) & (rows["status"] == "done")]
+    cells = rows[(rows["grid"] == grid) & (rows["status"] == "done")]
     synthetic = previous[previous["cell"].isna() & (previous["version"] == memoir_l2.version)]
     parts = [_complete(synthetic, on_synthetic_rows)]
     for name in cells["cell"]:
-        margins = _complete(
-            previous[previous["cell"] == name], partial(on_cell, name, place.runs_dir)
-        )
+        margins = _complete(previous[previous["cell"] == name], partial(on_cell, name, runs_dir))
         if margins.empty:
             print(
                 f"no margins of cell {name}: its weights were not kept; force=true trains it again"
