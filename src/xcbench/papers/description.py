@@ -81,23 +81,6 @@ class Part:
     text: Callable[[Measured], list[str]] | None = None
 
 
-def _as_it_is(results: pd.DataFrame) -> pd.DataFrame:
-    return results
-
-
-def _none(findings: Findings) -> list[str]:
-    """No findings in sentences."""
-    return []
-
-
-def _no_figures(measured: Measured) -> list[Drawing]:
-    return []
-
-
-def _no_more(results: pd.DataFrame, evidence: ByNumber) -> ByNumber:
-    return evidence
-
-
 @dataclass(frozen=True)
 class Description(Measures):
     """A paper in our words, and what is measured of its printed numbers.
@@ -109,18 +92,17 @@ class Description(Measures):
     sections : of the page, or functions that make some.
     figures : gives what is drawn of what was measured.
     findings : paragraphs of what was found.
-    prepared : adds columns to the rows; ``more`` adds evidence on printed numbers.
-    rows : selects rows, where tables show others than the last ones.
+    more : adds evidence on printed numbers.
+    rows : changes rows, or adds columns, where tables show others than the last ones.
     """
 
     title: str
     intro: str
     statements: Sequence[Statement]
     sections: Sequence[Part | Sections]
-    figures: Callable[[Measured], Iterable[Drawing]] = _no_figures
-    findings: Callable[[Findings], list[str]] = _none
-    prepared: Callable[[pd.DataFrame], pd.DataFrame] = _as_it_is
-    more: Callable[[pd.DataFrame, ByNumber], ByNumber] = _no_more
+    figures: Callable[[Measured], Iterable[Drawing]] | None = None
+    findings: Callable[[Findings], list[str]] | None = None
+    more: Callable[[pd.DataFrame, ByNumber], ByNumber] | None = None
     rows: Callable[[Measured], pd.DataFrame] | None = None
 
     @property
@@ -135,8 +117,8 @@ class Description(Measures):
 
     def evidence(self, results: pd.DataFrame) -> ByNumber:
         """What is known of its printed numbers."""
-        rows = self.prepared(results)
-        return self.more(rows, super().evidence(rows))
+        evidence = super().evidence(results)
+        return self.more(results, evidence) if self.more else evidence
 
 
 def of(paper: str) -> Description:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from xcbench.papers import published, verdicts
+from xcbench.papers import Grid, published, verdicts
 from xcbench.papers.columns import METHOD, Column
 from xcbench.papers.replication import Evidence, Key, Variant, absent, command
 from xcbench.papers.rows import Conditions
 from xcbench.papers.values import Values, remark, values
-
-if TYPE_CHECKING:
-    from xcbench.papers import Grid
 
 
 @dataclass(frozen=True)

@@ -96,8 +96,10 @@ def write(name: str, measured: Measured, folder: Path) -> pd.DataFrame:
     prose.write(folder, in_prose)
 
     def sections(rows: pd.DataFrame, figures: Path) -> list[Section]:
-        drawn = pictures.save(paper.figures(measured), figures, "runs-curves.csv")
-        findings = paragraphs(paper.findings(Findings(name, measured, rows, in_prose)))
+        drawings = paper.figures(measured) if paper.figures else ()
+        drawn = pictures.save(drawings, figures, "runs-curves.csv")
+        say = Findings(name, measured, rows, in_prose)
+        findings = paragraphs(paper.findings(say)) if paper.findings else []
         page = Page(paper, measured, rows, figures, drawn)
         return [Section("Findings", findings, folded=True), *page.sections()]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from xcbench.papers import LOSS, Grid
+from xcbench.papers import LOSS, Grid, Measured
 from xcbench.papers.rows import ended
 
 DATASETS = {
@@ -49,11 +49,13 @@ def recorded(method: str, variant: str = "code") -> str:
     return RECORDED.get(method, LOSS) if variant == "code" else LOSS
 
 
-def with_implicit(results: pd.DataFrame) -> pd.DataFrame:
+def with_implicit(measured: Measured) -> pd.DataFrame:
     """Rows with the loss of Implicit SGD on the same grid, dataset and seed, where it ended."""
+    results = measured.results
     keys = ["grid", "dataset", "seed"]
     implicit = ended(results[results["method"] == "implicit"]).drop_duplicates(keys)
-    return results.join(implicit.set_index(keys)[LOSS].rename("implicit"), on=keys)
+    losses = implicit.reindex(columns=[*keys, LOSS]).set_index(keys)[LOSS]
+    return results.join(losses.rename("implicit"), on=keys)
 
 
 TABLE2_CODE = Grid(

@@ -676,6 +676,6 @@ PAPER = Description(
     sections=SECTIONS,
     figures=figures.drawings,
     findings=findings,
-    prepared=experiments.with_implicit,
     more=tables.with_averages,
+    rows=experiments.with_implicit,
 )
