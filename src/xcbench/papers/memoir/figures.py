@@ -143,8 +143,12 @@ def _bars(means: Means, datasets: Sequence[str]) -> Figure | None:
         for ax, (metric, label) in zip(axes, PANELS.items(), strict=True):
             heights = [means[dataset, method, metric] for method in methods]
             ax.bar(range(len(methods)), heights, color=colours)
-            ax.set_axisbelow(True)
-            ax.set(title=label, yscale="log" if metric in COSTS else "linear", xticks=[])
+            ax.set(
+                title=label,
+                yscale="log" if metric in COSTS else "linear",
+                xticks=[],
+                axisbelow=True,
+            )
         axes[0].set_ylabel(dataset)
     looks = {name: {"color": LOOKS[name]["color"], "linewidth": 6} for name in methods}
     style.legend(fig, "", looks)

@@ -23,6 +23,10 @@ from xcbench.data.settings import BlobsSettings, CategoriesSettings
 from xcbench.papers import Measured
 from xcbench.papers.ove.experiments import (
     DATASETS,
+    FIGURE1A,
+    FIGURE1B,
+    FIGURE1C,
+    FIGURE2,
     FIGURE3,
     FIGURE3_ASCENT,
     FIGURE3D,
@@ -78,15 +82,15 @@ def toy_drawings(measured: Measured) -> Iterator[Drawing]:
     """The figures of the toy experiments that ran."""
     results, curves = measured.results, measured.curves
     weights = read_weights(measured.folder / TOY_WEIGHTS)
-    for name, make in {
-        "figure1a": partial(figure1a, results, weights),
-        "figure1b": partial(figure1b, results, weights),
-        "figure1c": partial(figure1c, results, curves),
-        "figure2": partial(figure2, results, curves, weights),
-    }.items():
-        cells = _grid(results, name)
+    for grid, make in (
+        (FIGURE1A, partial(figure1a, results, weights)),
+        (FIGURE1B, partial(figure1b, results, weights)),
+        (FIGURE1C, partial(figure1c, results, curves)),
+        (FIGURE2, partial(figure2, results, curves, weights)),
+    ):
+        cells = grid.rows(results, status="done")
         if len(cells):
-            yield Drawing(name, make, CAPTIONS[name].format(**_facts(cells, curves)))
+            yield Drawing(grid.name, make, CAPTIONS[grid.name].format(**_facts(cells, curves)))
 
 
 def drawings(measured: Measured) -> Iterator[Drawing]:
@@ -103,14 +107,13 @@ def drawings(measured: Measured) -> Iterator[Drawing]:
 def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     """Draw Figure 1a: a group of bars a value, one bar a method."""
     fig, ax = style.panels(6, 3.4)
-    matrices = _by_method(_grid(results, "figure1a"), weights)
+    matrices = _by_method(FIGURE1A.rows(results, status="done"), weights)
     for place, (method, W) in enumerate(matrices.items()):
         at = 1 + np.arange(len(W)) + 0.27 * (place - 1)
         ax.bar(at, probabilities(W), width=0.25, color=COLOURS[method], label=NAMES[method])
         ax.set_xticks(1 + np.arange(len(W)))
-    ax.set_axisbelow(True)
     ax.grid(axis="x", visible=False)
-    ax.set(xlabel="value", ylabel="estimated probability")
+    ax.set(axisbelow=True, xlabel="value", ylabel="estimated probability")
     _legend(fig, {method: {"linewidth": 6} for method in matrices})
     _say_missing(ax, matrices)
     return fig
@@ -118,7 +121,7 @@ def figure1a(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
 
 def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     """Draw Figure 1b: the rows, and the boundaries of every method."""
-    cells = _grid(results, "figure1b")
+    cells = FIGURE1B.rows(results, status="done")
     rows, _ = blobs.make(_settings(cells.iloc[0], "blobs", BlobsSettings))
     X, y = np.asarray(rows.X), rows.labels
     fig, ax = style.panels(5.4, 5)
@@ -130,8 +133,13 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     matrices = _by_method(cells, weights)
     for method, W in matrices.items():
         _boundaries(ax, W, low, high, COLOURS[method], WIDTHS[method])
-    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
-    ax.set(xlabel="feature 1", ylabel="feature 2")
+    ax.set(
+        xlabel="feature 1",
+        ylabel="feature 2",
+        xlim=(low[0], high[0]),
+        ylim=(low[1], high[1]),
+        aspect="equal",
+    )
     _legend(fig, {method: {"linewidth": WIDTHS[method]} for method in matrices})
     _say_missing(ax, matrices)
     return fig
@@ -140,18 +148,22 @@ def figure1b(results: pd.DataFrame, weights: pd.DataFrame) -> Figure:
 def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
     """Draw Figure 1c: bounds at their optima, and the stochastic estimate on its way."""
     fig, ax = style.panels(6, 3.8)
-    optima = _grid(results, "figure1b").set_index("method")
+    optima = FIGURE1B.rows(results, status="done").set_index("method")
     likelihood = optima["bound"] * optima["dataset.blobs.train"]
     looks: style.Styles = {name: {"linewidth": 2} for name in NAMES if name in optima.index}
     for method, look in looks.items():
         ax.axhline(float(likelihood[method]), color=COLOURS[method], **look)
-    cell = _first_seed(_grid(results, "figure1c")).iloc[0]
+    cell = _first_seed(FIGURE1C.rows(results, status="done"))
     curve = curves[curves["cell"] == cell["cell"]]
     estimate = cell["dataset.blobs.train"] * curve["bound"]
     dashes: dict[str, Any] = {"linestyle": (0, (3, 1.5)), "linewidth": 0.9}
     ax.plot(curve["iteration"], estimate, color=COLOURS["ove"], zorder=1, **dashes)
-    ax.set(ylim=BOUNDS, xlim=(0, curve["iteration"].max()))
-    ax.set(xlabel="iterations", ylabel="log-likelihood or lower bound (nats)")
+    ax.set(
+        xlabel="iterations",
+        ylabel="log-likelihood or lower bound (nats)",
+        xlim=(0, curve["iteration"].max()),
+        ylim=BOUNDS,
+    )
     _legend(fig, looks, {"one-vs-each, stochastic": {"color": COLOURS["ove"], **dashes}})
     _say_missing(ax, looks)
     return fig
@@ -159,8 +171,8 @@ def figure1c(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
 
 def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) -> Figure:
     """Draw Figure 2: sorted frequencies, their estimates in the same order, the error."""
-    cells = _grid(results, "figure2")
-    first = _first_seed(cells).iloc[0]
+    cells = FIGURE2.rows(results, status="done")
+    first = _first_seed(cells)
     rows, _ = categories.make(_settings(first, "categories", CategoriesSettings))
     frequency = np.bincount(rows.labels, minlength=rows.n_labels) / len(rows)
     order = np.argsort(-frequency, kind="stable")
@@ -178,12 +190,21 @@ def figure2(results: pd.DataFrame, curves: pd.DataFrame, weights: pd.DataFrame) 
         _say(stochastic, "weights not kept")
     top = 1.15 * frequency.max()
     for ax, title in ((analytic, "(a) analytic"), (stochastic, "(b) stochastic one-vs-each")):
-        ax.set(title=title, ylim=(0, 1e4 * top))
-        ax.set(xlabel="values, sorted", ylabel="estimated probability (1e-4)")
+        ax.set(
+            title=title,
+            xlabel="values, sorted",
+            ylabel="estimated probability (1e-4)",
+            ylim=(0, 1e4 * top),
+        )
     line = over_seeds(curves[curves["cell"].isin(cells["cell"])], "train_l1_error", "iteration")
     draw_line(error, line, {"color": COLOURS["ove"]})
-    error.set(title="(c) error", xlabel="iterations", ylabel="sum of absolute differences")
-    error.set(xlim=(0, line["at"].max()), ylim=(0, None))
+    error.set(
+        title="(c) error",
+        xlabel="iterations",
+        ylabel="sum of absolute differences",
+        xlim=(0, line["at"].max()),
+        ylim=(0, None),
+    )
     error.xaxis.set_major_formatter(THOUSANDS)
     return fig
 
@@ -206,14 +227,8 @@ def _boundaries(
         ax.contour(x1, x2, scores[..., k] - others, [0.0], colors=[colour], linewidths=width)
 
 
-def _grid(results: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Cells of a grid that ended."""
-    cells = results[results["grid"] == name]
-    return cells[cells["status"] == "done"]
-
-
-def _first_seed(cells: pd.DataFrame) -> pd.DataFrame:
-    return cells[cells["seed"] == cells["seed"].min()]
+def _first_seed(cells: pd.DataFrame) -> pd.Series:
+    return cells[cells["seed"] == cells["seed"].min()].iloc[0]
 
 
 def _by_method(cells: pd.DataFrame, weights: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -235,7 +250,7 @@ def _settings(cell: pd.Series, kind: str, schema: Any) -> Any:
 
 def _facts(cells: pd.DataFrame, curves: pd.DataFrame) -> dict[str, object]:
     """What the captions say of a grid."""
-    first = _first_seed(cells).iloc[0]
+    first = _first_seed(cells)
     iterations = curves.loc[curves["cell"] == first["cell"], "iteration"]
     error = cells["train_l1_error"].mean() if "train_l1_error" in cells else float("nan")
     return {
@@ -275,7 +290,7 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
         exact = TABLE2.rows(results, dataset=dataset)
         cells = FIGURE3.rows(results, dataset=dataset, status="done")
         optima = _optima(above, exact)
-        _ways(below, exact, curves)
+        _ways(below, exact, curves, "epoch")
         if len(cells):
             _stochastic(above, cells, curves, "iteration")
             _stochastic(below, cells, curves, "epoch")
@@ -284,11 +299,11 @@ def figure3(results: pd.DataFrame, curves: pd.DataFrame) -> Figure:
             if len(optima) > 1:
                 high, low = max(optima), min(optima)
                 ax.set_ylim(low - BELOW * (high - low), high + 0.1 * (high - low))
-        words = [] if optima else ["optima"]
-        words += [] if len(cells) else ["OVE-SGD"]
-        if words:
+        here = {"optima": len(optima), "OVE-SGD": len(cells)}
+        lacking = [name for name, number in here.items() if not number]
+        if lacking:
             where = {"transform": above.transAxes, "ha": "right", "color": SOFT}
-            above.text(0.98, 0.03, f"not run: {', '.join(words)}", **where)
+            above.text(0.98, 0.03, f"not run: {', '.join(lacking)}", **where)
         above.set(title=printed, xlabel="iterations")
         above.xaxis.set_major_locator(MaxNLocator(3))
         above.xaxis.set_major_formatter(THOUSANDS)
@@ -309,9 +324,7 @@ def ascent(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
     for ax, name in zip(panels, shown, strict=True):
         rows = cells[cells["dataset"] == DATASETS[name]]
         all_rows = rows["method.batch_size"] == rows["shape.train"]
-        for method in NAMES:
-            path = _penalised(rows[all_rows & (rows["method"] == method)], curves)
-            ax.plot(path["iteration"], path["objective"], color=COLOURS[method])
+        _ways(ax, rows[all_rows], curves, "iteration")
         path = _penalised(rows[~all_rows], curves)
         ax.plot(path["iteration"], path["objective"], **STOCHASTIC)
         optima = _optima(ax, TABLE2.rows(results, dataset=DATASETS[name]))
@@ -334,11 +347,11 @@ def _optima(ax: Axes, rows: pd.DataFrame) -> list[float]:
     return optima
 
 
-def _ways(ax: Axes, rows: pd.DataFrame, curves: pd.DataFrame) -> None:
+def _ways(ax: Axes, rows: pd.DataFrame, curves: pd.DataFrame, at: str) -> None:
     """Draw the way of every method to its optimum."""
     for method in NAMES:
         path = _penalised(rows[rows["method"] == method], curves)
-        ax.plot(path["epoch"], path["objective"], color=COLOURS[method])
+        ax.plot(path[at], path["objective"], color=COLOURS[method])
 
 
 def _stochastic(ax: Axes, cells: pd.DataFrame, curves: pd.DataFrame, at: str) -> None:
