@@ -80,9 +80,6 @@ SCALE_SEARCH = replace(
     variants=["method.sampler", "method.init", "method.tree.pca"],
     tuned=["method.tree.l2"],
 )
-PAIRS_SEARCH = replace(
-    SMOOTHED_SEARCH, name="pairs_search", also=["pairs_search_frequency"], extended=False
-)
 FIGURE1 = Grid("figure1", also=["figure1_nce", "figure1_prior"], rates_from="table1")
 FIGURE1_SPLITS = Grid("figure1_splits", rates_from="table1")
 SMOOTHED = Grid("smoothed", rates_from="smoothed_search")
@@ -101,15 +98,12 @@ TREE = Grid("tree", also=["tree_scale", "tree_text"])
 FIGURE1_LARGE = Grid(
     "figure1_large", also=["figure1_large_raw", "figure1_large_nce", "figure1_large_prior"]
 )
-FIGURE1_LARGE_RAW = Grid("figure1_large_raw")
-FIGURE1_LARGE_NCE = Grid("figure1_large_nce")
-FIGURE1_LARGE_PRIOR = Grid("figure1_large_prior")
 
 GRIDS = [
     TABLE1,
     SMOOTHED_SEARCH,
     SCALE_SEARCH,
-    PAIRS_SEARCH,
+    replace(SMOOTHED_SEARCH, name="pairs_search", also=["pairs_search_frequency"], extended=False),
     FIGURE1,
     FIGURE1_SPLITS,
     SMOOTHED,

@@ -18,9 +18,6 @@ from xcbench.papers.adv.experiments import (
     DATASETS,
     FIGURE1,
     FIGURE1_LARGE,
-    FIGURE1_LARGE_NCE,
-    FIGURE1_LARGE_PRIOR,
-    FIGURE1_LARGE_RAW,
     FIGURE1_SPLITS,
     LIKELIHOOD,
     METHODS,
@@ -364,19 +361,22 @@ MEASURES = [
     Measure(
         "Table 1",
         method="* neg. sampling",
-        rows={"code": FIGURE1_LARGE_RAW},
+        rows={"code": Grid("figure1_large_raw")},
         verdict="setting",
         reason=TUNED_BY_AUTHORS,
     ),
     Measure(
         "Table 1",
         method="NCE",
-        rows={"code": FIGURE1_LARGE_NCE},
+        rows={"code": Grid("figure1_large_nce")},
         verdict="setting",
         reason=TUNED_BY_AUTHORS,
     ),
     Measure(
-        "Table 1", rows={"code": FIGURE1_LARGE_PRIOR}, verdict="setting", reason=TUNED_BY_AUTHORS
+        "Table 1",
+        rows={"code": Grid("figure1_large_prior")},
+        verdict="setting",
+        reason=TUNED_BY_AUTHORS,
     ),
     Measure(
         "Appendix A.2",

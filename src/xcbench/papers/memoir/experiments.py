@@ -12,7 +12,6 @@ from xcbench.papers import columns as c
 from xcbench.papers.memoir.theory import margins
 from xcbench.papers.values import Values, values
 
-MARGINS = Grid("margins", measure=margins.measure)
 TABLE1 = Grid("table1")
 TABLE3_CODE = Grid("table3_code")
 TABLE3_PAPER = Grid("table3_paper")
@@ -38,7 +37,7 @@ CITEULIKE_BASELINES = Grid("citeulike_baselines")
 CITEULIKE = Grid("citeulike")
 
 GRIDS = [
-    MARGINS,
+    Grid("margins", measure=margins.measure),
     TABLE1,
     TABLE3_CODE,
     TABLE3_PAPER,

@@ -7,15 +7,16 @@ from xcbench.papers import columns as c
 from xcbench.papers.rows import Conditions, Rows
 
 VARIANTS = ["method.dual"]
-RATES = Grid("rates", part="tuning", also=["rates_scent"], extended=True, variants=VARIANTS)
-RATES_CODE = Grid(
-    "rates_code", part="tuning", also=["rates_code_scent"], extended=True, variants=VARIANTS
-)
 LOSSES = Grid("losses", also=["losses_scent"], rates_from="rates", variants=VARIANTS)
 LOSSES_CODE = Grid(
     "losses_code", also=["losses_code_scent"], rates_from="rates_code", variants=VARIANTS
 )
-GRIDS = [RATES, RATES_CODE, LOSSES, LOSSES_CODE]
+GRIDS = [
+    Grid("rates", part="tuning", also=["rates_scent"], extended=True, variants=VARIANTS),
+    Grid("rates_code", part="tuning", also=["rates_code_scent"], extended=True, variants=VARIANTS),
+    LOSSES,
+    LOSSES_CODE,
+]
 
 SYSTEMS: dict[str, Conditions] = {
     "SCENT": {c.METHOD: "scent", c.DUAL: "scent"},

@@ -67,7 +67,6 @@ TABLE2_PAPER = Grid("table2_paper", part="tuning", also=["table2_paper_citeulike
 TABLE3_CODE = Grid("table3_code")
 TABLE3_PAPER = Grid("table3_paper")
 TABLE3_TUNED = Grid("table3_tuned", also=["table3_tuned_citeulike"], rates_from="table2_paper")
-PRIOR_RATES = Grid("prior_rates", part="tuning", also=["prior_rates_citeulike"], extended=True)
 PRIOR = Grid("prior", rates_from="prior_rates")
 OPTIMUM = Grid("optimum")
 STEPS_FACTOR = Grid("steps_factor")
@@ -89,7 +88,7 @@ GRIDS = [
     TABLE3_CODE,
     TABLE3_PAPER,
     TABLE3_TUNED,
-    PRIOR_RATES,
+    Grid("prior_rates", part="tuning", also=["prior_rates_citeulike"], extended=True),
     PRIOR,
     OPTIMUM,
     STEPS_FACTOR,
