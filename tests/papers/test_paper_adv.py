@@ -148,13 +148,13 @@ def figure1(slower: float) -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.mark.parametrize(("slower", "word"), [(12.0, "is confirmed"), (3.0, "is not confirmed")])
 def test_the_claim_of_an_order_of_magnitude(slower: float, word: str) -> None:
     results, curves = figure1(slower)
-    high, matched, likely = figures.verdict(figures.levels(results, curves))
+    high, matched, likely = figures.verdict(Measured(results, curves))
     assert high.startswith("citeulike, to an accuracy of 0.360") and word in high
     assert "to an accuracy of 0.380 (95% of the best other)" in matched and word in matched
     assert "to a log likelihood of -3.050 (0.05 nats below the best other)" in likely
     assert word in likely
     assert f"{slower:.2f} times" in high
-    frame = pd.DataFrame(figures.race(figures.levels(results, curves)))
+    frame = pd.DataFrame(figures.race(Measured(results, curves)))
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.200")].iloc[0]
     assert own["seconds"] == f"{slower:.2f} ± 0.00"
     assert own["times the proposed"] == f"{slower:.2f}"
@@ -174,8 +174,7 @@ def test_a_report_of_nothing(tmp_path: Path) -> None:
     nothing = run.measured(tmp_path)
     assert all(table("adv", name, nothing).empty for name in TABLES)
     assert set(replicated(nothing.results)["verdict"]) == {verdicts.NOT_YET, verdicts.SETTING}
-    levels = figures.levels(nothing.results, nothing.curves)
-    assert figures.verdict(levels) == [] and not [*figures.race(levels)]
+    assert figures.verdict(nothing) == [] and not [*figures.race(nothing)]
 
 
 def halved(curves: pd.DataFrame, slow: pd.Series) -> pd.DataFrame:
@@ -200,8 +199,8 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
     results, curves = figure1(slower)
     mine = curves["cell"].str.contains("negative_sampling-tree")
     slow = {"proposed": mine, "others": ~mine, "all": mine | ~mine}[late]
-    levels = figures.levels(results, halved(curves, slow))
-    sentence = figures.verdict(levels)[0]  # 90 % of an accuracy of 0.4
+    halves = Measured(results, halved(curves, slow))
+    sentence = figures.verdict(halves)[0]  # 90 % of an accuracy of 0.4
     assert said in sentence and judged in sentence
     assert ("not within" in sentence) and ("times" in sentence) == bool(said)
 
@@ -209,7 +208,7 @@ def test_methods_that_never_arrive(slower: float, late: str, said: str, judged: 
 def test_seeds_that_do_not_arrive_are_counted() -> None:
     results, curves = figure1(3.0)
     slow = curves["cell"].str.endswith("ove-others-1")
-    frame = pd.DataFrame(figures.race(figures.levels(results, halved(curves, slow))))
+    frame = pd.DataFrame(figures.race(Measured(results, halved(curves, slow))))
     own = frame[(frame["method"] == "OVE") & (frame["value"] == "0.300")].iloc[0]
     assert own["seconds"] == "4.50 (1 of 2 seeds)"
     assert own["times the proposed"] == "≥ 3.50"  # (4.5 + 6) / 2 over 1.5

@@ -193,20 +193,20 @@ class Level:
     epochs: dict[str, Arrival]
 
 
-def levels(results: pd.DataFrame, curves: pd.DataFrame) -> list[Level]:
+def levels(measured: Measured) -> list[Level]:
     """Levels of the test rows: shares of the highest accuracy, then what the best other has."""
-    return [level for dataset in HERE for level in _levels(results, curves, dataset)]
+    return [level for dataset in HERE for level in _levels(measured, dataset)]
 
 
-def _levels(results: pd.DataFrame, curves: pd.DataFrame, dataset: str) -> Iterator[Level]:
-    chosen = compared(results, dataset)
+def _levels(measured: Measured, dataset: str) -> Iterator[Level]:
+    chosen = compared(measured.results, dataset)
     if not chosen:
         return
 
     def level(judged: bool, measure: str, what: str, value: float) -> Level:
         seconds, epochs = (
             {
-                name: arrival(rows, curves, value, MEASURES[measure], clock)
+                name: arrival(rows, measured.curves, value, MEASURES[measure], clock)
                 for name, rows in chosen.items()
             }
             for clock in (SECONDS, EPOCHS)
@@ -226,17 +226,7 @@ def _levels(results: pd.DataFrame, curves: pd.DataFrame, dataset: str) -> Iterat
         yield level(True, "log likelihood", what, likeliest - NATS)
 
 
-def seconds(measured: Measured) -> Lines:
-    """The race of Figure 1."""
-    return race(levels(measured.results, measured.curves))
-
-
-def sentences(measured: Measured) -> list[str]:
-    """What the race of Figure 1 says about the claim."""
-    return verdict(levels(measured.results, measured.curves))
-
-
-def race(levels: list[Level]) -> Lines:
+def race(measured: Measured) -> Lines:
     """Training seconds to given levels, and how many times as long as the proposed method."""
     return (
         {
@@ -249,7 +239,7 @@ def race(levels: list[Level]) -> Lines:
             "times the proposed": _text(times(time, level.seconds.get(PROPOSED))),
             "epochs": level.epochs[name].text(),
         }
-        for level in levels
+        for level in levels(measured)
         for name, time in level.seconds.items()
     )
 
@@ -266,10 +256,10 @@ def _text(ratio: tuple[str, float] | None) -> str:
     return f"{ratio[0]}{ratio[1]:.2f}" if ratio else NONE
 
 
-def verdict(levels: list[Level]) -> list[str]:
+def verdict(measured: Measured) -> list[str]:
     """What the race says about the claim, a sentence a level at which it is judged."""
     texts = []
-    for level in levels:
+    for level in levels(measured):
         others = {name: time for name, time in level.seconds.items() if name != PROPOSED}
         if level.judged and PROPOSED in level.seconds and others:
             article = "an" if level.measure == "accuracy" else "a"

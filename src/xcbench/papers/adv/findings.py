@@ -17,7 +17,7 @@ from xcbench.papers.adv.experiments import (
     TABLE1_CODE,
     TABLE1_CODE_FREQUENCY,
 )
-from xcbench.papers.findings import Findings
+from xcbench.papers.findings import Findings, effect_text
 from xcbench.papers.rows import Rows
 
 
@@ -397,9 +397,9 @@ likelihood of the text's tree minus that of the code's is
 """,
         f"""
 On citeulike the log likelihood of the tree alone is lower, by
-{tables.tree_shown(say.measured)} nats, than that of the classifier that it draws negatives
-for. With the code's discrete step the objective of some nodes decreases from one round to the
-next. With the text's step it never does.
+{effect_text(tables.above_the_tree(say.measured, "citeulike"), ".2f")} nats, than that of the
+classifier that it draws negatives for. With the code's discrete step the objective of some
+nodes decreases from one round to the next. With the text's step it never does.
 """,
         """
 Theorem 2 holds, but the quantity that it maximises hardly varies. In the nonparametric limit

@@ -508,7 +508,7 @@ SECTIONS: list[Part | Sections] = [
                     "bounds the factor. Epochs leave out the tree's fit, which is before the "
                     "first"
                 ),
-                figures.seconds,
+                figures.race,
                 words=["dataset", "measure", "level", "value", "method"],
             ),
             Table(
@@ -532,7 +532,7 @@ SECTIONS: list[Part | Sections] = [
         ],
         figures="figure1",
         run="xcbench paper adv",
-        text=figures.sentences,
+        text=figures.verdict,
     ),
     Part(
         "Bias removal",

@@ -221,15 +221,7 @@ def bare_sentence(measured: Measured) -> str:
     )
 
 
-TREE_OF_TEXT = {
-    c.TREE_L2: 0.1,
-    c.TREE_PCA: "plain",
-    c.TREE_DISCRETE_STEP: "paper",
-    c.TREE_INITIAL_SPLIT: "scores",
-    c.TREE_NEWTON_STEPS: 0,
-}
-OF_TREE = "method.tree."
-OF_TEXT = {f"{OF_TREE}l2": 0.1, f"{OF_TREE}pca": "plain", f"{OF_TREE}discrete_step": "paper"}
+OF_TEXT = {c.TREE_L2: 0.1, c.TREE_PCA: "plain", c.TREE_DISCRETE_STEP: "paper"}
 SCALES = ("plain", "unit_variance", "whitened")
 ORDINALS = {1: "first", 2: "second", 3: "last"}
 LEVEL = 0.9  # of the highest accuracy
@@ -256,7 +248,8 @@ def above_the_tree(measured: Measured, dataset: str) -> list[float]:
     """
     classifier = FIGURE1(dataset, "negative_sampling", {c.SAMPLER: "tree"})
     likelihoods = classifier.numbers(measured.results, -c.TEST_LOG_LOSS)
-    cells = TREE(dataset, "negative_sampling", TREE_OF_TEXT).of(measured.results)["cell"]
+    of_text = {**OF_TEXT, c.TREE_INITIAL_SPLIT: "scores", c.TREE_NEWTON_STEPS: 0}
+    cells = TREE(dataset, "negative_sampling", of_text).of(measured.results)["cell"]
     points = measured.curves[measured.curves["cell"].isin(cells)].sort_values("epoch")
     return (
         [float(it) for it in likelihoods + points["test_log_loss"].iloc[0]] if len(points) else []
@@ -268,19 +261,14 @@ def times_as_long(measured: Measured, method: str) -> str:
     return effect_text(over_the_tree(measured, "citeulike", method), ".2f")
 
 
-def tree_shown(measured: Measured) -> str:
-    """How far the classifier is above its tree on citeulike."""
-    return effect_text(above_the_tree(measured, "citeulike"), ".2f")
-
-
 def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -> str:
     """Log likelihood of the tree alone less that with halves and one Newton step, on citeulike.
 
     Rows from before these were options have neither.
     """
-    tree = having(at_start(measured), {"grid": "tree", "dataset": "citeulike", **OF_TEXT})
+    tree = having(TREE.rows(at_start(measured), dataset="citeulike"), OF_TEXT)
     fits = [
-        having(tree, {f"{OF_TREE}initial_split": split, f"{OF_TREE}newton_steps": steps})
+        having(tree, {c.TREE_INITIAL_SPLIT: split, c.TREE_NEWTON_STEPS: steps})
         for split, steps in (
             (initial_split, newton_steps),
             (["halves", np.nan], [1, np.nan]),
@@ -293,7 +281,7 @@ def tree_difference(measured: Measured, initial_split: str, newton_steps: int) -
 def lambdas(measured: Measured) -> str:
     """lambda_n of each scale of the components, as validation rows chose it."""
     fits = [_scaled(name).of(measured.results) for name in SCALES]
-    shown = [f"{rows[f'{OF_TREE}l2'].iloc[0]:g}" if len(rows) else NONE for rows in fits]
+    shown = [f"{c.TREE_L2.of(rows).iloc[0]:g}" if len(rows) else NONE for rows in fits]
     return f"{shown[0]}, {shown[1]} and {shown[2]}"
 
 
