@@ -258,8 +258,8 @@ not run the printed 10^6 iterations. After a thousand on MNIST softmax has
 """,
         f"""
 "Remarkably close" (Section 3): on the toy data in the plane the parameters of one-vs-each are
-{theory.distance_text(say.measured, "ove")} from those of softmax (Eq. 17). Those of Bouchard's
-bound are {theory.distance_text(say.measured, "bouchard")} from them. With ten values the
+{theory.distance(say.measured, "ove"):.3f} from those of softmax (Eq. 17). Those of Bouchard's
+bound are {theory.distance(say.measured, "bouchard"):.3f} from them. With ten values the
 frequencies by one-vs-each have a sum of absolute errors of
 {say.mean(FIGURE1A("ten-values", "ove"), c.TRAIN_L1_ERROR, ".0e")}, those by Bouchard's bound
 of {say.mean(FIGURE1A("ten-values", "bouchard"), c.TRAIN_L1_ERROR, ".3f")}. With 10,000 values

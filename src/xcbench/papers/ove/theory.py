@@ -63,8 +63,3 @@ def distance(measured: Measured, method: str) -> float:
 def distances(measured: Measured, method: str) -> list[float]:
     """The distance as a number of a claim."""
     return [it for it in [distance(measured, method)] if np.isfinite(it)]
-
-
-def distance_text(measured: Measured, method: str) -> str:
-    """A distance in words."""
-    return f"{distance(measured, method):.3f}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -201,30 +201,23 @@ def rows_of(theorem: Callable[[], Iterator[dict[str, float]]]) -> pd.DataFrame:
     return pd.DataFrame(theorem())
 
 
-def share_of_bound_2(measured: Measured) -> list[float]:
-    """Excess over the bound of Theorem 2, the largest of all."""
-    return largest_share(theorem_2, "bound")
-
-
 def length_of_optimum(measured: Measured) -> list[float]:
     """Length of W* times the root of lambda, the largest: Algorithm 1 projects to 1."""
     return [float(rows_of(theorem_2)["length"].max())]
 
 
-def share_of_bound_3(measured: Measured) -> list[float]:
-    """Excess over the printed bound of Theorem 3, the largest of all."""
-    return largest_share(theorem_3, "bound")
-
-
-def share_of_bound_3_from_optimum(measured: Measured) -> list[float]:
-    """The same with R the distance from the start to the optimum, as in the standard proof."""
-    return largest_share(theorem_3, "bound, R = |W*|")
-
-
-def largest_share(theorem: Callable[[], Iterator[dict[str, float]]], bound: str) -> list[float]:
+def largest_share(
+    measured: Measured, theorem: Callable[[], Iterator[dict[str, float]]], bound: str = "bound"
+) -> list[float]:
     """Excess over a bound, the largest of all rows of a theorem."""
     rows = rows_of(theorem)
     return [float((rows["excess"] / rows[bound]).max())]
+
+
+share_of_bound_2 = partial(largest_share, theorem=theorem_2)
+share_of_bound_3 = partial(largest_share, theorem=theorem_3)
+# with R the distance from the start to the optimum, as in the standard proof
+share_of_bound_3_from_optimum = partial(largest_share, theorem=theorem_3, bound="bound, R = |W*|")
 
 
 def section(measured: Measured, folder: Path) -> list[Section]:
@@ -248,9 +241,8 @@ def section(measured: Measured, folder: Path) -> list[Section]:
             "length of rows",
         ),
     ):
-        largest = rows.groupby(["setting", "eps", "steps"]).max().reset_index()
-        shown = largest.drop(columns="length").rename(columns={"setting": heading})
-        shown = shown.astype(object).map(lambda value: f"{value:,.4g}")
-        shown = shown.rename(columns={"steps": "iterations"})
+        largest = rows.groupby(["setting", "eps", "steps"]).max().drop(columns="length")
+        shown = largest.reset_index().astype(object).map(lambda value: f"{value:,.4g}")
+        shown = shown.rename(columns={"setting": heading, "steps": "iterations"})
         tables.append(Table(caption, shown, tuple(shown.columns)))
     return [Section("Theorems 2 and 3: the mean iterate", tables=tables)]
