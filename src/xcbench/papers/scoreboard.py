@@ -78,7 +78,10 @@ def _standing(name: str, rows: pd.DataFrame, reports: Path) -> Standing:
     described, page = description.of(name), f"{name}/index.html"
     stated_rows = committed.read(reports / name)[1]
     results = Counter(results_of(rows)["verdict"].map(verdict_class))
-    claims = Counter(_class(claim) for claim in stated.grouped(stated_rows))
+    claims = Counter(
+        "close" if claim.answer == stated.PARTLY else verdict_class(claim.answer)
+        for claim in stated.grouped(stated_rows)
+    )
     return Standing(
         name,
         described.short,
@@ -95,10 +98,6 @@ def _standing(name: str, rows: pd.DataFrame, reports: Path) -> Standing:
 def results_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows of printed results; entries that a paper leaves empty are none."""
     return rows[rows["kind"].isin(JUDGED) & (rows["verdict"] != verdicts.NOT_PRINTED)]
-
-
-def _class(claim: stated.Claim) -> str:
-    return "close" if claim.answer == stated.PARTLY else verdict_class(claim.answer)
 
 
 def waiting(rows: pd.DataFrame, reports: Path) -> pd.DataFrame:

@@ -56,11 +56,6 @@ class Stated:
         return f"{self.claim} ({self.reading})" if self.reading else self.claim
 
     @property
-    def numbers(self) -> tuple[str, str, str]:
-        """What was measured, with its interval."""
-        return self.effect, self.low, self.high
-
-    @property
     def kind(self) -> str:
         """CSS class of the verdict."""
         return verdict_class(self.verdict)
@@ -160,7 +155,8 @@ def read(folder: Path) -> list[Stated]:
         raise ValueError("a row is there twice")
     claims = [Stated(*record) for record in table.itertuples(index=False, name=None)]
     for claim in claims:
-        if claim.verdict not in VERDICTS or not all(map(_is_number, claim.numbers)):
+        numbers = claim.effect, claim.low, claim.high
+        if claim.verdict not in VERDICTS or not all(map(_is_number, numbers)):
             raise ValueError(f"a verdict or a number of '{claim.place}' is damaged")
     return claims
 

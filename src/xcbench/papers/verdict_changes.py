@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import subprocess
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -49,15 +50,14 @@ def changes(before: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     both = now.rename(columns={"verdict": "after"}).merge(old, on=KEY)
     both = both[both["before"] != both["after"]]
     units = published.numbers().set_index(KEY)["unit"]
-    why = [_why(row, str(units.get(tuple(row[name] for name in KEY), ""))) for row in _rows(both)]
+    why = [
+        _why(row, str(units.get(tuple(row[name] for name in KEY), "")))
+        for row in both.to_dict("records")
+    ]
     return both.assign(why=why)[[*KEY, *VALUES, "before", "after", "why"]]
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, str]]:
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-
-
-def _why(row: dict[str, str], unit: str) -> str:
+def _why(row: Mapping[Hashable, str], unit: str) -> str:
     """How far a result is from the print, as a share of the error or loss, and what is known."""
     kind, reason = row["kind"], row["reason"]
     if kind != verdicts.RESULT:

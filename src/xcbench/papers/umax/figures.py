@@ -17,6 +17,7 @@ from xcbench.papers.umax.experiments import (
     FIGURE3,
     FIGURE3_ONE_PAIR,
     METHODS,
+    PUBLISHED_NAME,
     TABLE3_CODE,
     TWICE,
 )
@@ -126,19 +127,16 @@ def drawings(measured: Measured) -> Iterator[Drawing]:
 def figure1(results: pd.DataFrame, curves: pd.DataFrame, authors: pd.DataFrame) -> Figure:
     """Draw Figure 1, a row of panels a dataset: stored, code's settings, correct."""
     cells = in_grids(results, TABLE3_CODE)
-    cells["label"] = cells["method"].map({ours: name for name, ours in METHODS.items()})
+    cells["label"] = cells["method"].map(PUBLISHED_NAME)
     looks = {
         name: {"color": style.COLOURS[ours], "linestyle": DASHES.get(ours, "-")}
         for name, ours in METHODS.items()
     }
-    rows = {}
-    for name, ours in DATASETS.items():
-        group = cells[cells["dataset"] == ours]
-        rows[name] = [
-            stored_tuned(authors, name),
-            runs(group, curves, twice=True),
-            runs(group, curves),
-        ]
+    rows = {
+        name: [stored_tuned(authors, name), runs(group, curves, twice=True), runs(group, curves)]
+        for name, ours in DATASETS.items()
+        for group in [cells[cells["dataset"] == ours]]
+    }
     headings = ["stored by the authors", "measured, their evaluation", "measured, log loss"]
     return _draw(rows, headings, looks, "", shared=True, times=2, log=False)
 

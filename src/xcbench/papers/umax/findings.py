@@ -230,7 +230,7 @@ is {say.mean(OPTIMUM("bibtex", "softmax"), c.TEST_LOG_LOSS, ".1f")} on Bibtex an
 """,
         f"""
 The double sum (Figure 2): the loss on Raman's sum over the loss on the paper's, as a mean
-over the rates, is {tables.factors_text(say.measured)}. Printed, on Eurlex, is
+over the rates, is {tables.factors_text(say.measured.results)}. Printed, on Eurlex, is
 {say.printed("text", "Eurlex", "U-max proposed vs Raman double sum", "final_log_loss_factor")}.
 The printed mean includes rates at which training mostly diverges, and the code that it
 compares with has two errors. At the best rate of each sum, the loss on the paper's minus that

@@ -173,7 +173,7 @@ def _raman(results: pd.DataFrame) -> Evidence:
     ]
     where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
     return Evidence(
-        variants, f"{where}mean over the rates ({_factors_text(factors)})", command=launch
+        variants, f"{where}mean over the rates ({factors_text(results)})", command=launch
     )
 
 
@@ -192,23 +192,19 @@ def raman_factors(results: pd.DataFrame) -> dict[str, tuple[float, float]]:
     return factors
 
 
-def factors_text(measured: Measured) -> str:
-    """Means over the rates of the losses on the two double sums, relative to the paper's."""
-    return _factors_text(raman_factors(measured.results))
-
-
 def double_sums_caption(measured: Measured) -> str:
     """What the table of the two double sums shows."""
     return (
         "Final log loss of U-max (5 classes) on the two double sums; mean over the rates of the "
-        f"loss relative to the paper's double sum: {factors_text(measured)} (printed, Eurlex: 3.08)"
+        f"loss relative to the paper's double sum: {factors_text(measured.results)} "
+        "(printed, Eurlex: 3.08)"
     )
 
 
-def _factors_text(factors: dict[str, tuple[float, float]]) -> str:
+def factors_text(results: pd.DataFrame) -> str:
     """`raman_factors` in words; a comparator that was not run is left out."""
     parts = []
-    for dataset, (comparator, right) in factors.items():
+    for dataset, (comparator, right) in raman_factors(results).items():
         published = (
             [f"{comparator:.2f} for the published comparator"] if np.isfinite(comparator) else []
         )
