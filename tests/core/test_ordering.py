@@ -22,7 +22,8 @@ from xcbench.core.evaluation import Extras
 from xcbench.core.metrics import METRICS, evaluate, in_tables, of_column
 from xcbench.core.models.linear import LinearModel
 from xcbench.errors import UserError
-from xcbench.papers import Grid, run, stopping
+from xcbench.papers import Grid, run
+from xcbench.papers.rows import stopped
 from xcbench.show import fronts, summary, variants
 from xcbench.store import results
 from xcbench.store.ordering import best_first, best_of_each, best_value, near_best
@@ -123,7 +124,7 @@ def test_early_stopping_takes_the_first_of_the_best_checkpoints(column: str) -> 
     curves = checkpoints(column)
     assert list(best_of_each(curves, column, "cell")["epoch"]) == [2]
     last = curves.tail(1)
-    assert list(stopping.stopped(last, curves, column)[column]) == [measured("good")[column]]
+    assert list(stopped(last, curves, column)[column]) == [measured("good")[column]]
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -200,7 +201,7 @@ def test_a_column_without_a_metric_is_refused(column: str, meant: str) -> None:
     with pytest.raises(UserError, match=message):
         best_first(rows, column)
     with pytest.raises(UserError, match=message):
-        stopping.stopped(rows, rows.drop(columns=column), column)
+        stopped(rows, rows.drop(columns=column), column)
     with pytest.raises(UserError, match=message):
         Grid("search", criterion={"umax": column})
 

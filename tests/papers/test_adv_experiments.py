@@ -27,7 +27,7 @@ from xcbench.papers.adv.experiments import (
     VALIDATION,
     printed,
 )
-from xcbench.papers.stopping import stopped
+from xcbench.papers.rows import stopped
 from xcbench.plan import planning, sweeps
 
 

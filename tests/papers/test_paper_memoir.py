@@ -24,7 +24,7 @@ from xcbench.papers.memoir.experiments import (
     grid,
     printed,
 )
-from xcbench.papers.values import values
+from xcbench.papers.rows import values
 
 BASELINES = ("OVR", "M-SVM", "RecallTree", *SYSTEMS)
 MIB = 1.048576  # MB

@@ -7,11 +7,11 @@ import math
 import pandas as pd
 import pytest
 
-from xcbench.papers import Grid, values
+from xcbench.papers import Grid
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
 from xcbench.papers.pivots import Cell, Cells, Labels, Once, Pivot, Printed, named
-from xcbench.papers.rows import Conditions
+from xcbench.papers.rows import Conditions, compared, remark, within
 
 ROWS = pd.DataFrame(
     [
@@ -89,7 +89,7 @@ def test_cells() -> None:
 
 
 def test_with_a_remark_no_line_is_left_out() -> None:
-    columns: Cells = {"loss": LOSS, "why": values.remark}
+    columns: Cells = {"loss": LOSS, "why": remark}
     lines = made(by={"method": METHODS}, columns=columns)
     assert lines[0] == ["OVE", "4.0000", ""]
     assert lines[2] == ["exact", "–", "skipped"]
@@ -113,19 +113,19 @@ def test_what_is_printed_stands_beside_what_was_measured() -> None:
 
 
 def test_whether_differences_are_as_small_as_asked() -> None:
-    assert values.within([0.1, -0.2], [0.1, 0.2]) == "yes"
-    assert values.within([0.1, -0.21], [0.1, 0.2]) == "no"
-    assert values.within([0.1, math.nan], [0.1, 0.2]) == values.within([], []) == "–"
+    assert within([0.1, -0.2], [0.1, 0.2]) == "yes"
+    assert within([0.1, -0.21], [0.1, 0.2]) == "no"
+    assert within([0.1, math.nan], [0.1, 0.2]) == within([], []) == "–"
 
 
 def test_in_how_many_seeds_one_is_above_another() -> None:
     one = pd.DataFrame({"seed": [0, 1, 2], "status": "done", "loss": [1.0, 2.0, 9.0]})
     other = pd.DataFrame({"seed": [1, 0, 3], "status": "done", "loss": [4.0, 0.5, 9.0]})
     # of seeds 0 and 1: 0.5 and -2, mean -0.75, deviation 2.5 over the root of 2
-    assert values.compared(one, other, "loss", 2) == "in part, 1 of 2 (-0.75 ± 1.77)"
-    assert values.compared(one[1:], other, "loss", 1, below=True) == "yes, 1 of 1 (-2.0)"
-    assert values.compared(one, one, "loss") == "the same, 3 of 3"
-    assert values.compared(one[2:], other, "loss") == "–"
+    assert compared(one, other, "loss", 2) == "in part, 1 of 2 (-0.75 ± 1.77)"
+    assert compared(one[1:], other, "loss", 1, below=True) == "yes, 1 of 1 (-2.0)"
+    assert compared(one, one, "loss") == "the same, 3 of 3"
+    assert compared(one[2:], other, "loss") == "–"
 
 
 def test_an_order_of_other_headings_is_refused() -> None:

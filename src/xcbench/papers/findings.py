@@ -8,9 +8,8 @@ import pandas as pd
 
 from xcbench.papers import Measured, published, stated
 from xcbench.papers.columns import Column
-from xcbench.papers.rows import RATIO, Rows, between
+from xcbench.papers.rows import RATIO, Rows, Values, between
 from xcbench.papers.stated import EMPTY, HOLDS, INCONCLUSIVE, NOT, UNTESTED, WITH_CODE
-from xcbench.papers.values import Values
 from xcbench.show import effects
 from xcbench.show.formats import NONE
 

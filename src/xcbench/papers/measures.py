@@ -11,8 +11,7 @@ import pandas as pd
 from xcbench.papers import Grid, published, verdicts
 from xcbench.papers.columns import METHOD, Column
 from xcbench.papers.replication import Evidence, Key, Variant, absent, command
-from xcbench.papers.rows import Conditions
-from xcbench.papers.values import Values, remark, values
+from xcbench.papers.rows import Conditions, Values, remark, values
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import pandas as pd
 
 from xcbench.papers import Grid, published
 from xcbench.papers.columns import Column
-from xcbench.papers.rows import Conditions, having
-from xcbench.papers.values import Values, number, remark, values
+from xcbench.papers.rows import Conditions, Values, having, number, remark, values
 from xcbench.show.formats import NONE
 
 DIGITS = ".4f"
@@ -82,7 +81,7 @@ class Pivot:
     ----------
     by : by heading, what distinguishes its lines, the slowest first: values of a column, or labels,
         each with what its rows have. A label without rows has no line.
-    columns : by heading, what a line shows. `values.remark` says why cells did not end.
+    columns : by heading, what a line shows. `rows.remark` says why cells did not end.
     where : what its rows have, a value or a list of values; of `columns.GRID` a grid.
     order : headings of ``by``, if lines are in another order than their labels.
     every : whether lines without a cell are shown; else only where a remark says why.

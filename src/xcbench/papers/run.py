@@ -21,7 +21,7 @@ from xcbench.committed.totals import Totals
 from xcbench.config.settings import Config
 from xcbench.data import Missing
 from xcbench.papers import LOSS, PARTS, Grid, Measured, Paper, priors
-from xcbench.papers.stopping import stopped
+from xcbench.papers.rows import stopped
 from xcbench.plan import planning, stored, sweeps
 from xcbench.plan.code import Change
 from xcbench.plan.planning import Job

@@ -10,10 +10,9 @@ from functools import partial
 
 import pandas as pd
 
-from xcbench.papers import Grid, Measured, published, stopping
+from xcbench.papers import Grid, Measured, published
 from xcbench.papers import columns as c
-from xcbench.papers.rows import having
-from xcbench.papers.stopping import stopped
+from xcbench.papers.rows import at, having, stopped
 
 DATASETS = {"Wikipedia-500K": "wikipedia500k", "Amazon-670K": "amazon670k"}
 EURLEX = "EURLex-4K"  # of Appendix A.2
@@ -159,7 +158,7 @@ def at_best_bare(measured: Measured) -> pd.DataFrame:
 
 def at_start(measured: Measured) -> pd.DataFrame:
     """Rows as they stand before the first step: the tree is fitted, the weights have begun."""
-    return stopping.at_start(measured.results, measured.curves)
+    return at(measured.results, measured.curves.sort_values("epoch", kind="stable"))
 
 
 def compared(results: pd.DataFrame, dataset: str) -> dict[str, pd.DataFrame]:

@@ -23,7 +23,7 @@ from xcbench.papers.adv.experiments import (
     compared,
 )
 from xcbench.papers.columns import Column
-from xcbench.papers.values import Values, values
+from xcbench.papers.rows import Values, values
 from xcbench.show import style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.formats import NONE

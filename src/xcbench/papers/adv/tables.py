@@ -34,9 +34,8 @@ from xcbench.papers.adv.experiments import (
     printed,
 )
 from xcbench.papers.findings import effect_text
-from xcbench.papers.rows import Rows, ended, having
+from xcbench.papers.rows import Rows, ended, having, number, values
 from xcbench.papers.run import searches
-from xcbench.papers.values import number, values
 from xcbench.show.formats import NONE
 from xcbench.show.summary import at_best_rate, edge
 from xcbench.store.ordering import best_first

@@ -8,7 +8,7 @@ import pandas as pd
 
 from xcbench.papers import Grid, published
 from xcbench.papers import columns as c
-from xcbench.papers.values import Values, values
+from xcbench.papers.rows import Values, values
 
 TABLE2 = Grid("table2")
 TABLE3_CODE = Grid("table3_code")

@@ -19,8 +19,7 @@ from xcbench.papers.ar.experiments import (
     cells,
     seconds,
 )
-from xcbench.papers.rows import ended
-from xcbench.papers.values import values
+from xcbench.papers.rows import ended, values
 from xcbench.show import style
 from xcbench.show.curves import CLOCKS, draw_line, over_seeds
 from xcbench.show.panels import SOFT

@@ -32,8 +32,7 @@ from xcbench.papers.ar.experiments import (
     printed,
     seconds,
 )
-from xcbench.papers.rows import having
-from xcbench.papers.values import compared, number, values, within
+from xcbench.papers.rows import compared, having, number, values, within
 from xcbench.show.formats import NONE
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from xcbench.papers import Grid, published
 from xcbench.papers import columns as c
 from xcbench.papers.memoir.theory import margins
-from xcbench.papers.values import Values, values
+from xcbench.papers.rows import Values, values
 
 TABLE1 = Grid("table1")
 TABLE3_CODE = Grid("table3_code")

@@ -22,8 +22,7 @@ from xcbench.papers.memoir.experiments import (
     of,
     printed,
 )
-from xcbench.papers.rows import ended
-from xcbench.papers.values import values
+from xcbench.papers.rows import ended, values
 from xcbench.show import style
 from xcbench.show.pictures import Drawing
 

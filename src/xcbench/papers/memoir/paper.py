@@ -37,8 +37,7 @@ from xcbench.papers.memoir.findings import findings
 from xcbench.papers.memoir.theory import convergence, hashing, inexact, margin_loss
 from xcbench.papers.pivots import Cell, Cells, Labels, Once, Pivot, named
 from xcbench.papers.prose import Bounds, Quality, Statement, above, below
-from xcbench.papers.rows import RATIO, Conditions, Rows
-from xcbench.papers.values import remark
+from xcbench.papers.rows import RATIO, Conditions, Rows, remark
 
 DATASETS_AT_HAND = ["20news", "citeulike"]
 SMALLER = below(1)

@@ -19,7 +19,7 @@ from xcbench.committed.results_cache import load, save
 from xcbench.papers import Grid, published
 from xcbench.papers import columns as c
 from xcbench.papers.columns import Column
-from xcbench.papers.values import Values, values
+from xcbench.papers.rows import Values, values
 from xcbench.store import cells
 
 NORM = "param_norm"

@@ -37,7 +37,7 @@ from xcbench.papers.ove.experiments import (
     read_weights,
     weight_matrix,
 )
-from xcbench.papers.values import values
+from xcbench.papers.rows import values
 from xcbench.show import style
 from xcbench.show.curves import draw_line, over_seeds
 from xcbench.show.panels import SOFT

@@ -30,8 +30,7 @@ from xcbench.papers.ove.experiments import (
     measured,
     printed,
 )
-from xcbench.papers.rows import having
-from xcbench.papers.values import number, values, within
+from xcbench.papers.rows import having, number, values, within
 from xcbench.show.formats import NONE
 
 SHOWN = {"param_norm": "norm", "test_error": "error", "test_nlpd": "nlpd"}

@@ -17,7 +17,7 @@ from xcbench.papers.columns import Column
 from xcbench.papers.measures import Number
 from xcbench.papers.prose import Numbers
 from xcbench.papers.replication import Evidence, Key, Variant, command
-from xcbench.papers.rows import ended
+from xcbench.papers.rows import Values, compared, ended, number, values
 from xcbench.papers.umax import experiments
 from xcbench.papers.umax.experiments import (
     BIASED,
@@ -47,7 +47,6 @@ from xcbench.papers.umax.experiments import (
     recorded,
 )
 from xcbench.papers.umax.figures import STORED_TUNED
-from xcbench.papers.values import Values, compared, number, values
 from xcbench.papers.verdicts import DEVIATES, NO_DATA, Printed, agreement
 from xcbench.show.formats import NONE
 from xcbench.show.summary import at_best_rate, edge
