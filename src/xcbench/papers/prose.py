@@ -78,6 +78,10 @@ def above(end: float) -> Bounds:
     return Bounds(low=end)
 
 
+HIGHER = above(0)
+LOWER = below(0)
+
+
 @dataclass(frozen=True)
 class Quality:
     """What a variant has to show besides, as a quality beside a resource."""

@@ -36,7 +36,6 @@ LOOKS: style.Styles = {
 }
 FIGURE2 = {"ar_softmax": "softmax A&R", "ove": "OVE", "softmax": "exact softmax"}
 ONE_OBJECTIVE = {"ar_softmax": "softmax A&R", "umax": "U-max", "implicit": "Implicit SGD"}
-ADAPTIVE = "softmax A&R, its own minibatches and adaptive steps"
 BELOW = 4.0  # where an axis ends, in distances between the ends of the bounds
 CAPTIONS = {
     "figure2": "Figure 2: bounds of all training rows against training time, with the code's "
@@ -113,7 +112,10 @@ def unification(results: pd.DataFrame, curves: pd.DataFrame) -> Figure | None:
             chosen[f"{name}, rate {best['lr'].iloc[0]:g}"] = (best, LOOKS[method])
     adaptive = UNIFICATION_ADAPTIVE().of(results)
     if len(adaptive):
-        chosen[ADAPTIVE] = (adaptive, LOOKS["adaptive"])
+        chosen["softmax A&R, its own minibatches and adaptive steps"] = (
+            adaptive,
+            LOOKS["adaptive"],
+        )
     if not chosen:
         return None
     fig, panels = style.panels(9, 3.6, 1, 2, sharey=True)

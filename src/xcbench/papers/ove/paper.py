@@ -22,12 +22,10 @@ from xcbench.papers.ove.experiments import (
     TABLE2_BIBTEX_SPLITS,
 )
 from xcbench.papers.pivots import Cell, Pivot, Printed, named
-from xcbench.papers.prose import Bounds, Statement, above, below
+from xcbench.papers.prose import HIGHER, LOWER, Bounds, Statement, above, below
 from xcbench.papers.rows import Conditions
 
 AT_HAND = ["mnist", "20news", "bibtex"]
-HIGHER = above(0)
-LOWER = below(0)
 PLANE_COMMAND = "python run.py -m experiment=ove/figure1b"
 THEORY = "pytest tests/papers/test_ove_theory.py"
 ALL_CLASSES: Conditions = {c.SAMPLER: "all"}

@@ -7,7 +7,7 @@ from xcbench.papers import demonstration
 from xcbench.papers.description import Description, Part, Sections, Table, Verdicts
 from xcbench.papers.measures import Columns, Measure
 from xcbench.papers.pivots import Cell, Labels, Once, Pivot, named
-from xcbench.papers.prose import Side, Statement, above, below
+from xcbench.papers.prose import LOWER, Side, Statement, above, below
 from xcbench.papers.rows import RATIO, Rows
 from xcbench.papers.umax import experiments, figures, tables
 from xcbench.papers.umax.experiments import (
@@ -37,14 +37,9 @@ from xcbench.papers.umax.theory import (
 )
 
 AT_HAND = ["mnist", "bibtex", "delicious", "citeulike"]
-LOWER = below(0)
-CORRECT_LOSS = (
-    "with the correct log loss; the printed one of the biased methods applies softmax twice"
-)
 PROPOSED = {"implicit": "Implicit SGD", "umax": "U-max"}
 BIASED_NAMES = {"is": "IS", "ove": "OVE", "nce": "NCE"}
 TUNED, BEST = "at tuned rates", "at best rates"
-WARM = "with biases that start at the class prior, at tuned rates"
 IMPLICIT_BELOW_UMAX = "Implicit SGD ends at a lower log loss than U-max"
 IMPLICIT_BELOW_VANILLA = "Implicit SGD ends at a lower log loss than vanilla SGD on the double sum"
 UMAX_BELOW_VANILLA = "U-max ends at a lower log loss than vanilla SGD on the double sum"
@@ -105,7 +100,10 @@ STATEMENTS = [
             TABLE3_TUNED(method=method),
             TABLE3_TUNED(method=other),
             TUNED,
-            reason=CORRECT_LOSS,
+            reason=(
+                "with the correct log loss; the printed one of the biased methods applies softmax "
+                "twice"
+            ),
         )
         for method, name in PROPOSED.items()
         for other, biased in BIASED_NAMES.items()
@@ -209,7 +207,7 @@ STATEMENTS = [
             claim,
             PRIOR(method=method),
             PRIOR(method=other),
-            WARM,
+            "with biases that start at the class prior, at tuned rates",
         )
         for claim, method, other in (
             (IMPLICIT_BELOW_UMAX, "implicit", "umax"),
