@@ -78,7 +78,7 @@ class Part:
     printed: str = ""
     figures: str = ""
     run: str = ""
-    text: Callable[[Measured], list[str]] | None = None
+    text: Callable[[Measured], Iterable[str]] | None = None
 
 
 @dataclass(frozen=True)

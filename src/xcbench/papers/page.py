@@ -49,7 +49,7 @@ class Page:
 
     def section(self, part: Part) -> Section:
         """Make a section."""
-        text = part.text(self.measured) if part.text else []
+        text = [*part.text(self.measured)] if part.text else []
         figures = [self.pictures[name] for name in self.pictures if fnmatch(name, part.figures)]
         if part.run and not figures:
             run = part.run.replace("experiment=", f"{options.program()} experiment=")
@@ -62,8 +62,7 @@ class Page:
     def table(self, table: Table | Verdicts) -> Cells:
         """Make a table."""
         if isinstance(table, Verdicts):
-            named = (self.rows, table.table, table.caption, table.columns)
-            return report.of_rows(*named, self.source)
+            return report.of_rows(self.rows, table.table, table.caption, table.columns, self.source)
         frame, caption = table.frame(self.measured), table.caption
         right = () if table.words is None else report.all_but(frame, *table.words)
         verdict = "verdict" if "verdict" in frame else None
@@ -78,8 +77,8 @@ class Page:
         rows = self.paper.rows_of(self.measured.results, *key).get(row["variant"])
         if rows is None or rows.empty:
             return Source(command)
-        grids = {grid.name: grid for grid in find(self.paper.name).grids}
-        part = grids[rows["grid"].iloc[0]].part
+        name = rows["grid"].iloc[0]
+        part = next(grid.part for grid in find(self.paper.name).grids if grid.name == name)
         cells = tuple(str(cell)[:DIGITS] for cell in rows["cell"])
         return Source(command, cells, f"{part}.csv", commits.counted(rows))
 

@@ -256,18 +256,14 @@ def _text(ratio: tuple[str, float] | None) -> str:
     return f"{ratio[0]}{ratio[1]:.2f}" if ratio else NONE
 
 
-def verdict(measured: Measured) -> list[str]:
+def verdict(measured: Measured) -> Iterator[str]:
     """What the race says about the claim, a sentence a level at which it is judged."""
-    texts = []
     for level in levels(measured):
         others = {name: time for name, time in level.seconds.items() if name != PROPOSED}
         if level.judged and PROPOSED in level.seconds and others:
             article = "an" if level.measure == "accuracy" else "a"
             to = f"to {article} {level.measure} of {level.value:.3f} ({level.what})"
-            texts.append(
-                f"{SHOWN[level.dataset]}, {to}: {_comparison(level.seconds[PROPOSED], others)}"
-            )
-    return texts
+            yield f"{SHOWN[level.dataset]}, {to}: {_comparison(level.seconds[PROPOSED], others)}"
 
 
 def _comparison(proposed: Arrival, others: dict[str, Arrival]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -459,9 +460,8 @@ def plateaus(measured: Measured) -> Lines:
             }
 
 
-def winners(measured: Measured) -> list[str]:
+def winners(measured: Measured) -> Iterator[str]:
     """Sentences with the lowest training and test loss of every dataset, at the best rates."""
-    sentences = []
     for dataset, shown in DATASET_NAMES.items():
         ends = {
             PUBLISHED_NAME[method]: cells
@@ -479,5 +479,4 @@ def winners(measured: Measured) -> list[str]:
                 f"{what} log loss {ranked[0]} {first.mean():.3f}, then {ranked[1]} "
                 f"{second.mean():.3f}"
             )
-        sentences.append(f"{shown}: {'; '.join(words)}.")
-    return sentences
+        yield f"{shown}: {'; '.join(words)}."
