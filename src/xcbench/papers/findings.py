@@ -84,8 +84,7 @@ class Findings:
             stated.dataset_of(str(row["command"]), str(row["measured"])): str(row["verdict"])
             for _, row in self.statements[of_claim].iterrows()
         }
-        expected = dict.fromkeys(holds.split(), "holds")
-        expected |= dict.fromkeys(fails.split(), "does not hold")
+        expected = dict.fromkeys(holds.split(), "holds") | dict.fromkeys(fails.split(), NOT)
         wrong = [
             f"{name}: {verdicts.get(name, 'no such claim')}"
             for name, word in expected.items()

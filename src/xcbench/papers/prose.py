@@ -168,12 +168,9 @@ def table(paper: str, statements: Sequence[Statement], measured: Measured) -> pd
 
 def write(folder: Path, frame: pd.DataFrame) -> None:
     """Write ``claims.csv`` into the folder of a report."""
-    texts = frame.copy()
-    for name in ("effect", "low", "high"):
-        texts[name] = texts[name].map(lambda value: "" if pd.isna(value) else f"{value:.6g}")
-    texts["seeds"] = texts["seeds"].map(lambda value: f"{value}" if value else "")
+    seeds = frame["seeds"].map(lambda value: f"{value}" if value else "")
     folder.mkdir(parents=True, exist_ok=True)
-    save(texts, folder / NAME)
+    save(frame.assign(seeds=seeds), folder / NAME, digits=6)
 
 
 def _row(paper: str, measured: Measured, statement: Statement, dataset: str) -> Row:

@@ -97,11 +97,13 @@ def summed(paper: Description, rows: pd.DataFrame, claims: list[Stated]) -> list
     data = [f"Measured on {', '.join(here)}" if here else "None of the printed datasets is here"]
     missing = [name for name in absent if name in paper.datasets and name not in here]
     data += [f"no data for {', '.join(missing)}"] if missing and here else []
-    lines = [counted(rows), "; ".join(data) + "."]
-    if claims:
-        by_claim = stated.grouped(claims)
-        lines.insert(0, f"Of {len(by_claim)} claims in prose, {stated.counted(by_claim)}.")
-    return [*lines, f"`xcbench paper {paper.name}` runs what is missing or out of date."]
+    of_claims = stated.grouped(claims)
+    return [
+        *([f"Of {len(of_claims)} claims in prose, {stated.counted(of_claims)}."] if claims else []),
+        counted(rows),
+        "; ".join(data) + ".",
+        f"`xcbench paper {paper.name}` runs what is missing or out of date.",
+    ]
 
 
 def by_reading(claims: list[Stated]) -> list[Section]:
@@ -179,9 +181,8 @@ def of_rows(
         ]
         shape = shapes.shaped(selected, entries, columns)
     sources = tuple(source(row) for _, row in selected.iterrows())
-    for name in ("metric", "method"):
-        if frame[name].nunique() == 1:
-            frame = frame.drop(columns=name)
+    same = [name for name in ("metric", "method") if frame[name].nunique() == 1]
+    frame = frame.drop(columns=same)
     right = ("published", "measured", "± over seeds", "seeds", "difference", "z")
     return Table(caption, frame, right, "verdict", shape, anchors, sources)
 
