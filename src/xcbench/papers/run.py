@@ -79,12 +79,10 @@ class Runner:
                 continue
             outcome, exit_code = self.run_grid(grid, configurations, caches[part])
             code = max(code, exit_code)
-            if configurations[0].plan:
-                if self.totals:
-                    self.totals.end_grid(place)
+            if self.totals:
+                self.totals.end_grid(place)
                 continue
-            narrow = code == INTERRUPTED or any(map(narrows, self.overrides))
-            swept = names if narrow else ()
+            swept = names if code == INTERRUPTED or any(map(narrows, self.overrides)) else ()
             new = partial(self._replaced, grid, outcome, swept, Path(configurations[0].runs_dir))
             caches[part] = results_cache.update(self.folder, part, new)
             if code == INTERRUPTED:
@@ -107,7 +105,7 @@ class Runner:
         ]
         self.points += len(points)
         if grid.rates_from:
-            tuning = self._named(grid.rates_from)
+            tuning = next(it for it in self.paper.grids if it.name == grid.rates_from)
             points = with_best(points, best_settings(tuning, caches["tuning"]), tuning)
         return points, tuple(dict.fromkeys(name for sweep in experiments for name in sweep.swept))
 
@@ -124,9 +122,6 @@ class Runner:
         if not grid.measure:
             return new
         return replace(new, rows=grid.measure(new.rows, grid.name, runs_dir, self.folder))
-
-    def _named(self, name: str) -> Grid:
-        return next(grid for grid in self.paper.grids if grid.name == name)
 
     def run_grid(
         self, grid: Grid, configurations: list[Config], cache: ResultsCache
