@@ -44,16 +44,16 @@ class Demonstration:
         for name, frame in frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.8g")
         name, shown = next(iter(frames.items()))
-        text = [self.caption(frames)]
+        tables, drawings = [], []
         if self.draw:
             alt = f"{self.title}. The numbers are in {name}.csv."
-            drawing = Drawing(name, partial(self.draw, frames), "", alt)
-            figures = pictures.save([drawing], folder)
-            return Section(self.title, text, figures=[*figures.values()])
-        shown = shown.rename(columns=lambda column: str(column).replace("_", " "))
-        right = report.all_but(shown, *self.words)
-        table = Table(f"The numbers, as in figures/{name}.csv", shown, right)
-        return Section(self.title, text, [table])
+            drawings = [Drawing(name, partial(self.draw, frames), "", alt)]
+        else:
+            shown = shown.rename(columns=lambda column: str(column).replace("_", " "))
+            right = report.all_but(shown, *self.words)
+            tables = [Table(f"The numbers, as in figures/{name}.csv", shown, right)]
+        figures = pictures.save(drawings, folder)
+        return Section(self.title, [self.caption(frames)], tables, [*figures.values()])
 
 
 def sections(*every: Demonstration) -> Callable[[Measured, Path], list[Section]]:

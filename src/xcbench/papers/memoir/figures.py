@@ -58,10 +58,13 @@ CAPTIONS = {
 def drawings(measured: Measured) -> Iterator[Drawing]:
     """All figures."""
     results, curves = measured.results, measured.curves
-    yield Drawing("figure1", partial(figure1, results), CAPTIONS["figure1"])
-    yield Drawing("figure2", partial(figure2, results), CAPTIONS["figure2"])
-    yield Drawing("figure2_printed", figure2_printed, CAPTIONS["figure2_printed"])
-    yield Drawing("batches", partial(batches, results, curves), CAPTIONS["batches"])
+    for name, make in {
+        "figure1": partial(figure1, results),
+        "figure2": partial(figure2, results),
+        "figure2_printed": partial(figure2_printed),
+        "batches": partial(batches, results, curves),
+    }.items():
+        yield Drawing(name, make, CAPTIONS[name])
 
 
 def figure1(results: pd.DataFrame) -> Figure | None:

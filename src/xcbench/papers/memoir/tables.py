@@ -56,14 +56,18 @@ def ends(rows: pd.DataFrame) -> str:
 def ratios(measured: Measured) -> Lines:
     """What the paper claims: each measure of a method relative to another's."""
     for (method, base), metric in product(RATIOS, MEASURES):
-        quotients = [
-            printed("Table 3", name, method, metric) / printed("Table 3", name, base, metric)
-            for name in DATASETS
-        ]
-        quotients = [ratio for ratio in quotients if not np.isnan(ratio)]
-        ends = f"{min(quotients):.3g} to {max(quotients):.3g}" if quotients else NONE
-        line = {"of": method, "relative to": base, "what": SHOWN[metric]}
-        line["printed, lowest to highest"] = ends
+        of_method, of_base = (
+            np.array([printed("Table 3", name, it, metric) for name in DATASETS])
+            for it in (method, base)
+        )
+        quotients = (of_method / of_base)[~np.isnan(of_method / of_base)]
+        ends = f"{min(quotients):.3g} to {max(quotients):.3g}" if len(quotients) else NONE
+        line = {
+            "of": method,
+            "relative to": base,
+            "what": SHOWN[metric],
+            "printed, lowest to highest": ends,
+        }
         for dataset, variant in product(AT_HAND, VARIANTS):
             first, second = (
                 of(measured.results, dataset, it, variant if it in MEMOIR else "code")
@@ -138,6 +142,5 @@ def table4(measured: Measured) -> Lines:
                 line[f"{name} {when}"] = NONE if np.isnan(share) else f"{share:.2f}"
         if held_out.notna().any():
             best = of_column("validation_macro_f1").key(held_out).idxmin()
-            line["best held-out macro-F1 %"] = f"{100 * held_out[best]:.2f}"
-            line["at"] = f"{best:.0f}"
+            line |= {"best held-out macro-F1 %": f"{100 * held_out[best]:.2f}", "at": f"{best:.0f}"}
         yield line

@@ -134,12 +134,12 @@ def collect_weights(results: pd.DataFrame, runs_dir: Path, path: Path) -> pd.Dat
         If the table cannot be read or written.
     """
     previous = read_weights(path)
-    parts = [previous[:0]]
-    for name in dict.fromkeys(results["cell"]):
-        weights = _kept_weights(name, runs_dir)
-        before = previous[previous["cell"] == name]
-        parts.append(weight_rows(name, **weights) if weights else before)
-    table = pd.concat(parts, ignore_index=True)
+    parts = [
+        weight_rows(name, **weights) if weights else previous[previous["cell"] == name]
+        for name in dict.fromkeys(results["cell"])
+        for weights in [_kept_weights(name, runs_dir)]
+    ]
+    table = pd.concat([previous[:0], *parts], ignore_index=True)
     save(table, path, digits=7)
     return table
 

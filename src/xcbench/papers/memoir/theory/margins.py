@@ -126,8 +126,12 @@ def on_synthetic_rows() -> Iterator[dict[str, object]]:
     for constant, value in CONSTANTS.items():
         dataset = problem(value)
         for batches in BATCHES:
-            where = {"dataset": "synthetic", "constant": constant, "batches": batches}
-            where["version"] = memoir_l2.version
+            where = {
+                "version": memoir_l2.version,
+                "dataset": "synthetic",
+                "constant": constant,
+                "batches": batches,
+            }
             for line in qualities(trained(dataset, batches), dataset):
                 yield where | line
 

@@ -214,10 +214,14 @@ def decaying(problem: Problem) -> pd.DataFrame:
         steps = umax(problem, lambda t: starts / n / (1 + t / DECAY), delta, len(starts))
         for t, (u, W) in zip(range(STEPS + 1), steps, strict=False):
             if t in CHECKPOINTS:
-                above = (problem.double_sum(u, W) - least) / n
-                softmax = (problem.profile(W) - least) / n
-                group = runs.assign(method=method, step=t, suboptimality=above, softmax=softmax)
-                parts.append(group)
+                parts.append(
+                    runs.assign(
+                        method=method,
+                        step=t,
+                        suboptimality=(problem.double_sum(u, W) - least) / n,
+                        softmax=(problem.profile(W) - least) / n,
+                    )
+                )
     return pd.concat(parts, ignore_index=True)
 
 
