@@ -14,9 +14,10 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.errors import writing
-from xcbench.papers import NAMES, committed, holds, scoreboard
+from xcbench.papers import NAMES, committed, description, scoreboard, stated
 from xcbench.papers.replication import NAME as REPLICATION
 from xcbench.papers.scoreboard import CLAIMS, RESULTS, Standing
+from xcbench.papers.stated import Claim, Stated
 from xcbench.show import section, table, templates
 from xcbench.show.formats import NONE
 from xcbench.show.pictures import Picture
@@ -24,6 +25,7 @@ from xcbench.show.section import Section
 from xcbench.show.table import Table, numeric
 from xcbench.system import durable
 
+NOTHING = (stated.UNTESTED, stated.EMPTY)  # answers that say nothing of a claim
 TITLE = "Six papers on extreme classification, re-run"
 INTRO = (
     "Each paper on linear classifiers over many classes compares its own method with few others. "
@@ -99,9 +101,7 @@ def write(reports: Path, rows: pd.DataFrame) -> None:
 
 def sections(reports: Path, rows: pd.DataFrame, papers: Sequence[Standing]) -> Iterator[Section]:
     """All sections, in their order."""
-    claims = [
-        line for name in NAMES for line in holds.sentences(name, committed.read(reports / name)[1])
-    ]
+    claims = [line for name in NAMES for line in holding(name, committed.read(reports / name)[1])]
     if claims:
         yield Section("What holds", [HOLDS], items=claims)
     if (reports / ADVICE).exists():
@@ -114,6 +114,38 @@ def sections(reports: Path, rows: pd.DataFrame, papers: Sequence[Standing]) -> I
     yield Section("Other printed numbers", items=scoreboard.others(rows))
     links = [f"[{words}]({path})" for path, words in NEXT.items() if (reports / path).exists()]
     yield Section("Where to go next", items=links)
+
+
+def holding(paper: str, rows: Sequence[Stated]) -> list[str]:
+    """The headline claims of a paper, each with a link to all of its claims."""
+    described = description.of(paper)
+    wanted = {(it.claim, it.reading) for it in described.statements if it.headline}
+    return [
+        f"{sentence(claim)} [{described.short}]({paper}/index.html#claims)"
+        for claim in stated.grouped(rows)
+        if (claim.first.claim, claim.first.reading) in wanted
+    ]
+
+
+def sentence(claim: Claim) -> str:
+    """A claim, and where it holds and where not, with effects."""
+    by_verdict: dict[str, list[str]] = {}
+    for row in claim.rows:
+        if row.verdict not in NOTHING:
+            by_verdict.setdefault(row.verdict, []).append(_place(row))
+    answers = [" ".join(filter(None, (word, _listed(at)))) for word, at in by_verdict.items()]
+    return f"{claim.first.sentence}: {'; '.join(answers) or claim.first.verdict}."
+
+
+def _place(row: Stated) -> str:
+    effect = f"({float(row.effect):.3g})" if row.effect else ""
+    return " ".join(filter(None, (row.dataset, effect)))
+
+
+def _listed(places: Iterable[str]) -> str:
+    at = [place for place in places if place]
+    preposition = "on " if at and not at[0].startswith("(") else ""
+    return preposition + ", ".join(at)
 
 
 def _advice(reports: Path) -> Section:
