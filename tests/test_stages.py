@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from workspace import ROOT, Workspace
-from xcbench.papers import NAMES, committed, report_counts, stated
+from xcbench.papers import NAMES, committed, stated
 
 STAGES = yaml.safe_load((ROOT / "dvc.yaml").read_text("utf-8"))["stages"]
 PAPERS = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))["papers"]
@@ -102,9 +102,9 @@ def test_metrics_count_verdicts_and_claims_and_say_how_far_results_are() -> None
     )
     same = ("p", "Sec. 1", "A wins", "", "", "", "", "")
     claims = [stated.Stated(*same, verdict, "", "", "") for verdict in stated.VERDICTS[1:3]]
-    content = json.loads(report_counts.text(rows, claims))
+    content = json.loads(committed.summary(rows, claims))
     digest = content.pop("tables")
-    assert len(digest) == 64 and digest not in report_counts.text(rows[::-1], claims)
+    assert len(digest) == 64 and digest not in committed.summary(rows[::-1], claims)
     assert content == {
         "printed": 4,
         "results": {"close": 2, "reproduced_with_the_code_settings": 1},

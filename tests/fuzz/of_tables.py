@@ -13,7 +13,7 @@ import pandas as pd
 
 from fuzz.edits import FOLDER, Target, covered, damaged, written
 from xcbench.committed import checksums, csv_tables
-from xcbench.papers import committed, replication, report_counts, stated
+from xcbench.papers import committed, replication, stated
 
 PAPER = "ove"
 REPORTS = Path(__file__).resolve().parents[2] / "reports" / PAPER
@@ -26,7 +26,7 @@ def whole() -> Mapping[str, bytes]:
     """What is committed of a paper, with its first cells."""
     files = {
         name: (REPORTS / name).read_bytes()
-        for name in (replication.NAME, stated.NAME, report_counts.NAME)
+        for name in (replication.NAME, stated.NAME, committed.SUMMARY)
     }
     for name in (ROWS, CURVES):
         table = pd.read_csv(REPORTS / name, dtype=str, keep_default_na=False)
@@ -69,7 +69,7 @@ def seal_rows(folder: Path) -> None:
 def seal_counts(folder: Path) -> None:
     with suppress(Exception):
         numbers = replication.read(folder / replication.NAME, PAPER)
-        (folder / report_counts.NAME).write_text(report_counts.text(numbers, stated.read(folder)))
+        (folder / committed.SUMMARY).write_text(committed.summary(numbers, stated.read(folder)))
 
 
 def targets() -> dict[str, Target]:

@@ -17,7 +17,6 @@ from xcbench.papers import (
     committed,
     front,
     replication,
-    report_counts,
     scoreboard,
     stated,
 )
@@ -77,8 +76,8 @@ def reports(tmp_path: Path) -> Path:
     with open(tmp_path / "ove" / "claims.csv", "w", newline="") as file:
         csv.writer(file).writerows([stated.COLUMNS, *CLAIMS])
     numbers = replication.read(tmp_path / "ove" / "replication.csv", "ove")
-    summary = report_counts.text(numbers, stated.read(tmp_path / "ove"))
-    (tmp_path / "ove" / report_counts.NAME).write_text(summary)
+    summary = committed.summary(numbers, stated.read(tmp_path / "ove"))
+    (tmp_path / "ove" / committed.SUMMARY).write_text(summary)
     front.write(tmp_path, committed.collect(tmp_path))
     return tmp_path
 

@@ -18,7 +18,6 @@ from xcbench.papers import (
     description,
     published,
     replication,
-    report_counts,
     verdict_changes,
     verdicts,
 )
@@ -102,7 +101,7 @@ def test_sizes_of_the_files_are_those_that_are_read(rows: pd.DataFrame) -> None:
 def write(folder: Path, rows: pd.DataFrame) -> None:
     """The rows of a report, and its summary."""
     replication.write(folder, rows)
-    (folder / report_counts.NAME).write_text(report_counts.text(replication.as_text(rows), []))
+    (folder / committed.SUMMARY).write_text(committed.summary(replication.as_text(rows), []))
 
 
 def test_every_printed_number_once(tmp_path: Path, rows: pd.DataFrame) -> None:

@@ -8,7 +8,8 @@ is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,9 +17,13 @@ import pandas as pd
 
 from xcbench.committed.results_cache import ResultsCache, save
 from xcbench.errors import UserError, reason
-from xcbench.papers import PARTS, published, replication, report_counts, stated
+from xcbench.papers import PARTS, published, replication, stated
 from xcbench.papers.stated import Stated
+from xcbench.papers.verdicts import RESULT
+from xcbench.system import sealed
 from xcbench.units import count, printable
+
+SUMMARY = "summary.json"  # a report in a few numbers, for `dvc metrics show` and `diff`
 
 
 def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
@@ -31,16 +36,15 @@ def read(folder: Path) -> tuple[pd.DataFrame, list[Stated]]:
     UserError
         If a table is not as the report wrote it.
     """
-    summary = folder / report_counts.NAME
-    files = [folder / replication.NAME, folder / stated.NAME, summary]
+    files = [folder / name for name in (replication.NAME, stated.NAME, SUMMARY)]
     if not any(path.exists() for path in files):
         return replication.as_text(replication.rows(folder.name, {})), []
     with _refusing(files[0]):
         numbers = replication.read(files[0], folder.name)
     with _refusing(files[1]):
         claims = stated.read(folder)
-    with _refusing(summary):
-        if report_counts.text(numbers, claims) != summary.read_text("utf-8"):
+    with _refusing(files[2]):
+        if summary(numbers, claims) != files[2].read_text("utf-8"):
             raise ValueError(
                 f"it does not count what {replication.NAME} and {stated.NAME} hold: one of the "
                 "three is damaged"
@@ -56,7 +60,7 @@ def hours(folder: Path) -> float:
     UserError
         If rows are damaged, missing, or there twice.
     """
-    reported = (folder / report_counts.NAME).exists()  # of rows, which "runs" has in any paper
+    reported = (folder / SUMMARY).exists()  # of rows, which "runs" has in any paper
     return sum(_seconds(folder, part, reported and part == "runs") for part in PARTS) / 3600
 
 
@@ -74,6 +78,48 @@ def collect(reports: Path) -> pd.DataFrame:
     collected = pd.concat([read(reports / str(name))[0] for name in names], ignore_index=True)
     save(collected, reports / replication.NAME)
     return collected
+
+
+def summary(rows: pd.DataFrame, claims: Sequence[Stated]) -> str:
+    """Counts of verdicts and claims, and how far the measured results are from their prints.
+
+    A digest of both tables is beside them: it tells any change of a number or of a reason.
+
+    Parameters
+    ----------
+    rows : of the replication table, as texts.
+    claims : in prose.
+    """
+    results = rows[rows["kind"] == RESULT]
+    content: dict[str, object] = {
+        "printed": len(rows),
+        "results": _by_verdict(results["verdict"]),
+        "claims": _by_verdict(
+            pd.Series([claim.answer for claim in stated.grouped(claims)], dtype=object)
+        ),
+        "median_relative_difference": _differences(results),
+        "tables": sealed.digest(rows.to_csv(index=False).encode() + repr(claims).encode()),
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _by_verdict(verdicts: pd.Series) -> dict[str, int]:
+    counts = (
+        verdicts.str.replace("'s", "")
+        .str.replace("[^a-z]+", "_", regex=True)
+        .value_counts()
+        .sort_index()
+    )
+    return {str(name): int(number) for name, number in counts.items()}
+
+
+def _differences(results: pd.DataFrame) -> dict[str, float]:
+    """Of every table, the median of |measured - printed| / |printed|."""
+    measured = results[results["difference"] != ""]
+    printed = measured["published"].astype(float).abs()
+    relative = measured["difference"].astype(float).abs() / printed.where(printed > 0)
+    medians = relative.groupby(measured["table"], sort=False).median().dropna()
+    return {str(table): round(float(value), 4) for table, value in medians.items()}
 
 
 def _seconds(folder: Path, part: str, needed: bool) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from xcbench.errors import writing
-from xcbench.papers import priors, replication, report_counts, stated
+from xcbench.papers import committed, priors, replication, stated
 from xcbench.papers.description import Description
 from xcbench.papers.replication import Evidence, Key
 from xcbench.papers.stated import Stated
@@ -31,7 +31,7 @@ NAMED = {  # kinds of printed numbers
     "setting": "Settings",
     "time": "Times",
 }
-KEPT = ("figures", "tables.md", report_counts.NAME, "index.html")
+KEPT = ("figures", "tables.md", committed.SUMMARY, "index.html")
 Draw = Callable[[pd.DataFrame, Path], list[Section]]
 
 
@@ -72,7 +72,7 @@ def write(
         text = f"# {title}\n\n{lines}\n\n" + section.markdown([*claim_sections, *sections])
         durable.write(folder / "tables.md", text)
         durable.write(
-            folder / report_counts.NAME, report_counts.text(replication.as_text(rows), in_prose)
+            folder / committed.SUMMARY, committed.summary(replication.as_text(rows), in_prose)
         )
         durable.write(folder / "index.html", page)
     return rows
