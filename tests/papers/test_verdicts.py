@@ -7,6 +7,7 @@ import pytest
 
 from xcbench.papers import published, replication, verdicts
 from xcbench.papers.replication import KEY, Evidence, Variant
+from xcbench.papers.rows import Values
 
 # ---------------------------------------------------------------- agreement
 R, C, D = verdicts.REPRODUCED, verdicts.CLOSE, verdicts.DEVIATES
@@ -136,6 +137,10 @@ def test_prints_of_the_other_methods_are_in_the_same_unit() -> None:
     assert len(others) == 8
 
 
+def variant(name: str, *values: float, command: str = "", **others: tuple[float, ...]) -> Variant:
+    return Variant(name, Values(values, **others), command)
+
+
 def row(*variants: Variant, reason: str = "because") -> dict[str, object]:
     printed = dict.fromkeys(KEY, "x") | {"value": "2.00", "unit": ""}
     return replication.row(printed, Evidence(variants, reason))
@@ -153,11 +158,13 @@ def test_the_text_comes_first() -> None:
         ([], right, verdicts.CODE_ALONE, published_one),
         (wrong, [], verdicts.DEVIATES, text),
     ]
-    for of_text, of_code, verdict, variant in cases:
-        made = row(Variant(text, of_text, "a"), Variant(published_one, of_code, "b"))
-        assert (made["verdict"], made["variant"]) == (verdict, variant)
-        values = of_text if variant == text else of_code
-        assert made["command"] == ("a" if variant == text else "b")
+    for of_text, of_code, verdict, shown in cases:
+        made = row(
+            variant(text, *of_text, command="a"), variant(published_one, *of_code, command="b")
+        )
+        assert (made["verdict"], made["variant"]) == (verdict, shown)
+        values = of_text if shown == text else of_code
+        assert made["command"] == ("a" if shown == text else "b")
         assert made["measured"] == pytest.approx(np.mean(values))
         assert made["spread"] == pytest.approx(np.std(values, ddof=1))
         assert made["difference"] == pytest.approx(np.mean(values) - 2)
@@ -166,7 +173,7 @@ def test_the_text_comes_first() -> None:
 
 def test_what_only_the_code_reproduces_says_how_far_the_text_is() -> None:
     text = [1.96, 1.961, 1.962, 1.963, 1.964]  # 2 % and 54 standard errors below
-    made = row(Variant("paper", text, "a"), Variant("code", [2.0] * 5, "b"))
+    made = row(variant("paper", *text), variant("code", *[2.0] * 5))
     assert made["verdict"] == verdicts.REPRODUCED_WITH_CODE
     error = np.std(text, ddof=1) / np.sqrt(5)
     far = f"{(2 - np.mean(text)) / error:.1f} standard errors away"
@@ -177,9 +184,7 @@ def test_a_rate_beside_equal_ones_is_not_decided() -> None:
     def verdict(rate: float, *tied: float) -> object:
         printed = dict.fromkeys(KEY, "x") | {"value": "1e1", "unit": "power of ten"}
         printed["metric"] = "tuned_initial_learning_rate"
-        return replication.row(printed, Evidence([Variant("paper", [rate], "", tied=tied)]))[
-            "verdict"
-        ]
+        return replication.row(printed, Evidence([variant("paper", rate, tied=tied)]))["verdict"]
 
     assert verdict(10.0) == verdicts.REPRODUCED
     assert verdict(10.0, 100.0) == verdicts.NOT_DECIDED
@@ -188,11 +193,11 @@ def test_a_rate_beside_equal_ones_is_not_decided() -> None:
 
 
 def test_a_mean_over_surviving_seeds_says_of_how_many() -> None:
-    made = row(Variant("paper", [2.0] * 4, "", lost=1))
+    made = row(variant("paper", *[2.0] * 4, diverged=(4,)))
     assert made["seeds"] == "4 of 5"
 
 
 def test_without_a_reading_and_without_a_reason() -> None:
     assert row()["verdict"] == verdicts.NO_DATA
-    assert row(Variant("paper", [3.0], ""), reason="")["reason"]
-    assert np.isnan(row(Variant("paper", [3.0], ""))["spread"])
+    assert row(variant("paper", 3.0), reason="")["reason"]
+    assert np.isnan(row(variant("paper", 3.0))["spread"])

@@ -203,14 +203,15 @@ class Measures:
                 note = measure.note.get(variant, "")
                 text = note(number, variant, rows) if callable(note) else number.chosen(note)
                 run = self._command(number, measure, variant)
-                lost, tied = len(measurements.diverged), measurements.tied
-                variants.append(Variant(variant, measurements.values, run, text, lost, tied))
+                variants.append(Variant(variant, measurements, run, text))
         if variants or unmeasured(number) == verdicts.TIME:
             return Evidence(variants, cause, unmeasured(number), last, kind)
-        if why == verdicts.NO_DATA:
-            return Evidence((), absent(self._ours(number, measure)[0]), why, last, kind)
-        if why == verdicts.NO_PACKAGE:
-            return Evidence((), "an extra that is not installed", why, last, kind)
+        lacking = {
+            verdicts.NO_DATA: absent(self._ours(number, measure)[0]),
+            verdicts.NO_PACKAGE: "an extra that is not installed",
+        }
+        if why in lacking:
+            return Evidence((), lacking[why], why, last, kind)
         return Evidence((), why or remark(pd.concat(every.values())), verdicts.NOT_YET, last, kind)
 
 

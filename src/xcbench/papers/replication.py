@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from xcbench.committed import csv_tables
 from xcbench.committed.results_cache import save
 from xcbench.papers import published, verdicts
+from xcbench.papers.rows import Values
 
 NAME = "replication.csv"
 COLUMNS = [
@@ -38,32 +39,29 @@ KEY = ["paper", "table", "dataset", "method", "metric"]
 
 @dataclass(frozen=True)
 class Variant:
-    """Measurements of a printed number, one a seed, under one variant of the paper.
+    """What was measured of a printed number under one variant of the paper.
 
     Attributes
     ----------
     name : ``paper`` or ``code``.
     command : what measures it.
     note : what should be known of it, such as seeds that diverged.
-    lost : how many more seeds ran and diverged.
-    tied : other rates whose losses are within the spread of that of a chosen rate.
     """
 
     name: str
-    values: Sequence[float]
+    measured: Values
     command: str
     note: str = ""
-    lost: int = 0
-    tied: Sequence[float] = ()
 
     def agreement(self, printed: verdicts.Printed) -> str:
         """As `verdicts.agreement`; of rates that cannot be told apart, `verdicts.NOT_DECIDED`."""
-        rates = [*self.values, *self.tied]
-        if self.tied and any(
+        tied = self.measured.tied
+        rates = [*self.measured.values, *tied]
+        if tied and any(
             verdicts.agreement(printed, [rate]) == verdicts.REPRODUCED for rate in rates
         ):
             return verdicts.NOT_DECIDED
-        return verdicts.agreement(printed, self.values)
+        return verdicts.agreement(printed, self.measured.values)
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def row(
     common = {name: printed[name] for name in KEY} | {"published": value, "kind": kind}
     if evidence is None:
         return common | {"verdict": verdicts.without_run(kind, value)}
-    run = [variant for variant in evidence.variants if len(variant.values)]
+    run = [variant for variant in evidence.variants if variant.measured.values]
     if not run:
         kind = verdicts.SETTING if evidence.verdict == verdicts.SETTING else kind
         return common | {
@@ -126,23 +124,22 @@ def row(
     good = [variant for variant in run if agreement[variant.name] != verdicts.DEVIATES]
     preferred = "paper" if good else "code"
     shown = min(good or run, key=lambda variant: variant.name != preferred)
-    mean, z = float(np.mean(shown.values)), verdicts.distance(number, shown.values)
+    measured, z = shown.measured, verdicts.distance(number, shown.measured.values)
     text = next((it for it in run if it.name == "paper" and it is not shown), None)
     parts = [_beyond(number, text, "with the text's settings ") if text else "", evidence.reason]
     if verdict == verdicts.DEVIATES:
-        as_near = verdicts.AS_NEAR if verdicts.as_near(number, mean) else ""
+        as_near = verdicts.AS_NEAR if verdicts.as_near(number, measured.mean) else ""
         parts = [as_near or _beyond(number, shown), *parts[1:]]
     reason = "; ".join(part for part in (*parts, shown.note) if part)
     if verdict == verdicts.DEVIATES:
         reason = reason or "no reason is known"
-    several = len(shown.values) > 1
+    ended = len(measured.values)
+    ran = ended + len(measured.diverged)
     return common | {
-        "measured": mean,
-        "spread": float(np.std(shown.values, ddof=1)) if several else float("nan"),
-        "seeds": f"{len(shown.values)} of {len(shown.values) + shown.lost}"
-        if shown.lost
-        else len(shown.values),
-        "difference": float("nan") if verdicts.is_bound(value) else mean - float(value),
+        "measured": measured.mean,
+        "spread": measured.spread,
+        "seeds": ended if ended == ran else f"{ended} of {ran}",
+        "difference": math.nan if verdicts.is_bound(value) else measured.mean - float(value),
         "z": z,
         "verdict": verdict,
         "reason": reason,
@@ -153,8 +150,8 @@ def row(
 
 def _beyond(number: verdicts.Printed, variant: Variant, of: str = "") -> str:
     """How far a mean within 3 % of the print is from it, in standard errors."""
-    z = verdicts.distance(number, variant.values)
-    if not abs(z) > verdicts.ERRORS or not verdicts.near(number, float(np.mean(variant.values))):
+    z = verdicts.distance(number, variant.measured.values)
+    if not abs(z) > verdicts.ERRORS or not verdicts.near(number, variant.measured.mean):
         return ""
     return f"{of}within 3 %, but {abs(z):.1f} standard errors away"
 

@@ -160,7 +160,11 @@ def _average(results: pd.DataFrame, printed_method: str) -> Evidence:
             f": over {', '.join(ours.index)} it is {ours.mean():.2f}, "
             f"the printed numbers give {printed[ours.index].mean():.2f}"
         )
-    full = [Variant("code", [ours.mean()], launch)] if len(ours) == len(DATASETS) else []
+    full = (
+        [Variant("code", Values((float(ours.mean()),)), launch)]
+        if len(ours) == len(DATASETS)
+        else []
+    )
     kind = "definition" if method == "implicit" else ""
     return Evidence(full, reason, command=launch, kind=kind)
 
@@ -169,7 +173,9 @@ def _raman(results: pd.DataFrame) -> Evidence:
     factors, launch = raman_factors(results), command("umax/figure2", "eurlex")
     pairs = zip(VARIANTS, factors.get("eurlex", ()), strict=False)
     variants = [
-        Variant(variant, [factor], launch) for variant, factor in pairs if np.isfinite(factor)
+        Variant(variant, Values((factor,)), launch)
+        for variant, factor in pairs
+        if np.isfinite(factor)
     ]
     where = "" if variants else "on Eurlex, whose files are not here; elsewhere, "
     return Evidence(
