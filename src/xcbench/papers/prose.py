@@ -293,9 +293,8 @@ def _empty(
     """Why a comparison tests nothing: equal sides, or one at the loss of equal probabilities."""
     if len(sides) > 1 and not any(differences) and len(differences) > 1:
         return SAME
-    losses = {str(it): str(it) for it in (TRAIN_LOG_LOSS, TEST_LOG_LOSS)}
-    name = losses.get(str(column).removeprefix("-"))
-    for side in sides if name else ():
+    name = str(column).removeprefix("-")
+    for side in sides if name in (str(TRAIN_LOG_LOSS), str(TEST_LOG_LOSS)) else ():
         rows = side.of(results)
         if "shape.classes" not in rows or rows.empty:
             continue

@@ -44,8 +44,7 @@ def losses(measured: Measured, grid: Grid) -> Figure | None:
     here = grid.rows(measured.results)["dataset"].unique()
     if not len(here):
         return None
-    fig = Figure(figsize=(0.5 + 3 * len(here), 5), layout="constrained")
-    panels = fig.subplots(2, len(here), sharex="col", squeeze=False)
+    fig, panels = style.panels(0.5 + 3 * len(here), 5, 2, len(here), sharex="col", squeeze=False)
     for column, dataset in zip(panels.T, here, strict=True):
         column[0].set_title(dataset)
         column[1].set_xlabel("epochs")

@@ -92,13 +92,15 @@ def tuned_rate(number: Number, variant: str, rows: pd.DataFrame) -> Values:
 
 def _tied(rows: pd.DataFrame, column: str, best: float) -> tuple[float, ...]:
     """Neighbours of a rate whose mean loss is within the larger of the two spreads."""
-    lowest, tied = values(_at_rate(rows, best), column), []
-    for rate in (best / 10, best * 10):
-        losses = values(_at_rate(rows, rate), column)
-        spread = np.nanmax([lowest.spread, losses.spread, 0.0])
-        if losses.values and not losses.diverged and losses.mean - lowest.mean <= spread:
-            tied.append(rate)
-    return tuple(tied)
+    lowest = values(_at_rate(rows, best), column)
+    losses = {rate: values(_at_rate(rows, rate), column) for rate in (best / 10, best * 10)}
+    return tuple(
+        rate
+        for rate, it in losses.items()
+        if it.values
+        and not it.diverged
+        and it.mean - lowest.mean <= np.nanmax([lowest.spread, it.spread, 0.0])
+    )
 
 
 def _at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
@@ -108,11 +110,9 @@ def _at_rate(rows: pd.DataFrame, rate: float) -> pd.DataFrame:
 def losses_at_neighbours(number: Number, variant: str, rows: pd.DataFrame) -> str:
     """Losses at the chosen rate and at those beside it, to see how sharp the choice is."""
     column = recorded(METHODS[number.method], variant)
-    best, shown = chosen_rate(rows, column), []
-    for rate in (best / 10, best, best * 10):
-        at_rate = _at_rate(rows, rate)
-        if len(at_rate):
-            shown.append(f"{rate:g}: {values(at_rate, column).text(3)}")
+    best = chosen_rate(rows, column)
+    losses = {rate: _at_rate(rows, rate) for rate in (best / 10, best, best * 10)}
+    shown = [f"{rate:g}: {values(it, column).text(3)}" for rate, it in losses.items() if len(it)]
     return "losses of the search: " + ", ".join(shown)
 
 
