@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from xcbench.papers import Grid, published
+from xcbench.papers import published
 from xcbench.papers.columns import Column
 from xcbench.papers.rows import Conditions, Values, having, number, remark, values
 from xcbench.show.formats import NONE
@@ -104,7 +104,7 @@ class Pivot:
 
     def table(self, results: pd.DataFrame) -> pd.DataFrame:
         """Table of measured rows."""
-        groups = self._groups(_having(results, self.where), self.order or [*self.by])
+        groups = self._groups(having(results, self.where), self.order or [*self.by])
         lines = [
             [labels[heading] for heading in self.by]
             + [self._text(shown, labels, rows) for shown in self.columns.values()]
@@ -134,7 +134,7 @@ class Pivot:
         if not isinstance(shown, Cell | Column | Printed):
             return shown(rows)
         cell = shown if isinstance(shown, Cell) else Cell(shown)
-        digits, rows = int(cell.form[1:-1]), _having(rows, cell.where)
+        digits, rows = int(cell.form[1:-1]), having(rows, cell.where)
         first = _values(cell.of, labels, rows)
         if cell.less:
             return number(first.mean - _values(cell.less, labels, rows).mean, digits, "+z")
@@ -143,17 +143,6 @@ class Pivot:
 
 def _values(of: Column | Printed, labels: Mapping[str, str], rows: pd.DataFrame) -> Values:
     return of.values(labels, rows) if isinstance(of, Printed) else values(rows, of)
-
-
-def _having(rows: pd.DataFrame, where: Conditions) -> pd.DataFrame:
-    return having(rows, {column: _plain(value) for column, value in where.items()})
-
-
-def _plain(value: object) -> object:
-    """A value as the rows have it: of a grid its name."""
-    if isinstance(value, list):
-        return [_plain(it) for it in value]
-    return value.name if isinstance(value, Grid) else value
 
 
 def _split(
@@ -165,6 +154,6 @@ def _split(
             yield format(value, heading.form), part
         return
     for label, conditions in heading.items():
-        part = _having(rows, conditions)
+        part = having(rows, conditions)
         if len(part):
             yield label, part

@@ -26,12 +26,13 @@ Conditions = Mapping[Column, object]
 
 
 def having(rows: pd.DataFrame, wanted: Mapping[str, object] | Conditions) -> pd.DataFrame:
-    """Rows with these values, or any of a list of values."""
+    """Rows with these values, or any of a list of values; a grid stands for its name."""
     kept = np.arange(len(rows))
     for name, value in wanted.items():
         column = rows.get(str(name))
         values = value if isinstance(value, list) else [value]
-        kept = kept[column.iloc[kept].isin(values)] if column is not None else kept[:0]
+        named = [getattr(it, "name", it) for it in values]
+        kept = kept[column.iloc[kept].isin(named)] if column is not None else kept[:0]
     return rows.iloc[kept]
 
 
