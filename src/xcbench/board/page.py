@@ -13,7 +13,7 @@ from xcbench.board.protocol import NAME
 from xcbench.board.results import MEASURES, Board
 from xcbench.committed.results_cache import save
 from xcbench.errors import writing
-from xcbench.show import pictures, section
+from xcbench.show import section
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 from xcbench.show.table import Table, numeric
@@ -79,7 +79,7 @@ def write(folder: Path, board: Board) -> None:
     with writing(folder, "reports_dir"):
         for name, frame in written.items():
             save(frame, folder / f"{name}.csv", 6)
-        with pictures.replacing(folder / "figures") as scratch:
+        with durable.new_folder(folder / "figures") as scratch:
             drawn = figures.draw(board, written, scratch)
         written["checks"] = pd.concat([checks.of_rows(board), checks.read(folder)])
         parts = [*sections(board, written, drawn)]

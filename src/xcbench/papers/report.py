@@ -14,7 +14,7 @@ from xcbench.papers.description import Description
 from xcbench.papers.replication import Evidence, Key
 from xcbench.papers.stated import Stated
 from xcbench.papers.verdicts import ALL, NO_DATA
-from xcbench.show import pictures, section, shapes
+from xcbench.show import section, shapes
 from xcbench.show.formats import NONE
 from xcbench.show.pictures import slug
 from xcbench.show.section import Section
@@ -63,7 +63,7 @@ def write(
     with writing(folder, "reports_dir"), locks.alone(lock, f"writes {folder}"):
         durable.tidy(folder / name for name in KEPT)
         in_prose = stated.read(folder)
-        with pictures.replacing(folder / "figures") as drawn:
+        with durable.new_folder(folder / "figures") as drawn:
             sections = [*draw(rows, drawn), *by_reading(in_prose), *priors.section(folder)]
         summary = [*filter(None, [stale]), *summed(paper, rows, in_prose)]
         page = section.render(title, summary, sections, stated.grouped(in_prose), intro)

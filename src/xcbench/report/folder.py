@@ -91,9 +91,7 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
         print(f"nothing changed since {out} was written")
         return table
 
-    scratch = durable.sibling(out)
-    try:
-        scratch.mkdir()
+    with durable.new_folder(out) as scratch:
         by_label = _by_label(labelled, cells)
         drawn = figures.draw(labelled, curves, trained, scratch / "figures")
         final = section.markdown([*page.summary(by_label, table, checkpoint)])
@@ -108,9 +106,6 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
         for name, text in texts.items():
             (scratch / name).write_text(text, encoding="utf-8")
         (scratch / INPUTS).write_text(_checksums(scratch, inputs), encoding="utf-8")
-        durable.replace_folder(scratch, out)
-    finally:
-        durable.remove(scratch)
     return table
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from xcbench.show import interactive, style
-from xcbench.system import durable, forks
+from xcbench.system import forks
 
 
 class Picture(NamedTuple):
@@ -99,21 +98,6 @@ def write(figure: Figure, png: Path) -> Markup:
         FigureCanvasPdf(figure).print_pdf(content, metadata={"CreationDate": None})
         png.with_suffix(".pdf").write_bytes(content.getvalue())
         return interactive.svg(figure, png.stem)
-
-
-@contextmanager
-def replacing(folder: Path) -> Iterator[Path]:
-    """A new folder of this name, which takes the place of the old one when all is drawn."""
-    scratch, new = durable.sibling(folder), durable.sibling(folder)
-    drawn = scratch / folder.name  # whose name is in the links
-    drawn.mkdir(parents=True)
-    try:
-        yield drawn
-        drawn.rename(new)
-        durable.replace_folder(new, folder)
-    finally:
-        durable.remove(scratch)
-        durable.remove(new)
 
 
 def slug(label: str) -> str:
