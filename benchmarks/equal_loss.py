@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
 
 import xcbench
 from benchmarks.comparison import Comparison, System
@@ -57,42 +59,26 @@ def sampled(data: Dataset, method: str, epochs: int, **settings: Any) -> Iterato
 
 def from_the_start(
     make: Callable[..., Any],
+    option: str,
     data: Dataset,
     iterations: tuple[int, ...] = ITERATIONS,
     **settings: Any,
 ) -> Iterator[Any]:
-    """A full batch: for each number of iterations a training from the start."""
-    make(iterations=1, **settings).fit(data.train.X[:500], data.train.y[:500])  # compiles
+    """A full batch: for each number of iterations, an option, a training from the start."""
+    make(**{option: 1}, **settings).fit(data.train.X[:500], data.train.y[:500])  # compiles
     X = data.train.X.astype(np.float64) if make is liblinear else data.train.X
     for number in iterations:
         yield None
-        yield make(iterations=number, **settings).fit(X, data.train.y).predict_proba
+        yield make(**{option: number}, **settings).fit(X, data.train.y).predict_proba
 
 
-def softmax_classifier(iterations: int, **settings: Any) -> Any:
-    """`SoftmaxClassifier`, L-BFGS."""
-    return xcbench.SoftmaxClassifier(iterations=iterations, **settings)
-
-
-def logistic_regression(iterations: int, **settings: Any) -> Any:
-    """scikit-learn's, by L-BFGS."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=iterations, **settings)
-
-
-def liblinear(iterations: int, **settings: Any) -> Any:
+def liblinear(**settings: Any) -> Any:
     """LIBLINEAR's logistic regressions, one against the rest, through scikit-learn."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.multiclass import OneVsRestClassifier
-
     return OneVsRestClassifier(LogisticRegression(solver="liblinear", **settings))
 
 
 def sgd(data: Dataset, epochs: int, **settings: Any) -> Iterator[Any]:
     """scikit-learn's SGDClassifier with the logistic loss, one against the rest."""
-    from sklearn.linear_model import SGDClassifier
-
     model = SGDClassifier(loss="log_loss", random_state=0, **settings)
     rng, classes = np.random.default_rng(0), np.arange(data.info.classes)
     yield None
@@ -145,7 +131,7 @@ def torch(data: Dataset, epochs: int, lr: float, batch_size: int = 256) -> Itera
 MINIBATCHES = {"method": "softmax", "optimizer": "adagrad"}
 SYSTEMS: dict[str, System] = {
     "SoftmaxClassifier": (
-        partial(from_the_start, softmax_classifier),
+        partial(from_the_start, xcbench.SoftmaxClassifier, "iterations"),
         {"20news": [{"l2": 1.0}, {"l2": 0.1}], "mnist": [{"l2": 1.0}]},
     ),
     "SampledSoftmaxClassifier": (
@@ -160,11 +146,11 @@ SYSTEMS: dict[str, System] = {
         },
     ),
     "LogisticRegression": (
-        partial(from_the_start, logistic_regression),
+        partial(from_the_start, LogisticRegression, "max_iter"),
         {"20news": [{"C": 1.0}, {"C": 10.0}], "mnist": [{"C": 1.0}], "citeulike": [{"C": 10.0}]},
     ),
     "LIBLINEAR": (
-        partial(from_the_start, liblinear, iterations=(0,)),
+        partial(from_the_start, liblinear, "max_iter", iterations=(100,)),
         {"20news": [{"C": 1.0}, {"C": 10.0}], "mnist": [{"C": 1.0}], "citeulike": [{"C": 10.0}]},
     ),
     "SGDClassifier": (
