@@ -134,6 +134,7 @@ def rows_of_sampled(K: int) -> Iterator[pd.DataFrame]:
     """Points of every method and rate; kernels are compiled before."""
     from benchmarks.shapes import built, settings_of
     from xcbench.core.dataset import Dataset, Split
+    from xcbench.core.metrics import evaluate
     from xcbench.core.solvers import Streams
     from xcbench.core.statistics import describe
     from xcbench.methods import registry
@@ -155,20 +156,12 @@ def rows_of_sampled(K: int) -> Iterator[pd.DataFrame]:
                     started = time.process_time()
                     continue
                 seconds += time.process_time() - started
-                lines.append({"seconds": seconds, "log_loss": loss_of(model.corrected, data)})
-                if seconds > LIMIT["cpu"] or not np.isfinite(lines[-1]["log_loss"]):
+                loss = evaluate(model.corrected, test)["log_loss"]
+                lines.append({"seconds": seconds, "log_loss": loss})
+                if seconds > LIMIT["cpu"] or not np.isfinite(loss):
                     break
                 started = time.process_time()
             yield pd.DataFrame(lines).assign(K=K, system=name, lr=lr)
-
-
-def loss_of(model: Any, data: Problem) -> float:
-    """Mean log loss of the test rows."""
-    total = 0.0
-    for first in range(0, TEST, BLOCK):
-        p = model.log_probabilities(data.test[first : first + BLOCK])
-        total -= float(p[np.arange(len(p)), data.test_y[first : first + BLOCK]].sum())
-    return total / TEST
 
 
 def seconds_to(points: pd.DataFrame, loss: float) -> float:

@@ -430,8 +430,7 @@ PARTS = Comparison(
 def figure(mean: pd.DataFrame) -> Figure:
     """Precision at 1 over seconds of training, a panel a dataset; points of a system are joined."""
     names = [*mean["dataset"].unique()]
-    fig = Figure(figsize=(0.5 + 2.9 * len(names), 3.6), layout="constrained")
-    panels = fig.subplots(1, len(names), squeeze=False)[0]
+    fig, (panels,) = style.panels(0.5 + 2.9 * len(names), 3.6, 1, len(names), squeeze=False)
     systems = [*mean["system"].unique()]
     looks: style.Styles = {
         name: {"color": colour, "marker": marker}

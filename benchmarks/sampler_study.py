@@ -27,6 +27,7 @@ from benchmarks.measure import ROOT
 from benchmarks.shapes import built, settings_of
 from benchmarks.table import Kept, markdown
 from xcbench.core.dataset import Dataset, Split
+from xcbench.core.metrics import evaluate
 from xcbench.core.solvers import Streams
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
@@ -62,7 +63,6 @@ ROWS = 10_000  # training rows at most
 HELD_OUT = 0.15  # of the training rows, for the choice of a rate
 STEP, STEPS = 10**0.5, range(-4, 5)  # rates, from the default one
 LIMIT = 60.0  # processor seconds of a training; those beyond are not run with more draws
-BLOCK = 500
 
 
 def settings(name: str, draws: int) -> Any:
@@ -86,13 +86,8 @@ def measured(model: Any, split: Split) -> tuple[float, float]:
     """Log loss and precision at 1; infinite where training diverged."""
     if not model.finite():
         return np.inf, 0.0
-    loss, right = 0.0, 0
-    for first in range(0, len(split), BLOCK):
-        log_p = model.corrected.log_probabilities(split.X[first : first + BLOCK])
-        y = split.y[first : first + BLOCK]
-        loss -= float(log_p[np.arange(len(y)), y].sum())
-        right += int((log_p.argmax(axis=1) == y).sum())
-    return loss / len(split), right / len(split)
+    values = evaluate(model.corrected, split)
+    return values["log_loss"], 1 - values["error"]
 
 
 def tuned(data: Dataset, name: str, draws: int) -> Any:
@@ -188,8 +183,8 @@ def figure(frame: pd.DataFrame, axis: str, label: str) -> Figure:
     """Log loss and error over draws or seconds, a column a dataset."""
     mean = means(frame)
     names = [*mean["dataset"].unique()]
-    fig = Figure(figsize=(0.5 + 2.9 * len(names), 5), layout="constrained")
-    panels = fig.subplots(2, len(names), sharex="col" if axis == "draws" else False, squeeze=False)
+    shared = {"sharex": "col" if axis == "draws" else False, "squeeze": False}
+    fig, panels = style.panels(0.5 + 2.9 * len(names), 5, 2, len(names), **shared)
     colours = dict(zip(SAMPLERS, style.OTHERS, strict=False))
     for column, dataset in zip(panels.T, names, strict=True):
         part = mean[mean["dataset"] == dataset]
