@@ -7,7 +7,7 @@ with a larger `method.refresh`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -44,29 +44,20 @@ def _of_classes(classes: int) -> list[Row]:
     model = models.make("numpy", classes, FEATURES, True, "float32")
     model.V[:] = np.random.default_rng(1).standard_normal(model.V.shape, np.float32)
     rows = np.arange(SampledOptions.refresh)
-    draws, looks = {}, {}
+    draws: dict[str, Callable[[], object]] = {}
+    looks: dict[str, Callable[[], object]] = {}
     for name, settings in SETTINGS.items():
         fitted = sampler(settings, dataset.info).fitted(dataset)
-        draws[name] = partial(_draw, fitted.seen(model), dataset, rows)
+        draws[f"{name} vs uniform"] = partial(_draw, fitted.seen(model), dataset, rows)
         if fitted.refresh:
-            looks[name] = partial(fitted.seen, model)
-    m = SampledOptions.negatives
-    seconds = _nanoseconds(draws, len(rows) * m)
-    of_look = _nanoseconds(looks, len(rows) * m)
-    of_uniform = seconds.pop("uniform")
-    rows_of = [
-        Row(f"{name} vs uniform, ns a draw", shape(dataset), ns, of_uniform)
-        for name, ns in seconds.items()
-    ]
-    return rows_of + [
-        Row(f"a look of {name} vs a uniform draw, ns a draw", shape(dataset), ns, of_uniform)
-        for name, ns in of_look.items()
+            looks[f"a look of {name} vs a uniform draw"] = partial(fitted.seen, model)
+    seconds = interleaved({**draws, **looks}, units=len(rows) * SampledOptions.negatives)
+    of_uniform = seconds.pop("uniform vs uniform")
+    return [
+        Row(f"{label}, ns a draw", shape(dataset), 1e9 * it, 1e9 * of_uniform)
+        for label, it in seconds.items()
     ]
 
 
 def _draw(drawing: Sampler, dataset: Dataset, rows: np.ndarray) -> object:
     return drawing.draw(np.random.default_rng(0), rows, dataset.train.y[rows], 100)
-
-
-def _nanoseconds(candidates: Mapping[str, Callable[[], object]], units: int) -> dict[str, float]:
-    return {name: 1e9 * it for name, it in interleaved(candidates, units=units).items()}
