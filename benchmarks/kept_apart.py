@@ -76,10 +76,15 @@ def heads(data: Path) -> Dataset:
 
 def rarest(data: Path) -> Dataset:
     """Articles by their rarest tag."""
-    protocol: dict[str, Any] = {"label": "rarest", "min_rows": 5, "split_seed": 1, "row_norm": "l2"}
-    options = {f"protocol__{name}": value for name, value in protocol.items()}
     return xcbench.load_dataset(
-        "citeulike", data_dir=data, protocol__tfidf=True, protocol__rows=REAL_ROWS, **options
+        "citeulike",
+        data_dir=data,
+        protocol__label="rarest",
+        protocol__min_rows=5,
+        protocol__split_seed=1,
+        protocol__row_norm="l2",
+        protocol__tfidf=True,
+        protocol__rows=REAL_ROWS,
     )
 
 
