@@ -6,7 +6,6 @@ thread it is the wall clock's time, less what other programs took.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from xcbench.system import processes
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5
@@ -55,11 +56,7 @@ def repeated(run: Callable[[], object], least: float = 0.02, rounds: int = ROUND
 
 def in_process(function: Callable[..., Iterator[Any]], *arguments: Any) -> tuple[list[Any], int]:
     """What a function yields in a fresh process, until it ends or is ended; its exit code."""
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(sender, function, arguments))
-    process.start()
-    sender.close()
+    receiver, process = processes.spawned(_send, function, arguments)
     results = []
     with suppress(EOFError):
         while True:
@@ -71,12 +68,6 @@ def in_process(function: Callable[..., Iterator[Any]], *arguments: Any) -> tuple
 def _send(sender: Connection, function: Callable[..., Iterator[Any]], arguments: Any) -> None:
     for result in function(*arguments):
         sender.send(result)
-
-
-def peak() -> int:
-    """High-water mark of this process in bytes; ru_maxrss would begin at the parent's."""
-    lines = Path("/proc/self/status").read_text("utf-8").splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 class Spent(NamedTuple):

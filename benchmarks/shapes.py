@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.measure import in_process, peak
+from benchmarks.measure import in_process
 from xcbench.core import metrics, models
 from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, Rows, Split, square_norms
@@ -24,6 +24,7 @@ from xcbench.data import synthetic
 from xcbench.data.settings import SyntheticSettings
 from xcbench.methods import registry
 from xcbench.methods.options import FullBatchOptions
+from xcbench.system.memory import PeakMemory
 from xcbench.train import training
 
 BLOCK_ROWS = 1 << 14
@@ -59,24 +60,10 @@ def of_rows(X: Rows, y: np.ndarray, classes: int) -> Dataset:
     return Dataset(info, split, split, np.bincount(y, minlength=classes))
 
 
-def eurlex() -> Dataset:
-    """EURLex's shape."""
-    return twin(15539, 5000, 896, 237)
-
-
-def bibtex() -> Dataset:
-    """Bibtex's shape."""
-    return twin(4880, 1836, 148, 69)
-
-
-def amazoncat() -> Dataset:
-    """AmazonCat-13K's shape."""
-    return twin(1_186_239, 203_882, 2919, 71)
-
-
-def omniglot() -> Dataset:
-    """Omniglot's shape; its images as sparse rows."""
-    return twin(25968, 784, 1623, 113)
+eurlex = partial(twin, 15539, 5000, 896, 237)  # the shapes of datasets
+bibtex = partial(twin, 4880, 1836, 148, 69)
+amazoncat = partial(twin, 1_186_239, 203_882, 2919, 71)  # AmazonCat-13K
+omniglot = partial(twin, 25968, 784, 1623, 113)  # images as sparse rows
 
 
 def mnist() -> Dataset:
@@ -231,8 +218,8 @@ def costs_here(
     dataset = make()
     solver, model = built(dataset, settings, engine)
     np.asarray(dataset.train.X.sum())  # mapped rows are read: part of what was there before
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is from now on
-    before = peak()
+    memory = PeakMemory()
+    memory.begin()
     if isinstance(model, LinearModel):
         model.V[:] = 0
     clock = [time.process_time()]
@@ -241,7 +228,7 @@ def costs_here(
     if evaluated:
         metrics.evaluate(model.corrected, dataset.train.first(evaluated))
     evaluation = (time.process_time() - clock[-1]) / max(1, evaluated)
-    beyond = peak() - before
+    memory.end()
     prediction = metrics.costs(model, dataset.test.sample(predicted))["predict_seconds"]
     seconds = [now - clock[0] for now in clock[1:]]
-    yield Costs(seconds, evaluation, prediction, beyond, model.nbytes)
+    yield Costs(seconds, evaluation, prediction, memory.peak - memory.start, model.nbytes)
