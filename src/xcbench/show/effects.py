@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 CONFIDENCE = 0.95
@@ -47,9 +48,6 @@ def p_value(values: Sequence[float], bounds: Sequence[float]) -> float:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p of a family of tests; nan, where nothing was tested, does not count."""
-    adjusted, largest = np.full(len(p_values), np.nan), 0.0
-    tested = [i for i in np.argsort(p_values) if not np.isnan(p_values[i])]
-    for rank, i in enumerate(tested):
-        largest = max(largest, min(1.0, (len(tested) - rank) * p_values[i]))
-        adjusted[i] = largest
-    return [float(p) for p in adjusted]
+    p = pd.Series(p_values, dtype=float).sort_values()
+    remaining = p.count() - np.arange(len(p))
+    return (p * remaining).clip(upper=1.0).cummax().sort_index().tolist()
