@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 
 from xcbench.board.comparisons import AHEAD, BEHIND
 from xcbench.board.protocol import LINES, REFERENCE
 from xcbench.board.results import LINE, MEASURES, Board
-from xcbench.show import charts, pictures
-from xcbench.show.pictures import Drawing, Picture
+from xcbench.show import charts
+from xcbench.show.pictures import Drawing
 from xcbench.store.ordering import best_value
 from xcbench.units import count
-
-
-def draw(board: Board, tables: Mapping[str, pd.DataFrame], folder: Path) -> dict[str, Picture]:
-    """Draw the figures and save them in a folder; gives them by name."""
-    return pictures.save(every(board, tables), folder)
 
 
 def every(board: Board, tables: Mapping[str, pd.DataFrame]) -> Iterator[Drawing]:

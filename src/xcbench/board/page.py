@@ -13,7 +13,7 @@ from xcbench.board.protocol import NAME
 from xcbench.board.results import MEASURES, Board
 from xcbench.committed.results_cache import save
 from xcbench.errors import writing
-from xcbench.show import section
+from xcbench.show import pictures, section
 from xcbench.show.pictures import Picture
 from xcbench.show.section import Section
 from xcbench.show.table import Table, numeric
@@ -80,7 +80,7 @@ def write(folder: Path, board: Board) -> None:
         for name, frame in written.items():
             save(frame, folder / f"{name}.csv", 6)
         with durable.new_folder(folder / "figures") as scratch:
-            drawn = figures.draw(board, written, scratch)
+            drawn = pictures.save(figures.every(board, written), scratch)
         written["checks"] = pd.concat([checks.of_rows(board), checks.read(folder)])
         parts = [*sections(board, written, drawn)]
         missing = [MISSING.format(", ".join(board.unmeasured))] if board.unmeasured else []
@@ -150,9 +150,10 @@ def in_time(seconds: pd.DataFrame) -> str:
         words.append(
             f"in {at:g} s `{names.index[0]}` ({names.iloc[0]} of {count(len(rows), 'task')})"
         )
-    lost = f" The chosen method is {100 * some['regret'].mean():.1f} points below the best one, on "
-    lost += "average."
-    return f"By precision, validation rows choose most often: {'; '.join(words)}.{lost}"
+    return (
+        f"By precision, validation rows choose most often: {'; '.join(words)}. The chosen method "
+        f"is {100 * some['regret'].mean():.1f} points below the best one, on average."
+    )
 
 
 def _table(caption: str, frame: pd.DataFrame) -> Table:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from xcbench.board import tuning
@@ -91,8 +91,7 @@ def read(folder: Path, protocol: Protocol) -> Board:
     rows = {part: _of_board(cache.rows, protocol) for part, cache in parts.items()}
     curves = {part: _checkpoints(rows[part], it.curves, protocol) for part, it in parts.items()}
     trials, finals = (_stopped(curves[part], protocol) for part in ("tuning", "runs"))
-    finals = finals.assign(role=[*_roles(finals, protocol)])
-    finals = _at_optimum(finals)
+    finals = _at_optimum(finals.assign(role=_roles(finals, protocol)))
     summary = _summary(rows, finals, protocol)
     both = parts["tuning"].joined(parts["runs"])
     stale = code_table.stale(both.rows, both.codes)
@@ -133,21 +132,14 @@ def _stopped(curves: pd.DataFrame, protocol: Protocol) -> pd.DataFrame:
     return stopped.assign(row_seconds=stopped["predict_seconds"] / stopped["shape.test"])
 
 
-def _roles(finals: pd.DataFrame, protocol: Protocol) -> Iterator[str]:
+def _roles(finals: pd.DataFrame, protocol: Protocol) -> np.ndarray:
     """What the cells of a method are on a task."""
     slower = {task.name: task.slower for task in protocol.tasks}
     limits = protocol.over * protocol.seconds * finals["task"].map(slower)
     over = finals.groupby(BY)["took"].transform("mean") > limits
-    cells = zip(finals["method"], finals["budget.patience"].isna(), over, strict=True)
-    for method, once, late in cells:
-        if method == REFERENCE:
-            yield REFERENCE
-        elif method in LINES:
-            yield LINE
-        elif once:
-            yield ONCE
-        else:
-            yield OVER if late else RANKED
+    method, once = finals["method"], finals["budget.patience"].isna()
+    roles = {REFERENCE: method == REFERENCE, LINE: method.isin(LINES), ONCE: once, OVER: over}
+    return np.select([*roles.values()], [*roles], RANKED)
 
 
 def _at_optimum(finals: pd.DataFrame) -> pd.DataFrame:
