@@ -46,17 +46,21 @@ def svg(fig: Figure, name: str) -> Markup:
         FigureCanvasSVG(fig).print_svg(content, metadata={"Date": None, "Creator": None})
     text = content.getvalue()
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r' xmlns(?::xlink)?="[^"]*"', "", text)  # inside a page it is known
-    text = re.sub(r' (?:d|x|y|transform|points)="[^"]*"', _rounded, text)
-    text = re.sub(r'\bid="', f'id="{name}-', text)
-    text = re.sub(r'(url\(#|href="#)', rf"\g<1>{name}-", text)
-    text = numbered(text)
-    labels = [label for _, label in looks]
-    colours = [colour for (colour, _), _ in looks]
-    record = {"labels": labels, "colours": colours, "axes": [_scales(ax) for ax in fig.axes]}
+    for pattern, replacement in (
+        (r"(?s)<metadata>.*?</metadata>\s*", ""),
+        (r' xmlns(?::xlink)?="[^"]*"', ""),  # inside a page it is known
+        (r' (?:d|x|y|transform|points)="[^"]*"', _rounded),
+        (r'\bid="', f'id="{name}-'),
+        (r'(url\(#|href="#)', rf"\g<1>{name}-"),
+    ):
+        text = re.sub(pattern, replacement, text)
+    record = {
+        "labels": [label for _, label in looks],
+        "colours": [colour for (colour, _), _ in looks],
+        "axes": [_scales(ax) for ax in fig.axes],
+    }
     hidden = json.dumps(record).replace("<", "\\u003c")
-    figure = f'{text}<script type="application/json">{hidden}</script>'
+    figure = f'{numbered(text)}<script type="application/json">{hidden}</script>'
     return Markup(figure) if len(figure) <= LARGEST else Markup()
 
 
