@@ -71,10 +71,11 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
     table = summary.with_references(trained, priors)
     curves = results.frame(cells, curves=True)
     curves = curves[[name for name in curves if "." not in str(name) and name != "message"]]
+    marked = checkpoints.marked(rows, cells, checkpoint)
     texts = {
         name: frame.to_csv(index=False, float_format="%.10g")
         for name, frame in (
-            ("results.csv", _described(rows, cells, checkpoint)),
+            ("results.csv", commits.with_commits(marked, cells)),
             ("curves.csv", curves),
             ("table.csv", table),
         )
@@ -116,11 +117,6 @@ def _by_label(rows: pd.DataFrame, cells: list[Cell]) -> dict[str, list[Cell]]:
     for cell in cells:
         groups.setdefault(label[cell.cell], []).append(cell)
     return groups
-
-
-def _described(rows: pd.DataFrame, cells: list[Cell], checkpoint: str) -> pd.DataFrame:
-    """Rows of cells with their checkpoint and the commit of their code."""
-    return commits.with_commits(checkpoints.marked(rows, cells, checkpoint), cells)
 
 
 def _digest(*inputs: str) -> str:

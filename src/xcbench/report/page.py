@@ -45,6 +45,15 @@ TWIN = (
     "Synthetic stand-in: this dataset imitates the shape of the real one and nothing else. Never "
     "compare its numbers with a published number."
 )
+FACTS = {  # of a dataset's shape, where it has them
+    "train": "N = {:,} train",
+    "test": "{:,} test",
+    "test_dropped": "{:,} more test rows dropped: their label is no class",
+    "accuracy_ceiling": "accuracy at most {:.4f}: rows differ only in label",
+    "features": "D = {:,} features",
+    "classes": "K = {:,} classes",
+    "nonzeros_per_row": "{:.4g} non-zeros per row",
+}
 BOLD = "Bold: the best mean of a dataset."
 UNDRAWN = f"No figure: figures are drawn for the first {DATASETS} datasets."
 
@@ -124,27 +133,12 @@ def is_twin(cells: Iterable[Cell]) -> bool:
 
 
 def _shape(cells: list[Cell]) -> list[str]:
+    """Facts of the dataset, and what its protocol costs in test rows and in reachable accuracy."""
     shape = next((cell.shape for cell in cells if cell.shape), None)
     if shape is None:
         return ["shape unknown: the data was never loaded"]
-    facts = [
-        f"N = {shape['train']:,} train",
-        f"{shape['test']:,} test",
-        *_dropped(shape),
-        f"D = {shape['features']:,} features",
-        f"K = {shape['classes']:,} classes",
-    ]
-    if "nonzeros_per_row" in shape:
-        facts.append(f"{shape['nonzeros_per_row']:.4g} non-zeros per row")
-    return facts
-
-
-def _dropped(shape: Mapping[str, object]) -> Iterator[str]:
-    """What the protocol costs in test rows, and in accuracy that can be reached."""
-    if shape.get("test_dropped"):
-        yield f"{shape['test_dropped']:,} more test rows dropped: their label is no class"
-    if "accuracy_ceiling" in shape:
-        yield f"accuracy at most {shape['accuracy_ceiling']:.4f}: rows differ only in label"
+    known = {name: value for name, value in shape.items() if value or name != "test_dropped"}
+    return [words.format(known[name]) for name, words in FACTS.items() if name in known]
 
 
 def _of_data(rows: pd.DataFrame) -> pd.DataFrame:
