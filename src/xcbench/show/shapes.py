@@ -65,9 +65,10 @@ def shaped(rows: pd.DataFrame, entries: Sequence[Entry], columns: Sequence[str])
     several = [name for name in NAMES if rows[name].nunique() > 1]
     left = [name for name in NAMES if name not in columns and name in several] or ["dataset"]
     above = [name for name in columns if name in several] or list(columns[:1])
-    cells: dict[tuple[Key, Key], Entry] = {}
-    for record, entry in zip(rows.to_dict("records"), entries, strict=True):
-        cells[_key(record, left), _key(record, above)] = entry
+    cells = {
+        (_key(record, left), _key(record, above)): entry
+        for record, entry in zip(rows.to_dict("records"), entries, strict=True)
+    }
     side = list(dict.fromkeys(at for at, _ in cells))
     top = _grouped(list(dict.fromkeys(over for _, over in cells)))
     heads = [

@@ -42,9 +42,8 @@ def summarise(rows: pd.DataFrame) -> pd.DataFrame:
     )
     table = table.loc[order].reset_index(drop=True)
     every_cell_ended = table.pop("every_cell_ended").astype(bool)
-    for name, metric in in_tables().items():
-        if name not in table:
-            continue
+    metrics = {name: metric for name, metric in in_tables().items() if name in table}
+    for name, metric in metrics.items():
         fair = metric.key(table[name].where(every_cell_ended))
         best = fair == fair.groupby(table["dataset"]).transform("min")
         table.insert(list(table).index(f"{name}_spread") + 1, f"{name}_best", best)
@@ -177,9 +176,7 @@ def _row(variant: pd.DataFrame) -> dict[str, object]:
         "epoch": ended["epoch"].mean(),
         "train_seconds": ended["train_seconds"].mean(),
     }
-    for name in in_tables():
-        if name not in ended:
-            continue
+    for name in [name for name in in_tables() if name in ended]:
         row[name] = ended[name].mean()
         row[f"{name}_spread"] = ended[name].std(ddof=1)
     return row | {"every_cell_ended": has_ended.all()}

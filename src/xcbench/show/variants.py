@@ -27,9 +27,8 @@ def label(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     """
     version = {cell.cell: cell.method_version for cell in cells}
     digest = {cell.cell: cell.dataset_digest[:8] for cell in cells}
-    rows = rows.copy()
-    rows["method.version"] = rows["cell"].map(version)
-    rows["dataset.digest"] = rows["cell"].map(digest)
+    settings = {"method.version": version, "dataset.digest": digest}
+    rows = rows.assign(**{name: rows["cell"].map(it) for name, it in settings.items()})
     of_data, of_method, of_run = split(rows)
     rows["dataset_label"] = _join(rows["dataset"], _differences(rows, ["dataset"], of_data))
     rows["method_label"] = _join(
