@@ -7,8 +7,9 @@ and keeps their rows in ``reports/scaling.csv``; the rest is computed from measu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from benchmarks.commands import over_cells
@@ -33,48 +34,34 @@ what `results` takes, and the rest is work with the rows.
 """
 
 
-@dataclass(frozen=True)
-class Shape:
-    """A dataset: rows of both parts, features, classes, stored values of a row; labels of a row."""
+def datasets(*shapes: tuple[Any, ...]) -> pd.DataFrame:
+    """Rows of both parts, features, classes, stored values of a row, labels of a row.
 
-    name: str
-    train: int
-    test: int
-    features: int
-    classes: int
-    nonzeros: float
-    labels: float = 1.0
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether every feature of a row is stored."""
-        return self.nonzeros == self.features
-
-    @property
-    def weights(self) -> float:
-        """GiB of float32 weights, a row of features a class, and its bias."""
-        return 4 * self.classes * (self.features + 1) / GIB
-
-    @property
-    def rows(self) -> float:
-        """GiB of the rows: values in float32, and the number of the feature where it is sparse."""
-        return (self.train + self.test) * self.nonzeros * (4 if self.is_dense else 8) / GIB
+    ``weights`` are GiB of float32 weights, a row of features a class, and its bias; ``rows`` GiB of
+    the rows: values in float32, and the number of the feature where not every one is stored.
+    """
+    names = ["name", "train", "test", "features", "classes", "nonzeros", "labels"]
+    table = pd.DataFrame(shapes, columns=names)
+    stored = (table["train"] + table["test"]) * table["nonzeros"]
+    size = np.where(table["nonzeros"] == table["features"], 4, 8)
+    weights = 4 * table["classes"] * (table["features"] + 1) / GIB
+    return table.assign(weights=weights, rows=stored * size / GIB)
 
 
 # Shapes as the papers train them: the first label of a row, features cut off where they say so.
-SHAPES = (
-    Shape("MNIST", 60_000, 10_000, 784, 10, 784),
-    Shape("EURLex-4K", 15_539, 3_809, 5_000, 896, 236.7),
-    Shape("Wiki10-31K", 14_146, 6_616, 101_938, 4_021, 673.4),
-    Shape("AmazonCat-13K", 1_186_239, 306_782, 203_882, 2_919, 71.1),
-    Shape("LSHTC1", 126_871, 31_718, 409_774, 12_294, 120),
-    Shape("DMOZ", 381_149, 95_288, 594_158, 27_875, 120),
-    Shape("Wikipedia-500K, 512 dense features, first labels", 1_646_302, 0, 512, 217_240, 512),
+SHAPES = datasets(
+    ("MNIST", 60_000, 10_000, 784, 10, 784, 1),
+    ("EURLex-4K", 15_539, 3_809, 5_000, 896, 236.7, 1),
+    ("Wiki10-31K", 14_146, 6_616, 101_938, 4_021, 673.4, 1),
+    ("AmazonCat-13K", 1_186_239, 306_782, 203_882, 2_919, 71.1, 1),
+    ("LSHTC1", 126_871, 31_718, 409_774, 12_294, 120, 1),
+    ("DMOZ", 381_149, 95_288, 594_158, 27_875, 120, 1),
+    ("Wikipedia-500K, 512 dense features, first labels", 1_646_302, 0, 512, 217_240, 512, 1),
 )
 # All labels, and the sizes that the Extreme Classification Repository prints.
-LARGEST = (
-    Shape("Wikipedia-500K, 512 dense features", 1_813_391, 783_743, 512, 501_070, 512, 4.77),
-    Shape("Amazon-3M, 512 dense features", 1_717_899, 742_507, 512, 2_812_281, 512, 36.17),
+LARGEST = datasets(
+    ("Wikipedia-500K, 512 dense features", 1_813_391, 783_743, 512, 501_070, 512, 4.77),
+    ("Amazon-3M, 512 dense features", 1_717_899, 742_507, 512, 2_812_281, 512, 36.17),
 )
 WORDS = {"Wikipedia-500K": (2_381_304, 501_070), "Amazon-3M": (337_067, 2_812_281)}
 
@@ -120,29 +107,28 @@ def of_sizes(measured: pd.DataFrame) -> str:
 
 def of_memory(measured: pd.DataFrame) -> str:
     """What fits, from the sizes of the arrays, and one measured point beside it."""
-    lines = []
-    for shape in (*SHAPES, *LARGEST):
-        needed = {"SGD": shape.weights, "Adagrad": 2 * shape.weights}
-        lines.append(
-            {
-                "dataset": shape.name,
-                "rows, GiB": f"{shape.rows:.3g}",
-                "weights, GiB": f"{shape.weights:.3g}",
-                **{
-                    f"with {name}": "fits" if shape.rows + size < MEMORY else "does not fit"
-                    for name, size in needed.items()
-                },
-            }
-        )
-    (amazoncat,) = (shape for shape in SHAPES if shape.name.startswith("AmazonCat"))
-    train = amazoncat.rows * amazoncat.train / (amazoncat.train + amazoncat.test)
-    expected = (amazoncat.weights + train) / amazoncat.weights
+    every = pd.concat([SHAPES, LARGEST])
+    needed = {"SGD": every["weights"], "Adagrad": 2 * every["weights"]}
+    table = pd.DataFrame(
+        {
+            "dataset": every["name"],
+            "rows, GiB": every["rows"].map("{:.3g}".format),
+            "weights, GiB": every["weights"].map("{:.3g}".format),
+            **{
+                f"with {name}": np.where(every["rows"] + size < MEMORY, "fits", "does not fit")
+                for name, size in needed.items()
+            },
+        }
+    )
+    amazoncat = SHAPES.set_index("name").loc["AmazonCat-13K"]
+    train = amazoncat["rows"] * amazoncat["train"] / (amazoncat["train"] + amazoncat["test"])
+    expected = (amazoncat["weights"] + train) / amazoncat["weights"]
     result = _one(measured, "amazoncat: peak bytes")
     return (
         f"## What fits {MEMORY:.0f} GiB\n\nRows and float32 weights as they lie in memory; Adagrad "
         "keeps a second array like the weights. Rows are mapped from the disk, so what does not "
         "fit beside the weights is read again every epoch.\n\n"
-        + pd.DataFrame(lines).to_markdown(index=False, disable_numparse=True)
+        + table.to_markdown(index=False, disable_numparse=True)
         + f"\n\nChecked on AmazonCat's shape: weights and training rows together are "
         f"{expected:.3g} times the weights, the measured peak of training is {result:.3g} times "
         "(`python -m benchmarks amazoncat`).\n"
@@ -151,25 +137,22 @@ def of_memory(measured: pd.DataFrame) -> str:
 
 def of_largest(measured: pd.DataFrame) -> str:
     """What Wikipedia-500K and Amazon-3M need, on paper."""
-    seen = SHAPES[-1]
-    epoch = _one(measured, "wikipedia: epoch of negative sampling", "peer") / seen.train
-    row = _one(measured, "wikipedia: evaluation of a row with uniform noise") / seen.classes
-    lines = []
-    for shape in LARGEST:
-        one, every = shape.train * epoch, shape.train * shape.labels * epoch
-        test = shape.test * shape.classes * row / 3600
-        lines.append(
-            {
-                "dataset": shape.name,
-                "weights with Adagrad, GiB": f"{2 * shape.weights:.3g}",
-                "epoch, one label a row": f"{one:.0f} s",
-                "epoch, every label": f"{every:.0f} s",
-                "all test rows, 1 core": f"{test:.3g} h",
-                "10 epochs and one test, 1 core": f"{10 * every / 3600 + test:.3g} h",
-                "the same for 64 cells on 64 machines": f"{10 * every / 3600 + test:.3g} h",
-                "test rows predicted by 64 machines": f"{60 * test / 64:.3g} min",
-            }
-        )
+    seen, shapes = SHAPES.iloc[-1], LARGEST
+    epoch = _one(measured, "wikipedia: epoch of negative sampling", "peer") / seen["train"]
+    row = _one(measured, "wikipedia: evaluation of a row with uniform noise") / seen["classes"]
+    one = shapes["train"] * epoch
+    every, test = one * shapes["labels"], shapes["test"] * shapes["classes"] * row / 3600
+    cell = 10 * every / 3600 + test
+    columns = {
+        "weights with Adagrad, GiB": (2 * shapes["weights"]).map("{:.3g}".format),
+        "epoch, one label a row": one.map("{:.0f} s".format),
+        "epoch, every label": every.map("{:.0f} s".format),
+        "all test rows, 1 core": test.map("{:.3g} h".format),
+        "10 epochs and one test, 1 core": cell.map("{:.3g} h".format),
+        "the same for 64 cells on 64 machines": cell.map("{:.3g} h".format),
+        "test rows predicted by 64 machines": (60 * test / 64).map("{:.3g} min".format),
+    }
+    table = pd.DataFrame(columns).set_index(shapes["name"].rename("dataset"))
     words = ", ".join(
         f"{name} {4 * K * D / GIB / 1024:.2g} TiB ({4 * K * D / GIB / 64:.0f} GiB on each of 64)"
         for name, (D, K) in WORDS.items()
@@ -181,7 +164,7 @@ def of_largest(measured: pd.DataFrame) -> str:
         "cell trains on one core of one machine: 64 machines run 64 cells in the time of one. "
         "Rows to predict can be cut into 64 files by hand. With more classes the weights lie less "
         "often in a cache, so these are lower bounds.\n\n"
-        + pd.DataFrame(lines).set_index("dataset").T.reset_index(names="").to_markdown(index=False)
+        + table.T.reset_index(names="").to_markdown(index=False)
         + f"\n\nWith words as features, dense weights are too large: {words}. MEMOIR, with sparse "
         "weights, and trees are what is left there.\n"
     )
