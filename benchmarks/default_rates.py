@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -137,15 +137,12 @@ def losses(name: str, dataset: Dataset, lr: float, seconds: float) -> list[tuple
 
     Infinite where it diverged, or was too slow.
     """
-    settings = settings_of(name, lr=lr)
-    budget = Budget(epochs=BUDGETS[-1], checkpoints=BUDGETS[-1] // BUDGETS[0])
-    budget = replace(budget, seconds=seconds, clock="processor")
+    budget = Budget(BUDGETS[-1], BUDGETS[-1] // BUDGETS[0], seconds=seconds, clock="processor")
     evaluation = Evaluation(train_rows=100, rows=1000)
-    lane = Lane(*built(dataset, settings))
+    lane = Lane(*built(dataset, settings_of(name, lr=lr)))
     (trace,) = training.run([lane], dataset, 0, budget, evaluation)
-    at = trace.curve.set_index("epoch")[["test_log_loss", "train_seconds"]].fillna(np.inf)
-    at = at.reindex(BUDGETS, fill_value=np.inf)
-    return [(float(loss), float(taken)) for loss, taken in at.to_numpy()]
+    ends = trace.curve.set_index("epoch").reindex(BUDGETS)[["test_log_loss", "train_seconds"]]
+    return [(float(loss), float(taken)) for loss, taken in ends.fillna(np.inf).to_numpy()]
 
 
 def against_the_best(name: str, dataset: Dataset, seconds: float) -> Iterator[dict[str, Any]]:
@@ -195,23 +192,19 @@ def found_table(frame: Any) -> str:
         for name, number in methods.items()
         if number < len(METHODS)
     ]
-    tried = frame[frame["rule"] == "auto"]
-    tried = tried.assign(
-        part=tried["trial_seconds"] / (tried["trial_seconds"] + tried["train_seconds"])
-    )
-    clock = tried.pivot_table("part", "method", ["epochs", "classes"]).round(2)
-    takes = (
-        "## What trials take\n\nTheir share of the training clock, means over the datasets of so"
-    )
-    clock.columns = [f"{epochs} epochs, K={K:,}" for epochs, K in clock.columns]
+    clock = frame["trial_seconds"] + frame["train_seconds"]
+    tried = frame.assign(part=frame["trial_seconds"] / clock)[frame["rule"] == "auto"]
+    takes = tried.pivot_table("part", "method", ["epochs", "classes"]).round(2)
+    takes.columns = [f"{epochs} epochs, K={K:,}" for epochs, K in takes.columns]
     return (
         "# The default rate and the rate by trial\n\nTest log loss at the default rate, and at "
         "`method.lr=auto`, less that at the best of nine rates, sqrt(10) apart around the default "
         "one, divided by what the best gains over the class prior: 0 is the best rate, 1 no gain "
         "at all. A rate by trial may be better than all nine. Datasets where no rate gains have "
         "no share. Written by `python -m benchmarks found_rates`.\n\n"
-        f"{''.join(not_all)}\n{markdown(shown.round(3))}\n\n{takes} many classes.\n\n"
-        f"{markdown(clock.reset_index())}\n"
+        f"{''.join(not_all)}\n{markdown(shown.round(3))}\n\n## What trials take\n\n"
+        "Their share of the training clock, means over the datasets of so many classes.\n\n"
+        f"{markdown(takes.reset_index())}\n"
     )
 
 
@@ -348,15 +341,19 @@ def css_above_prior(K: int, draws: int, repeats: int = 4000) -> float:
 
 
 def measure(
-    kept: Kept, data: Iterable[Named], rows: Callable[[str, Dataset], list[dict[str, Any]]]
+    csv: Path,
+    page: Callable[[pd.DataFrame], str],
+    data: Iterable[Named],
+    rows: Callable[[str, Dataset], Iterable[dict[str, Any]]],
 ) -> None:
     """Measure what is not in the table yet, a method on a dataset at a time; write the page."""
+    kept = Kept(csv, KEYS, csv.with_suffix(".md"), "", page, "%.6g")
     for name, make in data:
-        missing = [method for method in METHODS if not kept.has(dataset=name, method=method)]
-        dataset = make() if missing else None
-        for method in missing:
-            assert dataset is not None
-            kept.add(pd.DataFrame(rows(method, dataset)).assign(dataset=name, method=method))
+        dataset = cache(make)
+        for method in METHODS:
+            if not kept.has(dataset=name, method=method):
+                new = pd.DataFrame(rows(method, dataset()))
+                kept.add(new.assign(dataset=name, method=method))
     kept.write()
 
 
@@ -380,17 +377,11 @@ def run(data: str = "data", out: str = "reports", seconds: str = "20") -> None:
     def page(frame: pd.DataFrame) -> str:
         return table(frame, limit) + first_table(frame, pd.read_csv(folder / FIRST))
 
-    csv = folder / "default-rates.csv"
-    kept = Kept(csv, KEYS, csv.with_suffix(".md"), "", page, "%.6g")
-    measure(kept, problems(data), rows)
+    measure(folder / "default-rates.csv", page, problems(data), rows)
 
 
 def trials(data: str = "data", out: str = "reports", seconds: str = "20") -> None:
     """What the default rates and those by trial lose."""
-
-    def rows(method: str, dataset: Dataset) -> list[dict[str, Any]]:
-        return [*against_the_best(method, dataset, float(seconds))]
-
-    csv = Path(out) / "found-rates.csv"
-    kept = Kept(csv, KEYS, csv.with_suffix(".md"), "", found_table, "%.6g")
-    measure(kept, [named for named in problems(data) if named[0] in TRIED], rows)
+    tried = [named for named in problems(data) if named[0] in TRIED]
+    rows = partial(against_the_best, seconds=float(seconds))
+    measure(Path(out) / "found-rates.csv", found_table, tried, rows)

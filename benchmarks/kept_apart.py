@@ -25,14 +25,12 @@ import xcbench
 from benchmarks.default_rates import (
     EPOCHS,
     KEPT_EPOCH,
-    KEYS,
     REAL_ROWS,
     Named,
     by_method,
     measure,
     trained,
 )
-from benchmarks.table import Kept
 from xcbench.core.dataset import Dataset, Split
 from xcbench.core.statistics import describe
 from xcbench.data import files
@@ -113,9 +111,4 @@ def run(data: str = "data", out: str = "reports", seconds: str = "60", letter: s
     def page(frame: pd.DataFrame) -> str:
         return f"{PAGE.format(seconds=float(seconds))}{by_method(frame)}\n"
 
-    csv = Path(out) / "kept-apart.csv"
-    measure(
-        Kept(csv, KEYS, csv.with_suffix(".md"), "", page, "%.6g"),
-        problems(Path(data), letter),
-        rows,
-    )
+    measure(Path(out) / "kept-apart.csv", page, problems(Path(data), letter), rows)

@@ -328,14 +328,13 @@ SHOWN = ("negatives", "lr", "C", "clusterings", "trees", "learner")
 
 def means(rows: pd.DataFrame, best: bool = True) -> pd.DataFrame:
     """Means over the seeds; all settings of ours, of others that with the best precision at 1."""
-    settings = [json.loads(text) for text in rows["setting"]]
     words = [
         ", ".join(
             value if name == "learner" else f"{name} {value:g}"
             for name, value in setting.items()
             if name in SHOWN
         )
-        for setting in settings
+        for setting in map(json.loads, rows["setting"])
     ]
     sizes = rows.groupby("dataset")["classes"].transform("max")  # also of what did not end
     rows = rows.assign(setting=words, classes=sizes)

@@ -77,8 +77,7 @@ def trained(data: Dataset, chosen: Any, seed: int) -> tuple[float, Any]:
     """Processor seconds of a training, and its model."""
     solver, model = built(data, chosen)
     started = time.process_time()
-    for _ in solver.fit(data, model, Streams.of(seed), [float(EPOCHS)]):
-        pass
+    list(solver.fit(data, model, Streams.of(seed), [float(EPOCHS)]))
     return time.process_time() - started, model
 
 

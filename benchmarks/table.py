@@ -157,9 +157,8 @@ def ratios(
 
 def markdown(table: pd.DataFrame, kind: str = "github") -> str:
     """Write a table of text as it stands."""
-    columns = [*table.columns]
-    lines = tabulate(table.values.tolist(), columns, tablefmt=kind, disable_numparse=True)
-    return f"{lines}\n"
+    form: Any = {"tablefmt": kind, "disable_numparse": True}
+    return tabulate(table.values.tolist(), [*table.columns], **form) + "\n"
 
 
 def save(name: str, rows: list[Row], folder: Path) -> str:
