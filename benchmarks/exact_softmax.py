@@ -164,11 +164,6 @@ def rows_of_sampled(K: int) -> Iterator[pd.DataFrame]:
             yield pd.DataFrame(lines).assign(K=K, system=name, lr=lr)
 
 
-def seconds_to(points: pd.DataFrame, loss: float) -> float:
-    """Least seconds to a loss, at the best rate for it."""
-    return float(points.loc[points["log_loss"] <= loss, "seconds"].min())
-
-
 def table(rows: pd.DataFrame) -> str:
     """Seconds to shares of what the best of all gains over the prior, a line a K and a share."""
     from benchmarks.table import markdown
@@ -178,12 +173,9 @@ def table(rows: pd.DataFrame) -> str:
         prior, best = of_size["prior"].max(), of_size["log_loss"].min()
         for share in GAINS:
             goal = prior - share * (prior - best)
-            by_system = {
-                str(name): seconds_to(points, goal) for name, points in of_size.groupby("system")
-            }
-            shown = {
-                name: "never" if np.isnan(it) else f"{it:.2g}" for name, it in by_system.items()
-            }
+            seconds = of_size["seconds"].where(of_size["log_loss"] <= goal)
+            least = seconds.groupby(of_size["system"]).min()  # at the best rate for it
+            shown = least.map("{:.2g}".format).replace("nan", "never")
             lines.append({"K": f"{K:,}", "log loss": f"{goal:.3f}", "share": share, **shown})
     return markdown(pd.DataFrame(lines).fillna(""))
 

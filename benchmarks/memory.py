@@ -21,7 +21,6 @@ from xcbench.core.dataset import Dataset
 from xcbench.methods.ove import OneVsEachOptions
 from xcbench.methods.umax import UmaxOptions
 
-BILLION = 1e9
 UMAX = UmaxOptions(name="umax", lr=0.1, bias=False)
 OVE = OneVsEachOptions(
     name="ove", lr=1e-4, batch_size=100, negatives=5, sampler="others", bias=False
@@ -90,7 +89,7 @@ def bandwidth() -> list[Row]:
     rng = np.random.default_rng(0)
     a, b, c = (np.ones(1 << 25, np.float32) for _ in range(3))
     seconds = interleaved({"triad": lambda: triad(a, b, c)})["triad"]
-    rows = [Row("triad, 10⁹ bytes/s", "3 arrays of 134 MB", 12 * a.size / seconds / BILLION)]
+    rows = [Row("triad, 10⁹ bytes/s", "3 arrays of 134 MB", 12 * a.size / seconds / 1e9)]
     for label, size in (("20 kB", 5_000), ("18 MB", 4_480_000), ("400 MB", 100_000_000)):
         w = np.ones(size, np.float32)
         index = rng.integers(0, size, 1 << 20).astype(np.uint32)
@@ -98,7 +97,7 @@ def bandwidth() -> list[Row]:
             {"gather": partial(gather, w, index), "scatter": partial(scatter, w, index)},
             units=index.size,
         )
-        rows += [Row(f"{name}, 10⁻⁹ s", label, BILLION * timings[name]) for name in timings]
+        rows += [Row(f"{name}, 10⁻⁹ s", label, 1e9 * timings[name]) for name in timings]
     return rows
 
 

@@ -6,30 +6,24 @@ import re
 
 import pandas as pd
 
-GENERAL = (
-    "Ours serves any method: it sums each class's score, calls the formula through a pointer, and "
-    "takes biases and weight decay. `short rows` has this cost of an update alone, `scores apart` "
-    "is C that sums both scores. The loops over a row differ in one thing in the compiled code: C "
-    "rounds a product and its sum once, which would change the last digit of committed rows. "
-    "With fewer instructions between two updates, C asks for the weights of the next one earlier. "
-    "Tried, no faster: arrays without counted references, no test for negative indices, "
-    "prefetching. NumPy's minimum and maximum, which pass NaN on, cost Implicit SGD some of its "
-    "formula's time."
-)
-CAREFUL = (
-    "The accesses to weights take most of the time (`memory`). C written for this one method holds "
-    "the goal of U-max, and does not hold that of Implicit SGD (`limit`)."
-)
-GROWTH = (
-    "The way to a step's weights alone grows faster (`control`): with many classes they lie "
-    "outside of the caches."
-)
 REASONS = {  # by a pattern of the benchmark's name
-    r"sequential: \w+ vs careful NumPy loop": CAREFUL,
-    r"sequential: \w+ vs C ": GENERAL,
+    r"sequential: \w+ vs careful NumPy loop": (
+        "The accesses to weights take most of the time (`memory`). C written for this one method "
+        "holds the goal of U-max, and does not hold that of Implicit SGD (`limit`)."
+    ),
+    r"sequential: \w+ vs C ": (
+        "Ours serves any method: it sums each class's score, calls the formula through a pointer,"
+        " and takes biases and weight decay. `short rows` has this cost of an update alone, "
+        "`scores apart` is C that sums both scores. The loops over a row differ in one thing in "
+        "the compiled code: C rounds a product and its sum once, which would change the last "
+        "digit of committed rows. With fewer instructions between two updates, C asks for the "
+        "weights of the next one earlier. Tried, no faster: arrays without counted references, no"
+        " test for negative indices, prefetching. NumPy's minimum and maximum, which pass NaN on,"
+        " cost Implicit SGD some of its formula's time."
+    ),
     r"minibatch: vs torch EmbeddingBag": (
-        "C reaches no more (`limit`). The accesses to weights, which no loop can spare, take most "
-        "of the time (`memory`)."
+        "C reaches no more (`limit`). The accesses to weights, which no loop can spare, take most"
+        " of the time (`memory`)."
     ),
     r"minibatch: vs C .*-ffast-math": (
         "-ffast-math adds in the order of the machine's registers. Ours has one order, so that "
@@ -39,7 +33,10 @@ REASONS = {  # by a pattern of the benchmark's name
         "Six rates fill six of a register's eight lanes, and weights are copied to the lanes and "
         "back at every checkpoint."
     ),
-    r"scaling: .* K\^": GROWTH,
+    r"scaling: .* K\^": (
+        "The way to a step's weights alone grows faster (`control`): with many classes they lie "
+        "outside of the caches."
+    ),
 }
 
 

@@ -150,7 +150,7 @@ def compared(name: str, dataset: Dataset, peers: Mapping[str, Peer], label: str)
 
     def candidate(engine: str, loop: Callable[[Work], Callable[[], object]]) -> Candidate:
         work = Work.of(dataset, SETTINGS[name], engine, rows=ROWS)
-        return Candidate(loop(work), work.weights)
+        return Candidate(loop(work), lambda: work.model.V)
 
     loops = c_loops.libraries()
     candidates = {

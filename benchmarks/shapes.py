@@ -163,10 +163,6 @@ class Work:
         """Run the chunk's updates once more, from where the weights are."""
         return self.solver._run(self.model, self.chunk, self.local, self.solver.optimizer.rate(0))
 
-    def weights(self) -> np.ndarray:
-        """Weights (K, D)."""
-        return self.model.V
-
 
 def settings_of(name: str, **options: Any) -> Any:
     """Settings of a method, trained by minibatches where it could be by full batches."""

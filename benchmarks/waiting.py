@@ -66,25 +66,13 @@ def units(rows: pd.DataFrame, full: set[str]) -> pd.Series:
     return (ended["train_seconds"] / visited).groupby(ended["method"]).median().dropna()
 
 
-def measured() -> pd.DataFrame:
-    """The committed rows of all papers."""
-    caches = (tables(ROOT / "reports" / name) for name in papers.NAMES)
-    return pd.concat([cache.rows for parts in caches for cache in parts.values()])
-
-
-def waiting(name: str) -> list[Job]:
-    """The jobs of a paper whose data are missing."""
-    totals = Waiting()
-    runner = Runner(papers.find(name), ROOT / "reports" / name, {"plan": "true"}, totals=totals)
-    for part in PARTS:
-        runner.run(part)
-    return totals.jobs
-
-
 def estimated(name: str, rows: pd.DataFrame) -> pd.DataFrame:
     """Cells and hours of a paper, by dataset; a limit of time ends a cell."""
-    jobs = waiting(name)
-    seconds = units(rows, {job.cell.method for job in jobs if all_classes(job)})
+    waiting = Waiting()
+    runner = Runner(papers.find(name), ROOT / "reports" / name, {"plan": "true"}, totals=waiting)
+    for part in PARTS:
+        runner.run(part)
+    seconds = units(rows, {job.cell.method for job in waiting.jobs if all_classes(job)})
     lines = [
         {
             "paper": name,
@@ -96,7 +84,7 @@ def estimated(name: str, rows: pd.DataFrame) -> pd.DataFrame:
             )
             / HOUR,
         }
-        for job in jobs
+        for job in waiting.jobs
     ]
     keys = ["paper", "dataset"]
     table = pd.DataFrame(lines, columns=[*keys, "cells", "hours"])
@@ -121,7 +109,8 @@ KEPT = Kept(
 
 def run(paper: str = ",".join(papers.NAMES)) -> None:
     """Count the cells that wait for data, with an estimate of their hours."""
-    rows = measured()
+    caches = (tables(ROOT / "reports" / name) for name in papers.NAMES)
+    rows = pd.concat([cache.rows for parts in caches for cache in parts.values()])
     for name in paper.split(","):
         found = estimated(name, rows)
         if len(found):
