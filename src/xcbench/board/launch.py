@@ -125,8 +125,9 @@ class Launch:
         return measured, max(codes)
 
     def _execute(self, jobs: Sequence[Job]) -> int:
-        """Run cells within their limit; of those that it leaves without a result, say so."""
-        limit = self._limit(jobs)
+        """Run cells within their limit of processor seconds; say so of those without a result."""
+        seconds = sum(job.settings.budget.seconds or 0 for job in jobs)
+        limit = self.protocol.patience * seconds or self.protocol.reference_seconds
         code = limits.isolated(partial(limits.within, limit, jobs))
         for job in jobs if code != INTERRUPTED else ():
             runs_dir = Path(job.settings.runs_dir)
@@ -134,11 +135,6 @@ class Launch:
                 message = ENDED.format(limit)
                 cells.save(runs_dir, replace(job.cell, status="failed", message=message))
         return code
-
-    def _limit(self, jobs: Sequence[Job]) -> float:
-        """Processor seconds after which cells are ended."""
-        seconds = sum(job.settings.budget.seconds or 0 for job in jobs)
-        return self.protocol.patience * seconds or self.protocol.reference_seconds
 
     def _methods(self) -> Sequence[str]:
         return self.methods or [*self.protocol.methods]

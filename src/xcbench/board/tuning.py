@@ -67,19 +67,16 @@ class Measurement:
 
     def _searched(self, study: int) -> Point:
         """The best point of a search; the defaults where its trials did not end."""
-        protocol, points = self.conditions.protocol, [*self._drawn(study)]
+        protocol, first = self.conditions.protocol, self._trial(study, 0)
+        (job,) = planning.jobs([first], complete=False)
+        assert isinstance(job.info, Info)
+        points = drawn(protocol, first, job.info, study)
         for rung in range(len(protocol.rungs)):
             some = points[: protocol.survivors(rung)]
             trials = [with_options(self._trial(study, rung), point) for point in some]
             measured = self.run("tuning", trials)
             points = best_points(measured.rows, measured.curves, self.task.every_label) or points
         return points[0]
-
-    def _drawn(self, study: int) -> list[Point]:
-        settings = self._trial(study, 0)
-        (job,) = planning.jobs([settings], complete=False)
-        assert isinstance(job.info, Info)
-        return drawn(self.conditions.protocol, settings, job.info, study)
 
     def _reference(self) -> None:
         """Exact softmax at its optimum, by weight decay: ever less, while validation improves."""
