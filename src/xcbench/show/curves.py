@@ -32,8 +32,8 @@ def draw_curves(rows: pd.DataFrame, curves: pd.DataFrame, styles: style.Styles) 
         None where no cell ended.
     """
     chosen = _chosen(rows, curves)
-    names = [name for name in style.AXIS if name in curves]
-    metrics = [name for name in names if any(p[name].notna().any() for p in chosen.values())]
+    valued = {name for part in chosen.values() for name in part.columns[part.notna().any()]}
+    metrics = [name for name in style.AXIS if name in valued]
     if not metrics:
         return None
     shared = {"sharex": "col", "sharey": "row", "squeeze": False}
@@ -61,9 +61,8 @@ def _draw_pair(
     start: float,
 ) -> None:
     """Draw a metric against each clock, on one y axis."""
-    lines: dict[str, dict[str, pd.Series]] = {}
+    lines: dict[str, dict[str, pd.Series]] = {clock: {} for clock in CLOCKS}
     for clock, ax in zip(CLOCKS, pair, strict=True):
-        lines[clock] = {}
         for label, part in chosen.items():
             line = over_seeds(part, name, clock)
             if len(line):

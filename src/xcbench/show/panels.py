@@ -55,8 +55,6 @@ def lines(runs: pd.DataFrame, labels: Iterable[str]) -> dict[str, pd.DataFrame]:
     drawn = {}
     for label in labels:
         part = runs[runs["label"] == label]
-        if part.empty:
-            continue
         ended = part["status"].isin(ENDED)
         line = over_seeds(part[ended] if ended.any() else part, "loss", "epoch")
         if len(line):
