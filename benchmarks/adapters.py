@@ -16,8 +16,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import multi_label
-from benchmarks.comparison import Comparison, System
-from benchmarks.measure import ROOT
+from benchmarks.comparison import Comparison, System, kept
 from benchmarks.shapes import built, settings_of
 from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset
@@ -130,14 +129,11 @@ def shown(row: pd.Series) -> str:
 
 
 COMPARISON = Comparison(
-    "adapters.csv",
-    "adapters",
+    kept("adapters.csv", "adapters", table, "methods.md"),
     ["ours", "alone"],
     as_yielded,
     DATASETS,
     SYSTEMS,
-    table,
     multi_label.LIMIT,
-    page=ROOT / "docs" / "methods.md",
 )
 run = COMPARISON.run

@@ -15,7 +15,7 @@ import pandas as pd
 
 import xcbench
 from benchmarks import multi_label
-from benchmarks.comparison import Comparison, System
+from benchmarks.comparison import Comparison, System, kept
 from benchmarks.equal_loss import UNIT, Probabilities, losses
 from benchmarks.multi_label import Trained
 from benchmarks.table import markdown
@@ -90,13 +90,11 @@ def page(table: pd.DataFrame) -> str:
 
 
 COMPARISON = Comparison(
-    "at-defaults.csv",
-    "at their defaults",
+    kept("at-defaults.csv", "at their defaults", page),
     ["test_log_loss", "test_error"],
     measured,
     DATASETS,
     SYSTEMS,
-    page,
     limit=300.0,
 )
 run = COMPARISON.run

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -35,31 +34,19 @@ class Comparison:
 
     Attributes
     ----------
-    file : of the rows, under ``reports/``.
-    title : of the place in the page.
+    kept : the rows and their table (`kept`).
     columns : what `measure` gives.
     measure : numbers of what a system yields, on the test rows.
     datasets : options of every dataset; `name`, where it has another one in a comparison.
-    table : the table of the page, from the rows of the file.
     limit : CPU seconds of a training.
-    page : that has the table.
     """
 
-    file: str
-    title: str
+    kept: Kept
     columns: list[str]
     measure: Callable[[Any, Dataset], tuple[float, ...]]
     datasets: dict[str, dict[str, Any]]
     systems: dict[str, System]
-    table: Callable[[pd.DataFrame], str]
     limit: float
-    page: Path = ROOT / "docs" / "library.md"
-
-    @property
-    def kept(self) -> Kept:
-        """The rows and their table."""
-        keys = ["dataset", "system", "setting"]
-        return Kept(ROOT / "reports" / self.file, keys, self.page, self.title, self.table)
 
     def run(self) -> None:
         """Train what is missing, a process each; write the page's table."""
@@ -78,6 +65,14 @@ class Comparison:
                         status = STATUS.get(code, "failed")
                         self.kept.add(rows.assign(**values, status=status, load=load))
         self.kept.write()
+
+
+def kept(
+    file: str, title: str, table: Callable[[pd.DataFrame], str], page: str = "library.md"
+) -> Kept:
+    """Rows of a comparison under ``reports/``, and their table in a page of ``docs/``."""
+    keys = ["dataset", "system", "setting"]
+    return Kept(ROOT / "reports" / file, keys, ROOT / "docs" / page, title, table)
 
 
 def trained(

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 
 import xcbench
-from benchmarks.comparison import Comparison, System
+from benchmarks.comparison import Comparison, System, kept
 from benchmarks.shapes import built, settings_of
 from benchmarks.table import markdown
 from xcbench.core.dataset import Dataset, Rows
@@ -200,13 +200,11 @@ def page(table: pd.DataFrame) -> str:
 
 
 COMPARISON = Comparison(
-    "equal-loss.csv",
-    "equal loss",
+    kept("equal-loss.csv", "equal loss", page),
     ["test_log_loss", "test_error"],
     losses,
     DATASETS,
     SYSTEMS,
-    page,
     limit=150.0,
 )
 run = COMPARISON.run

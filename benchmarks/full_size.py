@@ -41,8 +41,8 @@ def run_amazoncat() -> list[Row]:
         goal="<= 1.3",
     )
     candidates = {
-        "ours": Candidate(Work.of(amazoncat(), OVE, "numba", CHUNK).updates),
-        "engine=numpy": Candidate(Work.of(amazoncat(), OVE, "numpy", CHUNK).updates),
+        "ours": Candidate(Work(amazoncat(), OVE, "numba", CHUNK).updates),
+        "engine=numpy": Candidate(Work(amazoncat(), OVE, "numpy", CHUNK).updates),
     }
     where, label = shape(amazoncat()), "OVE 1 x 5 "
     return [peak, *ratios(where, candidates, label=label, unit="s/update", units=CHUNK)]

@@ -103,7 +103,7 @@ def bandwidth() -> list[Row]:
 
 def share(label: str, settings: Any, rows: int, units: int) -> list[Row]:
     """Floor of a step as ``peer``: the ratio is the share of the roofline reached."""
-    work, floor = (Work.of(eurlex(), settings, "numba", rows) for _ in range(2))
+    work, floor = (Work(eurlex(), settings, "numba", rows) for _ in range(2))
     candidates = {
         "ours": Candidate(work.updates),
         "its weights' accesses alone": Candidate(touching(floor, reads=True)),
@@ -140,13 +140,13 @@ def run() -> list[Row]:
 # ---------------------------------------------------------------- growth
 def steps(dataset: Dataset, settings: Any, per: int) -> float:
     """Seconds of the updates for ``per`` samples."""
-    work = Work.of(dataset, settings, "numba")
+    work = Work(dataset, settings, "numba")
     return repeated(work.updates) / len(work.chunk) * per
 
 
 def control(dataset: Dataset, settings: Any, per: int) -> float:
     """Seconds to add 1 to the weights that ``per`` samples of a method reach."""
-    work = Work.of(dataset, settings, "numba")
+    work = Work(dataset, settings, "numba")
     return repeated(touching(work, reads=False)) / len(work.chunk) * per
 
 

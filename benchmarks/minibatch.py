@@ -194,12 +194,12 @@ def one_vs_each(dataset: Dataset, n: int, m: int) -> list[Row]:
     settings = OneVsEachOptions(
         name="ove", lr=RATE, batch_size=n, negatives=m, sampler="others", bias=False
     )
-    plain = Work.of(dataset, settings, "numpy", rows=n)
+    plain = Work(dataset, settings, "numpy", rows=n)
     start = np.asarray(np.random.default_rng(0).normal(size=plain.model.V.shape), np.float32)
 
     def compiled(step: Callable[[Work], Callable[[], object]]) -> Candidate:
         """A step on weights of its own, in the layout of the compiled engine."""
-        work = Work.of(dataset, settings, "numba", n, start)
+        work = Work(dataset, settings, "numba", n, start)
         return Candidate(step(work), lambda: work.model.V - start)
 
     candidates = {"ours": compiled(lambda work: work.updates)}
@@ -260,8 +260,8 @@ def softmax_augment_reduce(dataset: Dataset, n: int, m: int) -> list[Row]:
     size = dataset.info.classes, dataset.info.features
     start = np.asarray(np.random.default_rng(0).normal(0, 0.1, size), np.float32)
     softmax = SoftmaxAugmentReduceOptions(name="ar_softmax", **common, **touched)
-    ours = Work.of(dataset, softmax, "numba", n, start)
-    loop = AugmentReduceLoop(Work.of(dataset, softmax, "numpy", n), start)
+    ours = Work(dataset, softmax, "numba", n, start)
+    loop = AugmentReduceLoop(Work(dataset, softmax, "numpy", n), start)
     others = {
         "OVE, same optimiser": OneVsEachOptions(name="ove", **common, **touched),
         "OVE, SGD": OneVsEachOptions(name="ove", **common),
@@ -273,7 +273,7 @@ def softmax_augment_reduce(dataset: Dataset, n: int, m: int) -> list[Row]:
             "ours": Candidate(ours.updates, lambda: ours.model.V - start),
             "NumPy, per observation": Candidate(loop.iteration, loop.moved),
             **{
-                name: Candidate(Work.of(dataset, settings, "numba", n, start).updates)
+                name: Candidate(Work(dataset, settings, "numba", n, start).updates)
                 for name, settings in others.items()
             },
         },

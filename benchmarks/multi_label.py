@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from matplotlib.figure import Figure
 
 import xcbench
-from benchmarks.comparison import Comparison, System
+from benchmarks.comparison import Comparison, System, kept
 from benchmarks.equal_loss import UNIT
 from benchmarks.measure import ROOT
 from benchmarks.table import markdown
@@ -391,18 +391,15 @@ def parts(rows: pd.DataFrame) -> str:
 
 
 COMPARISON = Comparison(
-    "multi-label.csv",
-    "several labels",
+    kept("multi-label.csv", "several labels", table),
     COLUMNS[1:],
     measured,
     DATASETS,
     SYSTEMS,
-    table,
     LIMIT,
 )
 PARTS = Comparison(
-    "cluster-parts.csv",
-    "parts of cluster_svm",
+    kept("cluster-parts.csv", "parts of cluster_svm", parts),
     COLUMNS[1:],
     measured,
     {name: DATASETS[name] for name in ("bibtex", "delicious", "citeulike")},
@@ -421,7 +418,6 @@ PARTS = Comparison(
         )
         for name, sampler in DRAWN.items()
     },
-    parts,
     LIMIT,
 )
 

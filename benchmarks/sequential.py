@@ -149,7 +149,7 @@ def compared(name: str, dataset: Dataset, peers: Mapping[str, Peer], label: str)
     """Ours, these peers and the loops in C, each with the same draws and weights of its own."""
 
     def candidate(engine: str, loop: Callable[[Work], Callable[[], object]]) -> Candidate:
-        work = Work.of(dataset, SETTINGS[name], engine, rows=ROWS)
+        work = Work(dataset, SETTINGS[name], engine, rows=ROWS)
         return Candidate(loop(work), lambda: work.model.V)
 
     loops = c_loops.libraries()

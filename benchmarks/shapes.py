@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ import scipy.sparse as sp
 
 from benchmarks.measure import in_process
 from xcbench.core import metrics, models
-from xcbench.core.batch import Batch
 from xcbench.core.dataset import Dataset, Rows, Split, square_norms
 from xcbench.core.models.linear import LinearModel
 from xcbench.core.solvers import Streams
@@ -116,35 +114,30 @@ def shape(dataset: Dataset) -> str:
     )
 
 
-@dataclass
 class Work:
-    """A method's first chunk on a dataset, drawn and fetched: what is left are the updates."""
+    """A method's first chunk on a dataset, drawn and fetched: what is left are the updates.
 
-    solver: Minibatch
-    model: LinearModel
-    chunk: Batch
-    local: np.ndarray
+    The draws depend on dataset and settings alone.
 
-    @classmethod
-    def of(
-        cls, dataset: Dataset, settings: Any, engine: str, rows: int = 0, start: Any = 0.0
-    ) -> Work:
-        """Prepare; the draws depend on dataset and settings alone.
+    Parameters
+    ----------
+    rows : of the chunk at most; 0 for all.
+    start : of the weights.
+    """
 
-        Parameters
-        ----------
-        rows : of the chunk at most; 0 for all.
-        start : of the weights.
-        """
-        solver = registry.method_of(settings).build(settings, dataset.info)
-        assert isinstance(solver, Minibatch)
+    def __init__(
+        self, dataset: Dataset, settings: Any, engine: str, rows: int = 0, start: Any = 0.0
+    ) -> None:
         info = dataset.info
-        model = models.make(engine, info.classes, info.features, settings.bias, "float32")
-        chunk = next(solver._chunks(dataset, model, Streams.of(0)))
-        chunk = chunk.part(0, min(len(chunk), rows or len(chunk)))
-        solver.optimizer = solver.optimizer.begun(model)
-        model.V[:] = start
-        return cls(solver, model, chunk, solver.local(dataset))
+        solver = registry.method_of(settings).build(settings, info)
+        assert isinstance(solver, Minibatch)
+        self.solver = solver
+        self.local = solver.local(dataset)
+        self.model = models.make(engine, info.classes, info.features, settings.bias, "float32")
+        chunk = next(solver._chunks(dataset, self.model, Streams.of(0)))
+        self.chunk = chunk.part(0, min(len(chunk), rows or len(chunk)))
+        solver.optimizer = solver.optimizer.begun(self.model)
+        self.model.V[:] = start
 
     @property
     def classes(self) -> np.ndarray:
