@@ -8,7 +8,7 @@ import pandas as pd
 
 from xcbench.board.results import CHOOSING, MEASURES, RANKED, Board
 from xcbench.core.metrics import of_column
-from xcbench.store.ordering import best_first, best_value, near_best
+from xcbench.store.ordering import best_first, near_best
 
 NEAR = (
     0.02  # accuracies within this share of the best one, and losses, count as as good: faster wins
@@ -82,19 +82,20 @@ def in_seconds(board: Board, quality: pd.DataFrame) -> pd.DataFrame:
     """
     shapes = board.finals.groupby("task")[["shape.classes", "shape.train"]].first()
     some = quality[quality["role"].eq(RANKED) & quality["task"].isin(board.measured)]
-    lines = []
-    for (task, seconds), rows in some.groupby(["task", "seconds"]):
-        for measure, chooses in CHOOSING.items():
-            there = rows.dropna(subset=[measure, chooses])
-            if len(there):
-                key = of_column(measure).key
-                chosen = there.loc[[key(there[chooses]).idxmin()]].iloc[0]
-                regret = abs(chosen[measure] - best_value(there[measure], measure))
-                head = (task, *shapes.loc[[task]].astype(int).iloc[0], measure, seconds)
-                lines.append((*head, chosen["method"], chosen[measure], regret))
+    tables = []
+    for measure, chooses in CHOOSING.items():
+        there, key = some.dropna(subset=[measure, chooses]), of_column(measure).key
+        chosen, best = (
+            there.sort_values(column, key=key, kind="stable").drop_duplicates(["task", "seconds"])
+            for column in (chooses, measure)
+        )
+        both = chosen.merge(best, on=["task", "seconds"], suffixes=("", "_of_best"))
+        regret = (both[measure] - both[f"{measure}_of_best"]).abs()
+        tables.append(both.assign(measure=measure, quality=both[measure], regret=regret))
+    table = pd.concat(tables).join(shapes.astype(int).set_axis(["K", "N"], axis=1), on="task")
+    order = ["measure", "K", "N", "seconds", "task"]
     columns = ["task", "K", "N", "measure", "seconds", "method", "quality", "regret"]
-    table = pd.DataFrame(lines, columns=columns)
-    return table.sort_values(["measure", "K", "N", "seconds"], kind="stable", ignore_index=True)
+    return table.sort_values(order, ignore_index=True)[columns]
 
 
 def by_seconds(chosen: pd.DataFrame) -> pd.DataFrame:
