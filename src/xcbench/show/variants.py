@@ -25,10 +25,9 @@ def label(rows: pd.DataFrame, cells: Iterable[Cell]) -> pd.DataFrame:
     The version of the method and the digest of the data count as settings ``method.version`` and
     ``dataset.digest``.
     """
-    version = {cell.cell: cell.method_version for cell in cells}
-    digest = {cell.cell: cell.dataset_digest[:8] for cell in cells}
-    settings = {"method.version": version, "dataset.digest": digest}
-    rows = rows.assign(**{name: rows["cell"].map(it) for name, it in settings.items()})
+    version = rows["cell"].map({cell.cell: cell.method_version for cell in cells})
+    digest = rows["cell"].map({cell.cell: cell.dataset_digest[:8] for cell in cells})
+    rows = rows.assign(**{"method.version": version, "dataset.digest": digest})
     of_data, of_method, of_run = split(rows)
     rows["dataset_label"] = _join(rows["dataset"], _differences(rows, ["dataset"], of_data))
     rows["method_label"] = _join(
