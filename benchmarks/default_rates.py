@@ -237,8 +237,11 @@ def first_table(frame: pd.DataFrame, first: pd.DataFrame) -> str:
 
 def problems(data: str) -> Iterator[Named]:
     """Every dataset, by name; made when it is asked for."""
-    forms = [(form, K) for K in (CLASSES[1], CLASSES[0], CLASSES[2]) for form in FORMS]
-    data_by_name = [(f"{form} K={K:,}", partial(generated, form, K)) for form, K in forms]
+    data_by_name = [
+        (f"{form} K={K:,}", partial(generated, form, K))
+        for K in (CLASSES[1], CLASSES[0], CLASSES[2])
+        for form in FORMS
+    ]
     yield from data_by_name[: 2 * len(FORMS)]
     for name in SHIPPED:
         rows = 0 if name in SYNTHETIC else REAL_ROWS

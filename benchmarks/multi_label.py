@@ -110,25 +110,17 @@ def measured(trained: Trained, data: Dataset) -> tuple[float, ...]:
     return *(value or 0.0 for value in values), milliseconds, trained.size() / 1e6
 
 
-def of_files(save: Callable[[str], Any]) -> Callable[[], float]:
+def of_files(save: Callable[[str], Any]) -> float:
     """Bytes of the files that a library writes into a folder."""
-
-    def size() -> float:
-        with TemporaryDirectory() as folder:
-            save(folder)
-            return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
-
-    return size
+    with TemporaryDirectory() as folder:
+        save(folder)
+        return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
 
 
-def top(scores: Callable[[Any], np.ndarray]) -> Callable[[Split], Best]:
+def top(test: Split, scores: Callable[[Any], np.ndarray]) -> np.ndarray:
     """The labels of the highest scores, a block of rows at a time."""
-
-    def best(test: Split) -> Any:
-        blocks = (scores(test.X[i : i + BLOCK]) for i in range(0, len(test), BLOCK))
-        return np.concatenate([np.argsort(-block, axis=1)[:, :DEPTH] for block in blocks])
-
-    return lambda test: partial(best, test)
+    blocks = (scores(test.X[i : i + BLOCK]) for i in range(0, len(test), BLOCK))
+    return np.concatenate([np.argsort(-block, axis=1)[:, :DEPTH] for block in blocks])
 
 
 # ---------------------------------------------------------------- ours
@@ -166,7 +158,10 @@ def one_vs_rest(data: Dataset, loss: str, **settings: Any) -> Iterator[Trained |
         y[Y.indices[Y.indptr[k] : Y.indptr[k + 1]]] = 1
         learner = learners[loss](**settings).fit(X, y)
         V[k], b[k] = learner.coef_[0], learner.intercept_[0]
-    yield Trained(top(lambda rows: rows @ V.T + b), lambda: V.nbytes)
+    yield Trained(
+        lambda test: lambda: top(test, lambda rows: rows @ V.T + b),
+        lambda: V.nbytes,
+    )
 
 
 def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Trained | None]:
@@ -184,7 +179,7 @@ def napkin(data: Dataset, learner: str = "PLT", seed: int = 0) -> Iterator[Train
         model.fit(X, labels)
         yield Trained(
             lambda test: partial(model.predict, sp.csr_matrix(test.X), top_k=DEPTH),
-            of_files(lambda copy: shutil.copytree(folder, copy, dirs_exist_ok=True)),
+            lambda: of_files(lambda copy: shutil.copytree(folder, copy, dirs_exist_ok=True)),
         )
 
 
@@ -215,7 +210,8 @@ def parabel(data: Dataset, trees: int, seed: int) -> Iterator[Trained | None]:
             return [[label for label, _ in model.predict(row, top_k=DEPTH)] for row in rows]
 
         yield Trained(
-            lambda test: partial(best, pairs(sp.csr_matrix(test.X))), of_files(model.save)
+            lambda test: partial(best, pairs(sp.csr_matrix(test.X))),
+            lambda: of_files(model.save),
         )
 
 
@@ -230,7 +226,11 @@ def libmultilabel(data: Dataset, learner: str, C: float) -> Iterator[Trained | N
     yield None
     model = train_by(Y, X, options=f"-s 1 -c {C} -B 1 -q", verbose=False)
     yield Trained(
-        top(lambda rows: model.predict_values(sp.csr_matrix(rows, dtype=np.float64))),
+        lambda test: (
+            lambda: top(
+                test, lambda rows: model.predict_values(sp.csr_matrix(rows, dtype=np.float64))
+            )
+        ),
         lambda: len(pickle.dumps(model)),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -145,15 +145,10 @@ def full_batch() -> list[Row]:
 # ---------------------------------------------------------------- lockstep
 def one_by_one(
     solvers: list[Any], dataset: Dataset, trained: list[Any], streams: Streams, stops: list[float]
-) -> None:
+) -> Iterator[Any]:
     """Train with one rate after the other, with the same draws."""
     for solver, model in zip(solvers, trained, strict=True):
-        list(solver.fit(dataset, model, Streams.of(0), stops))
-
-
-def in_lockstep(*arguments: Any) -> None:
-    """Train with all rates together."""
-    list(lockstep.fit(*arguments))
+        yield from solver.fit(dataset, model, Streams.of(0), stops)
 
 
 def rates_together(name: str, dataset: Dataset, rates: list[float], epochs: float) -> list[Row]:
@@ -161,18 +156,18 @@ def rates_together(name: str, dataset: Dataset, rates: list[float], epochs: floa
     method = registry.find(name).thing
     settings = method.schema(name=name)
 
-    def trained(train: Callable[..., None]) -> np.ndarray:
+    def trained(train: Callable[..., Iterator[Any]]) -> np.ndarray:
         """Weights of all rates."""
         solvers = [method.build(replace(settings, lr=lr), dataset.info) for lr in rates]
         weights = [model_of(dataset, "numba") for _ in rates]
-        train(solvers, dataset, weights, Streams.of(0), [epochs])
+        list(train(solvers, dataset, weights, Streams.of(0), [epochs]))
         return np.array([model.V for model in weights])
 
     faster = lockstep.fewest(dataset.info, "float32") <= len(rates)
     return ratios(
         shape(dataset),
         {
-            "ours": Candidate(partial(trained, in_lockstep)),
+            "ours": Candidate(partial(trained, lockstep.fit)),
             "one by one": Candidate(partial(trained, one_by_one)),
         },
         {"one by one": 2.0} if faster else {},

@@ -150,8 +150,11 @@ def _value(
         low, high = np.log10(protocol.decay)
         return rounded(10 ** (low + (high - low) * u))
     decades = protocol.rate_decades if name == "lr" else protocol.option_decades
-    centre = default_rate(method, settings.method, info) if name == "lr" else None
-    centre = float(asdict(settings.method)[name]) if centre is None else centre
+    centre = (
+        default_rate(method, settings.method, info)
+        if name == "lr"
+        else float(asdict(settings.method)[name])
+    )
     value = rounded(centre * 10 ** (decades * (2 * u - 1)))
     return min(value, 1.0) if name == "alpha" else value
 

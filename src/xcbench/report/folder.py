@@ -93,7 +93,9 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
         return table
 
     with durable.new_folder(out) as scratch:
-        by_label = _by_label(labelled, cells)
+        by_name = {cell.cell: cell for cell in cells}
+        named = labelled.groupby("dataset_label")["cell"]
+        by_label = {str(label): [by_name[name] for name in names] for label, names in named}
         drawn = figures.draw(labelled, curves, trained, scratch / "figures")
         final = section.markdown([*page.summary(by_label, table, checkpoint)])
         texts["table.md"] = f"# {title}\n\n{final}"
@@ -108,15 +110,6 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
             (scratch / name).write_text(text, encoding="utf-8")
         (scratch / INPUTS).write_text(_checksums(scratch, inputs), encoding="utf-8")
     return table
-
-
-def _by_label(rows: pd.DataFrame, cells: list[Cell]) -> dict[str, list[Cell]]:
-    """Cells by label of their dataset."""
-    label = dict(zip(rows["cell"], rows["dataset_label"], strict=True))
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(label[cell.cell], []).append(cell)
-    return groups
 
 
 def _digest(*inputs: str) -> str:
