@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import matplotlib
@@ -114,13 +113,11 @@ def _build(cells: list[Cell], out: Path, title: str, stale: str, checkpoint: str
 
 def _digest(*inputs: str) -> str:
     """Hash of what a report is made of, the code that makes it included."""
-    digest = hashlib.sha256(matplotlib.__version__.encode())
     rooms = (Path(module).parent for module in (__file__, show.__file__))
-    for path in sorted(path for room in rooms for path in room.iterdir() if path.suffix in CODE):
-        digest.update(path.read_bytes())
-    for text in inputs:
-        digest.update(hashlib.sha256(text.encode(errors="surrogatepass")).digest())
-    return digest.hexdigest()
+    code = sorted(path for room in rooms for path in room.iterdir() if path.suffix in CODE)
+    texts = (text.encode(errors="surrogatepass") for text in (matplotlib.__version__, *inputs))
+    digests = [*map(sealed.file_digest, code), *map(sealed.digest, texts)]
+    return sealed.digest("".join(digests).encode())
 
 
 def _is_of(out: Path, inputs: str) -> bool:
