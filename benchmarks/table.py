@@ -86,13 +86,6 @@ class Row:
         value = next(x for x in (self.judged, self.ratio, self.ours) if x is not None)
         return "yes" if (value - float(limit)) * (1 if relation == ">=" else -1) >= 0 else "no"
 
-    def cells(self) -> dict[str, str]:
-        """What stands in the table."""
-        numbers = {"ours": self.ours, "peer": self.peer, "ratio": self.ratio}
-        shown = {name: "" if x is None else f"{x:.3g}" for name, x in numbers.items()}
-        names = {"benchmark": self.benchmark, "shape": self.shape}
-        return {**names, **shown, "goal": self.goal, "held": self.held}
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -164,7 +157,9 @@ def markdown(table: pd.DataFrame, kind: str = "github") -> str:
 def save(name: str, rows: list[Row], folder: Path) -> str:
     """Put a benchmark's rows in the place of its former ones; gives them as text."""
     csv = folder / "benchmarks.csv"
-    new = pd.DataFrame([row.cells() for row in rows], columns=COLUMNS)
+    new = pd.DataFrame([[getattr(row, name) for name in COLUMNS] for row in rows], columns=COLUMNS)
+    numbers = new[["ours", "peer", "ratio"]].astype(float)
+    new[[*numbers]] = numbers.map("{:.3g}".format).replace("nan", "")
     text = markdown(new, "simple")
     new["benchmark"] = f"{name}: " + new["benchmark"]
     if csv.exists():
