@@ -26,7 +26,7 @@ from xcbench.core.dataset import Dataset, Info, LabelSets, Split
 from xcbench.methods import registry
 from xcbench.methods.method import default_rate
 from xcbench.plan import planning, sweeps
-from xcbench.show import fronts, pictures
+from xcbench.show import charts, pictures
 from xcbench.show.effects import Effect
 from xcbench.store import cells
 from xcbench.store.ordering import best_of_each
@@ -160,7 +160,7 @@ def test_a_front_has_whom_nobody_dominates() -> None:
         for i in cost.index
     ]  # fmt: skip
     entries = pd.DataFrame({"train_seconds": cost, "accuracy": quality})
-    front = fronts.front(entries, "train_seconds", "accuracy")
+    front = charts.pareto_front(entries, "train_seconds", "accuracy")
     assert not any(dominated[i] for i in front)
     points = {(cost[i], quality[i]) for i in cost.index if not dominated[i]}
     assert {(cost[i], quality[i]) for i in front} == points
@@ -168,7 +168,7 @@ def test_a_front_has_whom_nobody_dominates() -> None:
 
 def test_a_front_begins_at_the_cheapest_even_if_it_is_never_right() -> None:
     entries = pd.DataFrame({"model_mib": [1.0, 2.0, 3.0], "accuracy": [0.0, 0.0, 0.5]})
-    assert list(fronts.front(entries, "model_mib", "accuracy")) == [0, 2]
+    assert list(charts.pareto_front(entries, "model_mib", "accuracy")) == [0, 2]
 
 
 def test_a_conclusion_survives_where_it_holds_on_all_tasks() -> None:

@@ -24,7 +24,7 @@ from xcbench.core.models.linear import LinearModel
 from xcbench.errors import UserError
 from xcbench.papers import Grid, run
 from xcbench.papers.rows import stopped
-from xcbench.show import fronts, summary, variants
+from xcbench.show import charts, summary, variants
 from xcbench.store import results
 from xcbench.store.ordering import best_first, best_of_each, best_value, near_best
 
@@ -162,9 +162,13 @@ def test_a_better_method_gains(column: str) -> None:
 @pytest.mark.parametrize("column", COLUMNS)
 def test_the_front_ends_at_the_best_quality(column: str) -> None:
     entries = cells(column).assign(train_seconds=[1.0, 3.0, 2.0]).set_index("cell")
-    assert list(fronts.front(entries, "train_seconds", column)) == ["poor", "middling", "good"]
+    assert list(charts.pareto_front(entries, "train_seconds", column)) == [
+        "poor",
+        "middling",
+        "good",
+    ]
     dear = entries.assign(train_seconds=[3.0, 1.0, 2.0])
-    assert list(fronts.front(dear, "train_seconds", column)) == ["good"]
+    assert list(charts.pareto_front(dear, "train_seconds", column)) == ["good"]
 
 
 @pytest.mark.parametrize("name", ["log_loss", "error", "precision_at_1"])

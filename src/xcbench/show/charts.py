@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from xcbench.show import fronts as pareto
+from xcbench.core.metrics import of_column
 from xcbench.show import style
 from xcbench.show.formats import NONE
 
@@ -70,12 +70,20 @@ def fronts(
 def _front(ax: Axes, rows: pd.DataFrame, cost: str, quality: str) -> list[str]:
     """Points of a task, and the line of its front with numbers; gives the methods on it."""
     ax.plot(rows[cost], rows[quality], "o", color="#aaaaaa", markersize=3)
-    best = rows.loc[pareto.front(rows, cost, quality)]
+    best = rows.loc[pareto_front(rows, cost, quality)]
     ax.plot(best[cost], best[quality], "o-", color=FRONT, markersize=4, linewidth=1)
     offset: dict[str, Any] = {"xytext": (-3, 4), "textcoords": "offset points", "ha": "right"}
     for number, point in enumerate(zip(best[cost], best[quality], strict=True), start=1):
         ax.annotate(str(number), point, fontsize=6.5, **offset)
     return [*map(str, best["method"])]
+
+
+def pareto_front(entries: pd.DataFrame, cost: str, quality: str) -> pd.Index:
+    """Entries for which no other has a better quality at the same cost or less."""
+    columns = {name: of_column(name).key(entries[name]) for name in (cost, quality)}
+    keys = pd.DataFrame(columns).dropna().astype(float).sort_values([cost, quality], kind="stable")
+    best = keys[quality].cummin().shift(fill_value=np.inf)
+    return keys.index[keys[quality] < best]
 
 
 def heat_map(shares: pd.DataFrame) -> Figure:
