@@ -1,15 +1,14 @@
 """Executors, which run the cells of a launch: local processes, SLURM, Dask or Ray.
 
-An executor is one file with one class. Its tasks save cells in ``runs/``, on a shared file system;
-the launch handles the grid, progress and tracking.
+An executor is one file with one class, `Engine`. Its tasks save cells in ``runs/``, on a shared
+file system; the launch handles the grid, progress and tracking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
 from xcbench.config.settings import EXECUTORS, Config
 from xcbench.errors import UserError
@@ -50,5 +49,4 @@ def run(queue: Queue, launch: Config, progress: Progress) -> Iterator[Outcome]:
     if launch.executor == LOCAL or not queue:
         return workers.run(queue, launch.workers, progress.begin, progress.inside)
     module = import_module(f"{__name__}.{launch.executor}")
-    start: Callable[[Config, Path], elsewhere.Executor] = module.start
-    return elsewhere.run(queue, start(launch, queue.runs_dir))
+    return elsewhere.run(queue, module.Engine(launch, queue.runs_dir))

@@ -11,22 +11,17 @@ import distributed
 from xcbench import plugins
 from xcbench.config.settings import Config
 from xcbench.errors import UserError
-from xcbench.run.executors.elsewhere import LostTask
+from xcbench.run.executors.elsewhere import Executor, LostTask
 from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system.processes import without_signals
 
 PATIENCE = 20.0  # seconds for a scheduler to answer
 
 
-def start(launch: Config, runs_dir: Path) -> DaskExecutor:
-    """Executor of a launch."""
-    return DaskExecutor(launch)
-
-
-class DaskExecutor:
+class Engine(Executor):
     """A client of Dask's scheduler."""
 
-    def __init__(self, launch: Config) -> None:
+    def __init__(self, launch: Config, runs_dir: Path) -> None:
         self.at_once = launch.workers
         self.cluster = None
         address: str | None = launch.executor_address
@@ -50,10 +45,6 @@ class DaskExecutor:
         if not self.client.scheduler_info()["workers"]:
             print(f"the Dask scheduler at {address} has no worker yet", flush=True)
 
-    def room(self, running: int) -> int:
-        """As many tasks as cells may run side by side."""
-        return self.at_once - running
-
     def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Hand tasks over."""
         try:
@@ -71,14 +62,13 @@ class DaskExecutor:
     def result(self, task: Handle) -> Result:
         """Result of a future."""
         try:
-            result: Result = task.result(timeout=PATIENCE)
+            return task.result(timeout=PATIENCE)
         except distributed.KilledWorker:
             raise LostTask("the Dask workers that ran it died: killed, or out of memory?") from None
         except distributed.client.FutureCancelledError:
             raise LostTask("cancelled: by someone, or the Dask scheduler is gone") from None
         except Exception as error:  # such as of a worker without xcbench
             raise LostTask(f"Dask lost it: {plugins.failure(error)}") from None
-        return result
 
     def close(self) -> None:
         """Cancel the tasks, and end the workers that were started here."""

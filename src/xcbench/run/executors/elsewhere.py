@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from xcbench.plan.planning import Job
 from xcbench.run.executors.task import Handle, Result, Task
@@ -29,21 +29,33 @@ class LostTask(Exception):
         self.reason, self.log = reason, log
 
 
-class Executor(Protocol):
-    """Contract of an engine that runs tasks."""
+class Executor(ABC):
+    """Contract of an engine that runs tasks, made of the settings of a launch and its runs folder.
+
+    Attributes
+    ----------
+    at_once : cells that may run side by side.
+    """
+
+    at_once: int
 
     def room(self, running: int) -> int:
         """Number of further tasks it accepts while some are running."""
+        return self.at_once - running
 
+    @abstractmethod
     def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Submit tasks; returns the engine's handles."""
 
-    def ended(self, tasks: Sequence[object]) -> Sequence[Handle]:
+    @abstractmethod
+    def ended(self, tasks: Sequence[Handle]) -> Sequence[Handle]:
         """Tasks that have ended, successfully or not."""
 
-    def result(self, task: object) -> Result:
+    @abstractmethod
+    def result(self, task: Handle) -> Result:
         """Result of a task that has ended; raises `LostTask` if there is none."""
 
+    @abstractmethod
     def close(self) -> None:
         """Cancel running tasks and release the engine."""
 

@@ -13,22 +13,17 @@ from ray import exceptions
 
 from xcbench.config.settings import Config
 from xcbench.errors import UserError, one_line
-from xcbench.run.executors.elsewhere import LostTask
+from xcbench.run.executors.elsewhere import Executor, LostTask
 from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system.processes import without_signals
 
 PATIENCE = 20.0  # seconds for a cluster to answer
 
 
-def start(launch: Config, runs_dir: Path) -> RayExecutor:
-    """Executor of a launch."""
-    return RayExecutor(launch)
-
-
-class RayExecutor:
+class Engine(Executor):
     """A driver of Ray."""
 
-    def __init__(self, launch: Config) -> None:
+    def __init__(self, launch: Config, runs_dir: Path) -> None:
         self.at_once, address = launch.workers, launch.executor_address
         here: dict[str, object] = {} if address else {"num_cpus": launch.workers}
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -46,30 +41,25 @@ class RayExecutor:
             raise UserError(f"Ray does not start, or does not answer: {one_line(error)}") from None
         self.work = ray.remote(num_cpus=1, max_retries=0)(work)
 
-    def room(self, running: int) -> int:
-        """As many tasks as cells may run side by side."""
-        return self.at_once - running
-
     def submit(self, tasks: Sequence[Task]) -> Sequence[Handle]:
         """Hand tasks over."""
         return [self.work.remote(task) for task in tasks]
 
-    def ended(self, tasks: Sequence[object]) -> Sequence[Handle]:
+    def ended(self, tasks: Sequence[Handle]) -> Sequence[Handle]:
         """References that are ready."""
         ready, _ = ray.wait([*tasks], num_returns=len(tasks), timeout=0) if tasks else ([], [])
         return list(ready)
 
-    def result(self, task: object) -> Result:
+    def result(self, task: Handle) -> Result:
         """Result of a reference."""
         try:
-            result: Result = ray.get(task)
+            return ray.get(task)
         except exceptions.OutOfMemoryError:
             raise LostTask("out of memory: Ray killed the worker") from None
         except exceptions.WorkerCrashedError:
             raise LostTask("the Ray worker died: killed, or out of memory?") from None
         except exceptions.RayError as error:
             raise LostTask(f"Ray lost it: {one_line(error)[:200]}") from None
-        return result
 
     def close(self) -> None:
         """Cancel the tasks, and end what was started here."""

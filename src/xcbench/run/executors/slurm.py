@@ -20,7 +20,7 @@ import submitit
 from xcbench.config.settings import Config
 from xcbench.errors import UserError, one_line
 from xcbench.options import Content
-from xcbench.run.executors.elsewhere import PAUSE, VISIBLE, LostTask
+from xcbench.run.executors.elsewhere import PAUSE, VISIBLE, Executor, LostTask
 from xcbench.run.executors.task import Handle, Result, Task, work
 from xcbench.system import durable
 
@@ -39,34 +39,33 @@ ENDS = {
     GONE: "is not known to SLURM any more: cancelled before it began?",
 }
 USUAL = ("None", "Priority", "Resources", "JobArrayTaskLimit", "BeginTime", "Cleaning")
+GENERAL = ("timeout_min", "mem_gb", "cpus_per_task")  # settings of submitit for any cluster
 LOG = 4000  # last characters of a job's log that are kept
 
 
-def start(launch: Config, runs_dir: Path) -> SlurmExecutor:
-    """Executor of a launch."""
-    return SlurmExecutor(launch, runs_dir / "submitit" / f"{launch.grid}-{os.getpid()}")
-
-
-class SlurmExecutor:
+class Engine(Executor):
     """Jobs of a launch; one array at a time.
 
-    Parameters
+    Attributes
     ----------
     folder : where submitit keeps what jobs get and print; it stays where one failed.
     """
 
-    def __init__(self, launch: Config, folder: Path) -> None:
+    def __init__(self, launch: Config, runs_dir: Path) -> None:
         settings = asdict(launch.slurm)
         python = settings.pop("python")
-        general = {name: settings.pop(name) for name in ("timeout_min", "mem_gb", "cpus_per_task")}
-        options = {f"slurm_{name}": value for name, value in settings.items()}
         parameters = {
-            **{name: value for name, value in (general | options).items() if value is not None},
+            **{
+                name if name in GENERAL else f"slurm_{name}": value
+                for name, value in settings.items()
+                if value is not None
+            },
             "name": f"xcbench-{launch.grid}",
             "slurm_array_parallelism": launch.workers,
             "slurm_signal_delay_s": 0,
         }
-        self.folder, self.at_once = folder.absolute(), launch.workers
+        self.at_once = launch.workers
+        self.folder = runs_dir.absolute() / "submitit" / f"{launch.grid}-{os.getpid()}"
         try:
             self.executor = submitit.AutoExecutor(self.folder, cluster=CLUSTER, slurm_python=python)
             self.executor.update_parameters(**parameters)
@@ -139,12 +138,11 @@ class SlurmExecutor:
             how = ENDS.get(state, f"ended without a result ({state.lower()})")
             raise LostTask(f"SLURM's job {task} {how}", self._log(job))
         try:
-            result: Result = job.result()
+            return job.result()
         except Exception as error:
             raise LostTask(
                 f"SLURM's job {task}: {one_line(error)[-200:]}", self._log(job)
             ) from None
-        return result
 
     def _log(self, job: Handle) -> str:
         """The end of what a job printed."""

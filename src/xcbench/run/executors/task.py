@@ -44,8 +44,12 @@ class Task:
     @classmethod
     def of(cls, jobs: Sequence[Job]) -> Task:
         """Task of a launch in this process."""
-        texts = tuple(job.to_json() for job in jobs)
-        return cls(os.getcwd(), tuple(sys.path), xcbench.__version__, texts)
+        return cls(
+            folder=os.getcwd(),
+            places=tuple(sys.path),
+            version=xcbench.__version__,
+            jobs=tuple(job.to_json() for job in jobs),
+        )
 
 
 @dataclass(frozen=True)
