@@ -62,9 +62,8 @@ class Api:
             points = [Metric(name, value, at, step) for name, value, at, step in run.points]
             for metrics, some in zip_longest(batches(points, METRICS), params, fillvalue=()):
                 self.client.log_batch(key, metrics, some)
-            name, digest, source_type, source, profile = run.data
-            data = Dataset(name, digest, source_type, source, "", profile)
-            self.client.log_inputs(key, [DatasetInput(data, [InputTag(*CONTEXT)])])
+            data = DatasetInput(Dataset(**run.data), [InputTag(*CONTEXT)])
+            self.client.log_inputs(key, [data])
             self.client.set_terminated(key, run.status, run.end)
 
     def delete(self, entries: Sequence[Entry]) -> None:

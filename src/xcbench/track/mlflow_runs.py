@@ -32,19 +32,9 @@ FOLDER = "runs_folder"  # tag: identity of the folder of runs that a run on a se
 Point = tuple[str, float, int, int]  # metric, value, time in ms, step
 
 
-class Data(NamedTuple):
-    """A dataset as MLflow records it among the inputs of a run."""
-
-    name: str
-    digest: str
-    source_type: str
-    source: str
-    profile: str
-
-
 @dataclass
 class Run:
-    """Content of a run; times are in ms."""
+    """Content of a run; times are in ms, and ``data`` are the fields of MLflow's `Dataset`."""
 
     name: str
     status: str
@@ -53,7 +43,7 @@ class Run:
     tags: dict[str, str]
     params: dict[str, str]
     points: list[Point]
-    data: Data
+    data: dict[str, str]
 
 
 class Entry(NamedTuple):
@@ -91,35 +81,33 @@ def of(cell: Cell, grid: str = "") -> Run:
         tags=_tags(cell, grid),
         params={key: _cut(value) for key, value in settings.items()},
         points=points,
-        data=_data(cell),
+        data={
+            "name": cell.dataset,
+            "digest": cell.dataset_digest[:36],
+            "source_type": "xcbench",
+            "source": json.dumps(cell.config.get("dataset", {})),  # what the digest is made of
+            "schema": "",
+            "profile": json.dumps(cell.shape),
+        },
     )
 
 
 def _tags(cell: Cell, grid: str) -> dict[str, str]:
     names = ("cell", "status", "dataset", "dataset_digest", "method", "method_version", "seed")
-    tags = {name: vars(cell)[name] for name in (*names, "engine", "message")}
     version, commit = cell.environment.get("xcbench"), cell.environment.get("git_commit")
-    tags |= {"grid": grid or None, "git_commit": commit, "started": repr(cell.started)}
-    tags |= {"git_commit_missing": None if commit else cell.commit_source}
-    tags |= {BEST_BY: best.by if (best := _best(cell)) else None}
-    tags |= {
+    best = _best(cell)
+    tags = {
+        **{name: vars(cell)[name] for name in (*names, "engine", "message")},
+        "grid": grid or None,
+        "git_commit": commit,
+        "started": repr(cell.started),
+        "git_commit_missing": None if commit else cell.commit_source,
+        BEST_BY: best.by if best else None,
         "mlflow.source.name": f"xcbench {version}" if version else "xcbench",
         "mlflow.source.type": "LOCAL",
         "mlflow.source.git.commit": commit,
     }
     return {name: _cut(value) for name, value in tags.items() if value is not None}
-
-
-def _data(cell: Cell) -> Data:
-    """The dataset with what its digest is made of; the profile is its shape."""
-    source = cell.config.get("dataset", {})
-    return Data(
-        cell.dataset,
-        cell.dataset_digest[:36],
-        "xcbench",
-        json.dumps(source),
-        json.dumps(cell.shape),
-    )
 
 
 def _points(cell: Cell) -> Iterator[Point]:
@@ -128,7 +116,7 @@ def _points(cell: Cell) -> Iterator[Point]:
     steps = list(map(int, curve.pop("iteration")))
     stamps = _stamps(cell)
     for name, column in curve.items():  # seconds of training too, to choose as an axis
-        metric = _metric(str(name))
+        metric = f"{LOSS}{name}" if "log_loss" in str(name) else str(name)
         for step, stamp, value in zip(steps, stamps, column, strict=True):
             if _is_number(value):
                 yield metric, float(value), stamp, step
@@ -148,11 +136,6 @@ def _summary(cell: Cell) -> Iterator[Point]:
 def _best(cell: Cell) -> Checkpoint | None:
     """Best checkpoint of a cell that ended, by validation, else by training."""
     return checkpoints.best(cell.curve) if cell.status in ENDED else None
-
-
-def _metric(column: str) -> str:
-    """Name of the curve of a column."""
-    return f"{LOSS}{column}" if "log_loss" in column else column
 
 
 def _stamps(cell: Cell) -> list[int]:
