@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
-
-NAN = float("nan")
 
 
 def parse(text: bytes) -> pd.DataFrame:
@@ -27,24 +27,12 @@ def parse(text: bytes) -> pd.DataFrame:
         raise ValueError("a curve with lines of different lengths")
     if not rows:
         return pd.DataFrame(columns=names)
-    columns = list(zip(*rows, strict=True))
-    return pd.DataFrame(
-        {name: _column(values) for name, values in zip(names, columns, strict=True)}, copy=False
-    )
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return pd.DataFrame({name: _column(words) for name, words in columns}, copy=False)
 
 
 def _column(words: tuple[str, ...]) -> np.ndarray:
-    for kind in (_integers, _numbers):
-        try:
-            return kind(words)
-        except (ValueError, OverflowError):  # the latter of more digits than 64 bits have
-            continue
-    return np.array([word or NAN for word in words], object)
-
-
-def _integers(words: tuple[str, ...]) -> np.ndarray:
-    return np.array([int(word) for word in words], np.int64)
-
-
-def _numbers(words: tuple[str, ...]) -> np.ndarray:
-    return np.array([float(word) if word else NAN for word in words])
+    for number, kind in ((int, np.int64), (float, np.float64)):
+        with suppress(ValueError, OverflowError):  # the latter of more digits than 64 bits have
+            return np.array([number(word or "nan") for word in words], kind)
+    return np.array([word or math.nan for word in words], object)
