@@ -217,11 +217,10 @@ class LinearClassifier(Predictor):
     ) -> Self:
         """Train for some epochs; options override the parameters."""
         epochs, goes_on, resumable, horizon, _ = span
-        watch = watch or Watch()
         if not isinstance(epochs, int | np.integer) or epochs < 1:
             raise ValueError(f"epochs={epochs!r} is not possible: it must be an integer above 0")
         with problem.value_errors():
-            method, settings = self._prepare(dataset, options or {}, span, watch.copies)
+            method, settings = self._prepare(dataset, options or {}, span, int(watch is not None))
             solver = method.build(settings, dataset.info).over(horizon or epochs)
             model = self._empty(method, solver, self.state_ if goes_on else {})
         if not goes_on:
@@ -236,7 +235,8 @@ class LinearClassifier(Predictor):
             solver.optimizer.state() if isinstance(solver, Minibatch) and resumable else {}
         )
         self._keep(solver, model)
-        watch.put_back(self.state_)
+        if watch:
+            watch.put_back(self.state_)
         return self
 
     def _train(
@@ -245,14 +245,15 @@ class LinearClassifier(Predictor):
         dataset: Dataset,
         model: Model,
         epochs: int,
-        watch: Watch,
+        watch: Watch | None,
     ) -> None:
         """Pull a solver from epoch to epoch, until it or the watch ends."""
         bar, stops = Bar("epoch", epochs, bool(self.verbose)), np.arange(1.0, epochs + 1).tolist()
         seen = 0
         for epoch, progress in enumerate(fit(dataset, model, self._streams, stops)):
             if not epoch:
-                watch.begins(model)
+                if watch:
+                    watch.measure(model)
                 continue
             idle = progress.observations == seen  # of a batch larger than an epoch
             seen = progress.observations
@@ -261,8 +262,8 @@ class LinearClassifier(Predictor):
             steps = progress.earlier or [progress]
             self.loss_curve_ += [float(step.objective) for step in steps]
             self.n_iter_ += len(steps)
-            ends = watch.sees(model)
-            bar.show(epoch, f"loss {self.loss_curve_[-1]:.4g}{watch.shown()}")
+            ends = watch is not None and watch.sees(model)
+            bar.show(epoch, f"loss {self.loss_curve_[-1]:.4g}{watch.shown() if watch else ''}")
             if ends:
                 break
         bar.end()

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator
 
 from xcbench.core.dataset import Split
 from xcbench.core.likelihoods import LINKS
-from xcbench.core.metrics import evaluate, of_column
 from xcbench.core.models.model import Model
 from xcbench.methods.method import Method
+from xcbench.train.rate import measured
 
 FEW_ROWS = 25  # a class on average, below which late epochs may be worse than early ones
 NEVER = 2**31  # epochs without an improvement
@@ -58,37 +58,10 @@ def automatic(method: Method, rows: int, classes: int) -> EarlyStopping | None:
 
 
 class Watch:
-    """Called before training and after every epoch; this base class never stops a fit.
-
-    Attributes
-    ----------
-    copies : of the weights that it keeps.
-    """
-
-    copies = 0
-
-    def begins(self, model: Model) -> None:
-        """Measure the model before training."""
-
-    def sees(self, model: Model) -> bool:
-        """Whether to stop training now."""
-        return False
-
-    def shown(self) -> str:
-        """Last measurement, for the progress bar."""
-        return ""
-
-    def put_back(self, state: dict[str, np.ndarray]) -> None:
-        """Restore the weights of an earlier epoch if they were better."""
-
-
-class LossWatch(Watch):
-    """Stop a fit when the loss of held-out rows stops improving; keep the best weights.
+    """Stop a fit when the loss of held-out rows stops improving; keep a copy of the best weights.
 
     These may be those before training.
     """
-
-    copies = 1
 
     def __init__(self, rows: Split, rule: EarlyStopping) -> None:
         self.rows, self.rule = rows, rule
@@ -97,27 +70,24 @@ class LossWatch(Watch):
         self.waited = 0
         self.state: dict[str, np.ndarray] = {}
 
-    def begins(self, model: Model) -> None:
-        """Remember the weights before training."""
-        self._measure(model)
-
     def sees(self, model: Model) -> bool:
-        """Measure the log loss of the held-out rows, or their error."""
-        value, key = self._measure(model)
-        self.curve.append(value)
-        self.waited = 0 if key < self.goal - self.rule.tol else self.waited + 1
-        self.goal = min(self.goal, key)
+        """Whether to stop training after an epoch."""
+        loss = self.measure(model)
+        self.curve.append(loss)
+        self.waited = 0 if loss < self.goal - self.rule.tol else self.waited + 1
+        self.goal = min(self.goal, loss)
         return self.waited >= self.rule.n_iter_no_change
 
-    def _measure(self, model: Model) -> tuple[float, float]:
-        """Loss, and its key, smaller if better; keeps weights that are the best so far."""
-        values = evaluate(model.corrected, self.rows)
-        name = "log_loss" if "log_loss" in values else "error"
-        key = float(of_column(name).key(values[name]))
-        if key < self.lowest:
-            self.lowest = key
+    def measure(self, model: Model) -> float:
+        """Log loss of the held-out rows, or their error; keeps the best weights so far.
+
+        To be called before training too.
+        """
+        loss = measured(model, self.rows)
+        if loss < self.lowest:
+            self.lowest = loss
             self.state = {name: array.copy() for name, array in model.state().items()}
-        return values[name], key
+        return loss
 
     def shown(self) -> str:
         """The last loss."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from xcbench.core.dataset import Split
 from xcbench.estimators import problem
 from xcbench.estimators.base import LinearClassifier, Seed, Span
-from xcbench.estimators.early_stopping import EarlyStopping, LossWatch, Watch, automatic, held_out
+from xcbench.estimators.early_stopping import EarlyStopping, Watch, automatic, held_out
 from xcbench.estimators.problem import Features, Labels
 from xcbench.methods import registry
 from xcbench.methods.options import AUTO
@@ -140,10 +140,10 @@ class SampledSoftmaxClassifier(LinearClassifier):
         split = self._problem(X, y, self.reduction)
         if before is not None and not np.array_equal(before, self.classes_):
             raise ValueError("warm_start continues with the same classes; y has other ones")
-        watch, rule = Watch(), self._rule(len(split))
+        watch, rule = None, self._rule(len(split))
         if rule:
             split, rest = held_out(split, rule.validation_fraction, self._seed())
-            watch = LossWatch(rest, rule)
+            watch = Watch(rest, rule)
             self.validation_loss_curve_ = watch.curve
         dataset = problem.dataset(split, len(self.classes_))
         overrides: dict[str, object] = {"init": "zero"} if goes_on else {}
