@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ FREQUENT = 19  # rows that some labels have in every format
 FEATURES = SIDE * SIDE
 SIZES = {"train": TRAIN, "test": TEST, "features": FEATURES, "classes": LABELS, "nonzeros": 4}
 Make = Callable[[], tuple[Raw, Raw]]
+Files = tuple[bytes, ...]
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ class Table:
         """First label of every row."""
         return np.array([labels[0] for labels in self.labels])
 
-    def pairs(self, first: int = 0, mark: str = ":") -> list[str]:
-        """The features of every row, numbered from ``first``."""
-        return [
-            " ".join(f"{j + first}{mark}{row[j]}" for j in np.flatnonzero(row))
-            for row in self.counts
-        ]
+    @property
+    def images(self) -> np.ndarray:
+        """The counts of every row as grey values of a square (N, side, side)."""
+        return self.counts.reshape(-1, SIDE, SIDE) * 28
+
+    def entries(self, mark: str = ":") -> list[list[str]]:
+        """The features of every row with their counts."""
+        return [[f"{j}{mark}{row[j]}" for j in np.flatnonzero(row)] for row in self.counts]
 
 
 def dataset(settings: DatasetSettings, make: Make | None) -> Dataset:
@@ -100,16 +103,16 @@ def smaller(spec: Options) -> Options:
 
 def _read(settings: DatasetSettings) -> tuple[Raw, Raw]:
     """Training and test rows of files in the reader's format."""
-    if settings.reader not in (*FORMATS, "digits"):
+    if settings.reader not in FORMATS:
         raise UserError(f"there is no sample of reader {settings.reader}")
     with TemporaryDirectory() as folder:
         paths = {}
-        for role, content in FORMATS.get(settings.reader, dict)().items():
-            paths[role] = Path(folder) / role
-            paths[role].write_bytes(content if isinstance(content, bytes) else content.encode())
-        expected = Expected(features=FEATURES, labels=LABELS)
-        if settings.reader == "digits":
-            expected = Expected(test=TEST)
+        for part, table in tables().items():
+            contents = FORMATS[settings.reader](table)
+            for role, content in zip((part, f"{part}_labels"), contents, strict=False):
+                paths[role] = Path(folder) / role
+                paths[role].write_bytes(content)
+        expected = Expected(test=TEST, features=FEATURES, labels=LABELS)
         places = settings.features and min(settings.features, FEATURES)
         settings = replace(settings, expected=expected, features=places)
         train, test = READERS[settings.reader](paths, settings)
@@ -147,53 +150,35 @@ def tables() -> dict[str, Table]:
     return parts
 
 
-def _lines(lines: list[str], head: str = "") -> str:
-    return "\n".join([head, *lines] if head else lines) + "\n"
+# ---------------------------------------------------------------- a table in the files of a format
+def _file(lines: Iterable[str], *head: str) -> bytes:
+    return "".join(f"{line}\n" for line in (*head, *lines)).encode()
 
 
-def _commas(labels: list[int]) -> str:
-    return ",".join(map(str, labels))
+def _counted(words: list[str]) -> str:
+    """Words behind their number."""
+    return " ".join([str(len(words)), *words])
 
 
-def _repository() -> dict[str, str]:
-    return {
-        role: _lines(text, f"{len(text)} {FEATURES} {LABELS}") for role, text in _svmlight_lines()
-    }
+def _svmlight(table: Table, *head: str) -> Files:
+    rows = zip(table.labels, table.entries(), strict=True)
+    return (_file((f"{','.join(map(str, y))} {' '.join(x)}" for y, x in rows), *head),)
 
 
-def _svmlight() -> dict[str, str]:
-    return {role: _lines(text) for role, text in _svmlight_lines()}
+def _repository(table: Table) -> Files:
+    return _svmlight(table, f"{len(table.labels)} {FEATURES} {LABELS}")
 
 
-def _svmlight_lines() -> list[tuple[str, list[str]]]:
-    return [
-        (role, [f"{_commas(y)} {x}" for y, x in zip(table.labels, table.pairs(), strict=True)])
-        for role, table in tables().items()
-    ]
+def _arff(table: Table) -> Files:
+    attributes = [f"@attribute a{j} numeric" for j in range(FEATURES + LABELS)]
+    labels = [[f"{FEATURES + k} 1" for k in sorted(its)] for its in table.labels]
+    rows = zip(table.entries(mark=" "), labels, strict=True)
+    lines = ("{" + ",".join(x + y) + "}" for x, y in rows)
+    return (_file(lines, "@relation sample", *attributes, "@data"),)
 
 
-def _arff() -> dict[str, str]:
-    head = "@relation sample\n" + "".join(
-        f"@attribute a{j} numeric\n" for j in range(FEATURES + LABELS)
-    )
-    files = {}
-    for role, table in tables().items():
-        rows = []
-        for labels, pairs in zip(table.labels, table.pairs(mark=" "), strict=True):
-            words = pairs.split()
-            entries = [f"{j} {value}" for j, value in zip(words[::2], words[1::2], strict=True)]
-            entries += [f"{FEATURES + k} 1" for k in sorted(labels)]
-            rows.append("{" + ",".join(entries) + "}")
-        files[role] = _lines(rows, f"{head}@data")
-    return files
-
-
-def _idx() -> dict[str, bytes]:
-    files = {}
-    for role, table in tables().items():
-        files[role] = _idx_file(table.counts.reshape(-1, SIDE, SIDE) * 28)
-        files[f"{role}_labels"] = _idx_file(table.main)
-    return files
+def _idx(table: Table) -> Files:
+    return _idx_file(table.images), _idx_file(table.main)
 
 
 def _idx_file(array: np.ndarray) -> bytes:
@@ -201,59 +186,48 @@ def _idx_file(array: np.ndarray) -> bytes:
     return head + array.astype(np.uint8).tobytes()
 
 
-def _dense_text() -> dict[str, str]:
-    files = {}
-    for role, table in tables().items():
-        size = len(table.counts)
-        rows = [" ".join(map(str, row / 8)) for row in table.counts]
-        files[role] = _lines(rows, f"{size} {FEATURES}")
-        sets = [" ".join(f"{k}:1" for k in sorted(labels)) for labels in table.labels]
-        files[f"{role}_labels"] = _lines(sets, f"{size} {LABELS}")
-    return files
+def _dense_text(table: Table) -> Files:
+    size = len(table.counts)
+    rows = [" ".join(map(str, row / 8)) for row in table.counts]
+    sets = [" ".join(f"{k}:1" for k in sorted(labels)) for labels in table.labels]
+    return _file(rows, f"{size} {FEATURES}"), _file(sets, f"{size} {LABELS}")
 
 
-def _bydate() -> dict[str, str]:
-    files = {}
-    for role, table in tables().items():
-        places = np.argwhere(table.counts)
-        files[role] = _lines([f"{i + 1} {j + 1} {table.counts[i, j]}" for i, j in places])
-        files[f"{role}_labels"] = _lines([str(y + 1) for y in table.main])
-    return files
+def _bydate(table: Table) -> Files:
+    counts = [f"{i + 1} {j + 1} {table.counts[i, j]}" for i, j in np.argwhere(table.counts)]
+    return _file(counts), _file(str(y + 1) for y in table.main)
 
 
-def _omniglot() -> dict[str, bytes]:
-    table, content = tables()["train"], io.BytesIO()
-    images = (table.counts.reshape(-1, SIDE, SIDE) * 28).astype(np.uint8)
-    drawer = (1 + np.arange(TRAIN) % DRAWERS).astype(np.uint8)
-    np.savez(content, X=images, y=table.main.astype(np.int16), drawer=drawer)
-    return {"train": content.getvalue()}
+def _omniglot(table: Table) -> Files:
+    content = io.BytesIO()
+    drawer = (1 + np.arange(len(table.main)) % DRAWERS).astype(np.uint8)
+    images, labels = table.images.astype(np.uint8), table.main.astype(np.int16)
+    np.savez(content, X=images, y=labels, drawer=drawer)
+    return (content.getvalue(),)
 
 
-def _citeulike() -> dict[str, str]:
-    table = tables()["train"]
-    words = [f"{len(pairs.split())} {pairs}".rstrip() for pairs in table.pairs()]
-    tags = []
-    for label in range(LABELS):
-        articles = [str(i) for i, labels in enumerate(table.labels) if label in labels]
-        tags.append(" ".join([str(len(articles)), *articles]))
-    return {"train": _lines(words), "train_labels": _lines(tags)}
+def _citeulike(table: Table) -> Files:
+    articles = [
+        [str(i) for i, labels in enumerate(table.labels) if label in labels]
+        for label in range(LABELS)
+    ]
+    return _file(map(_counted, table.entries())), _file(map(_counted, articles))
 
 
-def _triples() -> dict[str, str]:
-    files = {}
-    for role, table in tables().items():
-        lines = [f"{LABELS + i % 20} {y} {i % 3}" for i, y in enumerate(table.main)]
-        files[role] = _lines(lines, str(len(lines)))
-    return files
+def _triples(table: Table) -> Files:
+    lines = [f"{LABELS + i % 20} {y} {i % 3}" for i, y in enumerate(table.main)]
+    return (_file(lines, str(len(lines))),)
 
 
-FORMATS: dict[str, Callable[[], dict[str, str] | dict[str, bytes]]] = {
+# Files of a part: the rows, then their labels. A reader without a test part takes the first ones.
+FORMATS: dict[str, Callable[[Table], Files]] = {
     "repository": _repository,
     "svmlight": _svmlight,
     "own": _svmlight,
     "mulan_arff": _arff,
     "idx": _idx,
     "dense_text": _dense_text,
+    "digits": lambda table: (),  # scikit-learn brings them along
     "bydate": _bydate,
     "words": _bydate,
     "omniglot": _omniglot,
