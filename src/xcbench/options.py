@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,11 @@ Content = dict[str, Any]  # names and plain values, as JSON and YAML have them
 Options = Any  # a configuration dataclass: a method or dataset has one of its own
 
 EMPTY = "it must not be empty"
+BOUNDS = (
+    ("above", operator.gt, "greater than"),
+    ("at_least", operator.ge, "at least"),
+    ("at_most", operator.le, "at most"),
+)
 
 
 def option(
@@ -120,23 +126,33 @@ def changed(settings: Options) -> Content:
     content: Content = {}
     for entry in fields(settings):
         value = vars(settings)[entry.name]
-        if is_dataclass(value) and not isinstance(value, type):
-            value = changed(value)
-            if value:
-                content[entry.name] = value
-            continue
-        default = entry.default if entry.default_factory is MISSING else entry.default_factory()
-        first = entry.metadata.get("former", default)
+        nested = is_dataclass(value) and not isinstance(value, type)
+        value = changed(value) if nested else value
+        first = {} if nested else entry.metadata.get("former", default_of(entry))
         if value != first and entry.metadata.get("identity", True):
             content[entry.name] = value
     return content
 
 
+def default_of(entry: Field[Any]) -> object:
+    """Default of a field of a configuration dataclass; `MISSING` for none."""
+    return entry.default if entry.default_factory is MISSING else entry.default_factory()
+
+
+def declared(schema: Options, prefix: str = "") -> Iterator[tuple[str, Field[Any]]]:
+    """Fields of a configuration dataclass with their names, nested ones behind the outer one."""
+    for entry in fields(schema):
+        yield prefix + entry.name, entry
+        default = default_of(entry)
+        if is_dataclass(default) and not isinstance(default, type):
+            yield from declared(type(default), f"{prefix}{entry.name}.")
+
+
 def as_at_first(settings: Options) -> Options:
     """Settings of a method with the first default of every option whose default has changed."""
-    former = {entry.name: entry.metadata.get("former", entry.default) for entry in fields(settings)}
-    new = {entry.name: entry.default for entry in fields(settings)}
-    return replace(settings, **{name: former[name] for name in new if former[name] != new[name]})
+    former = {it.name: it.metadata.get("former", default_of(it)) for it in fields(settings)}
+    differing = [it.name for it in fields(settings) if former[it.name] != default_of(it)]
+    return replace(settings, **{name: former[name] for name in differing})
 
 
 def _problem(value: object, limits: Content) -> str:
@@ -150,10 +166,7 @@ def _problem(value: object, limits: Content) -> str:
         return EMPTY if len(value.strip()) < (limits["at_least"] or 0) else ""
     if isinstance(value, float) and not math.isfinite(value):
         return "it must be a finite number"
-    if limits["above"] is not None and not value > limits["above"]:
-        return f"it must be greater than {limits['above']:g}"
-    if limits["at_least"] is not None and not value >= limits["at_least"]:
-        return f"it must be at least {limits['at_least']:g}"
-    if limits["at_most"] is not None and not value <= limits["at_most"]:
-        return f"it must be at most {limits['at_most']:g}"
+    for limit, allows, words in BOUNDS:
+        if limits[limit] is not None and not allows(value, limits[limit]):
+            return f"it must be {words} {limits[limit]:g}"
     return ""

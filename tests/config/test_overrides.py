@@ -111,7 +111,7 @@ def test_help_of_all_commands_and_the_version() -> None:
 def test_ports(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main.main(["ui", f"port={port}"])
-    assert capsys.readouterr().err.count("must be a number") == 1
+    assert capsys.readouterr().err.count("must be a whole number from 1 to 65,535") == 1
 
 
 @pytest.mark.parametrize("words", [["--help"], ["board", "-h"], ["--version"]])

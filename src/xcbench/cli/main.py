@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields, is_dataclass
-from importlib import import_module
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import MISSING
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import NoReturn
 
 from xcbench import plugins
-from xcbench.cli import clean, show, tables, usage
-from xcbench.cli.command import Request
-from xcbench.cli.output import end_unread
+from xcbench.cli import tables, usage
+from xcbench.cli.command import Request, number
+from xcbench.cli.output import end_unread, end_wrong
 from xcbench.config.settings import Config
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, one_line, suggestion
-from xcbench.options import EMPTY, Options, check_name
+from xcbench.options import EMPTY, Options, check_name, declared, default_of
 from xcbench.plan import stored
 from xcbench.store import cells, checkpoints, profile, results
 from xcbench.system.processes import INTERRUPTED, end_at_once, interruptible
-from xcbench.system.terminal import RED, guard, styled
-from xcbench.units import printable
+from xcbench.system.terminal import guard
 
-Command = Callable[[Request], int]
+# Name, its function in this folder, and the words it takes besides name=value; the last may stand
+# for many. Its file is imported when it is called.
+COMMANDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "results": ("main._results", ()),
+    "launches": ("main._launches", ()),
+    "show": ("show.show", ("CELL",)),
+    "compare": ("compare.compare", ("CELL…",)),
+    "clean": ("clean.clean", ()),
+    "merge": ("merge.merge", ("FOLDER",)),
+    "verify": ("verify.verify", ("PAPER…",)),
+    "train": ("train.train", ("FILE",)),
+    "predict": ("predict.predict", ("MODEL|CELL", "FILE")),
+    "evaluate": ("train.evaluate", ("MODEL", "FILE")),
+    "data": ("data.data", ("list|fetch|verify", "NAME…")),
+    "report": ("main._report", ()),
+    "paper": ("paper.paper", ("NAME",)),
+    "replication": ("paper.collect", ()),
+    "board": ("board.board", ()),
+    "advise": ("advise.advise", ()),
+    "digests": ("digests.digests", ()),
+    "track": ("main._track", ()),
+    "ui": ("main._ui", ()),
+    "options": ("main._options", ()),
+    "new": ("new.new", ("method", "NAME")),
+}
 LAUNCHING = ("train", "paper", "board", "advise")  # what they name is on the command line
 TRUSTING = ("predict", "evaluate")  # with trust=MODULE,…
 FOLDERS = ("runs_dir", "data_dir", "reports_dir")  # settings of many commands
@@ -51,17 +74,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         end_unread(0)
     except (UserError, OSError) as error:
-        _end(one_line(error))
+        end_wrong(one_line(error))
     except MemoryError as error:
-        _end(f"out of memory ({one_line(error)}); use smaller data, or a machine with more memory")
+        end_wrong(
+            f"out of memory ({one_line(error)}); use smaller data, or a machine with more memory"
+        )
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-
-
-def _end(sentence: str) -> NoReturn:
-    """Say what is wrong, and exit."""
-    print(f"{styled('error:', RED, sys.stderr)} {printable(sentence)}", file=sys.stderr)
-    sys.exit(2)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,50 +100,25 @@ def _command(words: list[str]) -> int:
     if arguments.command == "help":
         print(f"usage: {usage.OVERVIEW}", end="")
         return 0
-    # Name, its function, and the words it takes besides name=value; the last may stand for many.
-    commands: dict[str, tuple[Command, tuple[str, ...]]] = {
-        "results": (_results, ()),
-        "launches": (_launches, ()),
-        "show": (show.show, ("CELL",)),
-        "compare": (_lazy("compare.compare"), ("CELL…",)),
-        "clean": (clean.clean, ()),
-        "merge": (_lazy("merge.merge"), ("FOLDER",)),
-        "verify": (_lazy("verify.verify"), ("PAPER…",)),
-        "train": (_lazy("train.train"), ("FILE",)),
-        "predict": (_lazy("predict.predict"), ("MODEL|CELL", "FILE")),
-        "evaluate": (_lazy("train.evaluate"), ("MODEL", "FILE")),
-        "data": (_lazy("data.data"), ("list|fetch|verify", "NAME…")),
-        "report": (_report, ()),
-        "paper": (_lazy("paper.paper"), ("NAME",)),
-        "replication": (_lazy("paper.collect"), ()),
-        "board": (_lazy("board.board"), ()),
-        "advise": (_lazy("advise.advise"), ()),
-        "digests": (_lazy("digests.digests"), ()),
-        "track": (_track, ()),
-        "ui": (_ui, ()),
-        "options": (_options, ()),
-        "new": (_lazy("new.new"), ("method", "NAME")),
-    }
-    if arguments.command not in commands:
+    if arguments.command not in COMMANDS:
         likely = suggestion(arguments.command, usage.COMMANDS)
         names = ", ".join(usage.COMMANDS)
         raise UserError(f"unknown command '{arguments.command}'{likely}; commands: {names}")
-    command, takes = commands[arguments.command]
+    target, takes = COMMANDS[arguments.command]
     many = bool(takes) and takes[-1].endswith("…")  # any number of words, or none
     plain, settings = _split(rest, len(rest) if many else len(takes))
     if len(plain) != len(takes) and not (many and len(plain) >= len(takes) - 1):
-        number = f"{len(takes)} arguments" if not many else "arguments"
-        raise UserError(f"{arguments.command} needs {number}: {' '.join(takes)}")
+        needed = f"{len(takes)} arguments" if not many else "arguments"
+        raise UserError(f"{arguments.command} needs {needed}: {' '.join(takes)}")
     for name in FOLDERS:
         if not settings.get(name, name).strip():
             raise UserError(f"{name}={settings[name]} is not possible: {EMPTY}")
     trust = settings.pop("trust", "").split(",") if arguments.command in TRUSTING else []
     flags = arguments.curves, arguments.format, arguments.yes, arguments.self_contained
     request = Request(arguments.command, plain, settings, *flags)
-    if arguments.command in LAUNCHING:
-        return command(request)
-    with plugins.reading(trust):
-        return command(request)
+    names_of_files = nullcontext() if request.command in LAUNCHING else plugins.reading(trust)
+    with names_of_files:
+        return int(resolve_name(f"xcbench.cli.{target}")(request))
 
 
 def _as_pairs(words: list[str]) -> list[str]:
@@ -140,12 +134,6 @@ def _as_pairs(words: list[str]) -> list[str]:
         else:
             pairs.append(word)
     return pairs
-
-
-def _lazy(name: str) -> Command:
-    """A command of a file beside this one, which is imported when it is called."""
-    file, _, function = name.partition(".")
-    return lambda request: int(vars(import_module(f"xcbench.cli.{file}"))[function](request))
 
 
 def _split(rest: list[str], most: int) -> tuple[list[str], dict[str, str]]:
@@ -206,9 +194,9 @@ def _track(request: Request) -> int:
     reports = request.settings.pop("reports_dir", None)
     request.refuse_others("runs_dir=…, tracking_uri=… and reports_dir=…, and records every cell")
     target = mlflow_target.Target.of(runs_dir, uri)
-    number = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True, uri=uri)
+    recorded = tracking.track(runs_dir, cells.load_all(runs_dir), rebuild=True, uri=uri)
     where = f"runs in {runs_dir / 'mlflow.db'}" if target.is_local else f"new runs in {target.name}"
-    print(f"{number} {where}")
+    print(f"{recorded} {where}")
     if reports:
         print(f"{mlflow_reports.track(runs_dir, Path(reports), uri)} reports of {reports}")
     return 0
@@ -218,11 +206,9 @@ def _ui(request: Request) -> int:
     from xcbench.track import mlflow_ui
 
     runs_dir, uri = request.runs_dir(), request.settings.pop("tracking_uri", None)
-    port = request.settings.pop("port", "5000")
+    port = number("port", request.settings.pop("port", "5000"), most=65535)
     request.refuse_others("runs_dir=…, tracking_uri=… and port=NUMBER")
-    if not re.fullmatch("[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
-        raise UserError(f"port={port} is not possible: it must be a number between 1 and 65535")
-    return mlflow_ui.serve(runs_dir, int(port), uri)
+    return mlflow_ui.serve(runs_dir, port, uri)
 
 
 def _options(request: Request) -> int:
@@ -241,16 +227,8 @@ def _options(request: Request) -> int:
 
 
 def _print_options(schema: Options, prefix: str) -> None:
-    for entry in fields(schema):
-        default: object = entry.default
-        if entry.default_factory is not MISSING:
-            default = entry.default_factory()
-        if is_dataclass(default):
-            _print_options(type(default), f"{prefix}{entry.name}.")
-        elif entry.metadata:
+    for name, entry in declared(schema, prefix):
+        default = default_of(entry)
+        if entry.metadata:
             shown = "" if default in (None, "???") or default is MISSING else f"={default}"
-            print(f"  {prefix}{entry.name}{shown}: {entry.metadata['doc']}")
-
-
-if __name__ == "__main__":
-    main()
+            print(f"  {name}{shown}: {entry.metadata['doc']}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -17,7 +16,7 @@ from xcbench.data import MAKERS, external, files
 from xcbench.data.settings import DatasetSettings
 from xcbench.errors import UserError, suggestion
 from xcbench.methods import registry
-from xcbench.options import Options, folder, multiplied
+from xcbench.options import Options, declared, folder, multiplied
 from xcbench.system import yaml_files
 
 SWEEP = ("-m", "--multirun")
@@ -78,7 +77,7 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
                 if method == name:
                     last.append(f"method.{option}={value}")
             elif name is not None and name in schemas and key.startswith("method."):
-                has = key.removeprefix("method.") in set(options(schemas[name]))
+                has = key.removeprefix("method.") in options(schemas[name])
                 holders[key][has][name] = None
                 words += [word] if has else []
             else:
@@ -86,9 +85,7 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
         chosen.append((*words, *last))
     for key, by in holders.items():
         if not by[True]:
-            possible = {
-                f"method.{option}" for schema in schemas.values() for option in options(schema)
-            }
+            possible = set().union(*(options(it, "method.") for it in schemas.values()))
             raise UserError(
                 f"{key} is no option of {', '.join(by[False])}{suggestion(key, possible)}"
             )
@@ -97,15 +94,9 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
     return [list(point) for point in dict.fromkeys(chosen)]
 
 
-def options(schema: Options, prefix: str = "") -> Iterator[str]:
+def options(schema: Options, prefix: str = "") -> set[str]:
     """Names of all options of a configuration dataclass, nested ones too."""
-    for entry in fields(schema):
-        default: object = entry.default
-        if entry.default_factory is not MISSING:
-            default = entry.default_factory()
-        yield prefix + entry.name
-        if is_dataclass(default) and not isinstance(default, type):
-            yield from options(type(default), f"{prefix}{entry.name}.")
+    return {name for name, _ in declared(schema, prefix)}
 
 
 def all_options() -> set[str]:
@@ -120,7 +111,7 @@ def _refuse_flags(words: Sequence[str]) -> None:
     """``--dataset mnist`` is not how an option is written."""
     for word, follower in zip(words, [*words[1:], ""], strict=False):  # of no word, none
         name, _, value = word.removeprefix("--").partition("=")
-        if word.startswith("--") and (name in GROUPS or name in set(options(Config))):
+        if word.startswith("--") and (name in GROUPS or name in options(Config)):
             value = value or (follower if "=" not in follower else "") or "VALUE"
             raise UserError(f"{word} is not understood; write {name}={value}")
 
@@ -225,6 +216,6 @@ def _check_only(key: str, method: str, option: str, schemas: dict[str, object]) 
     swept = [str(name) for name in schemas]
     if method not in swept:
         raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, swept)}")
-    possible = set(options(schemas[method]))
+    possible = options(schemas[method])
     if option not in possible:
         raise UserError(f"{key}: {method} has no option {option}{suggestion(option, possible)}")
