@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -155,66 +157,52 @@ def _summary(raw: Raw, trained: Trained, out: Path, seconds: float) -> str:
     return "\n".join([*lines, f"model: {out}"])
 
 
-class _Sums:
-    """Counts over the rows of a file."""
-
-    def __init__(self) -> None:
-        self.rows = self.unlabelled = self.unseen = self.ignored = self.errors = 0
-        self.best = self.hits = 0  # labels among the best one, and among the best k
-        self.loss, self.of_loss = 0.0, 0
-
-    def lines(self, k: int, one_learnt: bool) -> Iterator[str]:
-        """What came out, a line each."""
-        judged = self.rows - self.unlabelled
-        yield f"rows {judged}"
-        if not judged:
-            return
-        if one_learnt:
-            yield f"error {self.errors / judged:.6g}"
-            if self.of_loss:
-                yield f"log_loss {self.loss / self.of_loss:.6g}"
-        elif k > 1:
-            yield f"precision_at_1 {self.best / judged:.6g}"
-        yield f"precision_at_{k} {self.hits / (k * judged):.6g}"
-        unseen = (
-            "rows whose labels training has not seen, errors" + " without log loss" * one_learnt
-        )
-        for total, what in (
-            (self.unlabelled, "rows without a label, left out"),
-            (self.unseen, unseen),
-            (self.ignored, "values of unseen features, ignored"),
-        ):
-            if total:
-                yield f"{what}: {total}"
-
-
 def _measures(trained: Trained, path: Path, k: int, encoding: str) -> str:
     """Precision among all labels; error and log loss, where one of a row's labels was learnt."""
-    estimator, sums = trained.estimator, _Sums()
     one_learnt = trained.protocol is None or trained.protocol.label != EACH
-    k = min(k, len(estimator.classes_))
-    for labels, X in rows(trained, path, encoding, lambda number: _add(sums, number)):
-        classes = [_classes(estimator.classes_, names) for names in labels]
-        targets = np.array([_target(trained, row) for row in classes], np.int64)
-        best, _ = estimator.predict_top_k(X, k)
-        place = np.searchsorted(estimator.classes_, best)
-        some = np.array([bool(names) for names in labels])
-        sums.rows += len(labels)
-        sums.unlabelled += int((~some).sum())
-        sums.unseen += int((some & (targets < 0)).sum())
-        sums.errors += int((some & (place[:, 0] != targets)).sum())
-        sums.best += sum(guess[0] in row for row, guess in zip(classes, place, strict=True))
-        sums.hits += sum(len({*row} & {*guess}) for row, guess in zip(classes, place, strict=True))
-        labelled = np.flatnonzero(targets >= 0)
-        if one_learnt and len(labelled) and hasattr(estimator, "predict_proba"):
-            values = estimator.evaluate(X[labelled], estimator.classes_[targets[labelled]])
-            sums.loss += len(labelled) * values["log_loss"]
-            sums.of_loss += len(labelled)
-    return "\n".join(sums.lines(k, one_learnt))
+    k = min(k, len(trained.estimator.classes_))
+    ignored: list[int] = []
+    blocks = rows(trained, path, encoding, ignored.append)
+    table = pd.concat([_judged(trained, labels, X, k, one_learnt) for labels, X in blocks])
+    judged = table[table["labelled"]]
+    measures = {}
+    if one_learnt:
+        measures["error"] = (judged["best"] != judged["target"]).mean()
+        measures["log_loss"] = judged["log_loss"].mean()
+    elif k > 1:
+        measures["precision_at_1"] = judged["best_hit"].mean()
+    measures[f"precision_at_{k}"] = judged["hits"].sum() / (k * max(1, len(judged)))
+    unseen = "rows whose labels training has not seen, errors" + " without log loss" * one_learnt
+    totals = {
+        "rows without a label, left out": len(table) - len(judged),
+        unseen: (judged["target"] < 0).sum(),
+        "values of unseen features, ignored": sum(ignored),
+    }
+    lines = [f"rows {len(judged)}"]
+    if len(judged):
+        lines += [f"{name} {it:.6g}" for name, it in measures.items() if not math.isnan(it)]
+        lines += [f"{what}: {total}" for what, total in totals.items() if total]
+    return "\n".join(lines)
 
 
-def _add(sums: _Sums, ignored: int) -> None:
-    sums.ignored += ignored
+def _judged(
+    trained: Trained, labels: list[list[str]], X: Any, k: int, one_learnt: bool
+) -> pd.DataFrame:
+    """The best classes of some rows beside those of their labels, a line a row."""
+    estimator = trained.estimator
+    classes = [_classes(estimator.classes_, names) for names in labels]
+    best = np.searchsorted(estimator.classes_, estimator.predict_top_k(X, k)[0])
+    guesses = list(zip(classes, best, strict=True))
+    table = pd.DataFrame({"labelled": list(map(bool, labels)), "best": best[:, 0]})
+    table["target"] = np.array([_target(trained, its) for its in classes], np.int64)
+    table["best_hit"] = [guess[0] in its for its, guess in guesses]
+    table["hits"] = [len({*its} & {*guess}) for its, guess in guesses]
+    table["log_loss"] = np.nan
+    seen = np.flatnonzero(table["target"] >= 0)
+    if one_learnt and len(seen) and hasattr(estimator, "predict_proba"):
+        targets = estimator.classes_[table["target"].to_numpy()[seen]]
+        table.loc[seen, "log_loss"] = estimator.evaluate(X[seen], targets)["log_loss"]
+    return table
 
 
 def rows(
