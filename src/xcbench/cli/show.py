@@ -53,32 +53,31 @@ def say(text: str, end: str = "\n") -> None:
 
 def _head(runs_dir: Path, cell: Cell) -> dict[str, object]:
     """The lines on top: outcome, data, clocks, files."""
-    head: dict[str, object] = {"status": cell.status}
-    if cell.message:
-        head["message"] = cell.message
-    if cell.started:
-        head["started"] = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(cell.started))
-    if cell.shape:
-        shape = {name: value for name, value in cell.shape.items() if name != "twin"}
-        head["shape"] = ", ".join(
-            f"{value:,} {name.replace('_', ' ')}" for name, value in shape.items()
-        ) + (" (synthetic twin)" if cell.shape.get("twin") else "")
-    if cell.seconds:
-        head["clocks"] = ", ".join(f"{name} {value:.3g} s" for name, value in cell.seconds.items())
-    if cell.trials:
-        losses = (
-            f"{lr}: {'diverged' if loss is None else format(loss, '.4g')}"
-            for lr, loss in cell.trials.items()
-        )
-        head["rate"] = f"{cell.lr:g}, of trials with the losses {', '.join(losses)}"
     where = cells.folder(runs_dir, cell.cell)
-    head["folder"] = f"{where} ({readable(cells.size(runs_dir, cell.cell))})"
-    head["weights"] = _weights(where)
-    head["engine"] = cell.engine
-    head["method version"] = cell.method_version
-    head["dataset digest"] = cell.dataset_digest
-    head["commit"] = f"{cell.commit or 'none'} ({cell.commit_source})"
-    return head
+    started = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(cell.started or 0))
+    shape = {name: value for name, value in cell.shape.items() if name != "twin"}
+    sizes = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in shape.items())
+    losses = (
+        f"{lr}: {'diverged' if loss is None else format(loss, '.4g')}"
+        for lr, loss in cell.trials.items()
+    )
+    if_any = {
+        "message": cell.message,
+        "started": cell.started and started,
+        "shape": cell.shape and sizes + (" (synthetic twin)" if cell.shape.get("twin") else ""),
+        "clocks": ", ".join(f"{name} {value:.3g} s" for name, value in cell.seconds.items()),
+        "rate": cell.trials and f"{cell.lr:g}, of trials with the losses {', '.join(losses)}",
+    }
+    return {
+        "status": cell.status,
+        **{name: value for name, value in if_any.items() if value},
+        "folder": f"{where} ({readable(cells.size(runs_dir, cell.cell))})",
+        "weights": _weights(where),
+        "engine": cell.engine,
+        "method version": cell.method_version,
+        "dataset digest": cell.dataset_digest,
+        "commit": f"{cell.commit or 'none'} ({cell.commit_source})",
+    }
 
 
 def _weights(where: Path) -> str:
