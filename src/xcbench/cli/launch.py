@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from yaml import YAMLError  # type: ignore[import-untyped]
 
 from xcbench import options
-from xcbench.cli.output import UNREAD, end_unread
+from xcbench.cli.output import UNREAD, end_unread, end_wrong
 from xcbench.config import composing, overrides
 from xcbench.config.refused_points import COMPOSING, explain, raised_by_hydra
 from xcbench.errors import UserError
@@ -24,7 +24,7 @@ from xcbench.run import objective
 from xcbench.run.execute import run
 from xcbench.store import profile
 from xcbench.system.processes import INTERRUPTED, end_at_once, end_with_parent, interruptible
-from xcbench.system.terminal import RED, guard, styled
+from xcbench.system.terminal import guard
 
 NAME = "config"
 MISTAKES = (UserError, HydraException, OmegaConfBaseException, YAMLError, OSError)
@@ -49,19 +49,11 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         end_unread(UNREAD)
-    except MISTAKES as error:
-        if asked_for:
+    except (*MISTAKES, *COMPOSING) as error:
+        mistake = isinstance(error, MISTAKES)
+        if asked_for or not (mistake or raised_by_hydra(error)):
             raise
-        print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
-        sys.exit(2)
-    except COMPOSING as error:
-        if asked_for or not raised_by_hydra(error):
-            raise
-        print(
-            f"{styled('error:', RED, sys.stderr)} {explain(error)}; in {' '.join(sys.argv[1:])}",
-            file=sys.stderr,
-        )
-        sys.exit(2)
+        end_wrong(explain(error) + ("" if mistake else f"; in {' '.join(sys.argv[1:])}"))
     except KeyboardInterrupt:
         print("\ninterrupted: what is finished is saved", file=sys.stderr)
         sys.exit(INTERRUPTED)
@@ -87,18 +79,12 @@ def _task(composed: DictConfig) -> float | None:
             settings = composing.read(composed)
             run([settings], complete)
             return None if settings.plan else objective.of_point(settings)
-        code = _single(composed)
+        try:
+            code = run([composing.read(composed)])
+        except BrokenPipeError:
+            raise
+        except MISTAKES as error:  # one that Hydra sees, it prints too
+            end_wrong(explain(error))
     if code:
         sys.exit(code)
     return None
-
-
-def _single(composed: DictConfig) -> int:
-    """Exit code of a single run."""
-    try:
-        return run([composing.read(composed)])
-    except BrokenPipeError:
-        raise
-    except MISTAKES as error:
-        print(f"{styled('error:', RED, sys.stderr)} {explain(error)}", file=sys.stderr)
-        return 2
