@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,10 +32,15 @@ def verify(request: Request) -> int:
         return _trained_again(request)
     runs_dir = request.runs_dir()
     request.refuse_others("runs_dir=…")
-    checks = {"cells": _cells, "grids": _grids, "cache": _datasets}
+    caches = (path for path in (runs_dir / "cache").glob("[!.]*") if path.is_dir())
+    checks: dict[str, tuple[Iterable[Path], Callable[[Path], object]]] = {
+        "cells": ((cells.folder(runs_dir, name) for name in cells.names(runs_dir)), _read_cell),
+        "grids": ((runs_dir / "grids").glob("*.json"), lambda it: grids.parse(it.read_bytes())),
+        "cache": (caches, cache.read),
+    }
     damaged, kept = [], 0
-    for place, findings in checks.items():
-        checked = list(findings(runs_dir))
+    for place, (paths, read) in checks.items():
+        checked = [_checked(path, read) for path in sorted(paths)]
         damaged += [entry.path for entry in checked if entry.reason and not entry.kept]
         kept += sum(entry.kept for entry in checked)
         for entry in checked:
@@ -86,39 +91,21 @@ class Checked(NamedTuple):
     kept: bool = False
 
 
-def _cells(runs_dir: Path) -> Iterator[Checked]:
-    for name in cells.names(runs_dir):
-        where, why, kept = cells.folder(runs_dir, name), "", False
-        try:
-            cell = cells.read(where)
-            for file in cells.described(where)[1].keys() - {cells.CURVE}:
-                cells.saved_arrays(runs_dir, cell, file)
-        except PermissionError as error:
-            why, kept = cells.unreadable(where, error), True
-        except cells.ERRORS as error:
-            why = f"{where} is damaged ({one_line(error)})"
-        yield Checked(where, why, kept)
+def _checked(path: Path, read: Callable[[Path], object]) -> Checked:
+    try:
+        read(path)
+    except PermissionError as error:
+        return Checked(path, cells.unreadable(path, error), kept=True)
+    except cells.ERRORS as error:
+        return Checked(path, f"{path} is damaged ({one_line(error)})")
+    return Checked(path, "")
 
 
-def _grids(runs_dir: Path) -> Iterator[Checked]:
-    for path in sorted((runs_dir / "grids").glob("*.json")):
-        why = ""
-        try:
-            grids.read(path)
-        except UserError as error:
-            why = str(error)
-        yield Checked(path, why)
-
-
-def _datasets(runs_dir: Path) -> Iterator[Checked]:
-    folders = (runs_dir / "cache").glob("[!.]*")
-    for path in sorted(path for path in folders if path.is_dir()):
-        why = ""
-        try:
-            cache.read(path)
-        except cache.ERRORS as error:
-            why = f"{path} is damaged ({one_line(error)})"
-        yield Checked(path, why)
+def _read_cell(where: Path) -> None:
+    """Read a cell with its arrays."""
+    cell = cells.read(where)
+    for file in cells.described(where)[1].keys() - {cells.CURVE}:
+        cells.saved_arrays(where.parents[1], cell, file)
 
 
 def _put_aside(path: Path, quarantine: Path) -> bool:
