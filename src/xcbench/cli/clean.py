@@ -7,7 +7,7 @@ import sys
 from xcbench.cli.command import Request
 from xcbench.errors import UserError
 from xcbench.store import cells, results
-from xcbench.units import printable, readable
+from xcbench.units import count, printable, readable
 
 LISTED = 20
 
@@ -23,17 +23,13 @@ def clean(request: Request) -> int:
     if not selected:
         print("no cell meets every filter: nothing to remove")
         return 0
-    total = 0
-    for number, cell in enumerate(selected):
-        size = cells.size(runs_dir, cell.cell)
-        total += size
-        if number < LISTED:
-            line = f"{cell.cell}  {cell.status:8}  {readable(size):>10}  {cell.label}"
-            print(printable(line))
+    sizes = [cells.size(runs_dir, cell.cell) for cell in selected]
+    for cell, size in list(zip(selected, sizes, strict=True))[:LISTED]:
+        print(printable(f"{cell.cell}  {cell.status:8}  {readable(size):>10}  {cell.label}"))
     if len(selected) > LISTED:
         print(f"… and {len(selected) - LISTED} more")
-    what = f"{len(selected)} {'cell' if len(selected) == 1 else 'cells'}"
-    print(f"{what}, {readable(total)}, under {runs_dir / 'cells'}")
+    what = count(len(selected), "cell")
+    print(f"{what}, {readable(sum(sizes))}, under {runs_dir / 'cells'}")
     if not request.yes and not confirmed(f"remove {what}? [y/N] "):
         print("nothing was removed")
         return 0

@@ -12,7 +12,6 @@ import pandas as pd
 from xcbench.errors import UserError, writing
 from xcbench.system import durable
 
-OUT = "out"  # setting: a file instead of standard output
 PARQUET = "parquet"
 
 
@@ -39,7 +38,7 @@ def write(
     shown = frame[list(narrow)] if narrow and form in ("md", "latex") else frame
     content = FORMATS[form](shown, digits)
     if out:
-        with writing(Path(out), OUT):
+        with writing(Path(out), "out"):
             durable.write(Path(out), content)
     elif isinstance(content, str):
         sys.stdout.write(content)
@@ -52,18 +51,6 @@ def _check_parquet(out: str) -> None:
         raise UserError("parquet needs pyarrow: pip install 'xcbench[parquet]'")
     if not out and sys.stdout.isatty():
         raise UserError("parquet is binary, and this is a terminal: give out=FILE")
-
-
-def _csv(frame: pd.DataFrame, _: str) -> str:
-    return str(frame.to_csv(index=False))
-
-
-def _json(frame: pd.DataFrame, _: str) -> str:
-    return f"{frame.to_json(orient='records', indent=1)}\n"
-
-
-def _markdown(frame: pd.DataFrame, digits: str) -> str:
-    return f"{frame.to_markdown(index=False, floatfmt=digits)}\n"
 
 
 def _latex(frame: pd.DataFrame, digits: str) -> str:
@@ -87,9 +74,9 @@ def _of_one_type(column: pd.Series) -> pd.Series:
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame, str], str | bytes]] = {
-    "csv": _csv,
-    "md": _markdown,
-    "json": _json,
+    "csv": lambda frame, _: frame.to_csv(index=False),
+    "md": lambda frame, digits: f"{frame.to_markdown(index=False, floatfmt=digits)}\n",
+    "json": lambda frame, _: f"{frame.to_json(orient='records', indent=1)}\n",
     "latex": _latex,
     PARQUET: _parquet,
 }
