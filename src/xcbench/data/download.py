@@ -11,9 +11,9 @@ import math
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pooch
@@ -40,61 +40,12 @@ class Unavailable(UserError):
     """An address does not provide the file."""
 
 
-class Downloader:
-    """A pooch downloader that resumes from a file ``.part`` of an earlier attempt.
-
-    Parameters
-    ----------
-    part : path of the incomplete file.
-    label : start of the progress line.
-    most : bytes that it may have; 0: not known.
-    """
-
-    def __init__(self, part: Path, label: str, most: int = 0) -> None:
-        self.part, self.label, self.most = part, label, most
-
-    def __call__(self, url: str, output_file: str | Path, pooch: object, **other: object) -> None:
-        """Download to ``output_file``, as pooch calls it."""
-        with _answer(url, self.part) as answer:
-            total = _size(answer)
-            most = min(self.most or math.inf, math.inf if total is None else total)
-            self._refuse_more(total or 0, url)
-            goes_on = answer.status_code == 206
-            blocks = _blocks(answer, url)
-            first = next(blocks, b"")
-            _refuse_page(answer, b"" if goes_on else first, url)
-            with open(self.part, "ab" if goes_on else "wb", opener=durable.no_link) as out:
-                progress = _Progress(self.label, out.tell(), total)
-                out.write(first)
-                for block in blocks:
-                    out.write(block)
-                    progress.show(out.tell())
-                    if out.tell() > most:
-                        break
-                progress.close()
-        received = self.part.stat().st_size
-        self._refuse_more(received, url)
-        if total is not None and received > total:
-            self.part.unlink()
-            raise Unavailable(f"{url} sends more than the {total:,} bytes it announced")
-        if total is not None and received != total:
-            raise Unavailable(f"{url} broke off after {received:,} of {total:,} bytes; {KEPT}")
-        self.part.replace(output_file)
-
-    def _refuse_more(self, size: int, url: str) -> None:
-        """Refuse what is larger than the file that is wanted."""
-        if self.most and size > self.most:
-            self.part.unlink(missing_ok=True)
-            raise Unavailable(
-                f"{url} has {size:,} bytes or more, the expected file has {self.most:,}"
-            )
-
-
 def get(url: str, folder: Path, label: str, most: int = 0) -> Path:
     """Download an address into a folder; an earlier partial download is resumed.
 
     Parameters
     ----------
+    label : start of the progress line.
     most : bytes that it may have; 0: not known.
 
     Raises
@@ -104,8 +55,43 @@ def get(url: str, folder: Path, label: str, most: int = 0) -> Path:
     """
     pooch.get_logger().setLevel("WARNING")
     name = hashlib.sha256(url.encode()).hexdigest()[:12] + ".download"
-    downloader: Any = Downloader(folder / f"{name}.part", label, most)
+
+    def downloader(url: str, output_file: str | Path, pooch: object, **other: object) -> None:
+        part = folder / f"{name}.part"
+        _receive(url, part, label, most or math.inf)
+        part.replace(output_file)
+
     return Path(pooch.retrieve(url, None, fname=name, path=folder, downloader=downloader))
+
+
+def _receive(url: str, part: Path, label: str, most: float) -> None:
+    """Download into a file, which an earlier attempt may have begun."""
+    with _answer(url, part) as answer:
+        total = _size(answer)
+        _refuse_more(url, part, total or 0, most)
+        goes_on = answer.status_code == 206
+        blocks = _blocks(answer, url)
+        first = next(blocks, b"")
+        _refuse_page(answer, b"" if goes_on else first, url)
+        with open(part, "ab" if goes_on else "wb", opener=durable.no_link) as out:
+            for block in _shown(chain([first], blocks), label, out.tell(), total):
+                out.write(block)
+                if out.tell() > min(most, math.inf if total is None else total):
+                    break
+    received = part.stat().st_size
+    _refuse_more(url, part, received, most)
+    if total is not None and received > total:
+        part.unlink()
+        raise Unavailable(f"{url} sends more than the {total:,} bytes it announced")
+    if total is not None and received != total:
+        raise Unavailable(f"{url} broke off after {received:,} of {total:,} bytes; {KEPT}")
+
+
+def _refuse_more(url: str, part: Path, size: int, most: float) -> None:
+    """Refuse what is larger than the file that is wanted."""
+    if size > most:
+        part.unlink(missing_ok=True)
+        raise Unavailable(f"{url} has {size:,} bytes or more, the expected file has {most:,}")
 
 
 def size(url: str) -> int | None:
@@ -206,27 +192,22 @@ def _refuse_page(answer: requests.Response, first: bytes, url: str) -> None:
         )
 
 
-class _Progress:
-    """How far a download is and how long it may take, on a terminal."""
-
-    def __init__(self, label: str, start: int, total: int | None) -> None:
-        self.label, self.start, self.total = label, start, total
-        self.began = self.shown = time.monotonic()
-        self.live = sys.stdout.isatty()
-
-    def show(self, done: int) -> None:
-        """Print at most a few times a second."""
-        now = time.monotonic()
-        if not self.live or now - self.shown < 0.2:
-            return
-        self.shown = now
-        text = f"{self.label}: {readable(done)}"
-        if self.total:
-            left = (self.total - done) * (now - self.began) / max(1, done - self.start)
-            text += f" of {readable(self.total)}, about {duration(left)} left"
-        print(f"{afresh(sys.stdout)}{text}", end="", flush=True)
-
-    def close(self) -> None:
-        """Leave the line empty."""
-        if self.live:
+def _shown(blocks: Iterable[bytes], label: str, start: int, total: int | None) -> Iterator[bytes]:
+    """The same blocks; on a terminal with how far they are, a few times a second."""
+    live, done = sys.stdout.isatty(), start
+    began = shown = time.monotonic()
+    try:
+        for block in blocks:
+            yield block
+            done += len(block)
+            now = time.monotonic()
+            if live and now - shown >= 0.2:
+                shown = now
+                text = f"{label}: {readable(done)}"
+                if total:
+                    left = (total - done) * (now - began) / max(1, done - start)
+                    text += f" of {readable(total)}, about {duration(left)} left"
+                print(f"{afresh(sys.stdout)}{text}", end="", flush=True)
+    finally:
+        if live:  # leave the line empty
             print(afresh(sys.stdout), end="", flush=True)
