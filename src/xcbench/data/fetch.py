@@ -6,10 +6,12 @@ Until then the files are in a folder `WORK` beside them, from which the next att
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from xcbench.data import download, files, unpack, verify
-from xcbench.data.download import Unavailable
 from xcbench.data.settings import DatasetSettings, Download
 from xcbench.errors import UserError, one_line, reason
 from xcbench.system import locks
@@ -17,6 +19,7 @@ from xcbench.units import readable
 
 RUN_LIMIT = 100 * 2**20  # bytes that a run fetches without being asked
 WORK = ".fetching"
+Result = TypeVar("Result")
 
 _attempted: set[str] = set()
 """What runs of this process tried to fetch: once is enough."""
@@ -98,12 +101,12 @@ def _survey(
     downloads: list[Download], limit: int | None, name: str
 ) -> list[tuple[Download, list[str]]]:
     """Each download with its addresses, from the first that answers; nothing is written yet."""
-    sources, total, announced = [], 0, True
+    sources, sizes = [], []
     for item in downloads:
-        start, size = _first_answer(item.urls)
+        start, size = _first(item.urls, download.size)
         sources.append((item, item.urls[start:]))
-        total += size or item.bytes
-        announced = announced and bool(size or item.bytes)
+        sizes.append(size or item.bytes)
+    total, announced = sum(sizes), all(sizes)
     what = readable(total) if announced else "a size that is not announced"
     if limit is not None and (total > limit or not announced):
         raise UserError(
@@ -114,13 +117,13 @@ def _survey(
     return sources
 
 
-def _first_answer(urls: list[str]) -> tuple[int, int | None]:
-    """Place of the first address that answers, and the size it announces."""
+def _first(urls: list[str], use: Callable[[str], Result]) -> tuple[int, Result]:
+    """Place of the first address that can be used, and what it gives."""
     reasons = []
     for place, url in enumerate(urls):
         try:
-            return place, download.size(url)
-        except Unavailable as error:
+            return place, use(url)
+        except UserError as error:
             reasons.append(str(error))
     raise UserError("; ".join(dict.fromkeys(reasons)) or "no download address is known")
 
@@ -140,7 +143,8 @@ def _fetch(
     unchecked: dict[str, Path] = {}  # until all are there
     for item, urls in sources:
         roles = [role for role in item.files if role in absent]
-        taken = _one(settings, item, urls, roles, work) if roles else {}
+        use = partial(_taken, settings, item, roles, work)
+        taken = _first(urls, use)[1] if roles else {}
         for role, path in taken.items():
             if settings.sha256.get(role):
                 fetched.append(path.replace(folder / path.name))
@@ -158,44 +162,26 @@ def _fetch(
     return fetched
 
 
-def _one(
-    settings: DatasetSettings, item: Download, urls: list[str], roles: list[str], work: Path
-) -> dict[str, Path]:
-    """Files of these roles out of a download, from the first address that gives them right."""
-    reasons = []
-    for url in urls:
-        label = ", ".join(settings.files[role] for role in roles)
-        try:
-            archive = download.get(url, work, label, item.bytes)
-        except Unavailable as error:
-            reasons.append(str(error))
-            continue
-        try:
-            return _taken(settings, item, archive, roles, work)
-        except UserError as error:
-            archive.unlink(missing_ok=True)
-            reasons.append(f"{url}: {error}")
-    raise UserError("; ".join(dict.fromkeys(reasons)))
-
-
 def _taken(
-    settings: DatasetSettings, item: Download, archive: Path, roles: list[str], work: Path
+    settings: DatasetSettings, item: Download, roles: list[str], work: Path, url: str
 ) -> dict[str, Path]:
-    """Files out of what was downloaded, under their names; a wrong one is removed."""
+    """Files of these roles out of a download, under their names; wrong ones are removed."""
     taken = {role: work / settings.files[role] for role in roles}
     inside = {item.files[role]: taken[role] for role in roles if item.files[role]}
-    if inside:
-        unpack.unpack(archive, inside)
-    for role in roles:
-        if not item.files[role]:
-            archive.replace(taken[role])
-        taken[role] = _named(taken[role])
-        try:
+    archive = download.get(url, work, ", ".join(settings.files[role] for role in roles), item.bytes)
+    try:
+        if inside:
+            unpack.unpack(archive, inside)
+        for role in roles:
+            if not item.files[role]:
+                archive.replace(taken[role])
+            taken[role] = _named(taken[role])
             if settings.sha256.get(role):
                 verify.check_digest(settings, role, taken[role], files.fresh_digest(taken[role]))
-        except UserError:
-            taken[role].unlink()
-            raise
+    except UserError as error:
+        for path in (archive, *taken.values()):
+            path.unlink(missing_ok=True)
+        raise UserError(f"{url}: {error}") from None
     return taken
 
 
