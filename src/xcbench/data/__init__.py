@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 FORM = 2  # of the content of a digest
-LACKING = {"data": "no data", "no package": "no package", "refused": "refused"}
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Missing:
     @property
     def lacking(self) -> str:
         """What is missing, in two words."""
-        return LACKING[self.kind]
+        return "no data" if self.kind == "data" else self.kind
 
 
 @dataclass(frozen=True)
@@ -228,20 +227,17 @@ def _check_files(settings: Settings) -> None:
             raise UserError(f"dataset.{role}: there is no file {path}; correct the path")
 
 
-def _fetch(settings: Settings, data_dir: Path) -> None:
-    if settings.source.downloads and None in files.find_all(data_dir, settings).values():
-        from xcbench.data import fetch  # what it imports takes time
-
-        fetch.attempt(settings, data_dir)
-
-
 def _source(
     settings: Settings, data_dir: Path, cache_dir: Path, fetching: bool
 ) -> _Source | Missing:
     _check_settings(settings)
-    if fetching and settings.missing != "skip":
-        _fetch(settings, data_dir)
     paths = files.find_all(data_dir, settings)
+    fetching = fetching and settings.missing != "skip" and bool(settings.source.downloads)
+    if fetching and None in paths.values():
+        from xcbench.data import fetch  # what it imports takes time
+
+        fetch.attempt(settings, data_dir)
+        paths = files.find_all(data_dir, settings)
     absent = [settings.files[role] for role, path in paths.items() if path is None]
     if absent:
         where = " or ".join(str(data_dir / folder) for folder in settings.folders or ["."])

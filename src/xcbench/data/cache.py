@@ -29,30 +29,27 @@ def save(where: Path, info: Info, train: Split, test: Split, code: dict[str, obj
     where.parent.mkdir(parents=True, exist_ok=True)
     durable.tidy([where])
     with durable.new_folder(where) as scratch:
-        _write(scratch, info, train, test, code)
+        content: Content = {"info": asdict(info), "checksums": {}, CODE: code}
+        for role, split in zip(ROLES, (train, test), strict=True):
+            for name, array in _parts(split).items():
+                path = scratch / f"{role}.{name}.npy"
+                np.save(path, array)
+                content["checksums"][path.name] = _checksum(path)
+        (scratch / INFO).write_text(sealed.dumps(content))
 
 
-def _write(scratch: Path, info: Info, train: Split, test: Split, code: Content) -> None:
-    checksums = {}
-    for role, split in zip(ROLES, (train, test), strict=True):
-        parts: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
-        if isinstance(split.X, np.ndarray):
-            parts["X"] = split.X
-        else:
-            kind = np.int32 if max(split.X.nnz, *split.X.shape) < 2**31 else np.int64
-            parts |= {
-                "data": split.X.data,
-                "indices": split.X.indices.astype(kind),
-                "indptr": split.X.indptr.astype(kind),
-            }
-        if split.sets is not None:
-            parts |= {f"sets_{name}": array for name, array in vars(split.sets).items()}
-        for name, array in parts.items():
-            path = scratch / f"{role}.{name}.npy"
-            np.save(path, array)
-            checksums[path.name] = _checksum(path)
-    content = {"info": asdict(info), "checksums": checksums, CODE: code}
-    (scratch / INFO).write_text(sealed.dumps(content))
+def _parts(split: Split) -> dict[str, np.ndarray]:
+    """Arrays of a split by name."""
+    parts: dict[str, np.ndarray] = {"y": split.y.astype(np.int64)}
+    X = split.X
+    if isinstance(X, np.ndarray):
+        parts["X"] = X
+    else:
+        kind = np.int32 if max(X.nnz, *X.shape) < 2**31 else np.int64
+        rows = (X.data, X.indices.astype(kind), X.indptr.astype(kind))
+        parts |= dict(zip(SPARSE, rows, strict=True))
+    sets = vars(split.sets) if split.sets is not None else {}
+    return parts | {f"sets_{name}": array for name, array in sets.items()}
 
 
 def info(where: Path) -> Info | None:
@@ -114,16 +111,12 @@ def load(where: Path, info: Info) -> Dataset:
         If the cache was removed or damaged since `info` looked at it.
     """
     try:
-        return _load(where, info)
+        train, test = (_split(_arrays(where, role, info), role, info) for role in ROLES)
+        return Dataset(info, train, test, np.bincount(train.y, minlength=info.classes))
     except (OSError, ValueError, EOFError) as error:
         raise UserError(
             f"the prepared dataset {where} cannot be read ({error}); run again to rebuild it"
         ) from None
-
-
-def _load(where: Path, info: Info) -> Dataset:
-    train, test = (_split(_arrays(where, role, info), role, info) for role in ROLES)
-    return Dataset(info, train, test, np.bincount(train.y, minlength=info.classes))
 
 
 def _arrays(where: Path, role: str, info: Info) -> dict[str, np.ndarray]:
