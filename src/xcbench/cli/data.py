@@ -83,9 +83,8 @@ def _row(name: str, settings: DatasetSettings, data_dir: Path) -> dict[str, str]
         state = WITHOUT_FILES[settings.reader]
         return {"dataset": name, "state": state, "folder": "", "size": "", "source": source.page}
     paths = [path for path in files.find_all(data_dir, settings).values() if path]
-    announced = sum(item.bytes for item in source.downloads)
-    if not source.downloads or not all(item.bytes for item in source.downloads):
-        announced = 0
+    sizes = [item.bytes for item in source.downloads]
+    announced = sum(sizes) if all(sizes) else 0
     size = sum(path.stat().st_size for path in paths) if paths else announced
     folder = paths[0].parent if paths else destination(settings, data_dir)
     return {
@@ -137,9 +136,9 @@ def _fetch(request: Request, names: list[str]) -> int:
 
 def _how(settings: DatasetSettings, path: Path) -> str:
     """What speaks for a file that was found right."""
-    for role, name in settings.files.items():
-        if path.name in [name + end for end in files.OPENERS] and settings.sha256.get(role):
-            return "SHA-256 is right"
+    checked = [name for role, name in settings.files.items() if settings.sha256.get(role)]
+    if path.name in [name + end for name in checked for end in files.OPENERS]:
+        return "SHA-256 is right"
     return "no checksum known: its shape is right"
 
 
@@ -166,33 +165,34 @@ def _verify(request: Request, names: list[str]) -> int:
 
 def _verified(settings: DatasetSettings, paths: dict[str, Path | None]) -> dict[str, str]:
     """What is to be said of the file of each role; it begins with ok, if the file is right."""
-    states = {}
-    for role, path in paths.items():
-        if path is None:
-            states[role] = f"missing; `xcbench data fetch {settings.name}`"
-            continue
-        try:
-            verify.check_digest(settings, role, path, files.fresh_digest(path))
-        except UserError as error:
-            states[role] = _without_path(str(error), path)
-    if not states:
-        return _read(settings, {role: path for role, path in paths.items() if path})
-    for role in paths:
-        checked = bool(settings.sha256.get(role))
-        states.setdefault(role, "ok" if checked else UNCHECKED)
-    return {role: states[role] for role in paths}
+    problems = {role: _problem(settings, role, path) for role, path in paths.items()}
+    unchecked = UNCHECKED
+    if not any(problems.values()):
+        unchecked = "ok (no checksum known: its shape was checked)"
+        problems = _wrong_shape(settings, {role: path for role, path in paths.items() if path})
+    right = {role: "ok" if settings.sha256.get(role) else unchecked for role in paths}
+    return {role: problems.get(role) or right[role] for role in paths}
 
 
-def _read(settings: DatasetSettings, paths: dict[str, Path]) -> dict[str, str]:
-    """The same, of files with right checksums as far as there are any: their shape decides."""
-    shape = "ok (no checksum known: its shape was checked)"
-    states = {role: "ok" if settings.sha256.get(role) else shape for role in paths}
+def _problem(settings: DatasetSettings, role: str, path: Path | None) -> str:
+    """What is wrong with a file by itself, or nothing."""
+    if path is None:
+        return f"missing; `xcbench data fetch {settings.name}`"
+    try:
+        verify.check_digest(settings, role, path, files.fresh_digest(path))
+    except UserError as error:
+        return _without_path(str(error), path)
+    return ""
+
+
+def _wrong_shape(settings: DatasetSettings, paths: dict[str, Path]) -> dict[str, str]:
+    """What is wrong with files of right checksums, as far as there are any, by role."""
     try:
         verify.read(settings, paths)
     except UserError as error:
         blamed = [role for role, path in paths.items() if str(path) in str(error)] or list(paths)
-        states |= {role: _without_path(str(error), paths[role]) for role in blamed}
-    return states
+        return {role: _without_path(str(error), paths[role]) for role in blamed}
+    return {}
 
 
 def _without_path(sentence: str, path: Path) -> str:
