@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 
 from xcbench.system import durable, private
@@ -63,7 +62,7 @@ def text_digest(source: str | bytes) -> str:
     SyntaxError
         If it is no Python.
     """
-    return _hash("\n".join(_Serialised(ast.parse(source)).lines))
+    return _tree_digest(ast.parse(source))
 
 
 def file_digest(path: Path) -> str:
@@ -120,7 +119,7 @@ def _parsed(module: str) -> tuple[str, list[str]]:
     path = _file(module)
     assert path is not None
     tree = ast.parse(path.read_bytes())
-    parsed = _hash("\n".join(_Serialised(tree).lines)), list(_imports(module, path, tree))
+    parsed = _tree_digest(tree), list(_imports(module, path, tree))
     if module.partition(".")[0] == OURS:
         _modules[module] = parsed
     return parsed
@@ -187,46 +186,39 @@ def _for_type_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
 
 
-class _Serialised:
-    """A syntax tree as lines, without what changes no result."""
+def _tree_digest(tree: ast.Module) -> str:
+    """Digest of a syntax tree: its imports in any order, then all else."""
+    imports = sorted(ast.dump(node) for node in _executed(tree) if isinstance(node, IMPORTS))
+    return _hash("\n".join([*imports, *_serialised(tree, None)]))
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.lines: list[str] = []
-        self.locals: dict[str, str] = {}
-        self.inside = False
-        imports = [node for node in _executed(tree) if isinstance(node, IMPORTS)]
-        self.lines += sorted(ast.dump(node) for node in imports)
-        self._add(tree)
 
-    def _add(self, node: object) -> None:
-        if isinstance(node, IMPORTS) or (isinstance(node, ast.AST) and _for_type_checkers(node)):
-            return
-        if isinstance(node, FUNCTIONS) and not self.inside:
-            self.inside = True
-            self.locals = _locals(node)
-            self._fields(node)
-            self.locals, self.inside = {}, False
-        elif isinstance(node, ast.AST):
-            self._fields(node)
-        elif isinstance(node, list):
-            self.lines.append("[")
-            for item in node:
-                self._add(item)
-            self.lines.append("]")
-        else:
-            self.lines.append(f"{type(node).__name__} {node!r}")
+def _serialised(node: object, names: dict[str, str] | None) -> Iterator[str]:
+    """A syntax tree as lines, without imports and what changes no result.
 
-    def _fields(self, node: ast.AST) -> None:
-        self.lines.append(type(node).__name__)
+    Parameters
+    ----------
+    names : of the local variables in the outermost function around; None outside of any.
+    """
+    if isinstance(node, list):
+        yield "["
+        for item in node:
+            yield from _serialised(item, names)
+        yield "]"
+    elif not isinstance(node, ast.AST):
+        yield f"{type(node).__name__} {node!r}"
+    elif not (isinstance(node, IMPORTS) or _for_type_checkers(node)):
+        if names is None and isinstance(node, FUNCTIONS):
+            names = _locals(node)
+        yield type(node).__name__
         for name, value in ast.iter_fields(node):
             if name in OMITTED or value is None or value == []:
                 continue
             if name == "body" and isinstance(node, DOCUMENTED) and _is_text(value[0]):
                 value = value[1:]
-            if name in ("id", "name") and value in self.locals:
-                value = self.locals[value]
-            self.lines.append(name)
-            self._add(value)
+            if names and name in ("id", "name"):
+                value = names.get(value, value)
+            yield name
+            yield from _serialised(value, names)
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -241,7 +233,6 @@ def _locals(function: ast.AST) -> dict[str, str]:
     Parameters keep their names, which calls may use, and so do attributes of classes.
     """
     kept: set[str] = set()
-    assigned: dict[str, None] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Global):
             kept.update(node.names)
@@ -251,17 +242,8 @@ def _locals(function: ast.AST) -> dict[str, str]:
             kept.update(_stored(node.body))
         elif isinstance(node, IMPORTS):
             kept.update(alias.asname or alias.name for alias in node.names)
-    for name in _stored(_ordered(function)):
-        assigned.setdefault(name)
-    numbers = count()
-    return {name: f"local {next(numbers)}" for name in assigned if name not in kept}
-
-
-def _ordered(node: ast.AST) -> Iterator[ast.AST]:
-    """Nodes in the order of the text."""
-    for child in ast.iter_child_nodes(node):
-        yield child
-        yield from _ordered(child)
+    assigned = dict.fromkeys(name for name in _stored(_executed(function)) if name not in kept)
+    return {name: f"local {number}" for number, name in enumerate(assigned)}
 
 
 def _stored(nodes: Iterable[ast.AST]) -> Iterator[str]:
