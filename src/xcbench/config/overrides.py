@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -62,35 +62,32 @@ def for_methods(points: Sequence[Sequence[str]]) -> list[list[str]]:
     if not any(word.startswith(ONLY) for point in points for word in point) and len(names) < 2:
         return [list(point) for point in points]
     schemas = _schemas(names)
-    holders: dict[str, dict[bool, dict[str, None]]] = defaultdict(lambda: {True: {}, False: {}})
+    known = {name: options(schema, "method.") for name, schema in schemas.items()}
     chosen = []
     for point in points:
         name = _method(point)
-        if name in names and name not in schemas:
+        if name in names and name not in known:
             continue
         words, last = [], []
         for word in point:
             key, _, value = word.partition("=")
             if key.startswith(ONLY):
                 method, _, option = key.removeprefix(ONLY).partition(".")
-                _check_only(key, method, option, schemas)
+                _check_only(key, method, option, known)
                 if method == name:
                     last.append(f"method.{option}={value}")
-            elif name is not None and name in schemas and key.startswith("method."):
-                has = key.removeprefix("method.") in options(schemas[name])
-                holders[key][has][name] = None
-                words += [word] if has else []
-            else:
+            elif name is None or not key.startswith("method.") or key in known[name]:
                 words.append(word)
         chosen.append((*words, *last))
-    for key, by in holders.items():
-        if not by[True]:
-            possible = set().union(*(options(it, "method.") for it in schemas.values()))
-            raise UserError(
-                f"{key} is no option of {', '.join(by[False])}{suggestion(key, possible)}"
-            )
-        if by[False]:
-            print(f"{key} applies to {', '.join(by[True])}; no such option: {', '.join(by[False])}")
+    swept = (word for point in points for word in point if word.startswith("method."))
+    for key in dict.fromkeys(word.partition("=")[0] for word in swept):
+        holders = [name for name in known if key in known[name]]
+        others = [name for name in known if key not in known[name]]
+        if not holders:
+            likely = suggestion(key, set().union(*known.values()))
+            raise UserError(f"{key} is no option of {', '.join(others)}{likely}")
+        if others:
+            print(f"{key} applies to {', '.join(holders)}; no such option: {', '.join(others)}")
     return [list(point) for point in dict.fromkeys(chosen)]
 
 
@@ -167,8 +164,7 @@ def _expanded(word: str, words: Sequence[str]) -> str:
 def _here(data_dir: Path) -> Iterator[str]:
     """Datasets that need no files, or whose files are here."""
     for name, path in external.catalogue().items():
-        content = OmegaConf.to_container(yaml_files.load(path))
-        assert isinstance(content, dict)
+        content: Any = OmegaConf.to_container(yaml_files.load(path))
         folders = content.get("folders") or ["."]
         paths = [files.find(data_dir, folders, file) for file in content.get("files", {}).values()]
         if content["reader"] in (*MAKERS, "digits") or (paths and all(paths)):
@@ -212,10 +208,9 @@ def _schemas(names: Iterable[str]) -> dict[str, object]:
     return schemas
 
 
-def _check_only(key: str, method: str, option: str, schemas: dict[str, object]) -> None:
-    swept = [str(name) for name in schemas]
-    if method not in swept:
-        raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, swept)}")
-    possible = options(schemas[method])
+def _check_only(key: str, method: str, option: str, known: dict[str, set[str]]) -> None:
+    if method not in known:
+        raise UserError(f"{key}: the sweep has no method {method}{suggestion(method, known)}")
+    possible = {name.removeprefix("method.") for name in known[method]}
     if option not in possible:
         raise UserError(f"{key}: {method} has no option {option}{suggestion(option, possible)}")
