@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import Field, fields, make_dataclass
 from functools import cache
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
@@ -36,24 +36,20 @@ def read(composed: DictConfig) -> Config:
 def typed(composed: DictConfig) -> DictConfig:
     """Our own part of a composed configuration, with the type of every option."""
     ours = OmegaConf.masked_copy(composed, [str(key) for key in composed if key != "hydra"])
-    node = OmegaConf.merge(schema(), ours)
-    assert isinstance(node, DictConfig)
+    node: Any = OmegaConf.merge(schema(), ours)
     return node
 
 
 @cache
 def schema() -> DictConfig:
     """Our options with their types and defaults."""
-    node = OmegaConf.structured(Config)
-    assert isinstance(node, DictConfig)
-    return node
+    return OmegaConf.structured(Config)
 
 
 @cache
 def schema_of(name: str) -> DictConfig:
     """Schema of one part of `Config`, beside which anything may stand."""
     alone = OmegaConf.structured(make_dataclass("Config", [(name, get_type_hints(Config)[name])]))
-    assert isinstance(alone, DictConfig)
     OmegaConf.set_struct(alone, False)
     return alone
 

@@ -41,9 +41,7 @@ def find(group: str, name: str) -> DictConfig | None:
     if raw is None:
         return None
     launch = _launch(raw) if group == "experiment" else {}
-    content = OmegaConf.create({**launch, **settings(group, name, raw)})
-    assert isinstance(content, DictConfig)
-    return content
+    return OmegaConf.create({**launch, **settings(group, name, raw)})
 
 
 def entry(group: str, name: str) -> Content | None:
@@ -89,10 +87,6 @@ def files() -> dict[str, Path]:
     return {path.parent.name: path for path in INSIDE.glob("*/experiments.yaml")} | given
 
 
-def _file(path: Path) -> tuple[Path, int]:
-    return path, path.stat().st_mtime_ns
-
-
 @cache
 def _content(path: Path, changed: int) -> dict[str, dict[str, Content]]:
     """Entries of a file by part, in full; read again when it has changed."""
@@ -129,7 +123,9 @@ def _entries(group: str, paper: str) -> Iterator[tuple[str, Content]]:
     for owner, path in sorted(files().items()):
         if paper not in ("", owner):  # parsing one takes a tenth of a second
             continue
-        for name, entry in _content(*_file(path))[PARTS.get(group, "variants")].items():
+        for name, entry in _content(path, path.stat().st_mtime_ns)[
+            PARTS.get(group, "variants")
+        ].items():
             if group in PARTS:
                 yield f"{owner}/{name}", entry
             else:

@@ -14,8 +14,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from omegaconf import DictConfig, OmegaConf
-
 from xcbench import plugins
 from xcbench.core import statistics
 from xcbench.core.dataset import Dataset, Info, Raw
@@ -26,7 +24,7 @@ from xcbench.data.readers import READERS, ROLES
 from xcbench.data.settings import DatasetSettings as Settings
 from xcbench.errors import UserError
 from xcbench.options import Content, changed, check_name
-from xcbench.system import durable, locks, sealed, sources
+from xcbench.system import durable, locks, sealed, sources, yaml_files
 
 __all__ = [
     "Dataset",
@@ -204,8 +202,7 @@ def _check_name(settings: Settings) -> None:
     path = external.catalogue().get(settings.name.lower())
     if path is None or path.stem == "file":
         return
-    entry = OmegaConf.load(path)
-    assert isinstance(entry, DictConfig)
+    entry = yaml_files.load(path)
     its = (path.stem, entry.reader, entry.get("files", {}))
     if (settings.name, settings.reader, settings.files) != its:
         raise UserError(
