@@ -262,10 +262,10 @@ def _parameters(estimator: LinearClassifier) -> Content:
         parameters[EARLY] = parameters[EARLY].get_params()
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = None
-    plain = (
-        value.item() if isinstance(value, np.generic) else value for value in parameters.values()
-    )
-    values = dict(zip(parameters, plain, strict=True))
+    values = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in parameters.items()
+    }
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in values.items()

@@ -167,16 +167,13 @@ def _target(kind: str, target: str) -> PluginRef:
         sys.path.append(os.getcwd())
     try:
         module = import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise UserError(
-                f"{kind} {target}: module {name} cannot be imported: {failure(error)}"
-            ) from None
-        raise UserError(
-            f"{kind} {target}: there is no module {error.name} on the Python path "
-            "or in this folder; correct the name, or go where it is"
-        ) from None
     except (Exception, SystemExit) as error:
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{name}.".startswith(f"{missing}."):
+            raise UserError(
+                f"{kind} {target}: there is no module {missing} on the Python path "
+                "or in this folder; correct the name, or go where it is"
+            ) from None
         raise UserError(
             f"{kind} {target}: module {name} cannot be imported: {failure(error)}"
         ) from None
