@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ Content = dict[str, Any]  # names and plain values, as JSON and YAML have them
 Options = Any  # a configuration dataclass: a method or dataset has one of its own
 
 EMPTY = "it must not be empty"
-BOUNDS = (
+BOUNDS: tuple[tuple[str, Callable[[Any, Any], bool], str], ...] = (
     ("above", operator.gt, "greater than"),
     ("at_least", operator.ge, "at least"),
     ("at_most", operator.le, "at most"),

@@ -6,7 +6,7 @@ cells of one dataset and method, as far as the grids have these in common.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -19,7 +19,6 @@ from xcbench.store import results
 from xcbench.store.cell import ENDED, Cell
 
 Key = tuple[tuple[str, str], ...]  # names of settings with their values in words
-Members = dict[Key, dict[int, list[Cell]]]  # cells by settings, then by seed
 GROUPS = ("dataset", "method")
 OF_IDENTITY = ("dataset.protocol.", "method.", "budget.", "evaluation.", "dtype")
 
@@ -55,10 +54,9 @@ def pair(a: Sequence[Cell], b: Sequence[Cell]) -> Pairing:
     identities = {cell.cell: _identity(cell) for cell in (*a, *b)}
     different = _differing(a, b, identities)
     heads = [name for name in GROUPS if name not in different]
-    groups = [_grouped(side, heads, identities) for side in (a, b)]
     pairing = Pairing()
-    for head in dict.fromkeys([*groups[0], *groups[1]]):
-        _pair_group(pairing, groups[0].get(head, []), groups[1].get(head, []), identities)
+    for its in _grouped(a, b, lambda cell: _shared(identities[cell.cell], heads)).values():
+        _pair_group(pairing, *its, identities)
     return pairing
 
 
@@ -71,23 +69,18 @@ def _pair_group(
         union = pairing.differing.setdefault(name, (set(), set()))
         for identity, more in zip(union, values, strict=True):
             identity.update(more)
-    in_a, in_b = (_members(side, different, identities) for side in (a, b))
-    for key in dict.fromkeys([*in_a, *in_b]):
-        one, other = in_a.get(key, {}), in_b.get(key, {})
-        if one and other and not _several(one) and not _several(other):
-            pairing.pairs.append(Pair(dict(key), _single(one), _single(other)))
+    groups = _grouped(
+        a, b, lambda cell: _shared(identities[cell.cell], identities[cell.cell].keys() - different)
+    )
+    for key, sides in groups.items():
+        seeds = [{cell.seed: cell for cell in side} for side in sides]
+        partners = all(sides)
+        if partners and [*map(len, seeds)] == [*map(len, sides)]:
+            pairing.pairs.append(Pair(dict(key), *seeds))
             continue
-        left_out = pairing.several if one and other else pairing.alone
-        for cells, seeds in zip(left_out, (one, other), strict=True):
-            cells.extend(cell for its in seeds.values() for cell in its)
-
-
-def _several(seeds: Mapping[int, list[Cell]]) -> bool:
-    return any(len(cells) > 1 for cells in seeds.values())
-
-
-def _single(seeds: Mapping[int, list[Cell]]) -> dict[int, Cell]:
-    return {seed: cell for seed, (cell,) in seeds.items()}
+        left_out = pairing.several if partners else pairing.alone
+        for cells, side in zip(left_out, sides, strict=True):
+            cells.extend(side)
 
 
 def _identity(cell: Cell) -> dict[str, str]:
@@ -114,24 +107,19 @@ def _differing(
 
 
 def _grouped(
-    cells: Iterable[Cell], heads: Sequence[str], identities: Mapping[str, dict[str, str]]
-) -> dict[tuple[str, ...], list[Cell]]:
-    groups: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(tuple(identities[cell.cell][name] for name in heads), []).append(cell)
+    a: Iterable[Cell], b: Iterable[Cell], key: Callable[[Cell], Key]
+) -> dict[Key, tuple[list[Cell], list[Cell]]]:
+    """Cells of either side that have a key in common."""
+    groups: dict[Key, tuple[list[Cell], list[Cell]]] = {}
+    for place, side in enumerate((a, b)):
+        for cell in side:
+            groups.setdefault(key(cell), ([], []))[place].append(cell)
     return groups
 
 
-def _members(
-    cells: Iterable[Cell], different: Iterable[str], identities: Mapping[str, dict[str, str]]
-) -> Members:
-    members: Members = {}
-    for cell in cells:
-        shared = {
-            n: v for n, v in identities[cell.cell].items() if n not in different and v != "none"
-        }
-        members.setdefault(tuple(shared.items()), {}).setdefault(cell.seed, []).append(cell)
-    return members
+def _shared(identity: Mapping[str, str], names: Container[str]) -> Key:
+    """Some settings of a cell, without those that it does not have."""
+    return tuple((name, it) for name, it in identity.items() if name in names and it != "none")
 
 
 # ---------------------------------------------------------------- what became of the pairs

@@ -104,11 +104,10 @@ def _in_full(path: Path, entries: dict[str, Content], name: str, every: Content)
     """An entry with what every one has, and with what the one that it extends has."""
     entry = dict(entries[name])
     extended = entry.pop("extends", None)
-    if not extended:
-        return over(every, entry)
-    if "extends" in entries.get(extended, {"extends": ""}):
+    below = entries.get(extended, {"extends": ""}) if extended else {}
+    if "extends" in below:
         raise UserError(f"{path}: {name} extends {extended}, which is no entry or extends another")
-    return over(over(every, entries[extended]), entry)
+    return over(over(every, below), entry)
 
 
 def over(below: object, above: object) -> Any:
@@ -123,9 +122,8 @@ def _entries(group: str, paper: str) -> Iterator[tuple[str, Content]]:
     for owner, path in sorted(files().items()):
         if paper not in ("", owner):  # parsing one takes a tenth of a second
             continue
-        for name, entry in _content(path, path.stat().st_mtime_ns)[
-            PARTS.get(group, "variants")
-        ].items():
+        parts = _content(path, path.stat().st_mtime_ns)
+        for name, entry in parts[PARTS.get(group, "variants")].items():
             if group in PARTS:
                 yield f"{owner}/{name}", entry
             else:
