@@ -6,7 +6,6 @@ import re
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -132,9 +131,11 @@ def _counted(path: Path, header: Header, features: int | None) -> Raw:
 
 def _numbered(paths: Sequence[Path], encoding: str, features: int | None) -> list[Raw]:
     """Rows of svmlight files."""
-    codes: dict[str, int] = {}
-    code = partial(_code, codes)
-    parts = [_File.read(path, encoding, code) for path in paths]
+    codes: dict[str, int] = {}  # of labels, in the order in which they come
+    parts = [
+        _File.read(path, encoding, lambda label: codes.setdefault(label, len(codes)))
+        for path in paths
+    ]
     names, place = _names(list(codes))
     smallest = min((int(part.X.indices.min()) for part in parts if part.X.nnz), default=0)
     first, width = min(1, smallest), 1
@@ -158,11 +159,6 @@ def _numbered(paths: Sequence[Path], encoding: str, features: int | None) -> lis
         for part in parts
         for X in [part.X]
     ]
-
-
-def _code(codes: dict[str, int], label: str) -> int:
-    """The code of a label, the next one if it is new."""
-    return codes.setdefault(label, len(codes))
 
 
 def _names(words: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -118,7 +118,7 @@ def _counted_lines(lines: Iterator[bytes], path: Path, pairs: bool) -> Iterator[
 
 def _tags(path: Path, n_articles: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Start of every article's tags, the tags in ascending order, and their number."""
-    article, tag, n_tags = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
+    tags: list[np.ndarray] = []  # articles of each
     with open_content(path) as handle:
         for number, text in _counted_lines(handle, path, pairs=False):
             words = text.split()
@@ -134,10 +134,9 @@ def _tags(path: Path, n_articles: int) -> tuple[np.ndarray, np.ndarray, int]:
                 )
             if len(np.unique(articles)) < len(articles):
                 raise bad_line(path, number, "an article is given twice")
-            article.append(articles)
-            tag.append(np.full(len(articles), n_tags))
-            n_tags += 1
-    flat = np.concatenate(article)
+            tags.append(articles)
+    tag = np.repeat(np.arange(len(tags)), np.array([*map(len, tags)], np.int64))
+    flat = np.concatenate([*tags, np.zeros(0, np.int64)])
     order = np.argsort(flat, kind="stable")
     start = np.searchsorted(flat[order], np.arange(n_articles + 1))
-    return start, np.concatenate(tag)[order], n_tags
+    return start, tag[order], len(tags)

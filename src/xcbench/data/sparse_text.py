@@ -37,10 +37,7 @@ def sparse_rows(
         With file and line, if a line is malformed, an index is out of range or repeated, or a value
         is not finite in float32.
     """
-    lines = array("q")
-    counts: list[np.ndarray] = [np.zeros(1, np.int64)]
-    indices: list[np.ndarray] = [np.zeros(0, np.int32)]
-    values: list[np.ndarray] = [np.zeros(0, np.float32)]
+    lines, parts = array("q"), [sp.csr_array((0, n_features), dtype=np.float32)]
     while block := list(islice(rows, BLOCK)):
         texts = [text.strip() + b" " for _, text in block]
         count = np.array([text.count(b":") for text in texts])
@@ -54,15 +51,10 @@ def sparse_rows(
         if not np.isfinite(value).all():
             raise _complaint(block, n_features, path)
         lines.extend(number for number, _ in block)
-        counts.append(count)
-        indices.append(numbers[::2].astype(np.int32))
-        values.append(value)
-    start = np.cumsum(np.concatenate(counts))
-    start = start.astype(np.int32 if start[-1] <= LARGEST else np.int64)
-    X = sp.csr_array(
-        (np.concatenate(values), np.concatenate(indices), start),
-        shape=(len(start) - 1, n_features),
-    )
+        start = np.concatenate([[0], np.cumsum(count)]).astype(np.int32)
+        rows_of_block = value, numbers[::2].astype(np.int32), start
+        parts.append(sp.csr_array(rows_of_block, (len(block), n_features)))
+    X = sp.csr_array(sp.vstack(parts, format="csr"))
     X.sort_indices()
     _refuse_duplicates(X, path, lines)
     X.eliminate_zeros()
